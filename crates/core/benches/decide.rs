@@ -3,9 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use recado_core::contacts::{
-    ContactDraft, CreateContact, DraftFacts, DraftMode, OrganizationIds, Region,
-};
+use recado_core::contacts::{ContactDraft, CreateContact, DraftFacts, OrganizationIds, Region};
 use recado_core::ids::{CompanyId, ContactId, EventId, JobId, OrganizationId};
 use recado_core::{Timestamp, UseCase};
 use serde_json::{Map, Value, json};
@@ -18,7 +16,7 @@ fn body(value: Value) -> Map<String, Value> {
 fn use_case(body: &Map<String, Value>) -> CreateContact {
     CreateContact {
         company: CompanyId::new(Uuid::from_u128(1)),
-        draft: ContactDraft::parse(body, DraftMode::Create, &Region::br()),
+        draft: ContactDraft::of_new(body, &Region::br()),
         id: ContactId::new(Uuid::from_u128(2)),
         event: EventId::new(Uuid::from_u128(3)),
         organization: OrganizationIds::new(
@@ -50,7 +48,7 @@ fn create(criterion: &mut Criterion) {
         let made = use_case(body);
         assert!(made.decide(DraftFacts::default(), now).is_ok(), "the body is acceptable");
         group.bench_function(format!("parse_{name}"), |bench| {
-            bench.iter(|| ContactDraft::parse(black_box(body), DraftMode::Create, &Region::br()));
+            bench.iter(|| ContactDraft::of_new(black_box(body), &Region::br()));
         });
         group.bench_function(format!("decide_{name}"), |bench| {
             bench.iter(|| made.decide(black_box(DraftFacts::default()), now));

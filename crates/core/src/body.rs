@@ -1,8 +1,12 @@
 //! JSON bodies, each declared once: `body!` makes the type, the parser that names every problem
 //! at once (D8), what a patch does to its record, and the schema of the OpenAPI document.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
 use crate::form::Form;
 use crate::input::{Given, Input};
 #[cfg(feature = "openapi")]
@@ -89,6 +93,56 @@ impl<F: Form<Value: Default>> BodyField for OrDefault<F> {
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<F::Value> {
         input.field::<F>(name).map(|given| given.value().unwrap_or_default())
+    }
+
+    as_form!(F);
+}
+
+/// Must be there, in a body whose problems are answered with what the store knows.
+#[derive(Debug)]
+pub struct Expected<F>(PhantomData<F>);
+
+impl<F: Form> BodyField for Expected<F> {
+    type Value = Option<F::Value>;
+    const REQUIRED: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+        Required::<F>::read(input, name).map(Some)
+    }
+
+    as_form!(F);
+}
+
+/// A time that is not later than now; may be left out.
+#[derive(Debug)]
+pub struct NotAfterNow;
+
+impl BodyField for NotAfterNow {
+    type Value = Option<Timestamp>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<Timestamp>> {
+        let at = Optional::<Timestamp>::read(input, name)?;
+        if input.now().is_some_and(|now| at > Some(now)) {
+            return input.refuse(name, "lies in the future");
+        }
+        Some(at)
+    }
+
+    as_form!(Timestamp);
+}
+
+/// Accepted, as what was read may be sent again, and not looked at.
+#[derive(Debug)]
+pub struct Unread<F>(PhantomData<F>);
+
+impl<F: Form> BodyField for Unread<F> {
+    type Value = ();
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<()> {
+        input.ignore(&[name]);
+        Some(())
     }
 
     as_form!(F);
@@ -186,6 +240,73 @@ pub(crate) fn field<F: BodyField>(
     if F::REQUIRED { object.required(name) } else { object }
 }
 
+/// What may be said of a field of a body whose value is a `T`.
+pub trait IntoField<T> {
+    /// The value.
+    fn into_field(self) -> T;
+}
+
+impl<T> IntoField<T> for T {
+    fn into_field(self) -> T {
+        self
+    }
+}
+
+impl<T> IntoField<Option<T>> for T {
+    fn into_field(self) -> Option<T> {
+        Some(self)
+    }
+}
+
+impl<T> IntoField<Given<T>> for T {
+    fn into_field(self) -> Given<T> {
+        Given::Value(self)
+    }
+}
+
+/// `None` clears the field.
+impl<T> IntoField<Given<T>> for Option<T> {
+    fn into_field(self) -> Given<T> {
+        self.map_or(Given::Cleared, Given::Value)
+    }
+}
+
+impl IntoField<String> for &str {
+    fn into_field(self) -> String {
+        self.to_owned()
+    }
+}
+
+impl IntoField<Option<String>> for &str {
+    fn into_field(self) -> Option<String> {
+        Some(self.to_owned())
+    }
+}
+
+impl IntoField<Given<String>> for &str {
+    fn into_field(self) -> Given<String> {
+        Given::Value(self.to_owned())
+    }
+}
+
+/// What is taken where a body `B` is: the body itself, whose fields have types, or the JSON object
+/// that a caller over HTTP sends. Both are read the same way, so that the same limits hold.
+pub trait IntoBody<B>: Send {
+    /// The JSON object.
+    fn into_map<'a>(self) -> Cow<'a, Map<String, Value>>
+    where
+        Self: 'a;
+}
+
+impl<B> IntoBody<B> for &Map<String, Value> {
+    fn into_map<'a>(self) -> Cow<'a, Map<String, Value>>
+    where
+        Self: 'a,
+    {
+        Cow::Borrowed(self)
+    }
+}
+
 /// Declares a body.
 ///
 /// ```ignore
@@ -193,9 +314,9 @@ pub(crate) fn field<F: BodyField>(
 ///     /// What changes of a deal.
 ///     #[derive(Clone, Debug)]
 ///     pub struct DealPatch as "UpdateDeal" of Deal {
-///         title: Replaced<Name>,
+///         title: Option<String> = Replaced<Name>,
 ///         /// `null`: no stage.
-///         stage_id: Clearable<StageId>,
+///         stage_id: Given<StageId> = Clearable<StageId>,
 ///     }
 ///     check |input| if … { input.problem("stage_id", "…") };
 /// }
@@ -206,15 +327,19 @@ pub(crate) fn field<F: BodyField>(
 /// ```ignore
 /// /// What changes of a deal.
 /// #[derive(Clone, Debug)]
+/// #[non_exhaustive]
 /// pub struct DealPatch {
-///     pub(crate) title: Option<String>,
+///     pub title: Option<String>,
 ///     /// `null`: no stage.
-///     pub(crate) stage_id: Given<StageId>,
+///     pub stage_id: Given<StageId>,
 /// }
 ///
 /// impl DealPatch {
-///     pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-///         input::parse(body, Self::fields)
+///     pub fn title(mut self, value: impl IntoField<Option<String>>) -> Self { … }
+///     pub fn stage_id(mut self, value: impl IntoField<Given<StageId>>) -> Self { … }
+///
+///     pub fn parse(body: impl IntoBody<Self>) -> Result<Self, Problems> {
+///         input::parse(&body.into_map(), Self::fields)
 ///     }
 ///
 ///     fn fields(input: &mut Input<'_>) -> Option<Self> {
@@ -231,102 +356,110 @@ pub(crate) fn field<F: BodyField>(
 ///         changed
 ///     }
 /// }
+///
+/// impl Default for DealPatch { … }
+/// impl IntoBody<Self> for DealPatch { … }
 /// ```
 ///
 /// and, with the feature `openapi`, a `ToSchema` of the name `UpdateDeal` with the fields in which
-/// the doc comments are descriptions. `of Deal` is left out of bodies that are no patch of a record
-/// with fields of the same names; a field with another name in JSON is written
-/// `field_type as "type": …`. `before` runs ahead of the fields, `check` sees each field as an
-/// option that is `None` when a problem was recorded. `partial` for `of …` makes no `parse` but
-/// a `fields` that never fails, for bodies whose problems are answered with what the store knows.
+/// the doc comments are descriptions. A body with fields that are `Required` has `new`, which takes
+/// these, in place of `Default`.
+///
+/// `of Deal` is left out of bodies that are no patch of a record with fields of the same names;
+/// `of Template, updated_at` makes `apply` too, which stamps a record that has changed. A field with another name in JSON is written `field_type as "type": …`. `before` runs ahead of the
+/// fields, `check` sees each field as an option that is `None` when a problem was recorded.
+/// `partial` for `of …` makes no `parse` but a `fields` that never fails, for bodies whose problems
+/// are answered with what the store knows.
 macro_rules! body {
     (
         $(#[doc = $doc:literal])+
         $(#[derive($($derive:ident),+)])?
-        $vis:vis struct $name:ident as $schema:literal $(of $record:ty)? {
-            $(
-                $(#[doc = $about:literal])*
-                $field:ident $(as $wire:literal)?: $presence:ty,
-            )*
+        pub struct $name:ident as $schema:literal $(of $record:ty $(, $stamp:ident)?)? {
+            $($fields:tt)*
         }
         $(before |$early:ident| $before:expr;)?
         $(check |$late:ident| $check:expr;)?
     ) => {
         crate::body::body! {
-            @declare [$(#[doc = $doc])+ $(#[derive($($derive),+)])? $vis] $name as $schema
-            [$($doc)+]
-            $([$($about)*] $field [$($wire)?] [$presence])*
+            @draft [$(#[doc = $doc])+ $(#[derive($($derive),+)])?] [$($doc)+] $name as $schema
+            { $($fields)* }
         }
-
-        impl $name {
-            /// Reads it.
-            ///
-            /// # Errors
-            ///
-            /// Everything that is wrong with the body.
-            $vis fn parse(
-                body: &serde_json::Map<String, serde_json::Value>,
-            ) -> Result<Self, crate::problems::Problems> {
-                crate::input::parse(body, Self::fields)
-            }
-
-            /// `None` means that a problem was recorded.
-            fn fields(input: &mut crate::input::Input<'_>) -> Option<Self> {
-                $({ let $early = &mut *input; $before; })?
-                $(
-                    let $field = <$presence as crate::body::BodyField>::read(
-                        input,
-                        crate::body::body!(@name $field $($wire)?),
-                    );
-                )*
-                $({ let $late = &mut *input; $check; })?
-                Some(Self { $($field: $field?,)* })
-            }
+        crate::body::body!(@new $name [] [] { $($fields)* });
+        crate::body::body! {
+            @read $name [$($early $before)?] [$($late $check)?] { $($fields)* }
         }
-
-        crate::body::body!(@over $name [$($record)?] [$($field)*]);
+        crate::body::body!(@over $name [$($record $(, $stamp)?)?] { $($fields)* });
     };
     (
         $(#[doc = $doc:literal])+
         $(#[derive($($derive:ident),+)])?
-        $vis:vis struct $name:ident as $schema:literal partial {
-            $(
-                $(#[doc = $about:literal])*
-                $field:ident $(as $wire:literal)?: $presence:ty,
-            )*
-        }
+        pub struct $name:ident as $schema:literal partial { $($fields:tt)* }
         $(check |$late:ident| $check:expr;)?
     ) => {
         crate::body::body! {
-            @declare [$(#[doc = $doc])+ $(#[derive($($derive),+)])? $vis] $name as $schema
-            [$($doc)+]
-            $([$($about)*] $field [$($wire)?] [$presence])*
+            @draft [$(#[doc = $doc])+ $(#[derive($($derive),+)])?] [$($doc)+] $name as $schema
+            { $($fields)* }
+        }
+        crate::body::body!(@new $name [] [] { $($fields)* });
+        crate::body::body!(@read_partly $name [$($late $check)?] { $($fields)* });
+    };
+    // The type, what it is written as, and its schema.
+    (
+        @draft [$($head:tt)+] [$($doc:literal)+] $name:ident as $schema:literal {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $type:ty = $presence:ty,
+            )*
+        }
+    ) => {
+        $($head)+
+        #[non_exhaustive]
+        pub struct $name {
+            $(
+                $(#[doc = $about])*
+                #[doc = concat!("\n\nIn JSON `", crate::body::body!(@name $field $($wire)?), "`.")]
+                pub $field: $type,
+            )*
         }
 
         impl $name {
-            /// Reads it. A field that cannot be read is recorded as a problem and then counts as
-            /// absent.
-            pub(crate) fn fields(input: &mut crate::input::Input<'_>) -> Self {
-                $(
-                    let $field = <$presence as crate::body::BodyField>::read(
-                        input,
+            $(
+                #[doc = concat!("The same with this `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, value: impl crate::body::IntoField<$type>) -> Self {
+                    self.$field = value.into_field();
+                    self
+                }
+            )*
+
+            /// The JSON object that says the same.
+            fn to_map(&self) -> serde_json::Map<String, serde_json::Value> {
+                let fields = [
+                    $((
                         crate::body::body!(@name $field $($wire)?),
-                    );
-                )*
-                $({ let $late = &mut *input; $check; })?
-                Self { $($field: $field.unwrap_or_default(),)* }
+                        crate::form::ToJson::to_json(&self.$field),
+                    )),*
+                ];
+                let said = |(name, value): (&str, Option<_>)| Some((name.to_owned(), value?));
+                fields.into_iter().filter_map(said).collect()
             }
         }
-    };
-    (
-        @declare [$($head:tt)+] $name:ident as $schema:literal [$($doc:literal)+]
-        $([$($about:literal)*] $field:ident [$($wire:literal)?] [$presence:ty])*
-    ) => {
-        $($head)+ struct $name {
-            $(
-                $(#[doc = $about])*
-                pub(crate) $field: <$presence as crate::body::BodyField>::Value,
-            )*
+
+        impl crate::form::ToJson for $name {
+            fn to_json(&self) -> Option<serde_json::Value> {
+                Some(self.to_map().into())
+            }
+        }
+
+        impl crate::body::IntoBody<Self> for $name {
+            fn into_map<'a>(
+                self,
+            ) -> std::borrow::Cow<'a, serde_json::Map<String, serde_json::Value>>
+            where
+                Self: 'a,
+            {
+                std::borrow::Cow::Owned(self.to_map())
+            }
         }
 
         #[cfg(feature = "openapi")]
@@ -357,13 +490,127 @@ macro_rules! body {
             }
         }
     };
-    (@over $name:ident [] [$($field:ident)*]) => {};
-    (@over $name:ident [$record:ty] [$($field:ident)*]) => {
+    // How it is begun: field by field, those that are `Required` are arguments.
+    (@new $name:ident [] [$($other:ident)*] {}) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($other: Default::default(),)* }
+            }
+        }
+    };
+    (@new $name:ident [$($needed:ident: $type:ty,)+] [$($other:ident)*] {}) => {
+        impl $name {
+            /// One that says what it must and nothing else.
+            pub fn new($($needed: impl Into<$type>),+) -> Self {
+                Self { $($needed: $needed.into(),)+ $($other: Default::default(),)* }
+            }
+        }
+    };
+    (
+        @new $name:ident [$($needed:tt)*] [$($other:ident)*] {
+            $(#[doc = $about:literal])*
+            $field:ident $(as $wire:literal)?: $type:ty = Required<$form:ty>,
+            $($more:tt)*
+        }
+    ) => {
+        crate::body::body! {
+            @new $name [$($needed)* $field: $type,] [$($other)*] { $($more)* }
+        }
+    };
+    (
+        @new $name:ident [$($needed:tt)*] [$($other:ident)*] {
+            $(#[doc = $about:literal])*
+            $field:ident $(as $wire:literal)?: $type:ty = $presence:ty,
+            $($more:tt)*
+        }
+    ) => {
+        crate::body::body!(@new $name [$($needed)*] [$($other)* $field] { $($more)* });
+    };
+    (
+        @read $name:ident [$($early:ident $before:expr)?] [$($late:ident $check:expr)?] {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $type:ty = $presence:ty,
+            )*
+        }
+    ) => {
+        impl $name {
+            /// Reads it.
+            ///
+            /// # Errors
+            ///
+            /// Everything that is wrong with the body.
+            pub fn parse(
+                body: impl crate::body::IntoBody<Self>,
+            ) -> Result<Self, crate::problems::Problems> {
+                crate::input::parse(&body.into_map(), Self::fields)
+            }
+
+            /// `None` means that a problem was recorded.
+            fn fields(input: &mut crate::input::Input<'_>) -> Option<Self> {
+                $({ let $early = &mut *input; $before; })?
+                $(
+                    let $field = <$presence as crate::body::BodyField>::read(
+                        input,
+                        crate::body::body!(@name $field $($wire)?),
+                    );
+                )*
+                $({ let $late = &mut *input; $check; })?
+                Some(Self { $($field: $field?,)* })
+            }
+        }
+    };
+    (
+        @read_partly $name:ident [$($late:ident $check:expr)?] {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $type:ty = $presence:ty,
+            )*
+        }
+    ) => {
+        impl $name {
+            /// Reads it. A field that cannot be read is recorded as a problem and then counts as
+            /// absent.
+            pub(crate) fn fields(input: &mut crate::input::Input<'_>) -> Self {
+                $(
+                    let $field = <$presence as crate::body::BodyField>::read(
+                        input,
+                        crate::body::body!(@name $field $($wire)?),
+                    );
+                )*
+                $({ let $late = &mut *input; $check; })?
+                Self { $($field: $field.unwrap_or_default(),)* }
+            }
+        }
+    };
+    (@over $name:ident [] { $($fields:tt)* }) => {};
+    (
+        @over $name:ident [$record:ty] {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $type:ty = $presence:ty,
+            )*
+        }
+    ) => {
         impl $name {
             /// The record with what was sent written over it.
             pub(crate) fn over(&self, record: &$record) -> $record {
                 let mut changed = record.clone();
                 $(crate::body::WriteOver::write_over(&self.$field, &mut changed.$field);)*
+                changed
+            }
+        }
+    };
+    (@over $name:ident [$record:ty, $stamp:ident] { $($fields:tt)* }) => {
+        crate::body::body!(@over $name [$record] { $($fields)* });
+
+        impl $name {
+            /// The record after the change; its stamp moves only when something did.
+            pub fn apply(&self, record: &$record, now: crate::clock::Timestamp) -> $record {
+                let mut changed = self.over(record);
+                if changed != *record {
+                    changed.$stamp = now;
+                }
                 changed
             }
         }

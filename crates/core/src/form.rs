@@ -1,13 +1,14 @@
 //! The forms that fields of JSON bodies have: each says how a value is read and how it is
 //! documented, so that the two cannot differ (D8, D9).
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
+use crate::input::Given;
 #[cfg(feature = "openapi")]
 use crate::openapi::{self, Components, Property};
 use crate::text;
@@ -38,6 +39,63 @@ pub trait Form {
     fn components(_all: &mut Components) {}
 }
 
+/// A value as a JSON body says it; `None` where it says nothing. Secrets are written out.
+pub trait ToJson {
+    /// The JSON.
+    fn to_json(&self) -> Option<Value>;
+}
+
+/// Types that a body says by `$json` of them.
+macro_rules! to_json {
+    ([$($generics:tt)*] $type:ty, |$value:ident| $json:expr) => {
+        impl<$($generics)*> crate::form::ToJson for $type {
+            fn to_json(&self) -> Option<serde_json::Value> {
+                let $value = self;
+                Some($json.into())
+            }
+        }
+    };
+    ($type:ty, |$value:ident| $json:expr) => {
+        crate::form::to_json!([] $type, |$value| $json);
+    };
+}
+
+pub(crate) use to_json;
+
+to_json!(String, |text| text.as_str());
+to_json!(bool, |flag| *flag);
+to_json!(u32, |number| *number);
+to_json!(Timestamp, |at| at.to_string());
+to_json!(Map<String, Value>, |entries| entries.clone());
+to_json!([T: ToJson] Vec<T>, |items| items.iter().filter_map(T::to_json).collect::<Value>());
+to_json!([K: ToString, V: ToJson] BTreeMap<K, V>, |entries| {
+    let entry = |(key, value): (&K, &V)| Some((key.to_string(), value.to_json()?));
+    entries.iter().filter_map(entry).collect::<Value>()
+});
+
+/// What is not looked at is not said.
+impl ToJson for () {
+    fn to_json(&self) -> Option<Value> {
+        None
+    }
+}
+
+impl<T: ToJson> ToJson for Option<T> {
+    fn to_json(&self) -> Option<Value> {
+        self.as_ref().and_then(T::to_json)
+    }
+}
+
+impl<T: ToJson> ToJson for Given<T> {
+    fn to_json(&self) -> Option<Value> {
+        match self {
+            Self::Absent => None,
+            Self::Cleared => Some(Value::Null),
+            Self::Value(value) => value.to_json(),
+        }
+    }
+}
+
 /// The two documenting functions of a form whose schema is a component of its own.
 macro_rules! component {
     () => {
@@ -58,10 +116,12 @@ macro_rules! component {
 
 pub(crate) use component;
 
-/// A type that is read out of a text by a function of its own, and how the text is documented.
-/// With `blank is null` a blank text counts as null.
+/// A type that is read out of a text by a function of its own and written by another, and how the
+/// text is documented. With `blank is null` a blank text counts as null.
 macro_rules! text_form {
-    ($type:ty, $parse:expr, $(blank is $null:ident,)? |$text:ident| $schema:expr) => {
+    ($type:ty, $parse:expr, $write:expr, $(blank is $null:ident,)? |$text:ident| $schema:expr) => {
+        crate::form::to_json!($type, |value| $write(value));
+
         impl crate::form::Form for $type {
             type Value = Self;
 

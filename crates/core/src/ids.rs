@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::form::{Form, Plural, component, read_id};
+use crate::form::{Form, Plural, component, read_id, to_json};
 
 /// Makes identifiers and secrets. The only source of chance in the core.
 pub trait Ids: Send + Sync {
@@ -103,6 +103,8 @@ macro_rules! id {
                 self.0
             }
         }
+
+        to_json!($name, |id| id.to_string());
 
         impl Form for $name {
             type Value = Self;

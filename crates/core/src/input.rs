@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::clock::Timestamp;
 use crate::form::Form;
 pub use crate::form::{read_bool, read_id, read_text, read_timestamp, read_word};
 use crate::problems::Problems;
 
 /// A field as it was sent.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Given<T> {
     /// Not sent: leave it as it is.
     #[default]
@@ -56,6 +57,7 @@ pub struct Input<'a> {
     problems: Problems,
     at_last: Problems,
     region: &'a str,
+    now: Option<Timestamp>,
 }
 
 impl<'a> Input<'a> {
@@ -67,6 +69,7 @@ impl<'a> Input<'a> {
             problems: Problems::new(),
             at_last: Problems::new(),
             region: "BR",
+            now: None,
         }
     }
 
@@ -80,6 +83,18 @@ impl<'a> Input<'a> {
     /// The code of the region whose national phone numbers are written; Brazil's by default.
     pub fn region(&self) -> &'a str {
         self.region
+    }
+
+    /// The same for a body in which a time may lie in the past only.
+    #[must_use]
+    pub const fn at(mut self, now: Timestamp) -> Self {
+        self.now = Some(now);
+        self
+    }
+
+    /// The time that some of the body's own must not lie after.
+    pub const fn now(&self) -> Option<Timestamp> {
+        self.now
     }
 
     /// The value of a field, marked as known.

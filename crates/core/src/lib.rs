@@ -83,6 +83,7 @@ mod words;
 pub mod workers;
 
 pub use app::{Parts, Recado, Settings};
+pub use body::{IntoBody, IntoField};
 pub use clock::{Clock, Timestamp};
 pub use code::{Code, Kind};
 pub use error::{Error, NotFound, Rejection};

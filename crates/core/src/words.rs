@@ -32,6 +32,8 @@ macro_rules! words {
             }
         }
 
+        crate::form::to_json!($name, |word| word.as_str());
+
         impl crate::form::Form for $name {
             type Value = Self;
 

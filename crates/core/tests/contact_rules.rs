@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use recado_core::contacts::{
     Contact, ContactDetail, ContactDraft, ContactRecord, CreateContact, CreateContactError,
-    Created, DraftFacts, DraftMode, OrganizationIds, Region, Related, UpdateContact,
-    UpdateContactError, creation_stamp,
+    Created, DraftFacts, OrganizationIds, Region, Related, UpdateContact, UpdateContactError,
+    creation_stamp,
 };
 use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
 use recado_core::ids::{CompanyId, ContactId, CustomFieldId, EventId, JobId, OrganizationId};
@@ -30,7 +30,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn create(body: &Map<String, Value>) -> CreateContact {
     CreateContact {
         company: company(),
-        draft: ContactDraft::parse(body, DraftMode::Create, &Region::br()),
+        draft: ContactDraft::of_new(body, &Region::br()),
         id: ContactId::new(Uuid::from_u128(4)),
         event: EventId::new(Uuid::from_u128(5)),
         organization: organization_ids(),
@@ -56,7 +56,7 @@ fn update(contact: &Contact, body: &Map<String, Value>) -> UpdateContact {
         company: company(),
         id: contact.id,
         region: Region::br(),
-        draft: ContactDraft::parse(body, DraftMode::Update, &Region::br()),
+        draft: ContactDraft::of_patch(body, &Region::br()),
         organization: organization_ids(),
     }
 }
@@ -121,26 +121,22 @@ const FIELDS: &[&str] = &[
 fn every_field_wrong_at_once_is_one_refusal_that_names_all() {
     let body: Map<String, Value> =
         FIELDS.iter().map(|name| ((*name).to_owned(), json!(7))).collect();
-    for mode in [DraftMode::Create, DraftMode::Update] {
-        let problems = match mode {
-            DraftMode::Create => match create(&body).decide(DraftFacts::default(), NOW) {
-                Err(CreateContactError::Invalid(problems)) => problems,
-                other => panic!("{other:?}"),
-            },
-            DraftMode::Update => {
-                let contact = created(json!({"phone": "11987654321"}), DraftFacts::default());
-                let contact = contact.output.contact;
-                match update(&contact, &body).decide(facts_of(&contact), NOW) {
-                    Err(UpdateContactError::Invalid(problems)) => problems,
-                    other => panic!("{other:?}"),
-                }
-            }
-        };
+    let of_new = match create(&body).decide(DraftFacts::default(), NOW) {
+        Err(CreateContactError::Invalid(problems)) => problems,
+        other => panic!("{other:?}"),
+    };
+    let contact = created(json!({"phone": "11987654321"}), DraftFacts::default());
+    let contact = contact.output.contact;
+    let of_patch = match update(&contact, &body).decide(facts_of(&contact), NOW) {
+        Err(UpdateContactError::Invalid(problems)) => problems,
+        other => panic!("{other:?}"),
+    };
+    for problems in [of_new, of_patch] {
         let mut named: Vec<&str> = problems.fields().collect();
         named.sort_unstable();
         let mut wanted = FIELDS.to_vec();
         wanted.sort_unstable();
-        assert_eq!(named, wanted, "{mode:?}");
+        assert_eq!(named, wanted);
     }
 }
 

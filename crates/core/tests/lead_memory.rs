@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::leads::{
-    Bant, Inferred, KEY_FACTS, LeadMemory, LeadMemoryView, MemoryUpdate, display_authority,
-    group_authority, write,
+    Bant, Inferred, KEY_FACTS, LeadMemory, LeadMemoryView, MemoryUpdate, WholeMemory,
+    display_authority, group_authority, write,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -22,10 +22,10 @@ fn merged(before: Option<&Inferred>, sent: Value) -> Inferred {
 }
 
 fn put(sent: Value) -> Inferred {
-    MemoryUpdate::parse_whole(&body(sent)).unwrap().as_given()
+    WholeMemory::parse(&body(sent)).unwrap().as_given()
 }
 
-fn refused(parsed: Result<MemoryUpdate, recado_core::Problems>) -> Vec<String> {
+fn refused<T: std::fmt::Debug>(parsed: Result<T, recado_core::Problems>) -> Vec<String> {
     parsed.unwrap_err().fields().map(str::to_owned).collect()
 }
 
@@ -139,8 +139,8 @@ fn a_put_stores_what_is_given_and_nothing_over_the_caps() {
     assert_eq!((given.key_facts.len(), given.summary.as_str()), (2, "s"));
     for (field, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
         let items = |count: usize| body(json!({ field: vec!["x"; count] }));
-        assert_eq!(refused(MemoryUpdate::parse_whole(&items(cap + 1))), [field]);
-        assert!(MemoryUpdate::parse_whole(&items(cap)).is_ok());
+        assert_eq!(refused(WholeMemory::parse(&items(cap + 1))), [field]);
+        assert!(WholeMemory::parse(&items(cap)).is_ok());
         assert!(MemoryUpdate::parse(&items(cap + 1)).is_ok());
     }
 }
@@ -164,13 +164,10 @@ fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
         last_memory_update_at: at(3_000),
         ..next.clone()
     };
-    assert_eq!(
-        MemoryUpdate::parse_whole(&body(sent.clone())).unwrap().counted(next.clone()),
-        moved
-    );
-    assert_eq!(MemoryUpdate::parse(&body(sent.clone())).unwrap().counted(next.clone()), next);
+    assert_eq!(WholeMemory::parse(&body(sent.clone())).unwrap().counted(next.clone()), moved);
+    assert_eq!(MemoryUpdate::parse(&body(sent.clone())).unwrap(), MemoryUpdate::default());
     for (field, given) in sent.as_object().unwrap() {
-        let one = MemoryUpdate::parse_whole(&body(json!({ field.as_str(): given }))).unwrap();
+        let one = WholeMemory::parse(&body(json!({ field.as_str(): given }))).unwrap();
         let memory = one.counted(next.clone());
         let is_given = [
             memory.version == 40,
@@ -181,12 +178,12 @@ fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
         assert_eq!(is_given.iter().filter(|given| **given).count(), 1, "{field}: {memory:?}");
     }
     let nulls = json!({ "version": null, "last_memory_update_at": null });
-    assert_eq!(MemoryUpdate::parse_whole(&body(nulls)).unwrap().counted(next.clone()), next);
+    assert_eq!(WholeMemory::parse(&body(nulls)).unwrap().counted(next.clone()), next);
     let wrong = json!({
         "version": 0, "interaction_count": -1, "first_interaction_at": "ontem",
         "last_memory_update_at": 5,
     });
-    let mut fields = refused(MemoryUpdate::parse_whole(&body(wrong.clone())));
+    let mut fields = refused(WholeMemory::parse(&body(wrong.clone())));
     fields.sort();
     let all = ["first_interaction_at", "interaction_count", "last_memory_update_at", "version"];
     assert_eq!(fields, all);

@@ -70,12 +70,12 @@ body! {
     /// A new company.
     #[derive(Clone, Debug)]
     pub struct CompanyDraft as "CreateCompany" {
-        name: Required<Name>,
+        name: String = Required<Name>,
         /// `enterprise` by default.
-        plan: Optional<Plan>,
-        features: OrDefault<FeaturesPatch>,
+        plan: Option<Plan> = Optional<Plan>,
+        features: FeaturesPatch = OrDefault<FeaturesPatch>,
         /// The region whose national phone numbers it writes; `BR` by default.
-        default_region: OrDefault<Region>,
+        default_region: Region = OrDefault<Region>,
     }
 }
 
@@ -105,10 +105,10 @@ impl CompanyDraft {
 
 body! {
     /// What a company has enabled; what is not named stays.
-    #[derive(Clone, Copy, Debug, Default)]
+    #[derive(Clone, Copy, Debug)]
     pub struct FeaturesPatch as "FeaturesBody" of Features {
-        inbound_contacts: Optional<bool>,
-        template_dispatch: Optional<bool>,
+        inbound_contacts: Option<bool> = Optional<bool>,
+        template_dispatch: Option<bool> = Optional<bool>,
     }
 }
 
@@ -134,21 +134,10 @@ impl WriteOver<Features> for FeaturesPatch {
 body! {
     /// What changes of a company.
     #[derive(Clone, Debug)]
-    pub struct CompanyPatch as "UpdateCompany" of Company {
-        name: Replaced<Name>,
-        plan: Optional<Plan>,
-        features: OrDefault<FeaturesPatch>,
-        default_region: Optional<Region>,
-    }
-}
-
-impl CompanyPatch {
-    /// The company after the change; `updated_at` moves only when something did.
-    pub fn apply(&self, company: &Company, now: Timestamp) -> Company {
-        let mut changed = self.over(company);
-        if changed != *company {
-            changed.updated_at = now;
-        }
-        changed
+    pub struct CompanyPatch as "UpdateCompany" of Company, updated_at {
+        name: Option<String> = Replaced<Name>,
+        plan: Option<Plan> = Optional<Plan>,
+        features: FeaturesPatch = OrDefault<FeaturesPatch>,
+        default_region: Option<Region> = Optional<Region>,
     }
 }

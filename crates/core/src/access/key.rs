@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Timestamp;
 use crate::body::{Optional, Replaced, Required, body};
-use crate::form::{Form, Name, Number};
+use crate::form::{Form, Name, Number, to_json};
 use crate::ids::{CompanyId, KeyId};
 use crate::secret::SecretText;
 use crate::words::words;
@@ -68,6 +68,8 @@ impl Scopes {
         self.0.iter().copied()
     }
 }
+
+to_json!(Scopes, |scopes| serde_json::json!(scopes));
 
 impl Form for Scopes {
     type Value = Self;
@@ -169,13 +171,20 @@ pub struct ApiKey {
 /// An API key as it is shown: without its secret.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ApiKeyView {
-    id: KeyId,
-    name: String,
-    scopes: Scopes,
-    rate_per_minute: u32,
-    export_rate_per_minute: u32,
-    created_at: Timestamp,
+    /// Its id.
+    pub id: KeyId,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// Calls a minute.
+    pub rate_per_minute: u32,
+    /// Export calls a minute.
+    pub export_rate_per_minute: u32,
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 impl From<&ApiKey> for ApiKeyView {
@@ -207,30 +216,22 @@ body! {
     /// A new API key.
     #[derive(Clone, Debug)]
     pub struct KeyDraft as "CreateKey" {
-        name: Required<Name>,
-        scopes: Required<Scopes>,
+        name: String = Required<Name>,
+        scopes: Scopes = Required<Scopes>,
         /// 600 by default.
-        rate_per_minute: Optional<Rate>,
+        rate_per_minute: Option<u32> = Optional<Rate>,
         /// 60 by default.
-        export_rate_per_minute: Optional<Rate>,
-    }
-}
-
-impl KeyDraft {
-    /// A key with the default rates.
-    pub fn new(name: &str, scopes: Scopes) -> Self {
-        let name = name.to_owned();
-        Self { name, scopes, rate_per_minute: None, export_rate_per_minute: None }
+        export_rate_per_minute: Option<u32> = Optional<Rate>,
     }
 }
 
 body! {
     /// A change of an API key; it applies from the next call on.
-    #[derive(Clone, Debug, Default)]
+    #[derive(Clone, Debug)]
     pub struct KeyPatch as "UpdateKey" of ApiKey {
-        name: Replaced<Name>,
-        scopes: Optional<Scopes>,
-        rate_per_minute: Optional<Rate>,
-        export_rate_per_minute: Optional<Rate>,
+        name: Option<String> = Replaced<Name>,
+        scopes: Option<Scopes> = Optional<Scopes>,
+        rate_per_minute: Option<u32> = Optional<Rate>,
+        export_rate_per_minute: Option<u32> = Optional<Rate>,
     }
 }

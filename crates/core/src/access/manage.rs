@@ -2,13 +2,12 @@
 
 use std::future::ready;
 
-use serde_json::{Map, Value};
-
 use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE};
 use super::{
     ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
     Member, MemberDraft, MemberPatch, NewKey, RateDecision, Unauthorized, rate_checks,
 };
+use crate::body::IntoBody;
 use crate::error::Error;
 use crate::ids::{CompanyId, KeyId, MemberId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
@@ -98,7 +97,7 @@ impl Access<'_> {
     /// # Errors
     ///
     /// What is wrong with the body.
-    pub async fn create_company(&self, body: &Map<String, Value>) -> ManageResult<Company> {
+    pub async fn create_company(&self, body: impl IntoBody<CompanyDraft>) -> ManageResult<Company> {
         self.add_company(CompanyDraft::parse(body).map_err(invalid)?).await
     }
 
@@ -121,7 +120,7 @@ impl Access<'_> {
     pub async fn change_company(
         &self,
         id: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CompanyPatch>,
     ) -> ManageResult<Company> {
         let patch = &CompanyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
@@ -162,7 +161,7 @@ impl Access<'_> {
     pub async fn create_key(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<KeyDraft>,
     ) -> ManageResult<NewKey> {
         self.add_key(company, KeyDraft::parse(body).map_err(invalid)?).await
     }
@@ -198,7 +197,7 @@ impl Access<'_> {
         &self,
         company: CompanyId,
         id: KeyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<KeyPatch>,
     ) -> ManageResult<ApiKey> {
         let patch = KeyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
@@ -244,7 +243,7 @@ impl Access<'_> {
     pub async fn create_member(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<MemberDraft>,
     ) -> ManageResult<Member> {
         let draft = MemberDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
@@ -261,7 +260,7 @@ impl Access<'_> {
         &self,
         company: CompanyId,
         id: MemberId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<MemberPatch>,
     ) -> ManageResult<Member> {
         let patch = MemberPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();

@@ -39,9 +39,9 @@ body! {
     /// A new member.
     #[derive(Clone, Debug)]
     pub struct MemberDraft as "CreateMember" {
-        display_name: Required<Name>,
+        display_name: String = Required<Name>,
         /// `agent` by default.
-        role: Optional<Role>,
+        role: Option<Role> = Optional<Role>,
     }
 }
 
@@ -61,7 +61,7 @@ body! {
     /// What changes of a member.
     #[derive(Clone, Debug)]
     pub struct MemberPatch as "UpdateMember" of Member {
-        display_name: Replaced<Name>,
-        role: Optional<Role>,
+        display_name: Option<String> = Replaced<Name>,
+        role: Option<Role> = Optional<Role>,
     }
 }

@@ -1,10 +1,13 @@
 //! The bodies that make and change campaigns (D66).
 
+use std::collections::BTreeMap;
+
 use super::{Campaign, CampaignStatus};
 use crate::Timestamp;
 use crate::body::{Clearable, Kept, Optional, OrDefault, Required, body};
 use crate::form::{Name, Number};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
+use crate::input::Given;
 use crate::prosas::{Brl, Prosas};
 use crate::sending::Variables;
 
@@ -20,37 +23,37 @@ body! {
     /// A new campaign.
     #[derive(Clone, Debug)]
     pub struct CampaignDraft as "CreateCampaign" {
-        name: Required<Name>,
-        template as "template_id": Required<TemplateId>,
+        name: String = Required<Name>,
+        template as "template_id": TemplateId = Required<TemplateId>,
         /// Whose contacts become its recipients when it is started.
-        list as "list_id": Required<ListId>,
+        list as "list_id": ListId = Required<ListId>,
         /// The only connection it sends through.
-        connection as "connection_id": Optional<ConnectionId>,
+        connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
         /// The template's variables by position, the same for all recipients.
-        variables: OrDefault<Variables>,
+        variables: BTreeMap<u32, String> = OrDefault<Variables>,
         /// 0 by default.
-        prosas as "prosas_per_message": OrDefault<Prosas>,
+        prosas as "prosas_per_message": Prosas = OrDefault<Prosas>,
         /// 0 by default.
-        cost as "cost_brl_per_message": OrDefault<Brl>,
+        cost as "cost_brl_per_message": Brl = OrDefault<Brl>,
         /// 10 by default.
-        messages_per_second: Optional<Rate>,
+        messages_per_second: Option<u32> = Optional<Rate>,
     }
 }
 
 body! {
     /// What changes of a campaign; null clears what a new one may leave out.
     #[derive(Clone, Debug)]
-    pub struct CampaignPatch as "UpdateCampaign" of Campaign {
-        name: Kept<Name>,
-        template as "template_id": Kept<TemplateId>,
+    pub struct CampaignPatch as "UpdateCampaign" of Campaign, updated_at {
+        name: Option<String> = Kept<Name>,
+        template as "template_id": Option<TemplateId> = Kept<TemplateId>,
         /// Only before it is started.
-        list as "list_id": Kept<ListId>,
-        messages_per_second: Kept<Rate>,
-        connection as "connection_id": Clearable<ConnectionId>,
+        list as "list_id": Option<ListId> = Kept<ListId>,
+        messages_per_second: Option<u32> = Kept<Rate>,
+        connection as "connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
         /// All of them.
-        variables: Clearable<Variables>,
-        prosas as "prosas_per_message": Clearable<Prosas>,
-        cost as "cost_brl_per_message": Clearable<Brl>,
+        variables: Given<BTreeMap<u32, String>> = Clearable<Variables>,
+        prosas as "prosas_per_message": Given<Prosas> = Clearable<Prosas>,
+        cost as "cost_brl_per_message": Given<Brl> = Clearable<Brl>,
     }
 }
 
@@ -79,16 +82,5 @@ impl CampaignDraft {
             started_at: None,
             finished_at: None,
         }
-    }
-}
-
-impl CampaignPatch {
-    /// The campaign with the given fields written over it.
-    pub(super) fn apply(&self, campaign: &Campaign, now: Timestamp) -> Campaign {
-        let mut changed = self.over(campaign);
-        if changed != *campaign {
-            changed.updated_at = now;
-        }
-        changed
     }
 }

@@ -11,6 +11,7 @@ use super::{
 use crate::Recado;
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::connections::Connection;
 use crate::error::{Error, Rejection};
@@ -310,7 +311,7 @@ impl Campaigns<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CampaignDraft>,
     ) -> CampaignResult<CampaignRecord> {
         let draft = CampaignDraft::parse(body).map_err(invalid)?;
         let id = CampaignId::new(self.app.uuid(self.app.now()));
@@ -328,7 +329,7 @@ impl Campaigns<'_> {
         &self,
         company: CompanyId,
         id: CampaignId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CampaignPatch>,
     ) -> CampaignResult<CampaignRecord> {
         let patch = CampaignPatch::parse(body).map_err(invalid)?;
         let changed = self.app.run(&ChangeCampaign { company, id, patch }).await?;

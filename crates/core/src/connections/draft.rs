@@ -7,7 +7,7 @@ use super::{
     GatewayName,
 };
 use crate::Timestamp;
-use crate::body::{Kept, Optional, OrDefault, Required, WriteOver, body};
+use crate::body::{IntoBody, Kept, Optional, OrDefault, Required, WriteOver, body};
 use crate::contacts::Platform;
 #[cfg(feature = "openapi")]
 use crate::form::Short;
@@ -45,19 +45,19 @@ body! {
     /// A new connection.
     #[derive(Clone, Debug)]
     pub struct NewConnection as "CreateConnection" {
-        kind: Required<ConnectionKind>,
-        name: Required<Name>,
+        kind: ConnectionKind = Required<ConnectionKind>,
+        name: String = Required<Name>,
         /// Its own number on the channel.
-        identifier: Required<ConnectionIdentifier>,
+        identifier: String = Required<ConnectionIdentifier>,
         /// One of GET /gateways that serves the kind.
-        gateway: Required<GatewayName>,
+        gateway: GatewayName = Required<GatewayName>,
         /// Of the gateway.
-        settings: OrDefault<Entries>,
+        settings: Map<String, Value> = OrDefault<Entries>,
         /// True by default.
-        is_active: Optional<bool>,
+        is_active: Option<bool> = Optional<bool>,
         /// By default a connection whose gateway cannot be asked for its state is connected, any
         /// other not.
-        status: Optional<ConnectionStatus>,
+        status: Option<ConnectionStatus> = Optional<ConnectionStatus>,
     }
 }
 
@@ -77,7 +77,11 @@ impl ConnectionDraft {
     /// # Errors
     ///
     /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>, gateways: &Providers) -> Result<Self, Problems> {
+    pub fn parse(
+        body: impl IntoBody<NewConnection>,
+        gateways: &Providers,
+    ) -> Result<Self, Problems> {
+        let body = &*body.into_map();
         let mut input = Input::new(body);
         let kind = body.get("kind").and_then(Value::as_str).and_then(ConnectionKind::parse);
         let read = NewConnection::fields(&mut input);
@@ -143,12 +147,12 @@ body! {
     /// What changes of a connection.
     #[derive(Clone, Debug)]
     pub struct ConnectionChange as "UpdateConnection" partial {
-        name: Kept<Name>,
-        identifier: Kept<ConnectionIdentifier>,
+        name: Option<String> = Kept<Name>,
+        identifier: Option<String> = Kept<ConnectionIdentifier>,
         /// Written over the settings that are there; null removes one.
-        settings: Optional<Entries>,
-        is_active: Optional<bool>,
-        status: Optional<ConnectionStatus>,
+        settings: Option<Map<String, Value>> = Optional<Entries>,
+        is_active: Option<bool> = Optional<bool>,
+        status: Option<ConnectionStatus> = Optional<ConnectionStatus>,
     }
     check |input| for fixed in ["kind", "gateway"] {
         input.reject(fixed, "cannot be changed; create a new connection instead");
@@ -165,8 +169,8 @@ pub struct ConnectionPatch {
 impl ConnectionPatch {
     /// Reads a [`ConnectionChange`]. Never fails: what is wrong is answered by
     /// [`ConnectionPatch::apply`], together with what is wrong with the settings.
-    pub fn parse(body: &Map<String, Value>) -> Self {
-        let (sent, problems) = input::parse_partly(body, ConnectionChange::fields);
+    pub fn parse(body: impl IntoBody<ConnectionChange>) -> Self {
+        let (sent, problems) = input::parse_partly(&body.into_map(), ConnectionChange::fields);
         Self { sent, problems }
     }
 

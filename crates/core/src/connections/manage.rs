@@ -1,15 +1,15 @@
 //! Managing connections.
 
-use serde_json::{Map, Value};
-
 use super::check::first_check;
 use super::handle::Connections;
 use super::missed::after_outage;
 use super::upkeep::{first_due, regular_jobs};
 use super::{
-    Capability, Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView,
+    Capability, Connection, ConnectionChange, ConnectionDraft, ConnectionPatch, ConnectionStatus,
+    ConnectionView, NewConnection,
 };
 use crate::Timestamp;
+use crate::body::IntoBody;
 use crate::error::{Error, NotFound};
 use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId, JobId};
@@ -50,7 +50,7 @@ impl Connections<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<NewConnection>,
     ) -> ManageResult<ConnectionView> {
         let draft = ConnectionDraft::parse(body, self.app.providers()).map_err(invalid)?;
         let reported = draft.reports_status();
@@ -77,7 +77,7 @@ impl Connections<'_> {
         &self,
         company: CompanyId,
         id: ConnectionId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ConnectionChange>,
     ) -> ManageResult<ConnectionView> {
         let patch = ConnectionPatch::parse(body);
         let change = |connection: &Connection, now| {
@@ -282,7 +282,7 @@ impl Queued {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
     use uuid::Uuid;
 
     use super::super::samples;

@@ -35,30 +35,38 @@ impl ShownStatus {
 /// A connection without its secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ConnectionView {
     /// Its id.
     pub id: ConnectionId,
-    kind: ConnectionKind,
+    /// Its kind.
+    pub kind: ConnectionKind,
     /// The channel (D61).
     #[serde(rename = "type")]
-    platform: String,
+    pub platform: String,
     /// The same as `kind` (D61).
-    provider: ConnectionKind,
-    name: String,
-    identifier: String,
+    pub provider: ConnectionKind,
+    /// Its name.
+    pub name: String,
+    /// What the channel calls it.
+    pub identifier: String,
     /// One of GET /gateways.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
-    gateway: GatewayName,
+    pub gateway: GatewayName,
     /// Where its gateway has to send its webhooks; null where there are none. A token that belongs
     /// in the address is not shown.
-    webhook_url: Option<String>,
+    pub webhook_url: Option<String>,
     /// Those that are no secrets.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
-    settings: Map<String, Value>,
-    is_active: bool,
-    status: ShownStatus,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    pub settings: Map<String, Value>,
+    /// Whether it is used.
+    pub is_active: bool,
+    /// Whether its gateway reaches the channel.
+    pub status: ShownStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
 }
 
 impl ConnectionView {

@@ -73,7 +73,7 @@ fn number(digits: &[u8]) -> Result<u32, BirthdayError> {
     })
 }
 
-text_form!(Birthday, Birthday::parse, blank is null, |date| date.format(crate::openapi::DATE));
+text_form!(Birthday, Birthday::parse, Birthday::to_string, blank is null, |date| date.format(crate::openapi::DATE));
 
 #[cfg(test)]
 mod tests {

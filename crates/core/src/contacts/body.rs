@@ -9,7 +9,7 @@ use super::{Birthday, Cpf, Email, Phone, PostalCode, Region};
 use crate::body::{BodyField, Clearable, Optional, Required, as_form, body};
 use crate::form::{Form, Name, Observation, Short};
 use crate::ids::{CustomFieldId, ListId};
-use crate::input::Input;
+use crate::input::{Given, Input};
 #[cfg(feature = "openapi")]
 use crate::openapi::{self, Property};
 use crate::organizations::Cnpj;
@@ -52,19 +52,17 @@ impl Form for PhoneText {
     }
 }
 
-/// The phone in a PATCH: as it was sent and, where it can be read, as a phone. The shown phone of a
-/// group is no phone (D16); only a comparison with the record shows whether it is that.
+/// The phone in a PATCH, as it was sent. The shown phone of a group is no phone (D16); only a
+/// comparison with the record shows whether it is that.
 pub(crate) struct SamePhone;
 
 impl BodyField for SamePhone {
-    type Value = Option<(String, Option<Phone>)>;
+    type Value = Option<String>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
         match input.raw(name) {
             None => Some(None),
-            Some(Value::String(text)) => {
-                Some(Some((text.clone(), Phone::parse(text, &region(input)).ok())))
-            }
+            Some(Value::String(text)) => Some(Some(text.clone())),
             Some(_) => input.refuse(name, "must be a string"),
         }
     }
@@ -187,29 +185,36 @@ impl<const NULLABLE: bool> BodyField for ListIds<NULLABLE> {
 body! {
     /// A new contact. Read-only fields of the contact are ignored, any other field is refused.
     pub struct NewContact as "CreateContact" partial {
-        name: Clearable<Name>,
-        email: Clearable<Email>,
-        birthday: Clearable<Birthday>,
-        observation: Clearable<Observation>,
+        name: Given<String> = Clearable<Name>,
+        email: Given<Email> = Clearable<Email>,
+        birthday: Given<Birthday> = Clearable<Birthday>,
+        observation: Given<String> = Clearable<Observation>,
         /// With or without punctuation; stored as 11 digits.
-        cpf: Clearable<Cpf>,
-        rg: Clearable<Short>,
-        genero: Clearable<Short>,
-        estado_civil: Clearable<Short>,
-        profissao: Clearable<Short>,
-        city: Clearable<Short>,
-        state: Clearable<Short>,
+        cpf: Given<Cpf> = Clearable<Cpf>,
+        rg: Given<String> = Clearable<Short>,
+        genero: Given<String> = Clearable<Short>,
+        estado_civil: Given<String> = Clearable<Short>,
+        profissao: Given<String> = Clearable<Short>,
+        city: Given<String> = Clearable<Short>,
+        state: Given<String> = Clearable<Short>,
         /// With or without punctuation; stored as 8 digits.
-        postal_code: Clearable<PostalCode>,
+        postal_code: Given<PostalCode> = Clearable<PostalCode>,
         /// Links the organization with this registration number, which is made if it is missing.
-        cnpj: Optional<Cnpj>,
+        cnpj: Option<Cnpj> = Optional<Cnpj>,
         /// Anything that normalizes to a phone number; without `+` a national number of the company's
         /// region.
-        phone: NewPhone,
+        phone: Option<Phone> = NewPhone,
         /// Values of at most 500 characters by the id of an active field.
-        custom_fields: CustomValues<true>,
+        custom_fields: BTreeMap<CustomFieldId, String> = CustomValues<true>,
         /// Active lists of the company.
-        lists as "list_ids": ListIds<true>,
+        lists as "list_ids": Vec<ListId> = ListIds<true>,
+    }
+}
+
+impl NewContact {
+    /// One that says the phone, which it must, and nothing else.
+    pub fn new(phone: Phone) -> Self {
+        Self::default().phone(phone)
     }
 }
 
@@ -218,27 +223,27 @@ body! {
     /// is ignored.
     pub struct ContactPatch as "UpdateContact" partial {
         /// `null` or the empty string clears a native field.
-        name: Clearable<Name>,
-        email: Clearable<Email>,
-        birthday: Clearable<Birthday>,
-        observation: Clearable<Observation>,
-        cpf: Clearable<Cpf>,
-        rg: Clearable<Short>,
-        genero: Clearable<Short>,
-        estado_civil: Clearable<Short>,
-        profissao: Clearable<Short>,
-        city: Clearable<Short>,
-        state: Clearable<Short>,
-        postal_code: Clearable<PostalCode>,
+        name: Given<String> = Clearable<Name>,
+        email: Given<Email> = Clearable<Email>,
+        birthday: Given<Birthday> = Clearable<Birthday>,
+        observation: Given<String> = Clearable<Observation>,
+        cpf: Given<Cpf> = Clearable<Cpf>,
+        rg: Given<String> = Clearable<Short>,
+        genero: Given<String> = Clearable<Short>,
+        estado_civil: Given<String> = Clearable<Short>,
+        profissao: Given<String> = Clearable<Short>,
+        city: Given<String> = Clearable<Short>,
+        state: Given<String> = Clearable<Short>,
+        postal_code: Given<PostalCode> = Clearable<PostalCode>,
         /// Ignored when the contact has an organization.
-        cnpj: Optional<Cnpj>,
+        cnpj: Option<Cnpj> = Optional<Cnpj>,
         /// Only the number that the contact has, in any form.
-        phone: SamePhone,
+        phone: Option<String> = SamePhone,
         /// Only the identifier the contact has.
-        identifier: SameIdentifier,
+        identifier: Option<String> = SameIdentifier,
         /// Merged value by value; an empty one removes the value.
-        custom_fields: CustomValues<false>,
+        custom_fields: BTreeMap<CustomFieldId, String> = CustomValues<false>,
         /// Lists to add the contact to; it stays in the others.
-        lists as "list_ids": ListIds<false>,
+        lists as "list_ids": Vec<ListId> = ListIds<false>,
     }
 }

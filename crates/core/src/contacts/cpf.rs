@@ -100,7 +100,7 @@ fn check_digits(base: &str) -> String {
     format!("{first}{second}")
 }
 
-text_form!(Cpf, Cpf::parse, blank is null, |text| text);
+text_form!(Cpf, Cpf::parse, Cpf::as_str, blank is null, |text| text);
 
 #[cfg(test)]
 mod tests {

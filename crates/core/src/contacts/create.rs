@@ -9,11 +9,12 @@ use super::link_facts::{
     missing_lists, rely_on_fields,
 };
 use super::{
-    Alias, ChannelKey, Contact, ContactDraft, Contacts, DraftFacts, DraftMode, DraftQuery,
-    Identifier, Phone, Platform, Warning,
+    Alias, ChannelKey, Contact, ContactDraft, Contacts, DraftFacts, DraftQuery, Identifier,
+    NewContact, Phone, Platform, Warning,
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, EventId, ListId};
@@ -164,13 +165,13 @@ impl Contacts<'_> {
     pub async fn create(
         &self,
         caller: &Caller,
-        body: &Map<String, Value>,
+        body: impl IntoBody<NewContact>,
     ) -> Result<Created, Error<CreateContactError>> {
         caller.require(Scope::ContactsWrite)?;
         let now = self.app.now();
         let use_case = CreateContact {
             company: caller.company(),
-            draft: ContactDraft::parse(body, DraftMode::Create, caller.region()),
+            draft: ContactDraft::of_new(body, caller.region()),
             id: ContactId::new(self.app.uuid(now)),
             event: EventId::new(self.app.uuid(now)),
             organization: self.app.organization_ids(now),

@@ -3,25 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use super::{
     Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact,
     OrganizationKey, Phone, PostalCode, Region,
 };
+use crate::body::IntoBody;
 use crate::ids::{CustomFieldId, ListId};
 use crate::input::{Given, Input};
 use crate::organizations::Cnpj;
 use crate::problems::Problems;
-
-/// Whether a body creates or changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DraftMode {
-    /// POST: `phone` is required, `null` and the empty string count as absent (R8).
-    Create,
-    /// PATCH: `null` and the empty string clear.
-    Update,
-}
 
 /// Keys of the detail form that cannot be written: accepted and ignored, so that a contact that was
 /// read can be sent back whole (4.4.4, D8, D23). Any other key that cannot be written is refused
@@ -123,25 +113,32 @@ impl From<NewContact> for ContactDraft {
 
 impl From<ContactPatch> for ContactDraft {
     fn from(body: ContactPatch) -> Self {
-        let (sent_phone, phone) = body.phone.unzip();
-        let (phone, sent_identifier) = (phone.flatten(), body.identifier);
-        Self { phone, sent_phone, sent_identifier, ..draft!(body) }
+        let (sent_phone, sent_identifier) = (body.phone, body.identifier);
+        Self { sent_phone, sent_identifier, ..draft!(body) }
     }
 }
 
 impl ContactDraft {
-    /// Reads a body. Never fails: what is wrong is kept and answered by the use case.
-    pub fn parse(body: &Map<String, Value>, mode: DraftMode, region: &Region) -> Self {
-        let mut input = Input::new(body).in_region(region.as_str());
+    /// Reads the body of a POST: `phone` is required, `null` and the empty string count as absent
+    /// (R8). Never fails: what is wrong is kept and answered by the use case.
+    pub fn of_new(body: impl IntoBody<NewContact>, region: &Region) -> Self {
+        let body = body.into_map();
+        let mut input = Input::new(&body).in_region(region.as_str());
         input.ignore(READ_ONLY);
-        let draft: Self = match mode {
-            DraftMode::Create => {
-                input.ignore(&["identifier"]);
-                NewContact::fields(&mut input).into()
-            }
-            DraftMode::Update => ContactPatch::fields(&mut input).into(),
-        };
+        input.ignore(&["identifier"]);
+        let draft = Self::from(NewContact::fields(&mut input));
         Self { problems: input.finish(), ..draft }
+    }
+
+    /// Reads the body of a PATCH, in which `null` and the empty string clear, as
+    /// [`ContactDraft::of_new`] does.
+    pub fn of_patch(body: impl IntoBody<ContactPatch>, region: &Region) -> Self {
+        let body = body.into_map();
+        let mut input = Input::new(&body).in_region(region.as_str());
+        input.ignore(READ_ONLY);
+        let draft = Self::from(ContactPatch::fields(&mut input));
+        let phone = draft.sent_phone.as_deref().and_then(|sent| Phone::parse(sent, region).ok());
+        Self { phone, problems: input.finish(), ..draft }
     }
 
     /// The records needed to decide on this body.

@@ -92,7 +92,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && letters && !hyphen_at_edge && label.chars().count() <= MAX_LABEL_CHARS
 }
 
-text_form!(Email, Email::parse, blank is null, |schema| schema.max_length(Some(text::EMAIL)));
+text_form!(Email, Email::parse, Email::as_str, blank is null, |schema| schema.max_length(Some(text::EMAIL)));
 
 #[cfg(test)]
 mod tests {

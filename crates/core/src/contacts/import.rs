@@ -12,6 +12,7 @@ use super::{
 };
 use crate::Timestamp;
 use crate::access::Company;
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection};
 use crate::ids::{CompanyId, ContactId};
@@ -73,13 +74,14 @@ impl ImportDraft {
     /// Reads an [`ImportedContact`]. Never fails: what is wrong is kept and answered by the use
     /// case. An identifier never becomes a phone, even if it looks like one (R12).
     pub fn parse(
-        body: &Map<String, Value>,
+        body: impl IntoBody<ImportedContact>,
         id: ContactId,
         company: CompanyId,
         region: &Region,
         now: Timestamp,
     ) -> Self {
-        let mut input = Input::new(body).in_region(region.as_str());
+        let body = body.into_map();
+        let mut input = Input::new(&body).in_region(region.as_str());
         // A contact that was read may be sent unchanged; a new id is generated (D8).
         input.ignore(&["id"]);
         let body = ImportedContact::fields(&mut input);
@@ -207,7 +209,7 @@ impl Contacts<'_> {
     pub async fn import(
         &self,
         company: &Company,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ImportedContact>,
     ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
         let now = self.app.now();
         let id = ContactId::new(self.app.uuid(now));

@@ -11,15 +11,18 @@ use super::{
     Priority,
 };
 use crate::Timestamp;
-use crate::body::{BodyField, Clearable, Optional, OrDefault, WriteOver, as_form, body};
-use crate::form::{Form, Name, Observation, Short, Text, is_blank_text, text_form};
-use crate::ids::{CloseReasonId, ConnectionId, CustomFieldId, MemberId, OrganizationId};
-use crate::input::Input;
+use crate::body::{Clearable, BodyField, Optional, OrDefault, WriteOver, as_form, body};
+use crate::form::{Form, Name, Observation, Short, Text, is_blank_text, text_form, to_json};
+use crate::ids::{CloseReasonId, ConnectionId, CustomFieldId, MemberId, OrganizationId, TagId};
+use crate::input::{Given, Input};
 #[cfg(feature = "openapi")]
 use crate::openapi::{self, Property};
 use crate::text;
 
-text_form!(Identifier, read_identifier, blank is null, |text| text.max_length(Some(crate::text::SHORT)));
+text_form!(Identifier, read_identifier, Identifier::as_str, blank is null, |text| text.max_length(Some(crate::text::SHORT)));
+
+to_json!(Platform, |platform| platform.as_str());
+to_json!(Phone, |phone| phone.as_str());
 
 impl Form for Platform {
     type Value = Self;
@@ -123,59 +126,59 @@ body! {
     /// A contact to import: any stored field. `phone` or `identifier` is required.
     #[derive(Clone, Debug)]
     pub struct ImportedContact as "ImportContact" partial {
-        phone: ImportedPhone,
-        identifier: ImportedIdentifier,
+        phone: Option<Phone> = ImportedPhone,
+        identifier: Option<Identifier> = ImportedIdentifier,
         /// `whatsapp` by default.
-        source_platform: Optional<Platform>,
-        name: OrDefault<Name>,
-        observation: Optional<Observation>,
-        wa_profile_name: Optional<Short>,
-        wa_push_name: Optional<Short>,
-        external_chat_id: Optional<Short>,
-        street: Optional<Short>,
-        street_number: Optional<Short>,
-        address_complement: Optional<Short>,
-        neighborhood: Optional<Short>,
-        city: Optional<Short>,
-        state: Optional<Short>,
-        country: Optional<Short>,
-        rg: Optional<Short>,
-        genero: Optional<Short>,
-        estado_civil: Optional<Short>,
-        profissao: Optional<Short>,
-        cargo: Optional<Short>,
-        avatar_url: Optional<Text<2048>>,
-        postal_code: Optional<PostalCode>,
-        birthday: Optional<Birthday>,
-        cpf: Optional<Cpf>,
-        shared_email: Optional<Email>,
-        inbox_status: Optional<InboxStatus>,
-        priority: Optional<Priority>,
-        crm_status: Optional<CrmStatus>,
-        is_ai_enabled: Optional<bool>,
-        external_ai_enabled: Optional<bool>,
-        is_archived: Optional<bool>,
-        is_pinned: Optional<bool>,
-        is_muted: Optional<bool>,
-        is_blocked: Optional<bool>,
-        is_group: Optional<bool>,
-        is_simulated: Optional<bool>,
-        first_message_at: Optional<Timestamp>,
-        last_message_at: Optional<Timestamp>,
-        last_inbound_at: Optional<Timestamp>,
-        last_read_at: Optional<Timestamp>,
-        last_closed_at: Optional<Timestamp>,
-        ai_paused_until: Optional<Timestamp>,
-        opted_out_at: Optional<Timestamp>,
-        last_close_reason_id: Optional<CloseReasonId>,
-        assigned_to_member_id: Optional<MemberId>,
-        organization_id: Optional<OrganizationId>,
-        last_connection_id: Optional<ConnectionId>,
-        email: Clearable<Email>,
-        custom_fields: ImportedValues,
-        tags as "tag_ids": OrDefault<ContactTags>,
-        created_at: Optional<Timestamp>,
-        updated_at: Optional<Timestamp>,
+        source_platform: Option<Platform> = Optional<Platform>,
+        name: String = OrDefault<Name>,
+        observation: Option<String> = Optional<Observation>,
+        wa_profile_name: Option<String> = Optional<Short>,
+        wa_push_name: Option<String> = Optional<Short>,
+        external_chat_id: Option<String> = Optional<Short>,
+        street: Option<String> = Optional<Short>,
+        street_number: Option<String> = Optional<Short>,
+        address_complement: Option<String> = Optional<Short>,
+        neighborhood: Option<String> = Optional<Short>,
+        city: Option<String> = Optional<Short>,
+        state: Option<String> = Optional<Short>,
+        country: Option<String> = Optional<Short>,
+        rg: Option<String> = Optional<Short>,
+        genero: Option<String> = Optional<Short>,
+        estado_civil: Option<String> = Optional<Short>,
+        profissao: Option<String> = Optional<Short>,
+        cargo: Option<String> = Optional<Short>,
+        avatar_url: Option<String> = Optional<Text<2048>>,
+        postal_code: Option<PostalCode> = Optional<PostalCode>,
+        birthday: Option<Birthday> = Optional<Birthday>,
+        cpf: Option<Cpf> = Optional<Cpf>,
+        shared_email: Option<Email> = Optional<Email>,
+        inbox_status: Option<InboxStatus> = Optional<InboxStatus>,
+        priority: Option<Priority> = Optional<Priority>,
+        crm_status: Option<CrmStatus> = Optional<CrmStatus>,
+        is_ai_enabled: Option<bool> = Optional<bool>,
+        external_ai_enabled: Option<bool> = Optional<bool>,
+        is_archived: Option<bool> = Optional<bool>,
+        is_pinned: Option<bool> = Optional<bool>,
+        is_muted: Option<bool> = Optional<bool>,
+        is_blocked: Option<bool> = Optional<bool>,
+        is_group: Option<bool> = Optional<bool>,
+        is_simulated: Option<bool> = Optional<bool>,
+        first_message_at: Option<Timestamp> = Optional<Timestamp>,
+        last_message_at: Option<Timestamp> = Optional<Timestamp>,
+        last_inbound_at: Option<Timestamp> = Optional<Timestamp>,
+        last_read_at: Option<Timestamp> = Optional<Timestamp>,
+        last_closed_at: Option<Timestamp> = Optional<Timestamp>,
+        ai_paused_until: Option<Timestamp> = Optional<Timestamp>,
+        opted_out_at: Option<Timestamp> = Optional<Timestamp>,
+        last_close_reason_id: Option<CloseReasonId> = Optional<CloseReasonId>,
+        assigned_to_member_id: Option<MemberId> = Optional<MemberId>,
+        organization_id: Option<OrganizationId> = Optional<OrganizationId>,
+        last_connection_id: Option<ConnectionId> = Optional<ConnectionId>,
+        email: Given<Email> = Clearable<Email>,
+        custom_fields: BTreeMap<CustomFieldId, String> = ImportedValues,
+        tags as "tag_ids": Vec<TagId> = OrDefault<ContactTags>,
+        created_at: Option<Timestamp> = Optional<Timestamp>,
+        updated_at: Option<Timestamp> = Optional<Timestamp>,
     }
 }
 

@@ -294,14 +294,7 @@ body! {
     #[derive(Clone, Debug)]
     pub struct MergeBody as "MergeContact" {
         /// The contact that becomes part of the one of the path.
-        other as "other_contact_id": Required<ContactId>,
-    }
-}
-
-impl MergeBody {
-    /// That contact.
-    pub const fn other(&self) -> ContactId {
-        self.other
+        other as "other_contact_id": ContactId = Required<ContactId>,
     }
 }
 

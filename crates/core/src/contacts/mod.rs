@@ -43,7 +43,7 @@ pub use created::creation_stamp;
 pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;
 pub(crate) use delete::finish_purge;
-pub use draft::{ContactDraft, DraftMode};
+pub use draft::ContactDraft;
 pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;

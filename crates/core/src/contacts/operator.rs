@@ -1,18 +1,17 @@
 //! What the operator changes on a contact (operator API, PATCH contacts).
 
-use async_trait::async_trait;
-use serde_json::{Map, Value};
-
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;
-use crate::body::{Clearable, Kept, WriteOver, body};
+use crate::body::{Clearable, IntoBody, Kept, WriteOver, body};
 use crate::form::Distinct;
 use crate::ids::{CompanyId, ConnectionId, ContactId, TagId};
 use crate::input;
+use crate::input::Given;
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
 use crate::use_case::UseCase;
+use async_trait::async_trait;
 
 /// The most tags one contact may have (R9).
 pub(super) const MAX_TAGS: usize = 200;
@@ -24,14 +23,14 @@ body! {
     /// What the operator changes of a contact.
     #[derive(Clone, Debug)]
     pub struct ContactChange as "PatchContact" partial {
-        priority: Kept<Priority>,
-        crm_status: Kept<CrmStatus>,
-        is_archived: Kept<bool>,
-        is_pinned: Kept<bool>,
-        is_muted: Kept<bool>,
+        priority: Option<Priority> = Kept<Priority>,
+        crm_status: Option<CrmStatus> = Kept<CrmStatus>,
+        is_archived: Option<bool> = Kept<bool>,
+        is_pinned: Option<bool> = Kept<bool>,
+        is_muted: Option<bool> = Kept<bool>,
         /// The whole set.
-        tags as "tag_ids": Kept<ContactTags>,
-        last_connection as "last_connection_id": Clearable<ConnectionId>,
+        tags as "tag_ids": Option<Vec<TagId>> = Kept<ContactTags>,
+        last_connection as "last_connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
     }
 }
 
@@ -73,8 +72,8 @@ pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> Chan
 impl OperatorPatch {
     /// Reads a [`ContactChange`]. Never fails: its problems are reported together with those that
     /// only the store shows (D8).
-    pub fn parse(body: &Map<String, Value>) -> Self {
-        let (sent, problems) = input::parse_partly(body, ContactChange::fields);
+    pub fn parse(body: impl IntoBody<ContactChange>) -> Self {
+        let (sent, problems) = input::parse_partly(&body.into_map(), ContactChange::fields);
         Self { sent, problems }
     }
 }
@@ -155,7 +154,7 @@ impl Contacts<'_> {
         &self,
         company: CompanyId,
         id: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ContactChange>,
     ) -> ManageResult<()> {
         self.app.run(&PatchContact { company, id, patch: OperatorPatch::parse(body) }).await
     }

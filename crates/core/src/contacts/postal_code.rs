@@ -66,7 +66,7 @@ impl Serialize for PostalCode {
     }
 }
 
-text_form!(PostalCode, PostalCode::parse, blank is null, |text| text);
+text_form!(PostalCode, PostalCode::parse, PostalCode::as_str, blank is null, |text| text);
 
 #[cfg(test)]
 mod tests {

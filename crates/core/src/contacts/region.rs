@@ -7,7 +7,7 @@ use rlibphonenumber::{PHONE_NUMBER_UTIL, RegionStr};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::form::Form;
+use crate::form::{Form, to_json};
 
 /// A country whose numbering plan is known, by its ISO 3166-1 alpha-2 code. Brazil by default.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +42,8 @@ impl Region {
         Self { plan, code: plan.as_region_str() }
     }
 }
+
+to_json!(Region, |region| region.as_str());
 
 impl Form for Region {
     type Value = Self;

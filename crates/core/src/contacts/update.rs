@@ -7,9 +7,12 @@ use super::link_facts::{
     OrganizationIds, apply_email, check_fields, join_lists, link_organization, merge_custom_fields,
     missing_lists, rely_on_fields,
 };
-use super::{Contact, ContactDraft, Contacts, Created, DraftFacts, DraftMode, DraftQuery, Region};
+use super::{
+    Contact, ContactDraft, ContactPatch, Contacts, Created, DraftFacts, DraftQuery, Region,
+};
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
@@ -125,14 +128,14 @@ impl Contacts<'_> {
         &self,
         caller: &Caller,
         id: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ContactPatch>,
     ) -> Result<Created, Error<UpdateContactError>> {
         caller.require(Scope::ContactsWrite)?;
         let use_case = UpdateContact {
             company: caller.company(),
             id,
             region: *caller.region(),
-            draft: ContactDraft::parse(body, DraftMode::Update, caller.region()),
+            draft: ContactDraft::of_patch(body, caller.region()),
             organization: self.app.organization_ids(self.app.now()),
         };
         self.app.run(&use_case).await

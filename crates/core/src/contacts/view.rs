@@ -22,11 +22,16 @@ use crate::tags::Tag;
 /// A focus stage as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct StageView {
-    id: StageId,
-    name: String,
-    color: String,
-    display_order: u32,
+    /// Its id.
+    pub id: StageId,
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub color: String,
+    /// Its place in the pipeline, from 0.
+    pub display_order: u32,
 }
 
 impl From<&Stage> for StageView {
@@ -43,10 +48,14 @@ impl From<&Stage> for StageView {
 /// A tag as it is shown on a contact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct TagView {
-    id: TagId,
-    name: String,
-    color: String,
+    /// Its id.
+    pub id: TagId,
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub color: String,
 }
 
 impl From<&Tag> for TagView {
@@ -58,10 +67,14 @@ impl From<&Tag> for TagView {
 /// The member a contact is assigned to, as it is shown (2.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct AssignedTo {
-    id: MemberId,
-    display_name: String,
-    role: Role,
+    /// Its id.
+    pub id: MemberId,
+    /// The name to show.
+    pub display_name: String,
+    /// What the member is.
+    pub role: Role,
 }
 
 impl From<&Member> for AssignedTo {
@@ -77,34 +90,58 @@ fn text_of(email: Option<&Email>) -> Option<String> {
 /// What the answers of POST and PATCH show of a contact (4.3, 4.4); the data of `contact.created`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ContactSummary {
-    id: ContactId,
-    identifier: String,
-    phone: String,
-    email: Option<String>,
+    /// Its id.
+    pub id: ContactId,
+    /// What the channel calls it.
+    pub identifier: String,
+    /// The phone, or what is shown in its place (D16).
+    pub phone: String,
+    /// The e-mail address.
+    pub email: Option<String>,
     /// Only in the answer of POST: an e-mail that belongs to another contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    shared_email: Option<Option<String>>,
-    name: String,
-    display_name: String,
-    source_platform: String,
-    inbox_status: InboxStatus,
-    priority: Priority,
-    crm_status: CrmStatus,
-    is_ai_enabled: bool,
-    is_archived: bool,
-    is_blocked: bool,
-    first_message_at: Option<Timestamp>,
-    last_message_at: Option<Timestamp>,
-    last_inbound_at: Option<Timestamp>,
-    last_closed_at: Option<Timestamp>,
-    last_close_reason_id: Option<CloseReasonId>,
-    pipeline_stage_id: Option<StageId>,
-    assigned_to_member_id: Option<MemberId>,
-    last_connection_id: Option<ConnectionId>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    pub shared_email: Option<Option<String>>,
+    /// Its name.
+    pub name: String,
+    /// The name to show.
+    pub display_name: String,
+    /// The channel it came from.
+    pub source_platform: String,
+    /// Where its conversation stands.
+    pub inbox_status: InboxStatus,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Where it stands in the CRM.
+    pub crm_status: CrmStatus,
+    /// Whether the service's AI answers.
+    pub is_ai_enabled: bool,
+    /// Whether it is archived.
+    pub is_archived: bool,
+    /// Whether the company blocked it.
+    pub is_blocked: bool,
+    /// When the first message was.
+    pub first_message_at: Option<Timestamp>,
+    /// When the last message was.
+    pub last_message_at: Option<Timestamp>,
+    /// When it last wrote.
+    pub last_inbound_at: Option<Timestamp>,
+    /// When its conversation was last closed.
+    pub last_closed_at: Option<Timestamp>,
+    /// Why it was last closed.
+    pub last_close_reason_id: Option<CloseReasonId>,
+    /// Its focus stage (2.5.1).
+    pub pipeline_stage_id: Option<StageId>,
+    /// The member it is assigned to.
+    pub assigned_to_member_id: Option<MemberId>,
+    /// The connection it last talked on.
+    pub last_connection_id: Option<ConnectionId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
 }
 
 impl ContactSummary {
@@ -149,30 +186,52 @@ impl ContactSummary {
 /// `include=profile` (D44a, D63).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ProfileView {
-    avatar_url: Option<String>,
-    observation: Option<String>,
-    is_group: bool,
-    external_chat_id: Option<String>,
-    is_simulated: bool,
-    street: Option<String>,
-    street_number: Option<String>,
-    address_complement: Option<String>,
-    neighborhood: Option<String>,
-    city: Option<String>,
-    state: Option<String>,
-    postal_code: Option<String>,
-    country: Option<String>,
+    /// Its picture.
+    pub avatar_url: Option<String>,
+    /// Notes.
+    pub observation: Option<String>,
+    /// Whether it is a group.
+    pub is_group: bool,
+    /// The id of its chat elsewhere.
+    pub external_chat_id: Option<String>,
+    /// Whether it is made up for a trial.
+    pub is_simulated: bool,
+    /// The street.
+    pub street: Option<String>,
+    /// The number in the street.
+    pub street_number: Option<String>,
+    /// More of the address.
+    pub address_complement: Option<String>,
+    /// The neighbourhood.
+    pub neighborhood: Option<String>,
+    /// The city.
+    pub city: Option<String>,
+    /// The state.
+    pub state: Option<String>,
+    /// The postal code, 8 digits.
+    pub postal_code: Option<String>,
+    /// The country.
+    pub country: Option<String>,
     /// `YYYY-MM-DD`.
-    birthday: Option<String>,
-    cpf: Option<String>,
-    rg: Option<String>,
-    genero: Option<String>,
-    estado_civil: Option<String>,
-    profissao: Option<String>,
-    cargo: Option<String>,
-    organization_id: Option<OrganizationId>,
-    organization: Option<OrganizationView>,
+    pub birthday: Option<String>,
+    /// The CPF, 11 digits.
+    pub cpf: Option<String>,
+    /// The identity card.
+    pub rg: Option<String>,
+    /// The gender.
+    pub genero: Option<String>,
+    /// The marital status.
+    pub estado_civil: Option<String>,
+    /// The profession.
+    pub profissao: Option<String>,
+    /// The position.
+    pub cargo: Option<String>,
+    /// Its organization.
+    pub organization_id: Option<OrganizationId>,
+    /// The organization, in brief.
+    pub organization: Option<OrganizationView>,
 }
 
 impl ProfileView {
@@ -209,19 +268,25 @@ impl ProfileView {
 /// A contact in the list form (2.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ContactListItem {
+    /// What every form shows.
     #[serde(flatten)]
-    summary: ContactSummary,
-    wa_push_name: Option<String>,
+    pub summary: ContactSummary,
+    /// The name it gave itself.
+    pub wa_push_name: Option<String>,
     /// Values by slug, whatever the status of their definition (D58).
-    custom_fields: BTreeMap<String, String>,
+    pub custom_fields: BTreeMap<String, String>,
+    /// The personal fields.
     #[serde(flatten)]
-    profile: ProfileView,
-    pipeline_stage: Option<StageView>,
-    tags: Vec<TagView>,
+    pub profile: ProfileView,
+    /// The focus stage, in brief.
+    pub pipeline_stage: Option<StageView>,
+    /// Its tags.
+    pub tags: Vec<TagView>,
     /// Only with `include=link_clicks`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    link_clicks: Option<LinkClicks>,
+    pub link_clicks: Option<LinkClicks>,
 }
 
 impl ContactListItem {
@@ -250,20 +315,25 @@ impl ContactListItem {
 /// A connection on which the contact has a conversation (2.2, D44a, R21).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ContactConnection {
-    id: ConnectionId,
+    /// Its id.
+    pub id: ConnectionId,
     /// The channel (D61).
     #[serde(rename = "type")]
-    platform: String,
-    name: String,
-    provider: ConnectionKind,
+    pub platform: String,
+    /// Its name.
+    pub name: String,
+    /// The kind of the connection.
+    pub provider: ConnectionKind,
     /// The contact's id on the channel, for this connection.
-    identifier: String,
-    last_message_at: Option<Timestamp>,
+    pub identifier: String,
+    /// When the last message was.
+    pub last_message_at: Option<Timestamp>,
     /// Inbound messages since an agent last replied or read.
-    unread_count: u32,
+    pub unread_count: u32,
     /// The contact's: its connections share one state.
-    inbox_status: InboxStatus,
+    pub inbox_status: InboxStatus,
 }
 
 impl ContactConnection {
@@ -284,27 +354,38 @@ impl ContactConnection {
 /// A contact in the detail form (2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ContactDetail {
+    /// What every form shows.
     #[serde(flatten)]
-    summary: ContactSummary,
-    wa_profile_name: Option<String>,
-    wa_push_name: Option<String>,
-    is_pinned: bool,
-    is_muted: bool,
-    last_read_at: Option<Timestamp>,
-    pipeline_stage: Option<StageView>,
-    tags: Vec<TagView>,
-    assigned_to: Option<AssignedTo>,
+    pub summary: ContactSummary,
+    /// The name of its profile.
+    pub wa_profile_name: Option<String>,
+    /// The name it gave itself.
+    pub wa_push_name: Option<String>,
+    /// Whether it is pinned.
+    pub is_pinned: bool,
+    /// Whether it is muted.
+    pub is_muted: bool,
+    /// When it was last read.
+    pub last_read_at: Option<Timestamp>,
+    /// The focus stage, in brief.
+    pub pipeline_stage: Option<StageView>,
+    /// Its tags.
+    pub tags: Vec<TagView>,
+    /// The member it is assigned to, in brief.
+    pub assigned_to: Option<AssignedTo>,
     /// Values by field id, of active fields only.
-    custom_fields: BTreeMap<String, String>,
-    connections: Vec<ContactConnection>,
+    pub custom_fields: BTreeMap<String, String>,
+    /// The connections it has talked on.
+    pub connections: Vec<ContactConnection>,
     /// Absent without the scope `lead_memory:read`; null when there is none (2.3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<LeadMemoryView>))]
-    lead_memory: Option<Option<LeadMemoryView>>,
+    pub lead_memory: Option<Option<LeadMemoryView>>,
     /// Only with `include=profile`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    profile: Option<ProfileView>,
+    pub profile: Option<ProfileView>,
 }
 
 impl ContactDetail {
@@ -355,14 +436,21 @@ fn active_values(contact: &Contact, fields: &[CustomField]) -> BTreeMap<String, 
 /// A contact as the operator sees it: the detail form with further fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct OperatorContact {
+    /// The detail form.
     #[serde(flatten)]
-    detail: ContactDetail,
-    shared_email: Option<String>,
-    external_ai_enabled: bool,
-    ai_paused_until: Option<Timestamp>,
-    opted_out_at: Option<Timestamp>,
-    lists: Vec<ListBrief>,
+    pub detail: ContactDetail,
+    /// An e-mail that belongs to another contact.
+    pub shared_email: Option<String>,
+    /// Whether an external AI may answer.
+    pub external_ai_enabled: bool,
+    /// Until when the AI is paused.
+    pub ai_paused_until: Option<Timestamp>,
+    /// When it opted out.
+    pub opted_out_at: Option<Timestamp>,
+    /// The lists it is in.
+    pub lists: Vec<ListBrief>,
 }
 
 impl OperatorContact {

@@ -120,7 +120,7 @@ impl Action {
                 Transition::Act(Act::TakenOver { member: TakeOverBody::parse(body)?.member })
             }
             ActionName::Assign => {
-                Transition::Act(Act::Assigned { member: AssignBody::parse(body)?.member })
+                Transition::Act(Act::Assigned { member: AssignBody::parse(body)?.member.value() })
             }
             ActionName::PauseAi => {
                 Transition::Act(Act::AiPaused { until: PauseAiBody::parse(body)?.until })
@@ -260,6 +260,20 @@ impl Conversations<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<()> {
         let action = Action::parse(action, body).map_err(crate::manage::invalid)?;
+        self.perform(company, contact, action).await
+    }
+
+    /// The same for an action that has its type.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError`](crate::ManageError); nothing was changed.
+    pub async fn perform(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        action: Action,
+    ) -> ManageResult<()> {
         match action {
             Action::Read => self.app.run(&ReadConversation { company, contact }).await,
             Action::Move(step) => {

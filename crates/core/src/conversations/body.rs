@@ -1,11 +1,13 @@
 //! The bodies of operators' actions and messages in a conversation (3.1, 3.4, D42–D44a).
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::AiMode;
 use crate::Timestamp;
 use crate::body::{BodyField, Optional, OrDefault, Required, as_form, body};
-use crate::form::{Form, Short};
+use crate::form::{Form, Short, to_json};
 use crate::ids::{CloseReasonId, MemberId};
 use crate::input::{Given, Input};
 use crate::prosas::{Brl, Prosas};
@@ -59,14 +61,14 @@ impl Form for Bubbles {
 pub(crate) struct Nullable<F>(std::marker::PhantomData<F>);
 
 impl<F: Form> BodyField for Nullable<F> {
-    type Value = Option<F::Value>;
+    type Value = Given<F::Value>;
     const REQUIRED: bool = true;
     const NULLABLE: bool = true;
 
-    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Given<F::Value>> {
         match input.field::<F>(name)? {
             Given::Absent => input.refuse(name, "is required; null assigns it to nobody"),
-            given => Some(given.value()),
+            given => Some(given),
         }
     }
 
@@ -74,14 +76,17 @@ impl<F: Form> BodyField for Nullable<F> {
 }
 
 /// The one source from which a block is announced afterwards.
-pub(crate) struct Backfill;
+#[derive(Clone, Copy, Debug)]
+pub struct Backfill;
+
+to_json!(Backfill, |_source| "backfill");
 
 impl Form for Backfill {
-    type Value = ();
+    type Value = Self;
 
-    fn read(value: &Value) -> Result<(), String> {
+    fn read(value: &Value) -> Result<Self, String> {
         match value.as_str() {
-            Some("backfill") => Ok(()),
+            Some("backfill") => Ok(Self),
             _ => Err("must be backfill".to_owned()),
         }
     }
@@ -96,9 +101,9 @@ body! {
     /// An agent's text.
     #[derive(Clone, PartialEq, Eq)]
     pub struct ReplyDraft as "Reply" {
-        message: Required<WrittenText>,
+        message: String = Required<WrittenText>,
         /// Assigns the conversation.
-        member as "member_id": Optional<MemberId>,
+        member as "member_id": Option<MemberId> = Optional<MemberId>,
     }
 }
 
@@ -107,12 +112,12 @@ body! {
     #[derive(Clone, PartialEq, Eq)]
     pub struct ReplyTemplateDraft as "ReplyTemplate" {
         /// Its name or id.
-        template: Required<Short>,
-        language: Optional<Short>,
+        template: String = Required<Short>,
+        language: Option<String> = Optional<Short>,
         /// By position.
-        variables: OrDefault<Variables>,
+        variables: BTreeMap<u32, String> = OrDefault<Variables>,
         /// Assigns the conversation.
-        member as "member_id": Optional<MemberId>,
+        member as "member_id": Option<MemberId> = Optional<MemberId>,
     }
 }
 
@@ -120,9 +125,9 @@ body! {
     /// A turn of the service's AI.
     #[derive(Clone, PartialEq, Eq)]
     pub struct TurnDraft as "AiTurn" {
-        messages: Required<Bubbles>,
-        prosas: Required<Prosas>,
-        cost as "cost_brl": Required<Brl>,
+        messages: Vec<String> = Required<Bubbles>,
+        prosas: Prosas = Required<Prosas>,
+        cost as "cost_brl": Brl = Required<Brl>,
     }
 }
 
@@ -130,9 +135,9 @@ body! {
     /// Closing a conversation.
     #[derive(Clone, Copy, Debug)]
     pub struct CloseBody as "Close" {
-        reason as "close_reason_id": Optional<CloseReasonId>,
+        reason as "close_reason_id": Option<CloseReasonId> = Optional<CloseReasonId>,
         /// Assigns the conversation.
-        member as "member_id": Optional<MemberId>,
+        member as "member_id": Option<MemberId> = Optional<MemberId>,
     }
 }
 
@@ -140,7 +145,7 @@ body! {
     /// Taking a conversation over.
     #[derive(Clone, Copy, Debug)]
     pub struct TakeOverBody as "TakeOver" {
-        member as "member_id": Required<MemberId>,
+        member as "member_id": MemberId = Required<MemberId>,
     }
 }
 
@@ -148,7 +153,7 @@ body! {
     /// Assigning a conversation; null removes the assignment.
     #[derive(Clone, Copy, Debug)]
     pub struct AssignBody as "Assign" {
-        member as "member_id": Nullable<MemberId>,
+        member as "member_id": Given<MemberId> = Nullable<MemberId>,
     }
 }
 
@@ -156,7 +161,7 @@ body! {
     /// Pausing the AI.
     #[derive(Clone, Copy, Debug)]
     pub struct PauseAiBody as "PauseAi" {
-        until: Required<Timestamp>,
+        until: Timestamp = Required<Timestamp>,
     }
 }
 
@@ -164,7 +169,7 @@ body! {
     /// Setting the AI mode.
     #[derive(Clone, Copy, Debug)]
     pub struct AiModeBody as "PickAiMode" {
-        mode: Required<AiMode>,
+        mode: AiMode = Required<AiMode>,
     }
 }
 
@@ -173,7 +178,7 @@ body! {
     #[derive(Clone, Copy, Debug)]
     pub struct HandoffBody as "Handoff" {
         /// Assigns the conversation.
-        member as "member_id": Optional<MemberId>,
+        member as "member_id": Option<MemberId> = Optional<MemberId>,
     }
 }
 
@@ -182,7 +187,7 @@ body! {
     #[derive(Clone, Copy, Debug)]
     pub struct OptOutBody as "OptOut" {
         /// `backfill`.
-        _source as "source": Required<Backfill>,
-        opted_out_at: Required<Timestamp>,
+        source: Backfill = Required<Backfill>,
+        opted_out_at: Timestamp = Required<Timestamp>,
     }
 }

@@ -1,10 +1,9 @@
 //! Messages of operators and of the service's AI in a conversation (3.4, D32, D42).
 
-use serde_json::{Map, Value};
-
 use super::body::{ReplyDraft, ReplyTemplateDraft, TurnDraft};
 use super::{Act, Conversations};
 use crate::access::Member;
+use crate::body::IntoBody;
 use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
@@ -30,7 +29,7 @@ impl Conversations<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ReplyDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = ReplyDraft::parse(body).map_err(invalid)?;
         let text = Content::Text(draft.message);
@@ -47,7 +46,7 @@ impl Conversations<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ReplyTemplateDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
         let templates = self.app.store().all_stored::<Template>(company).await?;
@@ -75,7 +74,7 @@ impl Conversations<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<TurnDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = TurnDraft::parse(body).map_err(invalid)?;
         let app = self.app.clone();
@@ -168,7 +167,7 @@ impl Conversations<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use super::*;
 

@@ -34,13 +34,13 @@ body! {
     /// A new custom field.
     #[derive(Clone, Debug)]
     pub struct CustomFieldDraft as "CreateCustomField" {
-        label: Required<Name>,
+        label: String = Required<Name>,
         /// Unique in the company.
-        slug: Required<Slug>,
+        slug: String = Required<Slug>,
         /// `text` by default.
-        field_type as "type": Optional<FieldType>,
+        field_type as "type": Option<FieldType> = Optional<FieldType>,
         /// `active` by default.
-        status: Optional<FieldStatus>,
+        status: Option<FieldStatus> = Optional<FieldStatus>,
     }
 }
 
@@ -48,7 +48,7 @@ body! {
     /// What changes of a custom field.
     #[derive(Clone, Debug)]
     pub struct CustomFieldPatch as "UpdateCustomField" of CustomField {
-        label: Replaced<Name>,
-        status: Optional<FieldStatus>,
+        label: Option<String> = Replaced<Name>,
+        status: Option<FieldStatus> = Optional<FieldStatus>,
     }
 }

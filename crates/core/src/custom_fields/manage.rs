@@ -2,11 +2,10 @@
 
 use std::future::ready;
 
-use serde_json::{Map, Value};
-
 use super::{CustomField, CustomFieldDraft, CustomFieldPatch, FieldStatus, FieldType};
 use crate::Recado;
 use crate::access::{Caller, Company, Scope};
+use crate::body::IntoBody;
 use crate::error::Error;
 use crate::ids::{CompanyId, CustomFieldId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
@@ -65,7 +64,7 @@ impl CustomFields<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CustomFieldDraft>,
     ) -> ManageResult<CustomField> {
         let draft = &CustomFieldDraft::parse(body).map_err(invalid)?;
         let id = CustomFieldId::new(self.app.uuid(self.app.now()));
@@ -101,7 +100,7 @@ impl CustomFields<'_> {
         &self,
         company: CompanyId,
         id: CustomFieldId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CustomFieldPatch>,
     ) -> ManageResult<CustomField> {
         let patch = CustomFieldPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();

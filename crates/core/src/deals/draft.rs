@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::body::{Clearable, Optional, Replaced, Required, body};
 use crate::form::{Form, Name, component};
 use crate::ids::{ContactId, StageId};
+use crate::input::Given;
 
 /// The most stages a pipeline may be made with (R9).
 const MAX_STAGES: usize = 100;
@@ -40,9 +41,9 @@ body! {
     /// A stage of a new pipeline.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StageDraft as "StageBody" {
-        name: Required<Name>,
+        name: String = Required<Name>,
         /// A hex colour.
-        color: Required<HexColor>,
+        color: String = Required<HexColor>,
     }
 }
 
@@ -87,8 +88,8 @@ body! {
     /// A new pipeline with its stages in order.
     #[derive(Clone, Debug)]
     pub struct PipelineDraft as "CreatePipeline" {
-        name: Required<Name>,
-        stages: Required<Stages>,
+        name: String = Required<Name>,
+        stages: Vec<StageDraft> = Required<Stages>,
     }
 }
 
@@ -96,7 +97,7 @@ body! {
     /// What changes of a record that only has a name.
     #[derive(Clone, Debug)]
     pub struct PipelinePatch as "Rename" of Pipeline {
-        name: Replaced<Name>,
+        name: Option<String> = Replaced<Name>,
     }
 }
 
@@ -104,13 +105,13 @@ body! {
     /// A new deal.
     #[derive(Clone, Debug)]
     pub struct DealDraft as "CreateDeal" {
-        contact_id: Required<ContactId>,
-        title: Required<Name>,
-        stage_id: Optional<StageId>,
+        contact_id: ContactId = Required<ContactId>,
+        title: String = Required<Name>,
+        stage_id: Option<StageId> = Optional<StageId>,
         /// For imports; now by default.
-        stage_entered_at: Optional<Timestamp>,
+        stage_entered_at: Option<Timestamp> = Optional<Timestamp>,
         /// `open` by default.
-        status: Optional<DealStatus>,
+        status: Option<DealStatus> = Optional<DealStatus>,
     }
     check |input| if stage_entered_at.flatten().is_some() && stage_id.flatten().is_none() {
         input.problem("stage_entered_at", "needs a stage_id");
@@ -121,10 +122,10 @@ body! {
     /// A change of a deal. Another stage sets `stage_entered_at`.
     #[derive(Clone, Debug)]
     pub struct DealPatch as "UpdateDeal" of Deal {
-        title: Replaced<Name>,
+        title: Option<String> = Replaced<Name>,
         /// `null`: no stage.
-        stage_id: Clearable<StageId>,
-        status: Optional<DealStatus>,
+        stage_id: Given<StageId> = Clearable<StageId>,
+        status: Option<DealStatus> = Optional<DealStatus>,
     }
 }
 

@@ -2,12 +2,12 @@
 //! to date in the same commit (2.5.1).
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 
 use super::{
     Deal, DealDraft, DealPatch, DealStatus, Pipeline, PipelineDraft, PipelinePatch, PipelineView,
     Stage, focus_stage,
 };
+use crate::body::IntoBody;
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
@@ -184,7 +184,7 @@ impl Deals<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<DealDraft>,
     ) -> Result<Deal, Error<ManageError>> {
         let draft = DealDraft::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
         let id = DealId::new(self.app.uuid(self.app.now()));
@@ -200,7 +200,7 @@ impl Deals<'_> {
         &self,
         company: CompanyId,
         id: DealId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<DealPatch>,
     ) -> Result<Deal, Error<ManageError>> {
         let patch = DealPatch::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
         self.write(ChangeDeal { company, id, change: DealChange::Patch(patch) }).await
@@ -267,7 +267,7 @@ impl Deals<'_> {
     pub async fn create_pipeline(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<PipelineDraft>,
     ) -> ManageResult<PipelineView> {
         let draft = PipelineDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
@@ -300,7 +300,7 @@ impl Deals<'_> {
         &self,
         company: CompanyId,
         id: PipelineId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<PipelinePatch>,
     ) -> ManageResult<PipelineView> {
         let patch = PipelinePatch::parse(body).map_err(invalid)?;
         let store = self.app.store();

@@ -120,6 +120,13 @@ pub struct StatusEvent {
     pub timestamp: Option<Timestamp>,
 }
 
+impl StatusEvent {
+    /// That a message came so far, and nothing more.
+    pub const fn new(provider_id: ProviderMessageId, status: MessageStatus) -> Self {
+        Self { provider_id, reference: None, status, failure: None, timestamp: None }
+    }
+}
+
 /// Whether a contact accepts marketing messages, as the channel reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreferenceReport {

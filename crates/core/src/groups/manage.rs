@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::body::read_groups;
 use super::{Group, GroupContactIds, GroupFacts, GroupList, GroupsMode, apply_groups};
@@ -72,15 +72,24 @@ pub type GroupsResult<T> = Result<T, Error<GroupsError>>;
 /// A group as one connection sees it, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct GroupView {
-    code: String,
-    subject: Option<String>,
-    is_community: bool,
-    community_code: Option<String>,
-    is_announcement: bool,
-    announce_only: bool,
-    participates: bool,
-    is_admin: bool,
+    /// The code.
+    pub code: String,
+    /// Its name.
+    pub subject: Option<String>,
+    /// Whether it is a community.
+    pub is_community: bool,
+    /// The community it belongs to.
+    pub community_code: Option<String>,
+    /// Whether it is its community's announcement group.
+    pub is_announcement: bool,
+    /// Whether only administrators may write.
+    pub announce_only: bool,
+    /// Whether the connection's number is in it.
+    pub participates: bool,
+    /// Whether the connection's number administers it.
+    pub is_admin: bool,
 }
 
 impl From<&Group> for GroupView {
@@ -204,6 +213,21 @@ impl Groups<'_> {
         let groups = groups.map_err(|problems| Error::Rejected(problems.into()))?;
         self.write(company, id, groups.into(), GroupsMode::Replace, None).await?;
         self.all(company, id).await
+    }
+
+    /// The same for groups that have their type.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupsError`], as for a body that says the same; nothing was written.
+    pub async fn set(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        groups: &[Group],
+    ) -> GroupsResult<Vec<GroupView>> {
+        let body: Vec<Value> = groups.iter().map(|group| json!(GroupView::from(group))).collect();
+        self.replace(company, id, &body).await
     }
 
     /// Adds groups to those of a connection, or writes over those with the same code, and makes

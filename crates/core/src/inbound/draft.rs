@@ -10,28 +10,28 @@ body! {
     #[derive(Clone, Debug)]
     pub struct EndpointDraft as "CreateEndpoint" {
         /// The last part of its path; unique over all companies.
-        slug: Required<EndpointSlug>,
+        slug: EndpointSlug = Required<EndpointSlug>,
         /// JSONPath expressions (RFC 9535) by key: `phone_number` (or `phone`), `first_name` (or
         /// `name`), native fields of the contact, and slugs of custom fields.
-        mapping as "variable_mapping": Required<VariableMapping>,
+        mapping as "variable_mapping": VariableMapping = Required<VariableMapping>,
         /// `secret_required` by default.
-        auth_mode: Optional<AuthMode>,
+        auth_mode: Option<AuthMode> = Optional<AuthMode>,
         /// What callers present: printable ASCII without spaces. One is made by default.
-        secret: Optional<EndpointSecret>,
+        secret: Option<EndpointSecret> = Optional<EndpointSecret>,
         /// True by default.
-        is_active: Optional<bool>,
+        is_active: Option<bool> = Optional<bool>,
     }
 }
 
 body! {
     /// What changes of an inbound endpoint. Its secret changes by rotation.
     #[derive(Clone, Debug)]
-    pub struct EndpointPatch as "UpdateEndpoint" of InboundEndpoint {
-        slug: Kept<EndpointSlug>,
+    pub struct EndpointPatch as "UpdateEndpoint" of InboundEndpoint, updated_at {
+        slug: Option<EndpointSlug> = Kept<EndpointSlug>,
         /// The whole mapping.
-        mapping as "variable_mapping": Kept<VariableMapping>,
-        auth_mode: Kept<AuthMode>,
-        is_active: Kept<bool>,
+        mapping as "variable_mapping": Option<VariableMapping> = Kept<VariableMapping>,
+        auth_mode: Option<AuthMode> = Kept<AuthMode>,
+        is_active: Option<bool> = Kept<bool>,
     }
     before |input| input.reject("secret", "changes by rotation only");
 }
@@ -41,7 +41,7 @@ body! {
     #[derive(Clone, Debug)]
     pub struct RotateEndpointSecret as "RotateEndpointSecret" {
         /// Printable ASCII without spaces. One is made by default.
-        secret: Optional<EndpointSecret>,
+        secret: Option<EndpointSecret> = Optional<EndpointSecret>,
     }
 }
 
@@ -64,17 +64,6 @@ impl EndpointDraft {
             created_at: now,
             updated_at: now,
         }
-    }
-}
-
-impl EndpointPatch {
-    /// The endpoint with what was sent written over it.
-    pub(super) fn apply(&self, endpoint: &InboundEndpoint, now: Timestamp) -> InboundEndpoint {
-        let mut changed = self.over(endpoint);
-        if changed != *endpoint {
-            changed.updated_at = now;
-        }
-        changed
     }
 }
 

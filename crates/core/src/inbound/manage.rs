@@ -2,14 +2,13 @@
 
 use std::future::ready;
 
-use serde_json::{Map, Value};
-
 use super::{
     EndpointDraft, EndpointPatch, EndpointSecret, EndpointSecretView, EndpointSlug, EndpointView,
     InboundEndpoint, RotateEndpointSecret,
 };
 use crate::Recado;
 use crate::access::Company;
+use crate::body::IntoBody;
 use crate::error::Error;
 use crate::ids::{CompanyId, InboundEndpointId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
@@ -63,7 +62,7 @@ impl Inbound<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<EndpointDraft>,
     ) -> ManageResult<EndpointSecretView> {
         let draft = &EndpointDraft::parse(body).map_err(invalid)?;
         let id = InboundEndpointId::new(self.app.uuid(self.app.now()));
@@ -89,7 +88,7 @@ impl Inbound<'_> {
         &self,
         company: CompanyId,
         id: InboundEndpointId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<EndpointPatch>,
     ) -> ManageResult<EndpointView> {
         let patch = &EndpointPatch::parse(body).map_err(invalid)?;
         let change = |now| async move {
@@ -118,7 +117,7 @@ impl Inbound<'_> {
         &self,
         company: CompanyId,
         id: InboundEndpointId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<RotateEndpointSecret>,
     ) -> ManageResult<EndpointSecretView> {
         let given = RotateEndpointSecret::parse(body).map_err(invalid)?.secret;
         let secret = given.unwrap_or_else(|| EndpointSecret::from_random(self.app.random()));

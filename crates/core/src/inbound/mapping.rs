@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::custom_fields::is_slug;
-use crate::form::Form;
+use crate::form::{Form, to_json};
 use crate::json_path::JsonPath;
 
 /// The most keys of a mapping (D46a).
@@ -75,6 +75,8 @@ fn is_native(key: &str) -> bool {
 fn shown(key: &str) -> String {
     key.chars().take(100).collect()
 }
+
+to_json!(VariableMapping, |mapping| serde_json::json!(mapping.entries()));
 
 impl Form for VariableMapping {
     type Value = Self;

@@ -59,7 +59,7 @@ impl EndpointSecret {
     }
 }
 
-text_form!(EndpointSecret, EndpointSecret::parse, |text| text
+text_form!(EndpointSecret, EndpointSecret::parse, EndpointSecret::expose, |text| text
     .min_length(Some(MIN_CHARS))
     .max_length(Some(MAX_CHARS)));
 

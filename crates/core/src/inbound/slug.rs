@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::form::Form;
+use crate::form::{Form, to_json};
 
 /// A slug: 3 to 64 of `a-z`, `0-9` and `-`, beginning with a letter or digit.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +30,8 @@ impl fmt::Debug for EndpointSlug {
         f.write_str(&self.0)
     }
 }
+
+to_json!(EndpointSlug, |slug| slug.as_str());
 
 impl Form for EndpointSlug {
     type Value = Self;

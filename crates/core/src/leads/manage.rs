@@ -1,9 +1,9 @@
 //! Reading and writing lead memories.
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 
-use super::{LeadMemory, LeadMemoryView, MemoryUpdate, write};
+use super::{LeadMemory, LeadMemoryView, MemoryUpdate, WholeMemory, write};
+use crate::body::IntoBody;
 use crate::contacts::Contact;
 use crate::ids::{CompanyId, ContactId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
@@ -29,8 +29,16 @@ impl Recado {
 pub struct WriteMemory {
     company: CompanyId,
     contact: ContactId,
-    sent: MemoryUpdate,
-    merging: bool,
+    sent: Sent,
+}
+
+/// What was sent.
+#[derive(Clone, Debug)]
+enum Sent {
+    /// To be merged into what is known.
+    Update(MemoryUpdate),
+    /// To be stored as it is.
+    Whole(WholeMemory),
 }
 
 #[async_trait]
@@ -50,10 +58,14 @@ impl UseCase for WriteMemory {
         now: Timestamp,
     ) -> Result<Decided<LeadMemory>, ManageError> {
         let contact = contact.ok_or(ManageError::NotFound)?;
-        let before = known.as_ref().map(|known| &known.inferred);
-        let inferred = if self.merging { self.sent.merged(before) } else { self.sent.as_given() };
-        let key = (contact.company, contact.id);
-        let memory = self.sent.counted(write(key, known.as_deref(), inferred, now));
+        let written =
+            |inferred| write((contact.company, contact.id), known.as_deref(), inferred, now);
+        let memory = match &self.sent {
+            Sent::Update(update) => {
+                written(update.merged(known.as_ref().map(|known| &known.inferred)))
+            }
+            Sent::Whole(whole) => whole.counted(written(whole.as_given())),
+        };
         let changes = match &known {
             Some(known) => ChangeSet::new().with(known.update(memory.clone())),
             // The contact is written too: a merge that has read that there is no memory must read
@@ -96,10 +108,10 @@ impl Leads<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<MemoryUpdate>,
     ) -> ManageResult<LeadMemoryView> {
-        let sent = MemoryUpdate::parse(body).map_err(invalid)?;
-        self.write(WriteMemory { company, contact, sent, merging: true }).await
+        let sent = Sent::Update(MemoryUpdate::parse(body).map_err(invalid)?);
+        self.write(WriteMemory { company, contact, sent }).await
     }
 
     /// Stores a memory as it is given, in place of all there was, counters and times included: for
@@ -114,10 +126,10 @@ impl Leads<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<WholeMemory>,
     ) -> ManageResult<LeadMemoryView> {
-        let sent = MemoryUpdate::parse_whole(body).map_err(invalid)?;
-        self.write(WriteMemory { company, contact, sent, merging: false }).await
+        let sent = Sent::Whole(WholeMemory::parse(body).map_err(invalid)?);
+        self.write(WriteMemory { company, contact, sent }).await
     }
 
     async fn write(&self, write: WriteMemory) -> ManageResult<LeadMemoryView> {

@@ -2,190 +2,163 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{AUTHORITY_CODES, Bant, Inferred, KEY_FACTS, LeadMemory, OBJECTIONS, PRODUCTS};
 use crate::Timestamp;
-use crate::input::{Given, Input, read_number, read_text, read_timestamp};
-use crate::problems::Problems;
-use crate::text;
+use crate::body::{Clearable, Optional, OrDefault, WriteOver, body};
+use crate::form::{Form, Number, Observation, Text, component};
+use crate::input::Given;
 
-/// Most characters of a summary.
-const SUMMARY_CHARS: usize = text::OBSERVATION;
-/// Most characters of every other text, and of an item of a list.
-const TEXT_CHARS: usize = 1_000;
+/// A text about a lead, and an item of a list.
+type LeadText = Text<1_000>;
 /// Counters and times: a merge makes them itself, a PUT stores those that are given (D45).
 const COUNTED: [&str; 4] =
     ["version", "interaction_count", "first_interaction_at", "last_memory_update_at"];
+/// The length of a list that a merge cuts itself.
+const UNCAPPED: usize = usize::MAX;
 
-/// The `bant` object of a body.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct SentBant {
-    budget: Given<String>,
-    authority: Given<String>,
-    authority_raw: Given<String>,
-    need: Given<String>,
-    timeline: Given<String>,
-}
+/// A list of at most `MAX` texts; blank ones say nothing and are left out.
+pub(crate) struct Texts<const MAX: usize>;
 
-/// The counters and times of a memory that was kept elsewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct ImportedCounters {
-    version: Option<u32>,
-    interaction_count: Option<u32>,
-    first_interaction_at: Option<Timestamp>,
-    last_memory_update_at: Option<Timestamp>,
-}
+impl<const MAX: usize> Form for Texts<MAX> {
+    type Value = Vec<String>;
 
-/// A body that writes a lead memory (R43).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemoryUpdate {
-    summary: Given<String>,
-    sentiment: Given<String>,
-    intent: Given<String>,
-    consciousness_level: Given<String>,
-    bant: SentBant,
-    key_facts: Vec<String>,
-    products_interested: Vec<String>,
-    objections: Vec<String>,
-    last_topic: Given<String>,
-    counted: ImportedCounters,
-}
-
-/// A list of texts; blank ones say nothing and are left out.
-fn read_list(value: &Value) -> Result<Vec<String>, String> {
-    let entries = value.as_array().ok_or("must be an array of strings")?;
-    let mut items = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let item = read_text(entry, TEXT_CHARS).map_err(|reason| format!("each item {reason}"))?;
-        if !item.is_empty() {
-            items.push(item);
-        }
-    }
-    Ok(items)
-}
-
-fn read_bant(value: &Value) -> Result<SentBant, String> {
-    let object = value.as_object().ok_or("must be an object")?;
-    let mut input = Input::new(object);
-    let bant = SentBant {
-        budget: input.given_text("budget", TEXT_CHARS),
-        authority: input.given_text("authority", TEXT_CHARS),
-        authority_raw: input.given_text("authority_raw", TEXT_CHARS),
-        need: input.given_text("need", TEXT_CHARS),
-        timeline: input.given_text("timeline", TEXT_CHARS),
-    };
-    input.finish().into_result().map_err(|problems| problems.to_string())?;
-    Ok(bant)
-}
-
-fn read_counted(input: &mut Input<'_>) -> ImportedCounters {
-    ImportedCounters {
-        version: input.given("version", read_number(1, u32::MAX)).value(),
-        interaction_count: input.given("interaction_count", read_number(0, u32::MAX)).value(),
-        first_interaction_at: input.given("first_interaction_at", read_timestamp).value(),
-        last_memory_update_at: input.given("last_memory_update_at", read_timestamp).value(),
-    }
-}
-
-impl MemoryUpdate {
-    /// Reads any of `summary`, `sentiment`, `intent`, `consciousness_level`, `bant`, `key_facts`,
-    /// `products_interested`, `objections`, `last_topic`. Counters and times are accepted and
-    /// ignored: a merge makes them itself.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        Self::read(body, false)
-    }
-
-    /// The same for a body that is stored as it is: counters and times are read too, and no list
-    /// may be longer than its cap.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_whole(body: &Map<String, Value>) -> Result<Self, Problems> {
-        Self::read(body, true)
-    }
-
-    fn read(body: &Map<String, Value>, whole: bool) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        input.ignore(&COUNTED);
-        let list = |input: &mut Input<'_>, name: &'static str, cap: usize| {
-            let items = input.given(name, read_list).value().unwrap_or_default();
-            if whole && items.len() > cap {
-                input.problem(name, format!("must have at most {cap} items"));
+    fn read(value: &Value) -> Result<Vec<String>, String> {
+        let entries = value.as_array().ok_or("must be an array of strings")?;
+        let mut items = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let item = LeadText::read(entry).map_err(|reason| format!("each item {reason}"))?;
+            if !item.is_empty() {
+                items.push(item);
             }
-            items
-        };
-        let sent = Self {
-            key_facts: list(&mut input, "key_facts", KEY_FACTS),
-            products_interested: list(&mut input, "products_interested", PRODUCTS),
-            objections: list(&mut input, "objections", OBJECTIONS),
-            summary: input.given_text("summary", SUMMARY_CHARS),
-            sentiment: input.given_text("sentiment", TEXT_CHARS),
-            intent: input.given_text("intent", TEXT_CHARS),
-            consciousness_level: input.given_text("consciousness_level", TEXT_CHARS),
-            bant: input.given("bant", read_bant).value().unwrap_or_default(),
-            last_topic: input.given_text("last_topic", TEXT_CHARS),
-            counted: if whole { read_counted(&mut input) } else { ImportedCounters::default() },
-        };
-        input.finish().into_result()?;
-        Ok(sent)
+        }
+        if items.len() > MAX {
+            return Err(format!("must have at most {MAX} items"));
+        }
+        Ok(items)
     }
 
-    /// What is stored when the body replaces everything: exactly what it says, texts that it lacks
-    /// being empty.
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        let cap = (MAX != UNCAPPED).then_some(MAX);
+        crate::openapi::array(LeadText::schema(), |texts| texts.max_items(cap))
+    }
+}
+
+body! {
+    /// Budget, authority, need and timeline.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BantUpdate as "BantBody" {
+        budget: Given<String> = Clearable<LeadText>,
+        authority: Given<String> = Clearable<LeadText>,
+        authority_raw: Given<String> = Clearable<LeadText>,
+        need: Given<String> = Clearable<LeadText>,
+        timeline: Given<String> = Clearable<LeadText>,
+    }
+}
+
+impl Form for BantUpdate {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let object = value.as_object().ok_or("must be an object")?;
+        Self::parse(object).map_err(|problems| problems.to_string())
+    }
+
+    component!();
+}
+
+body! {
+    /// What was inferred about a lead: texts that are sent replace, lists grow (R43). Counters and
+    /// times are ignored.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MemoryUpdate as "LeadMemoryBody" {
+        /// Beyond 20 the oldest go.
+        key_facts: Vec<String> = OrDefault<Texts<UNCAPPED>>,
+        /// Beyond 10 the oldest go.
+        products_interested: Vec<String> = OrDefault<Texts<UNCAPPED>>,
+        /// Beyond 10 the oldest go.
+        objections: Vec<String> = OrDefault<Texts<UNCAPPED>>,
+        summary: Given<String> = Clearable<Observation>,
+        sentiment: Given<String> = Clearable<LeadText>,
+        intent: Given<String> = Clearable<LeadText>,
+        consciousness_level: Given<String> = Clearable<LeadText>,
+        bant: BantUpdate = OrDefault<BantUpdate>,
+        last_topic: Given<String> = Clearable<LeadText>,
+    }
+    before |input| input.ignore(&COUNTED);
+}
+
+body! {
+    /// A lead memory with its counters and times; those that are left out are those of one more
+    /// write.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WholeMemory as "WholeLeadMemory" {
+        key_facts: Vec<String> = OrDefault<Texts<KEY_FACTS>>,
+        products_interested: Vec<String> = OrDefault<Texts<PRODUCTS>>,
+        objections: Vec<String> = OrDefault<Texts<OBJECTIONS>>,
+        summary: String = OrDefault<Observation>,
+        sentiment: String = OrDefault<LeadText>,
+        intent: String = OrDefault<LeadText>,
+        consciousness_level: String = OrDefault<LeadText>,
+        bant: BantUpdate = OrDefault<BantUpdate>,
+        last_topic: String = OrDefault<LeadText>,
+        version: Option<u32> = Optional<Number<1, { u32::MAX }>>,
+        interaction_count: Option<u32> = Optional<Number<0, { u32::MAX }>>,
+        first_interaction_at: Option<Timestamp> = Optional<Timestamp>,
+        last_memory_update_at: Option<Timestamp> = Optional<Timestamp>,
+    }
+}
+
+impl WholeMemory {
+    /// What is stored: exactly what the body says, texts that it lacks being empty.
     pub fn as_given(&self) -> Inferred {
-        let text = |given: &Given<String>| given.as_ref().cloned().unwrap_or_default();
+        let (sent, bant) = (self.clone(), self.bant.clone());
+        let text = |given: Given<String>| given.value().unwrap_or_default();
         Inferred {
-            summary: text(&self.summary),
-            sentiment: text(&self.sentiment),
-            intent: text(&self.intent),
-            consciousness_level: text(&self.consciousness_level),
+            summary: sent.summary,
+            sentiment: sent.sentiment,
+            intent: sent.intent,
+            consciousness_level: sent.consciousness_level,
             bant: Bant {
-                budget: text(&self.bant.budget),
-                authority: text(&self.bant.authority),
-                authority_raw: self.bant.authority_raw.as_ref().cloned(),
-                need: text(&self.bant.need),
-                timeline: text(&self.bant.timeline),
+                budget: text(bant.budget),
+                authority: text(bant.authority),
+                authority_raw: bant.authority_raw.value(),
+                need: text(bant.need),
+                timeline: text(bant.timeline),
             },
-            key_facts: self.key_facts.clone(),
-            products_interested: self.products_interested.clone(),
-            objections: self.objections.clone(),
-            last_topic: text(&self.last_topic),
+            key_facts: sent.key_facts,
+            products_interested: sent.products_interested,
+            objections: sent.objections,
+            last_topic: sent.last_topic,
         }
     }
 
     /// The memory with the counters and times that the body gives in place of ours (D45).
     #[must_use]
-    pub fn counted(&self, memory: LeadMemory) -> LeadMemory {
-        let given = self.counted;
-        LeadMemory {
-            version: given.version.unwrap_or(memory.version),
-            interaction_count: given.interaction_count.unwrap_or(memory.interaction_count),
-            first_interaction_at: given.first_interaction_at.unwrap_or(memory.first_interaction_at),
-            last_memory_update_at: given
-                .last_memory_update_at
-                .unwrap_or(memory.last_memory_update_at),
-            ..memory
-        }
+    pub fn counted(&self, mut memory: LeadMemory) -> LeadMemory {
+        self.version.write_over(&mut memory.version);
+        self.interaction_count.write_over(&mut memory.interaction_count);
+        self.first_interaction_at.write_over(&mut memory.first_interaction_at);
+        self.last_memory_update_at.write_over(&mut memory.last_memory_update_at);
+        memory
     }
+}
 
+impl MemoryUpdate {
     /// What is stored when the body is merged into what was known (D45): texts that are sent
     /// replace, `bant` goes key by key, lists grow.
     pub fn merged(&self, before: Option<&Inferred>) -> Inferred {
         let mut merged = before.cloned().unwrap_or_default();
-        replace(&mut merged.summary, &self.summary);
-        replace(&mut merged.sentiment, &self.sentiment);
-        replace(&mut merged.intent, &self.intent);
-        replace(&mut merged.consciousness_level, &self.consciousness_level);
-        replace(&mut merged.last_topic, &self.last_topic);
-        replace(&mut merged.bant.budget, &self.bant.budget);
-        replace(&mut merged.bant.need, &self.bant.need);
-        replace(&mut merged.bant.timeline, &self.bant.timeline);
+        self.summary.write_over(&mut merged.summary);
+        self.sentiment.write_over(&mut merged.sentiment);
+        self.intent.write_over(&mut merged.intent);
+        self.consciousness_level.write_over(&mut merged.consciousness_level);
+        self.last_topic.write_over(&mut merged.last_topic);
+        self.bant.budget.write_over(&mut merged.bant.budget);
+        self.bant.need.write_over(&mut merged.bant.need);
+        self.bant.timeline.write_over(&mut merged.bant.timeline);
         self.bant.merge_authority(&mut merged.bant, before.is_none());
         merged.key_facts = merged_list(merged.key_facts, &self.key_facts, KEY_FACTS);
         merged.products_interested =
@@ -234,7 +207,7 @@ pub fn united(kept: &LeadMemory, other: &LeadMemory) -> LeadMemory {
     }
 }
 
-impl SentBant {
+impl BantUpdate {
     /// Writes the authority: always a code with the text behind it, once anything is sent about it
     /// or the record is new; an old record that nothing is said about stays as it is (2.3.2).
     fn merge_authority(&self, bant: &mut Bant, is_new: bool) {
@@ -274,14 +247,6 @@ impl SentBant {
 pub fn authority_code(sent: &str) -> &'static str {
     let is_sent = |code: &&&str| code.eq_ignore_ascii_case(sent.trim());
     AUTHORITY_CODES.iter().find(is_sent).copied().unwrap_or("unknown")
-}
-
-fn replace(field: &mut String, sent: &Given<String>) {
-    match sent {
-        Given::Absent => {}
-        Given::Cleared => field.clear(),
-        Given::Value(text) => field.clone_from(text),
-    }
 }
 
 /// A text without regard to case.

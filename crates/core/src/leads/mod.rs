@@ -9,4 +9,4 @@ pub use lead::{
     display_authority, group_authority, write,
 };
 pub use manage::{Leads, WriteMemory};
-pub use merge::{MemoryUpdate, authority_code, united};
+pub use merge::{BantUpdate, MemoryUpdate, WholeMemory, authority_code, united};

@@ -3,12 +3,12 @@
 use std::future::ready;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Click, Link, LinkCode, Visit, is_human};
 use crate::Recado;
 use crate::Timestamp;
-use crate::body::{Required, body};
+use crate::body::{IntoBody, Required, body};
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
 use crate::form::Form;
@@ -36,15 +36,20 @@ impl Recado {
 /// A tracked link as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct LinkView {
-    id: LinkId,
-    contact_id: ContactId,
-    code: String,
+    /// Its id.
+    pub id: LinkId,
+    /// The contact.
+    pub contact_id: ContactId,
+    /// The code.
+    pub code: String,
     /// What to send: the tracked address.
-    short_url: String,
+    pub short_url: String,
     /// Where it leads.
-    url: String,
-    created_at: Timestamp,
+    pub url: String,
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 /// A target: an absolute http or https address with a host, of visible ASCII characters, so that it
@@ -81,9 +86,9 @@ body! {
     /// A new tracked link.
     #[derive(Clone, Debug)]
     pub struct LinkDraft as "CreateLink" {
-        contact as "contact_id": Required<ContactId>,
+        contact as "contact_id": ContactId = Required<ContactId>,
         /// http or https.
-        url: Required<LinkTarget>,
+        url: String = Required<LinkTarget>,
     }
 }
 
@@ -108,7 +113,7 @@ impl Links<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<LinkDraft>,
     ) -> ManageResult<LinkView> {
         let draft = &LinkDraft::parse(body).map_err(invalid)?;
         let create = |now| async move {

@@ -12,9 +12,9 @@ body! {
     /// A new list.
     #[derive(Clone, Debug)]
     pub struct ListDraft as "CreateList" {
-        name: Required<Name>,
+        name: String = Required<Name>,
         /// True by default.
-        is_active: Optional<bool>,
+        is_active: Option<bool> = Optional<bool>,
     }
 }
 
@@ -22,8 +22,8 @@ body! {
     /// What changes of a list.
     #[derive(Clone, Debug)]
     pub struct ListPatch as "UpdateList" of List {
-        name: Replaced<Name>,
-        is_active: Optional<bool>,
+        name: Option<String> = Replaced<Name>,
+        is_active: Option<bool> = Optional<bool>,
     }
 }
 
@@ -31,6 +31,6 @@ body! {
     /// Contacts for a list.
     #[derive(Clone, Debug)]
     pub struct AddContacts as "AddContacts" {
-        contact_ids: Required<Distinct<ContactId, MAX_CONTACTS>>,
+        contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AddContacts, List, ListCandidates, ListDraft, ListMember, ListPatch, ListView};
 use crate::access::{Caller, Scope};
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
@@ -162,7 +163,7 @@ impl Lists<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ListDraft>,
     ) -> ManageResult<ListView> {
         let draft = ListDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
@@ -186,7 +187,7 @@ impl Lists<'_> {
         &self,
         company: CompanyId,
         id: ListId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ListPatch>,
     ) -> ManageResult<ListView> {
         let patch = ListPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
@@ -223,7 +224,7 @@ impl Lists<'_> {
         &self,
         company: CompanyId,
         list: ListId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<AddContacts>,
     ) -> Result<Added, Error<AddToListError>> {
         let body = AddContacts::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
         self.app.run(&AddToList { company, list, contacts: body.contact_ids }).await

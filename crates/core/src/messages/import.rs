@@ -1,14 +1,15 @@
 //! The operator's import of one message: the fields of 2.4, no events (operator API, POST
 //! messages).
 
+use crate::body::IntoBody;
 use crate::connections::Connection;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::import_draft::MessageDraft;
+use super::import_draft::{CoveredBy, ImportedMessage, MessageDraft};
 use super::{
-    ContactBrief, Message, MessageListItem, MessageRecord, MessageRef, Messages, Quoted, RefTarget,
-    Referred, StatusReport, advance, touch_contact, touch_conversation,
+    ContactBrief, Message, MessageListItem, MessageRecord, MessageRef, MessageType, Messages,
+    Quoted, RefTarget, Referred, StatusReport, advance, touch_contact, touch_conversation,
 };
 use crate::Timestamp;
 use crate::code::Code;
@@ -80,29 +81,30 @@ struct ImportFacts {
 
 impl ImportMessage {
     fn id(&self) -> MessageId {
-        self.draft.id.unwrap_or(self.id)
+        self.draft.body.id.unwrap_or(self.id)
     }
 
     /// The body's own problems and those of what it names.
     fn problems(&self, facts: &ImportFacts) -> Problems {
         let (draft, mut problems) = (&self.draft, self.draft.problems.clone());
-        if draft.contact.is_some() && facts.contact.is_none() {
+        let body = &draft.body;
+        if body.contact.is_some() && facts.contact.is_none() {
             problems.add("contact_id", "names a contact that the company does not have");
         }
-        if draft.connection.is_some() && !facts.connection {
+        if body.connection.is_some() && !facts.connection {
             problems.add("connection_id", "names a connection that the company does not have");
         }
-        if draft.quoted.message.is_some() && self.quoted(facts).is_none() {
+        if body.quoted_message.is_some() && self.quoted(facts).is_none() {
             problems.add("quoted_message_id", "names a message that the company does not have");
         }
-        if draft.debit.is_some() && facts.debit.is_none() {
+        if body.debit.is_some() && facts.debit.is_none() {
             problems.add("prosa", "names a debit that the company does not have");
         }
         problems
     }
 
     fn quoted<'a>(&self, facts: &'a ImportFacts) -> Option<&'a Message> {
-        let id = self.draft.quoted.message?;
+        let id = self.draft.body.quoted_message?;
         facts.messages.iter().map(Stored::value).find(|message| message.id == id)
     }
 
@@ -112,29 +114,29 @@ impl ImportMessage {
         connection: ConnectionId,
         facts: &ImportFacts,
     ) -> Message {
-        let draft = self.draft.clone();
+        let (draft, body) = (&self.draft, self.draft.body.clone());
         let quoted = self.quoted(facts);
         Message {
             id: self.id(),
             company: self.company,
             contact,
             connection,
-            direction: draft.direction,
-            message_type: draft.message_type,
-            sender_type: draft.sender_type,
-            status: draft.status,
-            failure: draft.failure,
-            content: draft.content,
-            media: draft.media,
-            provider_id: draft.provider_id,
-            external_id: draft.external_id,
+            direction: draft.direction(),
+            message_type: body.message_type.unwrap_or(MessageType::Text),
+            sender_type: draft.sender_type(),
+            status: draft.status(),
+            failure: draft.failure(),
+            content: body.content,
+            media: draft.media(),
+            provider_id: body.provider_id,
+            external_id: body.external_id,
             quoted: Quoted {
-                message: draft.quoted.message,
-                content: draft.quoted.content.or_else(|| quoted.and_then(|q| q.content.clone())),
-                message_type: draft.quoted.message_type.or(quoted.map(|q| q.message_type)),
+                message: body.quoted_message,
+                content: body.quoted_content.or_else(|| quoted.and_then(|q| q.content.clone())),
+                message_type: body.quoted_type.or(quoted.map(|q| q.message_type)),
             },
             participant: None,
-            template_category: draft.template_category,
+            template_category: body.template_category,
             prosa: facts.debit.as_ref().map(|debit| Prosa {
                 consumption_id: debit.id,
                 prosas: debit.prosas,
@@ -142,10 +144,10 @@ impl ImportMessage {
                 scope: debit.scope,
             }),
             is_history: false,
-            edited_at: draft.edited_at,
+            edited_at: draft.edited_at(),
             sender: None,
-            created_at: draft.created_at,
-            timestamp: draft.timestamp,
+            created_at: draft.created_at(),
+            timestamp: draft.timestamp(),
         }
     }
 }
@@ -157,30 +159,32 @@ impl UseCase for ImportMessage {
     type Error = ImportMessageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<ImportFacts, StoreError> {
-        let (company, draft) = (self.company, &self.draft);
-        let contact = match draft.contact {
+        let (company, body) = (self.company, &self.draft.body);
+        let contact = match body.contact {
             None => None,
             Some(id) => {
                 let query = ChannelQuery { ids: vec![id], ..ChannelQuery::default() };
                 store.channel_contacts(company, &query).await?.into_iter().next()
             }
         };
-        let connection = match draft.connection {
+        let connection = match body.connection {
             None => false,
             Some(id) => store.get::<Connection>((company, id)).await?.is_some(),
         };
-        let ids: Vec<MessageId> = draft.id.into_iter().chain(draft.quoted.message).collect();
+        let ids: Vec<MessageId> = body.id.into_iter().chain(body.quoted_message).collect();
         let messages =
             if ids.is_empty() { Vec::new() } else { store.messages(company, &ids).await? };
-        let referred = match (&draft.provider_id, draft.connection) {
+        let referred = match (&body.provider_id, body.connection) {
             (Some(id), Some(connection)) => {
                 store.referred(company, connection, std::slice::from_ref(id)).await?.pop()
             }
             _ => None,
         };
-        let debit = match draft.debit {
+        let debit = match body.debit {
             None => None,
-            Some(id) => store.get::<LedgerLine>((company, id)).await?.map(Stored::into_value),
+            Some(CoveredBy { consumption_id: id }) => {
+                store.get::<LedgerLine>((company, id)).await?.map(Stored::into_value)
+            }
         };
         let debit = debit.filter(|line| line.kind == LineKind::Debit);
         Ok(ImportFacts { contact, connection, messages, referred, debit })
@@ -192,11 +196,11 @@ impl UseCase for ImportMessage {
         now: Timestamp,
     ) -> Result<Decided<MessageRecord>, ImportMessageError> {
         self.problems(&facts).into_result()?;
-        let (Some(connection), Some(known)) = (self.draft.connection, &facts.contact) else {
+        let (Some(connection), Some(known)) = (self.draft.body.connection, &facts.contact) else {
             // Without either there was a problem.
             return Err(Problems::of("contact_id", "is required").into());
         };
-        let taken = facts.messages.iter().any(|message| Some(message.id) == self.draft.id);
+        let taken = facts.messages.iter().any(|message| Some(message.id) == self.draft.body.id);
         if taken {
             return Err(ImportMessageError::Exists { message: self.id() });
         }
@@ -267,7 +271,7 @@ impl Messages<'_> {
     pub async fn import(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<ImportedMessage>,
     ) -> Result<MessageListItem, Error<ImportMessageError>> {
         let now = self.app.now();
         let id = MessageId::new(self.app.uuid(now));

@@ -1,166 +1,320 @@
 //! The body of the import of a message: the fields of 2.4.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     DeliveryCode, Direction, ErrorType, Failure, Media, MessageStatus, MessageType,
-    ProviderMessageId, Quoted, SenderType,
+    ProviderMessageId, SenderType,
 };
 use crate::Timestamp;
+use crate::body::{
+    BodyField, Expected, IntoBody, NotAfterNow, Optional, Required, Unread, as_form, body,
+};
+use crate::form::{Form, Text, component, is_blank_text, text_form};
 use crate::ids::{ConnectionId, ContactId, LedgerLineId, MessageId};
-use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
+use crate::input::Input;
+#[cfg(feature = "openapi")]
+use crate::openapi::{self, Property};
 use crate::problems::Problems;
-use crate::templates::{TemplateCategory, read_category};
+use crate::templates::{Category, TemplateCategory};
 
-/// Most characters of an imported text: what a received one may have.
-const CONTENT_CHARS: usize = 65_536;
-/// Most characters of an address.
-const URL_CHARS: usize = 2048;
-/// Most characters of a provider's text and of an id that others gave.
-const LONG_CHARS: usize = 1024;
+/// A text as long as that of a received message.
+type Content = Text<65_536>;
+/// A provider's text, and an id that others gave.
+type Long = Text<1024>;
+/// Most bytes of an address.
+const URL_BYTES: usize = 2048;
 
-/// A body of the import, read. What it must not lack is optional here: a body without it has a
-/// problem.
+/// The direction of the body that is being read.
+fn direction(input: &mut Input<'_>) -> Direction {
+    let sent = input.raw("direction").and_then(Value::as_str).and_then(Direction::parse);
+    sent.unwrap_or(Direction::Inbound)
+}
+
+/// The status of a message of this direction for which none is reported.
+const fn usual_status(direction: Direction) -> MessageStatus {
+    match direction {
+        Direction::Inbound => MessageStatus::Received,
+        Direction::Outbound => MessageStatus::Delivered,
+    }
+}
+
+/// The status. Inbound messages are received and nothing else; outbound ones are on their way or
+/// failed, and an import sends nothing.
+pub(crate) struct Status;
+
+impl BodyField for Status {
+    type Value = Option<MessageStatus>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
+        let direction = direction(input);
+        let status = Optional::<MessageStatus>::read(input, name)?;
+        let inbound = direction == Direction::Inbound;
+        let is_wrong = |status: MessageStatus| {
+            status == MessageStatus::Pending || (status == MessageStatus::Received) != inbound
+        };
+        if status.is_some_and(is_wrong) {
+            let reason = if inbound {
+                "must be received for an inbound message"
+            } else {
+                "must be sent, delivered, read or failed for an outbound message"
+            };
+            return input.refuse(name, reason);
+        }
+        Some(status)
+    }
+
+    as_form!(MessageStatus);
+}
+
+/// Who wrote the message: the contact if it is inbound, else somebody of ours.
+pub(crate) struct Sender;
+
+impl BodyField for Sender {
+    type Value = Option<SenderType>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
+        let inbound = direction(input) == Direction::Inbound;
+        let sender = Optional::<SenderType>::read(input, name)?;
+        if sender.is_some_and(|sender| (sender == SenderType::Contact) != inbound) {
+            let reason = if inbound {
+                "must be contact for an inbound message"
+            } else {
+                "must be system, agent, ai or campaign for an outbound message"
+            };
+            return input.refuse(name, reason);
+        }
+        Some(sender)
+    }
+
+    as_form!(SenderType);
+}
+
+/// What only a failed message has.
+pub(crate) struct OfFailed<F>(std::marker::PhantomData<F>);
+
+impl<F: Form> BodyField for OfFailed<F> {
+    type Value = Option<F::Value>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
+        let status = input.raw("status").and_then(Value::as_str);
+        let read = Optional::<F>::read(input, name)?;
+        if read.is_some() && status != Some(MessageStatus::Failed.as_str()) {
+            return input.refuse(name, "goes with the status failed only");
+        }
+        Some(read)
+    }
+
+    as_form!(F);
+}
+
+/// An http or https address.
+pub(crate) struct MediaUrl;
+
+impl Form for MediaUrl {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let text = value.as_str().ok_or("must be a string")?.trim();
+        let is_url = text.starts_with("https://") || text.starts_with("http://");
+        let fits = is_url && text.len() <= URL_BYTES && !text.chars().any(char::is_control);
+        fits.then(|| text.to_owned()).ok_or_else(|| "must be an http or https address".to_owned())
+    }
+
+    fn is_blank(value: &Value) -> bool {
+        is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::text(|text| text)
+    }
+}
+
+fn read_provider_id(text: &str) -> Result<ProviderMessageId, &'static str> {
+    ProviderMessageId::parse(text).ok_or("must be 1 to 512 bytes without control characters")
+}
+
+text_form!(ProviderMessageId, read_provider_id, ProviderMessageId::as_str, blank is null, |text| text);
+
+body! {
+    /// Why a message failed; only `code` is read.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ShownFailure as "DeliveryErrorBody" {
+        code: DeliveryCode = Required<DeliveryCode>,
+        description: () = Unread<Content>,
+    }
+}
+
+impl Form for ShownFailure {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let read = value.as_object().and_then(|shown| Self::fields(&mut Input::new(shown)));
+        read.ok_or_else(|| "must be an object with a code of the catalogue".to_owned())
+    }
+
+    component!();
+}
+
+body! {
+    /// The debit that covers a message; its values are the ledger's.
+    #[derive(Clone, Copy, Debug)]
+    pub struct CoveredBy as "CoveredBy" {
+        consumption_id: LedgerLineId = Required<LedgerLineId>,
+    }
+}
+
+impl Form for CoveredBy {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let read = value.as_object().and_then(|shown| Self::fields(&mut Input::new(shown)));
+        read.ok_or_else(|| "must be an object with the consumption_id of a debit".to_owned())
+    }
+
+    component!();
+}
+
+/// When the content was changed: not at all, if the body says so.
+pub(crate) struct EditedAt;
+
+impl BodyField for EditedAt {
+    type Value = Option<Timestamp>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
+        let is_unedited = input.raw("is_edited") == Some(&Value::Bool(false));
+        let edited_at = Optional::<Timestamp>::read(input, name)?;
+        if edited_at.is_some() && is_unedited {
+            return input.refuse(name, "does not go with is_edited false");
+        }
+        Some(edited_at)
+    }
+
+    as_form!(Timestamp);
+}
+
+body! {
+    /// A message to be imported.
+    #[derive(Clone, Debug)]
+    pub struct ImportedMessage as "ImportMessage" partial {
+        direction: Option<Direction> = Expected<Direction>,
+        status: Option<MessageStatus> = Status,
+        created_at: Option<Timestamp> = NotAfterNow,
+        timestamp: Option<Timestamp> = Optional<Timestamp>,
+        /// So that an import can be repeated: an id that is there already is 409.
+        id: Option<MessageId> = Optional<MessageId>,
+        contact as "contact_id": Option<ContactId> = Expected<ContactId>,
+        connection as "connection_id": Option<ConnectionId> = Expected<ConnectionId>,
+        message_type as "type": Option<MessageType> = Optional<MessageType>,
+        content: Option<String> = Optional<Content>,
+        media_url: Option<String> = Optional<MediaUrl>,
+        media_mimetype: Option<String> = Optional<Long>,
+        media_filename: Option<String> = Optional<Long>,
+        media_caption: Option<String> = Optional<Content>,
+        error_type: Option<ErrorType> = OfFailed<ErrorType>,
+        error_message: Option<String> = OfFailed<Content>,
+        /// The same as `error_message`.
+        failure_reason: Option<String> = OfFailed<Content>,
+        delivery_error: Option<ShownFailure> = OfFailed<ShownFailure>,
+        sender_type: Option<SenderType> = Sender,
+        provider_id as "wamid": Option<ProviderMessageId> = Optional<ProviderMessageId>,
+        external_id: Option<String> = Optional<Long>,
+        quoted_message as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
+        quoted_content: Option<String> = Optional<Content>,
+        quoted_type: Option<MessageType> = Optional<MessageType>,
+        template_category as "official_template_category": Option<TemplateCategory>
+            = Optional<Category>,
+        debit as "prosa": Option<CoveredBy> = Optional<CoveredBy>,
+        is_edited: Option<bool> = Optional<bool>,
+        edited_at: Option<Timestamp> = EditedAt,
+    }
+    check |input| if direction.flatten() != Some(Direction::Outbound) {
+        let reason = "does not go with an inbound message";
+        if template_category.flatten().is_some() {
+            input.problem("official_template_category", reason);
+        }
+        if debit.flatten().is_some() {
+            input.problem("prosa", reason);
+        }
+    };
+}
+
+/// A body of the import, read; what it says follows from what it lacks too.
 #[derive(Clone, Debug)]
 pub(super) struct MessageDraft {
-    pub(super) id: Option<MessageId>,
-    pub(super) contact: Option<ContactId>,
-    pub(super) connection: Option<ConnectionId>,
-    pub(super) direction: Direction,
-    pub(super) message_type: MessageType,
-    pub(super) content: Option<String>,
-    pub(super) media: Media,
-    pub(super) status: MessageStatus,
-    pub(super) failure: Option<Failure>,
-    pub(super) sender_type: SenderType,
-    pub(super) provider_id: Option<ProviderMessageId>,
-    pub(super) external_id: Option<String>,
-    pub(super) quoted: Quoted,
-    pub(super) template_category: Option<TemplateCategory>,
-    pub(super) debit: Option<LedgerLineId>,
-    pub(super) edited_at: Option<Timestamp>,
-    pub(super) created_at: Timestamp,
-    pub(super) timestamp: Timestamp,
+    pub(super) body: ImportedMessage,
     pub(super) problems: Problems,
+    now: Timestamp,
 }
 
 impl MessageDraft {
     /// Reads the fields of 2.4. Never fails: what is wrong is kept and answered by the use case.
-    pub(super) fn parse(body: &Map<String, Value>, now: Timestamp) -> Self {
-        let mut input = Input::new(body);
+    pub(super) fn parse(body: impl IntoBody<ImportedMessage>, now: Timestamp) -> Self {
+        let body = body.into_map();
+        let mut input = Input::new(&body).at(now);
         // What the listing adds to a message may be sent along and says nothing new.
         input.ignore(&["contacts"]);
-        let direction = input
-            .required("direction", read_word(Direction::parse, Direction::WORDS))
-            .unwrap_or(Direction::Inbound);
-        let status = read_status(&mut input, direction);
-        let created_at = input.given("created_at", read_timestamp).value().unwrap_or(now);
-        if created_at > now {
-            input.problem("created_at", "lies in the future");
-        }
-        let timestamp = input.given("timestamp", read_timestamp).value().unwrap_or(created_at);
-        let draft = Self {
-            id: input.given("id", read_id(MessageId::parse)).value(),
-            contact: input.required("contact_id", read_id(ContactId::parse)),
-            connection: input.required("connection_id", read_id(ConnectionId::parse)),
-            direction,
-            message_type: read_type(&mut input, "type").unwrap_or(MessageType::Text),
-            content: input.given_text("content", CONTENT_CHARS).value(),
-            media: read_media(&mut input),
-            status,
-            failure: read_failure(&mut input, status),
-            sender_type: read_sender(&mut input, direction),
-            provider_id: input
-                .given_form("wamid", |text| {
-                    ProviderMessageId::parse(text)
-                        .ok_or("must be 1 to 512 bytes without control characters")
-                })
-                .value(),
-            external_id: input.given_text("external_id", LONG_CHARS).value(),
-            quoted: Quoted {
-                message: input.given("quoted_message_id", read_id(MessageId::parse)).value(),
-                content: input.given_text("quoted_content", CONTENT_CHARS).value(),
-                message_type: read_type(&mut input, "quoted_type"),
-            },
-            template_category: input
-                .given(
-                    "official_template_category",
-                    read_word(read_category, TemplateCategory::WORDS),
-                )
-                .value(),
-            debit: read_debit(&mut input),
-            edited_at: read_edited(&mut input, timestamp),
-            created_at,
-            timestamp,
-            problems: Problems::new(),
+        let read = ImportedMessage::fields(&mut input);
+        Self { body: read, problems: input.finish(), now }
+    }
+
+    pub(super) fn direction(&self) -> Direction {
+        self.body.direction.unwrap_or(Direction::Inbound)
+    }
+
+    pub(super) fn status(&self) -> MessageStatus {
+        self.body.status.unwrap_or(usual_status(self.direction()))
+    }
+
+    pub(super) fn sender_type(&self) -> SenderType {
+        let usual = match self.direction() {
+            Direction::Inbound => SenderType::Contact,
+            Direction::Outbound => SenderType::Agent,
         };
-        if direction == Direction::Inbound {
-            if draft.template_category.is_some() {
-                input.problem("official_template_category", "does not go with an inbound message");
-            }
-            if draft.debit.is_some() {
-                input.problem("prosa", "does not go with an inbound message");
-            }
+        self.body.sender_type.unwrap_or(usual)
+    }
+
+    pub(super) fn media(&self) -> Media {
+        let body = self.body.clone();
+        Media {
+            url: body.media_url,
+            source: None,
+            document: None,
+            mimetype: body.media_mimetype,
+            filename: body.media_filename,
+            caption: body.media_caption,
         }
-        Self { problems: input.finish(), ..draft }
     }
-}
 
-fn read_type<'a>(input: &mut Input<'a>, name: &'a str) -> Option<MessageType> {
-    input.given(name, read_word(MessageType::parse, MessageType::WORDS)).value()
-}
-
-/// Inbound messages are received and nothing else; outbound ones are on their way or failed, and an
-/// import sends nothing.
-fn read_status(input: &mut Input<'_>, direction: Direction) -> MessageStatus {
-    let given = input.given("status", read_word(MessageStatus::parse, MessageStatus::WORDS));
-    let (fallback, reason) = match direction {
-        Direction::Inbound => (MessageStatus::Received, "must be received for an inbound message"),
-        Direction::Outbound => (
-            MessageStatus::Delivered,
-            "must be sent, delivered, read or failed for an outbound message",
-        ),
-    };
-    let status = given.value().unwrap_or(fallback);
-    let inbound = direction == Direction::Inbound;
-    if status == MessageStatus::Pending || (status == MessageStatus::Received) != inbound {
-        input.problem("status", reason);
+    /// Why the message failed: there exactly when it did.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        if self.status() != MessageStatus::Failed {
+            return None;
+        }
+        let body = self.body.clone();
+        let code = body.delivery_error.map(|shown| shown.code);
+        let code = code.unwrap_or_else(|| body.error_type.map_or(DeliveryCode::Unknown, code_of));
+        let error_type = body.error_type.unwrap_or_else(|| code.error_type());
+        Some(Failure { error_type, code, message: body.error_message.or(body.failure_reason) })
     }
-    status
-}
 
-fn read_sender(input: &mut Input<'_>, direction: Direction) -> SenderType {
-    let given = input.given("sender_type", read_word(SenderType::parse, SenderType::WORDS));
-    let inbound = direction == Direction::Inbound;
-    let fallback = if inbound { SenderType::Contact } else { SenderType::Agent };
-    let sender = given.value().unwrap_or(fallback);
-    if (sender == SenderType::Contact) != inbound {
-        let reason = if inbound {
-            "must be contact for an inbound message"
-        } else {
-            "must be system, agent, ai or campaign for an outbound message"
-        };
-        input.problem("sender_type", reason);
+    pub(super) fn created_at(&self) -> Timestamp {
+        self.body.created_at.unwrap_or(self.now)
     }
-    sender
-}
 
-fn read_media(input: &mut Input<'_>) -> Media {
-    let url = input
-        .given_form("media_url", |text| {
-            let text = text.trim();
-            let is_url = text.starts_with("https://") || text.starts_with("http://");
-            let fits = is_url && text.len() <= URL_CHARS && !text.chars().any(char::is_control);
-            fits.then(|| text.to_owned()).ok_or("must be an http or https address")
-        })
-        .value();
-    Media {
-        url,
-        source: None,
-        document: None,
-        mimetype: input.given_text("media_mimetype", LONG_CHARS).value(),
-        filename: input.given_text("media_filename", LONG_CHARS).value(),
-        caption: input.given_text("media_caption", CONTENT_CHARS).value(),
+    pub(super) fn timestamp(&self) -> Timestamp {
+        self.body.timestamp.unwrap_or_else(|| self.created_at())
+    }
+
+    /// When the content was changed; an edit without a time counts from the message's own.
+    pub(super) fn edited_at(&self) -> Option<Timestamp> {
+        let unknown = self.body.is_edited.filter(|is_edited| *is_edited).map(|_| self.timestamp());
+        self.body.edited_at.or(unknown)
     }
 }
 
@@ -175,61 +329,9 @@ const fn code_of(error_type: ErrorType) -> DeliveryCode {
     }
 }
 
-/// Why the message failed: there exactly when it did.
-fn read_failure(input: &mut Input<'_>, status: MessageStatus) -> Option<Failure> {
-    let error_type =
-        input.given("error_type", read_word(ErrorType::parse, ErrorType::WORDS)).value();
-    let message = input.given_text("error_message", CONTENT_CHARS).value();
-    let repeated = input.given_text("failure_reason", CONTENT_CHARS).value();
-    let code = input
-        .given("delivery_error", |value| {
-            let code = value.get("code").and_then(Value::as_str).and_then(DeliveryCode::parse);
-            code.ok_or_else(|| "must be an object with a code of the catalogue".to_owned())
-        })
-        .value();
-    if status != MessageStatus::Failed {
-        let named = [
-            ("error_type", error_type.is_some()),
-            ("error_message", message.is_some()),
-            ("failure_reason", repeated.is_some()),
-            ("delivery_error", code.is_some()),
-        ];
-        for (name, _) in named.into_iter().filter(|(_, given)| *given) {
-            input.problem(name, "goes with the status failed only");
-        }
-        return None;
-    }
-    let code = code.unwrap_or_else(|| error_type.map_or(DeliveryCode::Unknown, code_of));
-    let error_type = error_type.unwrap_or_else(|| code.error_type());
-    Some(Failure { error_type, code, message: message.or(repeated) })
-}
-
-/// The debit that covers the message: its values are those of the ledger, whatever is sent along.
-fn read_debit(input: &mut Input<'_>) -> Option<LedgerLineId> {
-    let read = |value: &Value| {
-        let id = value.get("consumption_id").and_then(Value::as_str).and_then(LedgerLineId::parse);
-        id.ok_or_else(|| "must be an object with the consumption_id of a debit".to_owned())
-    };
-    input.given("prosa", read).value()
-}
-
-/// When the content was changed; an edit without a time counts from the message's own.
-fn read_edited(input: &mut Input<'_>, timestamp: Timestamp) -> Option<Timestamp> {
-    let is_edited = input.given("is_edited", read_bool).value();
-    let edited_at = input.given("edited_at", read_timestamp).value();
-    match (is_edited, edited_at) {
-        (Some(false), Some(_)) => {
-            input.problem("edited_at", "does not go with is_edited false");
-            None
-        }
-        (Some(true), None) => Some(timestamp),
-        (_, edited_at) => edited_at,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::super::samples::at;
     use super::*;
@@ -252,14 +354,14 @@ mod tests {
         let outbound = parse(json!({}));
         assert!(outbound.problems.is_empty(), "{:?}", outbound.problems);
         assert_eq!(
-            (outbound.status, outbound.sender_type, outbound.message_type),
-            (MessageStatus::Delivered, SenderType::Agent, MessageType::Text)
+            (outbound.status(), outbound.sender_type(), outbound.body.message_type),
+            (MessageStatus::Delivered, SenderType::Agent, None)
         );
-        assert_eq!((outbound.created_at, outbound.timestamp), (at(0), at(0)));
+        assert_eq!((outbound.created_at(), outbound.timestamp()), (at(0), at(0)));
         let inbound = parse(json!({ "direction": "inbound" }));
         assert!(inbound.problems.is_empty(), "{:?}", inbound.problems);
         assert_eq!(
-            (inbound.status, inbound.sender_type),
+            (inbound.status(), inbound.sender_type()),
             (MessageStatus::Received, SenderType::Contact)
         );
     }
@@ -310,7 +412,7 @@ mod tests {
             }
             let draft = parse(body);
             assert!(draft.problems.is_empty(), "{:?}", draft.problems);
-            draft.failure.expect("a failed message has a failure")
+            draft.failure().expect("a failed message has a failure")
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(failure(json!({})), Failure::new(DeliveryCode::Unknown, None));
@@ -336,8 +438,8 @@ mod tests {
     #[test]
     fn an_edit_of_an_unknown_time_counts_from_the_messages_own() {
         let draft = parse(json!({ "is_edited": true, "timestamp": at(-5) }));
-        assert_eq!(draft.edited_at, Some(at(-5)));
-        assert_eq!(parse(json!({ "edited_at": at(-2) })).edited_at, Some(at(-2)));
-        assert_eq!(parse(json!({ "is_edited": false })).edited_at, None);
+        assert_eq!(draft.edited_at(), Some(at(-5)));
+        assert_eq!(parse(json!({ "edited_at": at(-2) })).edited_at(), Some(at(-2)));
+        assert_eq!(parse(json!({ "is_edited": false })).edited_at(), None);
     }
 }

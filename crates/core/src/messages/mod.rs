@@ -25,6 +25,7 @@ pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;
 pub use import::ImportMessageError;
+pub use import_draft::{CoveredBy, ImportedMessage, ShownFailure};
 pub use left_sent::{is_left_sent, left_sent_between};
 pub use list::{ListMessagesError, MessagePage, MessageQuery};
 pub(crate) use media::fetch_media_job;

@@ -15,9 +15,12 @@ use crate::templates::TemplateCategory;
 /// Why a message failed, as it is shown: a code for machines, a Portuguese text for people (D30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DeliveryError))]
+#[non_exhaustive]
 pub struct FailureView {
-    code: DeliveryCode,
-    description: &'static str,
+    /// The code.
+    pub code: DeliveryCode,
+    /// The text for people, in Portuguese.
+    pub description: &'static str,
 }
 
 impl From<&Failure> for FailureView {
@@ -29,11 +32,16 @@ impl From<&Failure> for FailureView {
 /// The debit that covers a message, as it is shown (2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ProsaView {
-    consumption_id: LedgerLineId,
-    prosas: Prosas,
-    cost_brl: Brl,
-    scope: ProsaScope,
+    /// The debit.
+    pub consumption_id: LedgerLineId,
+    /// How many prosas.
+    pub prosas: Prosas,
+    /// What it cost.
+    pub cost_brl: Brl,
+    /// What it covers.
+    pub scope: ProsaScope,
 }
 
 impl From<Prosa> for ProsaView {

@@ -105,7 +105,7 @@ fn check_digits(base: &str) -> String {
     format!("{first}{second}")
 }
 
-text_form!(Cnpj, Cnpj::parse, blank is null, |text| text);
+text_form!(Cnpj, Cnpj::parse, Cnpj::as_str, blank is null, |text| text);
 
 #[cfg(test)]
 mod tests {

@@ -61,13 +61,19 @@ impl Organization {
 /// The organization of a contact as it is shown (2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct OrganizationView {
-    id: OrganizationId,
-    name: String,
+    /// Its id.
+    pub id: OrganizationId,
+    /// Its name.
+    pub name: String,
+    /// Its registration number, 14 digits.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
-    cnpj: String,
-    razao_social: Option<String>,
-    enriched_at: Option<Timestamp>,
+    pub cnpj: String,
+    /// Its registered name.
+    pub razao_social: Option<String>,
+    /// When the registry was last asked about it.
+    pub enriched_at: Option<Timestamp>,
 }
 
 impl From<&Organization> for OrganizationView {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::form::{Form, component};
+use crate::form::{Form, component, to_json};
 use crate::json::Number;
 
 /// The largest amount in whole units, so that sums of very many cannot overflow.
@@ -73,6 +73,8 @@ macro_rules! amount {
                 Self(self.0.saturating_neg())
             }
         }
+
+        to_json!($name, |amount| serde_json::json!(amount));
 
         impl Form for $name {
             type Value = Self;

@@ -12,12 +12,12 @@ body! {
     /// A debit.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct DebitDraft as "Debit" {
-        scope: Required<ProsaScope>,
-        prosas: Required<Prosas>,
-        cost as "cost_brl": Required<Brl>,
-        messages as "message_ids": OrDefault<Distinct<MessageId, MAX_MESSAGES>>,
-        contact as "contact_id": Optional<ContactId>,
-        description: Optional<Short>,
+        scope: ProsaScope = Required<ProsaScope>,
+        prosas: Prosas = Required<Prosas>,
+        cost as "cost_brl": Brl = Required<Brl>,
+        messages as "message_ids": Vec<MessageId> = OrDefault<Distinct<MessageId, MAX_MESSAGES>>,
+        contact as "contact_id": Option<ContactId> = Optional<ContactId>,
+        description: Option<String> = Optional<Short>,
     }
     check |input| if scope == Some(ProsaScope::Message)
         && messages.as_ref().is_some_and(|messages| messages.len() > 1)
@@ -30,10 +30,10 @@ body! {
     /// A refund, in positive amounts.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct RefundDraft as "Refund" {
-        debit as "consumption_id": Required<LedgerLineId>,
-        prosas: Required<Prosas>,
-        cost as "cost_brl": Required<Brl>,
-        reason: Optional<Short>,
+        debit as "consumption_id": LedgerLineId = Required<LedgerLineId>,
+        prosas: Prosas = Required<Prosas>,
+        cost as "cost_brl": Brl = Required<Brl>,
+        reason: Option<String> = Optional<Short>,
     }
     check |input| if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {
         input.problem("prosas", "must be positive, or cost_brl must");

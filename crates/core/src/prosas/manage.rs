@@ -9,6 +9,7 @@ use super::{
     give_back, why_not_covered,
 };
 use crate::Timestamp;
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, Rejection, object};
@@ -179,7 +180,7 @@ impl ProsaLedger<'_> {
     pub async fn debit(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<DebitDraft>,
     ) -> ManageResult<LedgerLineView> {
         let draft = DebitDraft::parse(body).map_err(invalid)?;
         let id = self.new_line();
@@ -195,7 +196,7 @@ impl ProsaLedger<'_> {
     pub async fn refund(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<RefundDraft>,
     ) -> Result<LedgerLineView, Error<RefundError>> {
         let draft =
             RefundDraft::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;

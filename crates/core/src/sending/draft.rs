@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::SendError;
-use crate::body::{Optional, Required, body};
+use crate::body::{IntoBody, Optional, Required, body};
 use crate::contacts::{Phone, Region};
 use crate::form::Form;
 use crate::groups::GroupCode;
@@ -38,10 +38,11 @@ impl TextDraft {
     /// In this order: what is missing (null, empty and blank included), everything of the wrong
     /// type, form or length, a `to` that is no recipient.
     pub fn parse(
-        body: &Map<String, Value>,
+        body: impl IntoBody<SendMessage>,
         group_suffix: &str,
         region: &Region,
     ) -> Result<Self, SendError> {
+        let body = &*body.into_map();
         require(body, &["to", "message"])?;
         let SendMessage { to, message, connection } = SendMessage::parse(body)?;
         Ok(Self { to: recipient(&to, group_suffix, region)?, message, connection })
@@ -125,9 +126,9 @@ body! {
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendMessage as "SendMessage" {
         /// A phone number, or the code of a group or community.
-        to: Required<RecipientText>,
-        message: Required<MessageText>,
-        connection as "connection_id": Optional<ConnectionId>,
+        to: String = Required<RecipientText>,
+        message: String = Required<MessageText>,
+        connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
     }
 }
 

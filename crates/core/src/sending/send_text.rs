@@ -1,10 +1,10 @@
 //! Sending a text, as integrators ask for it (4.8).
 
-use serde_json::{Map, Value};
-
+use super::draft::SendMessage;
 use super::handle::Sending;
 use super::{Delivered, Order, SendError, SendRecipient, SendTarget, SentView, TextDraft};
 use crate::access::{Caller, Scope};
+use crate::body::IntoBody;
 use crate::error::Error;
 use crate::groups::GroupCode;
 use crate::messages::ProviderMessageId;
@@ -35,7 +35,7 @@ impl Sending<'_> {
     pub async fn send_text(
         &self,
         caller: &Caller,
-        body: &Map<String, Value>,
+        body: impl IntoBody<SendMessage>,
     ) -> Result<SentView, Error<SendError>> {
         caller.require(Scope::MessagesSend)?;
         let suffix = &self.app.settings().group_suffix;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::draft::recipient;
 use super::{Order, SendError, SendRecipient, SendTarget, Sending, SentView, require};
 use crate::access::{Caller, Scope};
-use crate::body::{Optional, OrDefault, Required, body};
+use crate::body::{IntoBody, Optional, OrDefault, Required, body};
 use crate::connections::Connection;
 use crate::contacts::{Phone, Region};
 use crate::error::Error;
@@ -55,10 +55,11 @@ impl SendTemplateDraft {
     /// In this order: what is missing (null, empty and blank included), everything of the wrong
     /// type, form or length, a `to` that is no phone; a group is none.
     pub fn parse(
-        body: &Map<String, Value>,
+        body: impl IntoBody<SendTemplate>,
         group_suffix: &str,
         region: &Region,
     ) -> Result<Self, SendError> {
+        let body = &*body.into_map();
         require(body, &["to", "template"])?;
         let SendTemplate { to, template, language, variables, connection } =
             SendTemplate::parse(body)?;
@@ -99,14 +100,14 @@ body! {
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendTemplate as "SendTemplate" {
         /// A phone. A group is none.
-        to: Required<Short>,
+        to: String = Required<Short>,
         /// Its name or id.
-        template: Required<Text<NAME_CHARS>>,
+        template: String = Required<Text<NAME_CHARS>>,
         /// `pt_BR` by default, else the template's oldest.
-        language: Optional<Short>,
+        language: Option<String> = Optional<Short>,
         /// By position.
-        variables: OrDefault<Variables>,
-        connection as "connection_id": Optional<ConnectionId>,
+        variables: BTreeMap<u32, String> = OrDefault<Variables>,
+        connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
     }
 }
 
@@ -144,7 +145,7 @@ impl Sending<'_> {
     pub async fn send_template(
         &self,
         caller: &Caller,
-        body: &Map<String, Value>,
+        body: impl IntoBody<SendTemplate>,
     ) -> Result<TemplateSentView, Error<SendError>> {
         caller.require(Scope::MessagesSend)?;
         let (store, company) = (self.app.store(), caller.company());

@@ -11,8 +11,8 @@ body! {
     /// A new tag.
     #[derive(Clone, Debug)]
     pub struct TagDraft as "CreateTag" {
-        name: Required<Name>,
-        color: Required<Text<COLOR_CHARS>>,
+        name: String = Required<Name>,
+        color: String = Required<Text<COLOR_CHARS>>,
     }
 }
 
@@ -20,8 +20,8 @@ body! {
     /// What changes of a tag.
     #[derive(Clone, Debug)]
     pub struct TagPatch as "UpdateTag" of Tag {
-        name: Replaced<Name>,
-        color: Optional<Text<COLOR_CHARS>>,
+        name: Option<String> = Replaced<Name>,
+        color: Option<String> = Optional<Text<COLOR_CHARS>>,
     }
 }
 
@@ -29,6 +29,6 @@ body! {
     /// A new close reason, or its new name.
     #[derive(Clone, Debug)]
     pub struct CloseReasonDraft as "NameBody" {
-        name: Required<Name>,
+        name: String = Required<Name>,
     }
 }

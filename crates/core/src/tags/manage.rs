@@ -2,10 +2,9 @@
 
 use std::future::ready;
 
-use serde_json::{Map, Value};
-
 use super::{CloseReason, CloseReasonDraft, Tag, TagDraft, TagPatch};
 use crate::Recado;
+use crate::body::IntoBody;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::store::{ChangeSet, RecordsExt, Removable};
@@ -50,7 +49,11 @@ impl Tags<'_> {
     /// # Errors
     ///
     /// What is wrong with the body.
-    pub async fn create(&self, company: CompanyId, body: &Map<String, Value>) -> ManageResult<Tag> {
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: impl IntoBody<TagDraft>,
+    ) -> ManageResult<Tag> {
         let draft = TagDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
         let tag = Tag {
@@ -72,7 +75,7 @@ impl Tags<'_> {
         &self,
         company: CompanyId,
         id: TagId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<TagPatch>,
     ) -> ManageResult<Tag> {
         let patch = TagPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
@@ -122,7 +125,7 @@ impl Tags<'_> {
     pub async fn create_close_reason(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CloseReasonDraft>,
     ) -> ManageResult<CloseReason> {
         let draft = CloseReasonDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
@@ -140,7 +143,7 @@ impl Tags<'_> {
         &self,
         company: CompanyId,
         id: CloseReasonId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<CloseReasonDraft>,
     ) -> ManageResult<CloseReason> {
         let draft = CloseReasonDraft::parse(body).map_err(invalid)?;
         let store = self.app.store();

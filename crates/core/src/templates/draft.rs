@@ -6,7 +6,8 @@ use super::{Template, TemplateCategory, TemplateStatus, unknown_tag};
 use crate::body::{Clearable, Kept, Optional, Required, body};
 use crate::form::{Form, Text, component, is_blank_text, read_text, read_word};
 use crate::ids::ConnectionId;
-use crate::{Timestamp, text};
+use crate::input::Given;
+use crate::text;
 
 /// The longest name: that of the official channel.
 pub(super) const NAME_CHARS: usize = 512;
@@ -85,40 +86,29 @@ body! {
     /// A new template.
     #[derive(Clone, Debug)]
     pub struct TemplateDraft as "CreateTemplate" {
-        name: Required<Text<NAME_CHARS>>,
+        name: String = Required<Text<NAME_CHARS>>,
         /// `AUTH` is accepted for `AUTHENTICATION`.
-        category: Required<Category>,
+        category: TemplateCategory = Required<Category>,
         /// With `{{1}}`, `{{2}}`, … where variables go.
-        body: Required<TemplateText>,
+        body: String = Required<TemplateText>,
         /// `pt_BR` by default.
-        language: Optional<Language>,
+        language: Option<String> = Optional<Language>,
         /// `PENDING` by default.
-        status: Optional<TemplateStatus>,
+        status: Option<TemplateStatus> = Optional<TemplateStatus>,
         /// The only connection it may be sent through.
-        connection as "connection_id": Optional<ConnectionId>,
+        connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
     }
 }
 
 body! {
     /// What changes of a template.
     #[derive(Clone, Debug)]
-    pub struct TemplatePatch as "UpdateTemplate" of Template {
-        language: Optional<Language>,
-        status: Optional<TemplateStatus>,
-        connection as "connection_id": Clearable<ConnectionId>,
-        name: Kept<Text<NAME_CHARS>>,
-        category: Kept<Category>,
-        body: Kept<TemplateText>,
-    }
-}
-
-impl TemplatePatch {
-    /// The template with what was sent written over it.
-    pub(crate) fn apply(&self, template: &Template, now: Timestamp) -> Template {
-        let mut changed = self.over(template);
-        if changed != *template {
-            changed.updated_at = now;
-        }
-        changed
+    pub struct TemplatePatch as "UpdateTemplate" of Template, updated_at {
+        language: Option<String> = Optional<Language>,
+        status: Option<TemplateStatus> = Optional<TemplateStatus>,
+        connection as "connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
+        name: Option<String> = Kept<Text<NAME_CHARS>>,
+        category: Option<TemplateCategory> = Kept<Category>,
+        body: Option<String> = Kept<TemplateText>,
     }
 }

@@ -3,12 +3,12 @@
 use std::future::ready;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 use uuid::{Builder, Uuid};
 
 use super::{
     DEFAULT_LANGUAGE, Template, TemplateDraft, TemplatePatch, TemplateStatus, TemplateView,
 };
+use crate::body::IntoBody;
 use crate::connections::Connection;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
@@ -152,7 +152,7 @@ impl Templates<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<TemplateDraft>,
     ) -> ManageResult<TemplateView> {
         let draft = TemplateDraft::parse(body).map_err(invalid)?;
         let id = TemplateId::new(self.app.uuid(self.app.now()));
@@ -169,7 +169,7 @@ impl Templates<'_> {
         &self,
         company: CompanyId,
         id: TemplateId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<TemplatePatch>,
     ) -> ManageResult<TemplateView> {
         let patch = TemplatePatch::parse(body).map_err(invalid)?;
         self.write(WriteTemplate { company, id, write: TemplateWrite::Change(patch) }).await

@@ -9,6 +9,7 @@ mod template;
 mod text;
 
 pub use compose::{ComposeError, Composed, compose};
+pub(crate) use draft::Category;
 pub use draft::{TemplateDraft, TemplatePatch, read_category};
 pub use follow::SyncTemplatesError;
 pub use manage::{Templates, WriteTemplate};

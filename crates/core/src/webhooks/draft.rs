@@ -1,27 +1,13 @@
 //! The bodies that make and change webhooks.
 
-use serde_json::Value;
-
 use super::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl};
 use crate::Timestamp;
-use crate::body::{Kept, Optional, OrDefault, Required, body};
-use crate::form::{Form, read_bool};
+use crate::body::{Kept, Optional, OrDefault, Required, WriteOver, body};
 use crate::ids::{CompanyId, WebhookId};
 
-/// Whether a webhook is active, as a state.
-pub(crate) struct IsActive;
-
-impl Form for IsActive {
-    type Value = WebhookState;
-
-    fn read(value: &Value) -> Result<WebhookState, String> {
-        let is_active = read_bool(value)?;
-        Ok(if is_active { WebhookState::Active } else { WebhookState::Inactive })
-    }
-
-    #[cfg(feature = "openapi")]
-    fn schema() -> crate::openapi::Property {
-        bool::schema()
+impl WriteOver<WebhookState> for Option<bool> {
+    fn write_over(&self, state: &mut WebhookState) {
+        self.map(WebhookState::of).write_over(state);
     }
 }
 
@@ -30,27 +16,27 @@ body! {
     #[derive(Clone, Debug)]
     pub struct WebhookDraft as "CreateWebhook" {
         /// http or https, without a user and a fragment.
-        url: Required<WebhookUrl>,
+        url: WebhookUrl = Required<WebhookUrl>,
         /// `*` for all events, those of later versions included, or their names.
-        topics as "events": Required<Topics>,
+        topics as "events": Topics = Required<Topics>,
         /// What deliveries are signed with: printable ASCII. One is made by default.
-        secret: Optional<SigningSecret>,
+        secret: Option<SigningSecret> = Optional<SigningSecret>,
         /// True by default.
-        state as "is_active": Optional<IsActive>,
+        is_active: Option<bool> = Optional<bool>,
         /// Whether deliveries carry the headers of Standard Webhooks too; false by default.
-        standard_headers: OrDefault<bool>,
+        standard_headers: bool = OrDefault<bool>,
     }
 }
 
 body! {
     /// What changes of an outbound webhook. Its secret changes by rotation.
     #[derive(Clone, Debug)]
-    pub struct WebhookPatch as "UpdateWebhook" of Webhook {
-        url: Kept<WebhookUrl>,
+    pub struct WebhookPatch as "UpdateWebhook" of Webhook, updated_at {
+        url: Option<WebhookUrl> = Kept<WebhookUrl>,
         /// The whole set.
-        topics as "events": Kept<Topics>,
-        state as "is_active": Kept<IsActive>,
-        standard_headers: Kept<bool>,
+        topics as "events": Option<Topics> = Kept<Topics>,
+        state as "is_active": Option<bool> = Kept<bool>,
+        standard_headers: Option<bool> = Kept<bool>,
     }
     before |input| input.reject("secret", "changes by rotation only");
 }
@@ -60,7 +46,7 @@ body! {
     #[derive(Clone, Debug)]
     pub struct RotateSecret as "RotateSecret" {
         /// Printable ASCII. One is made by default.
-        secret: Optional<SigningSecret>,
+        secret: Option<SigningSecret> = Optional<SigningSecret>,
     }
 }
 
@@ -78,22 +64,11 @@ impl WebhookDraft {
             company,
             url: self.url,
             topics: self.topics,
-            state: self.state.unwrap_or(WebhookState::Active),
+            state: WebhookState::of(self.is_active.unwrap_or(true)),
             standard_headers: self.standard_headers,
             secrets: SigningSecrets::new(secret),
             created_at: now,
             updated_at: now,
         }
-    }
-}
-
-impl WebhookPatch {
-    /// The webhook with what was sent written over it.
-    pub(super) fn apply(&self, webhook: &Webhook, now: Timestamp) -> Webhook {
-        let mut changed = self.over(webhook);
-        if changed != *webhook {
-            changed.updated_at = now;
-        }
-        changed
     }
 }

@@ -8,6 +8,7 @@ use super::{
     WebhookPatch, WebhookState, WebhookUrl, WebhookView,
 };
 use crate::access::{Company, Denied, Plan};
+use crate::body::IntoBody;
 use crate::code::Code;
 use crate::deliveries::{Delivery, DeliveryView};
 use crate::error::{Error, Rejection};
@@ -266,7 +267,7 @@ impl Webhooks<'_> {
     pub async fn create(
         &self,
         company: CompanyId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<WebhookDraft>,
     ) -> WebhookResult<SecretView> {
         let draft = WebhookDraft::parse(body).map_err(invalid)?;
         self.check(&draft.url).await?;
@@ -284,7 +285,7 @@ impl Webhooks<'_> {
         &self,
         company: CompanyId,
         id: WebhookId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<WebhookPatch>,
     ) -> WebhookResult<WebhookView> {
         let patch = WebhookPatch::parse(body).map_err(invalid)?;
         if let Some(url) = &patch.url {
@@ -324,7 +325,7 @@ impl Webhooks<'_> {
         &self,
         company: CompanyId,
         id: WebhookId,
-        body: &Map<String, Value>,
+        body: impl IntoBody<RotateSecret>,
     ) -> WebhookResult<SecretView> {
         let given = RotateSecret::parse(body).map_err(invalid)?.secret;
         let new = given.unwrap_or_else(|| SigningSecret::from_random(self.app.random()));

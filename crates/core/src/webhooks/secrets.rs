@@ -107,7 +107,7 @@ impl SigningSecrets {
     }
 }
 
-text_form!(SigningSecret, SigningSecret::parse, |text| text
+text_form!(SigningSecret, SigningSecret::parse, SigningSecret::expose, |text| text
     .min_length(Some(MIN_CHARS))
     .max_length(Some(MAX_CHARS)));
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::events::EventType;
-use crate::form::Form;
+use crate::form::{Form, to_json};
 
 /// The subscription to everything, events of later versions included (6.1).
 pub const ALL_EVENTS: &str = "*";
@@ -87,6 +87,8 @@ impl<'de> Deserialize<'de> for Topics {
         Self::read(&value).map_err(serde::de::Error::custom)
     }
 }
+
+to_json!(Topics, |topics| topics.names());
 
 impl Form for Topics {
     type Value = Self;

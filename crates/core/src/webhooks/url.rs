@@ -93,7 +93,8 @@ fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
-text_form!(WebhookUrl, WebhookUrl::parse, |text| text.max_length(Some(MAX_CHARS)));
+text_form!(WebhookUrl, WebhookUrl::parse, WebhookUrl::as_str, |text| text
+    .max_length(Some(MAX_CHARS)));
 
 #[cfg(test)]
 mod tests {

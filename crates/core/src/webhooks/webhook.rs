@@ -20,6 +20,13 @@ words! {
     }
 }
 
+impl WebhookState {
+    /// That of a webhook that is there.
+    pub const fn of(is_active: bool) -> Self {
+        if is_active { Self::Active } else { Self::Inactive }
+    }
+}
+
 /// A registered URL that events are sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {

@@ -74,6 +74,7 @@ mod simulation;
 mod store_failures;
 mod template_sync;
 mod templates;
+mod typed;
 mod unknown_events;
 mod webhooks;
 

@@ -1,74 +1,146 @@
-//! The request bodies, for the document only: the core reads bodies field by field, so that one
-//! answer can name everything that is wrong. A test sends every documented example through.
+//! The request bodies that the core does not declare with `body!`, for the document only.
 #![expect(dead_code, reason = "these types are schemas; nothing is read out of them")]
 
 use std::collections::BTreeMap;
 
 use recado_core::Timestamp;
-use recado_core::contacts::{CrmStatus, InboxStatus, Priority};
-use recado_core::ids::{CloseReasonId, MemberId, OrganizationId, TagId};
+use recado_core::gateway::Preference;
+use recado_core::ids::MessageId;
+use recado_core::messages::MessageType;
+use serde_json::Value;
 #[cfg(test)]
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+#[cfg(test)]
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+#[cfg(test)]
+use utoipa::{PartialSchema, ToSchema};
 
-pub(crate) use super::hook_bodies::*;
-pub(crate) use super::messaging_bodies::*;
+// Groups are read with the suffix of the installation's codes, and two ways: the set of a PUT names
+// all that is wrong with it, a gateway's may lack subjects and hold what nobody knows.
 
-/// A contact to import: any stored field. `phone` or `identifier` is required.
+/// A group as a connection sees it.
 #[cfg_attr(test, derive(ToSchema))]
-pub(crate) struct ImportContact {
-    phone: Option<String>,
-    #[cfg_attr(test, schema(max_length = 200))]
-    identifier: Option<String>,
-    /// `whatsapp` by default.
-    #[cfg_attr(test, schema(max_length = 32))]
-    source_platform: Option<String>,
-    name: Option<String>,
-    email: Option<String>,
-    shared_email: Option<String>,
-    wa_profile_name: Option<String>,
-    wa_push_name: Option<String>,
-    avatar_url: Option<String>,
-    observation: Option<String>,
-    custom_fields: Option<BTreeMap<String, String>>,
-    inbox_status: Option<InboxStatus>,
-    priority: Option<Priority>,
-    crm_status: Option<CrmStatus>,
-    is_ai_enabled: Option<bool>,
-    external_ai_enabled: Option<bool>,
-    is_archived: Option<bool>,
-    is_pinned: Option<bool>,
-    is_muted: Option<bool>,
-    is_blocked: Option<bool>,
-    is_group: Option<bool>,
-    is_simulated: Option<bool>,
-    external_chat_id: Option<String>,
-    first_message_at: Option<Timestamp>,
-    last_message_at: Option<Timestamp>,
-    last_inbound_at: Option<Timestamp>,
-    last_read_at: Option<Timestamp>,
-    last_closed_at: Option<Timestamp>,
-    last_close_reason_id: Option<CloseReasonId>,
-    opted_out_at: Option<Timestamp>,
-    ai_paused_until: Option<Timestamp>,
-    street: Option<String>,
-    street_number: Option<String>,
-    address_complement: Option<String>,
-    neighborhood: Option<String>,
-    city: Option<String>,
-    state: Option<String>,
-    postal_code: Option<String>,
-    country: Option<String>,
-    #[cfg_attr(test, schema(format = Date))]
-    birthday: Option<String>,
-    cpf: Option<String>,
-    rg: Option<String>,
-    genero: Option<String>,
-    estado_civil: Option<String>,
-    profissao: Option<String>,
-    cargo: Option<String>,
-    organization_id: Option<OrganizationId>,
-    assigned_to_member_id: Option<MemberId>,
-    tag_ids: Option<Vec<TagId>>,
-    created_at: Option<Timestamp>,
-    updated_at: Option<Timestamp>,
+pub(crate) struct Group {
+    /// `<id>@<group_suffix>`.
+    code: String,
+    subject: String,
+    is_community: Option<bool>,
+    /// The community it belongs to.
+    community_code: Option<String>,
+    /// Whether it is its community's announcement group.
+    is_announcement: Option<bool>,
+    /// Whether only administrators may write.
+    announce_only: Option<bool>,
+    /// True by default.
+    participates: Option<bool>,
+    is_admin: Option<bool>,
+}
+
+/// The groups that a connection's number is in.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct Groups(Vec<Group>);
+
+// Which fields of a neutral event are read depends on its kind; all others, and those that nobody
+// knows, are passed over, and the first thing that is wrong is the event's result.
+
+/// What a gateway tells, in the neutral form.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct Events {
+    #[cfg_attr(test, schema(max_items = 1000))]
+    events: Vec<NeutralEvent>,
+}
+
+/// One neutral event. Which fields it has depends on `kind`.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct NeutralEvent {
+    /// `message`, `edit`, `echo`, `status`, `connection`, `groups` or `preference`.
+    kind: String,
+    provider_message_id: Option<String>,
+    /// The provider's time.
+    timestamp: Option<Timestamp>,
+    /// Who wrote: digits, a LID, a business-scoped id, or a group code.
+    from: Option<String>,
+    /// Of an echo: to whom.
+    to: Option<String>,
+    /// Other names of the same person.
+    aliases: Option<Vec<String>>,
+    participant: Option<String>,
+    push_name: Option<String>,
+    #[cfg_attr(test, schema(rename = "type"))]
+    r#type: Option<MessageType>,
+    content: Option<String>,
+    media: Option<NeutralMedia>,
+    quoted_provider_message_id: Option<String>,
+    /// What the quoted message said, for one that we do not have.
+    quoted_content: Option<String>,
+    quoted_type: Option<MessageType>,
+    button: Option<NeutralButton>,
+    /// Whether it comes from a check of the history.
+    history: Option<bool>,
+    /// Of a status: `sent`, `delivered`, `read`, `failed`; of a connection: `connected`,
+    /// `disconnected`.
+    status: Option<String>,
+    /// Of a status: our own id of the message, where the gateway returns it.
+    reference: Option<MessageId>,
+    error: Option<NeutralError>,
+    groups: Option<Vec<Group>>,
+    preference: Option<Preference>,
+}
+
+/// A file of a neutral message.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct NeutralMedia {
+    url: Option<String>,
+    mimetype: Option<String>,
+    filename: Option<String>,
+    caption: Option<String>,
+}
+
+/// A pressed button.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct NeutralButton {
+    id: Option<String>,
+    payload: Option<String>,
+    title: Option<String>,
+}
+
+/// Why a message failed.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct NeutralError {
+    /// A number of the official API, or a code of the catalogue.
+    #[cfg_attr(test, schema(value_type = Option<String>))]
+    code: Option<Value>,
+    title: Option<String>,
+    details: Option<String>,
+}
+
+/// Nothing.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct Nothing {}
+
+/// Whatever another system writes.
+pub(crate) struct AnyJson;
+
+#[cfg(test)]
+impl PartialSchema for AnyJson {
+    fn schema() -> RefOr<Schema> {
+        let types = [Type::Object, Type::Array, Type::String, Type::Number, Type::Boolean];
+        let any = ObjectBuilder::new().schema_type(SchemaType::from_iter(types));
+        any.description(Some("Any JSON, as the other system writes it.")).into()
+    }
+}
+
+#[cfg(test)]
+impl ToSchema for AnyJson {}
+
+// A dispatch is read out of its body and its query together, and refused for the first thing that is
+// wrong.
+
+/// A dispatch.
+#[cfg_attr(test, derive(ToSchema))]
+pub(crate) struct Dispatch {
+    /// Anything that normalizes to a Brazilian phone number.
+    phone_number: Option<String>,
+    /// By position. Where it is there, the query's variables do not count.
+    variables: Option<BTreeMap<String, String>>,
 }

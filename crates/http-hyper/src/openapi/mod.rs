@@ -7,8 +7,6 @@
 pub(crate) mod bodies;
 #[cfg(test)]
 mod document;
-mod hook_bodies;
-mod messaging_bodies;
 mod operation;
 
 pub(crate) use operation::{Operation, ParamKind, QueryParam};

@@ -140,7 +140,7 @@ async fn merge(call: CompanyCall) -> Outcome {
     let contacts = call.recado.contacts();
     let body =
         MergeBody::parse(&call.body).map_err(|problems| ErrorResponse::rejected(&problems))?;
-    contacts.merge(call.who.id, id(&call), body.other()).await?;
+    contacts.merge(call.who.id, id(&call), body.other).await?;
     Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
 }
 

@@ -1,12 +1,11 @@
 //! Lead memories (2.3, D45).
 
 use recado_core::ids::ContactId;
-use recado_core::leads::LeadMemoryView;
+use recado_core::leads::{LeadMemoryView, MemoryUpdate, WholeMemory};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -26,7 +25,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(merge(c)),
         |op| {
             op.says("mergeLeadMemory", "Add to the lead memory of a contact")
-                .body::<bodies::LeadMemoryBody>(
+                .body::<MemoryUpdate>(
                     r#"{"summary": "Quer trocar de plano", "key_facts": ["Tem duas lojas"],
                         "bant": {"authority": "decision_maker", "authority_raw": "Sou a dona"}}"#,
                 )
@@ -40,7 +39,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(put(c)),
         |op| {
             op.says("putLeadMemory", "Write the lead memory of a contact as it is given")
-                .body::<bodies::WholeLeadMemory>(
+                .body::<WholeMemory>(
                     r#"{"summary": "Registro antigo", "bant": {"authority": "o dono decide"}}"#,
                 )
                 .answers::<LeadMemoryView>()

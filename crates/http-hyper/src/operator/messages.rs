@@ -2,14 +2,13 @@
 
 use recado_core::Code;
 use recado_core::ids::MessageId;
-use recado_core::messages::MessageListItem;
+use recado_core::messages::{ImportedMessage, MessageListItem};
 use recado_core::page::Pagination;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
 use crate::messages::QUERY;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -32,7 +31,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("importMessage", "Import a message")
                 .more("Without events.")
-                .body::<bodies::ImportMessage>(
+                .body::<ImportedMessage>(
                     r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001",
                         "connection_id": "01939b5e-0000-7000-8000-000000000002",
                         "direction": "inbound", "content": "Bom dia",
