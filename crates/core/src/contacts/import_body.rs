@@ -11,7 +11,7 @@ use super::{
     Priority,
 };
 use crate::Timestamp;
-use crate::body::{Clearable, BodyField, Optional, OrDefault, WriteOver, as_form, body};
+use crate::body::{BodyField, Clearable, Optional, OrDefault, WriteOver, as_form, body};
 use crate::form::{Form, Name, Observation, Short, Text, is_blank_text, text_form, to_json};
 use crate::ids::{CloseReasonId, ConnectionId, CustomFieldId, MemberId, OrganizationId, TagId};
 use crate::input::{Given, Input};

@@ -1,5 +1,7 @@
 //! Calling use cases with bodies that have types, as a program that embeds the core does.
 
+use std::collections::BTreeMap;
+
 use recado_core::access::{
     KeyDraft, KeyPatch, MemberDraft, MemberPatch, Plan, Role, Scope, Scopes,
 };
@@ -174,12 +176,12 @@ async fn messages_are_sent_received_answered_and_imported() {
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}")
         .status(TemplateStatus::Approved);
     kit.app.templates().create(company, template).await.unwrap();
-    let send = SendTemplate::new(to, "oi").variables([(1, "Ana".to_owned())].into());
+    let send = SendTemplate::new(to, "oi").variables(BTreeMap::from([(1, "Ana".to_owned())]));
     kit.app.sending().send_template(&kit.caller, send).await.unwrap();
     let wamid = |id: &str| ProviderMessageId::parse(id).unwrap();
     let told = GatewayMessage::text(wamid("m1"), "5511987654321", "Bom dia");
-    let received = kit.app.inbox().receive(company, id, vec![Ok(GatewayEvent::Message(told))]);
-    received.await.unwrap();
+    let told = vec![Ok(GatewayEvent::Message(told))];
+    kit.app.inbox().receive(company, id, told).await.unwrap();
     let reply = ReplyDraft::new("Bom dia!");
     kit.app.conversations().reply(company, contact, reply).await.unwrap();
     let close = Action::Move(Transition::Close { reason: None, member: None });
@@ -218,7 +220,7 @@ async fn webhooks_endpoints_campaigns_and_ledger_lines_are_written() {
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}");
     let template = kit.app.templates().create(company, template).await.unwrap();
     let new = CampaignDraft::new("Natal", template.id, list.id)
-        .variables([(1, "Ana".to_owned())].into())
+        .variables(BTreeMap::from([(1, "Ana".to_owned())]))
         .prosas(Prosas::from_units(1_500))
         .cost(Brl::from_units(250_000));
     let campaign = kit.app.campaigns().create(company, new).await.unwrap();
@@ -255,7 +257,7 @@ fn a_typed_body_says_what_its_json_does_exactly() {
             "first_interaction_at": "2026-11-20T17:31:36.123Z", "version": 2,
         },
         DebitDraft: {
-            "scope": "turn", "prosas": 1.5, "cost_brl": 0.000001, "message_ids": [],
+            "scope": "turn", "prosas": 1.5, "cost_brl": 0.25, "message_ids": [],
             "contact_id": id,
         },
         EndpointPatch: { "slug": "abc", "variable_mapping": { "phone": "$.p" } },
