@@ -64,7 +64,9 @@ fn read(text: &str) -> Result<GatewayName, &'static str> {
     GatewayName::parse(text).ok_or("must be the name of a gateway of GET /gateways")
 }
 
-text_form!(GatewayName, read, GatewayName::as_str, |text| text.pattern(Some("^[a-z][a-z0-9_]*$")).max_length(Some(MAX)));
+text_form!(GatewayName, read, GatewayName::as_str, |text| text
+    .pattern(Some("^[a-z][a-z0-9_]*$"))
+    .max_length(Some(MAX)));
 
 #[cfg(test)]
 mod tests {

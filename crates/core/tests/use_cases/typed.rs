@@ -7,7 +7,7 @@ use recado_core::access::{
 };
 use recado_core::campaigns::{CampaignDraft, CampaignPatch};
 use recado_core::connections::{
-    ConnectionChange, ConnectionKind, ConnectionStatus, Gateway, NewConnection,
+    ConnectionChange, ConnectionKind, GatewayName, NewConnection, ShownStatus,
 };
 use recado_core::contacts::{
     ContactChange, ContactPatch, Email, ImportedContact, NewContact, Phone, Priority, Region,
@@ -45,7 +45,12 @@ fn phone(text: &str) -> Phone {
 }
 
 async fn connection(kit: &Kit) -> ConnectionId {
-    let new = NewConnection::new(ConnectionKind::Qr, "Loja", "5511900000000", Gateway::Simulated);
+    let new = NewConnection::new(
+        ConnectionKind::Qr,
+        "Loja",
+        "5511900000000",
+        GatewayName::parse("simulated").unwrap(),
+    );
     kit.app.connections().create(kit.company.id, new).await.unwrap().id
 }
 
@@ -151,7 +156,7 @@ async fn connections_groups_and_templates_are_written() {
     let (company, id) = (kit.company.id, connection(&kit).await);
     let change = ConnectionChange::default().name("Centro");
     let changed = kit.app.connections().change(company, id, change).await.unwrap();
-    assert_eq!((changed.name.as_str(), changed.status), ("Centro", ConnectionStatus::Connected));
+    assert_eq!((changed.name.as_str(), changed.status), ("Centro", ShownStatus::Connected));
     let code = GroupCode::parse("1@g.us", "g.us").unwrap();
     let group = Group { subject: Some("Obra".to_owned()), ..Group::seen(code.clone()) };
     let groups = kit.app.groups().set(company, id, &[group]).await.unwrap();
