@@ -149,3 +149,33 @@ impl Rejection for Unauthorized {
         Code::Unauthorized
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::super::{CompanyDraft, KeyHash};
+    use super::*;
+    use crate::Timestamp;
+
+    /// D12.
+    #[test]
+    fn a_caller_has_the_rates_of_its_key() {
+        let at = Timestamp::from_millis(0);
+        let company = CompanyId::new(Uuid::from_u128(1));
+        let company = CompanyDraft::named("Loja").expect("a name").into_company(company, at);
+        let key = ApiKey {
+            id: KeyId::new(Uuid::from_u128(2)),
+            company: company.id,
+            name: "CRM".to_owned(),
+            hash: KeyHash::of("rk_"),
+            scopes: Scopes::all(),
+            rate_per_minute: 7,
+            export_rate_per_minute: 3,
+            created_at: at,
+        };
+        let caller = Caller::new(&key, &company);
+        assert_eq!((caller.rate_per_minute(), caller.export_rate_per_minute()), (7, 3));
+        assert_eq!((caller.company(), caller.key()), (company.id, key.id));
+    }
+}

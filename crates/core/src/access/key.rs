@@ -235,3 +235,20 @@ body! {
         export_rate_per_minute: Option<u32> = Optional<Rate>,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// D11.
+    #[test]
+    fn a_key_is_stored_as_its_sha_256() {
+        let hex = |hash: KeyHash| hash.as_bytes().map(|byte| format!("{byte:02x}")).concat();
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hex(KeyHash::of("abc")), expected);
+        let kept = KeyHash::of("abc");
+        assert_eq!(KeyHash::from_bytes(*kept.as_bytes()), kept);
+        assert_eq!(format!("{kept:?}"), "KeyHash(***)");
+    }
+}

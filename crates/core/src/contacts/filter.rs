@@ -84,3 +84,57 @@ impl ContactFilter {
         short
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(pairs: &[(&str, &str)]) -> ContactFilter {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ContactFilter::parse(&Params::new(pairs.collect())).expect("acceptable filters")
+    }
+
+    const EXACT: [(&str, &str); 6] = [
+        ("source_platform", "whatsapp"),
+        ("inbox_status", "open"),
+        ("pipeline_stage_id", "01939b5e-0000-7000-8000-000000000001"),
+        ("crm_status", "lead"),
+        ("is_ai_enabled", "true"),
+        ("is_group", "false"),
+    ];
+
+    #[test]
+    fn every_filter_but_search_is_exact() {
+        assert!(!filter(&[]).has_exact());
+        assert!(!filter(&[("search", "Ana")]).has_exact());
+        for exact in EXACT {
+            assert!(filter(&[exact]).has_exact(), "{exact:?}");
+            assert!(filter(&[exact, ("search", "Ana")]).has_exact(), "{exact:?}");
+        }
+    }
+
+    /// D7.
+    #[test]
+    fn a_value_that_no_contact_has_matches_nothing() {
+        for exact in EXACT {
+            assert!(!filter(&[exact]).matches_nothing, "{exact:?}");
+        }
+        for unknown in [("source_platform", "?!"), ("crm_status", "friend")] {
+            assert!(filter(&[unknown]).matches_nothing, "{unknown:?}");
+            assert!(filter(&[unknown, ("inbox_status", "open")]).matches_nothing, "{unknown:?}");
+        }
+    }
+
+    /// D25.
+    #[test]
+    fn filters_that_differ_have_different_digests() {
+        let searches = [("search", "Ana"), ("search", "Bia"), ("search", "98765-4321")];
+        let mut all: Vec<[u8; 16]> =
+            EXACT.into_iter().chain(searches).map(|pair| filter(&[pair]).digest()).collect();
+        all.push(filter(&[]).digest());
+        all.push(filter(&[("crm_status", "friend")]).digest());
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), EXACT.len() + searches.len() + 2);
+    }
+}

@@ -388,6 +388,21 @@ mod tests {
         assert_eq!((one.email, one.shared_email), (Some(email), None));
     }
 
+    #[test]
+    fn an_address_is_shared_as_long_as_somebody_else_holds_it() {
+        let email = |text: &str| Some(crate::contacts::Email::parse(text).expect("an address"));
+        for (of_other, stays) in
+            [("shared@x.example", None), ("b@x.example", email("shared@x.example"))]
+        {
+            let (mut kept, mut other) = two();
+            kept.email = email("a@x.example");
+            kept.shared_email = email("shared@x.example");
+            other.email = email(of_other);
+            let one = merged(&kept, &other, &[], NOW);
+            assert_eq!((one.email, one.shared_email), (email("a@x.example"), stays));
+        }
+    }
+
     /// R116.
     #[test]
     fn of_two_conversations_the_newer_one_says_how_the_contact_is_addressed() {

@@ -298,6 +298,22 @@ mod tests {
         }
     }
 
+    /// R13.
+    #[test]
+    fn punctuation_of_any_writing_is_dropped() {
+        let ascii = "-.()[]/~\t ".chars();
+        let dashes =
+            ('\u{2010}'..='\u{2015}').chain("\u{2212}\u{30fc}\u{2053}\u{223c}\u{ff5e}".chars());
+        let full_width =
+            ('\u{ff0d}'..='\u{ff0f}').chain("\u{ff08}\u{ff09}\u{ff3b}\u{ff3d}\u{3000}".chars());
+        let marks = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+        let marks = marks.chain("\u{ad}\u{200b}\u{200e}\u{200f}\u{2060}\u{feff}".chars());
+        for mark in ascii.chain(dashes).chain(full_width).chain(marks) {
+            let input = format!("+55{mark}34{mark}99123{mark}4567");
+            assert_eq!(parse(&input).as_deref(), Ok("+5534991234567"), "{mark:?}");
+        }
+    }
+
     #[test]
     fn a_landline_never_gets_a_ninth_digit() {
         for first in 2..=5 {

@@ -584,5 +584,6 @@ mod tests {
     fn no_debug_output_of_a_contact_shows_its_phone() {
         let shown = format!("{:?} {:?}", contact(), record());
         assert!(!shown.contains("987654321"), "{shown}");
+        assert_eq!(format!("{:?}", contact().identifier), "Identifier(***)");
     }
 }

@@ -228,6 +228,17 @@ mod tests {
     }
 
     #[test]
+    fn debug_output_tells_which_message_it_is_and_not_what_it_says() {
+        let message = message(Direction::Inbound, at(0));
+        let id = message.id.to_string();
+        let view = MessageView::new(&message, &links());
+        for shown in [format!("{message:?}"), format!("{view:?}")] {
+            assert!(shown.contains(&id) && shown.contains("Received"), "{shown}");
+            assert!(!shown.contains("Olá"), "{shown}");
+        }
+    }
+
+    #[test]
     fn the_general_listing_adds_the_contact_and_the_external_id() {
         let mut message = message(Direction::Inbound, at(0));
         message.external_id = Some("crm-9".to_owned());
