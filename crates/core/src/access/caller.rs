@@ -176,6 +176,6 @@ mod tests {
         };
         let caller = Caller::new(&key, &company);
         assert_eq!((caller.rate_per_minute(), caller.export_rate_per_minute()), (7, 3));
-        assert_eq!((caller.company(), caller.key()), (company.id, key.id));
+        assert_eq!((caller.company(), caller.key()), (company.id, Some(key.id)));
     }
 }
