@@ -1,51 +1,4 @@
-//! Recado, a messaging and CRM core to embed: one crate with what a program needs of it.
-//!
-//! ```no_run
-//! # #[cfg(feature = "sqlite")]
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::Arc;
-//!
-//! use recado::{Background, Recado, Settings, SqliteStore};
-//!
-//! let store = SqliteStore::open("app.db")?;
-//! store.migrate()?;
-//! let settings = Settings::new("https://crm.example.org");
-//! let recado = Recado::start(recado::parts(Arc::new(store), settings, "documents")).await?;
-//!
-//! let background = Background::spawn(&recado);
-//! tokio::signal::ctrl_c().await?;
-//! background.stop().await;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! # What is where
-//!
-//! | | |
-//! |---|---|
-//! | [`Recado`] | the handle: use cases by feature, `recado.contacts().create(…)` |
-//! | [`parts`], [`Parts`], [`Settings`] | what it is started with |
-//! | [`Background`] | the work beside answering, and the orderly stop |
-//! | [`http`] | the HTTP API as a service, and the client for calls to the outside |
-//! | [`runtime`] | the system's clock, ids, files, timer, spawner |
-//! | `providers` | the gateways that features switch on |
-//! | [`access`], [`contacts`], [`sending`], … | the features of the core, one module each |
-//!
-//! # Features
-//!
-//! None is on by default.
-//!
-//! | Feature | Adds |
-//! |---|---|
-//! | `sqlite` | `SqliteStore`: one file |
-//! | `postgres`, `postgres-tls` | `PostgresStore`: several processes on one database |
-//! | `axum`, `tower` | [`http::RecadoHttp`] as a service; `axum` also extractors and errors |
-//! | `cloud-api`, `waha`, `evolution`, `simulated` | a gateway each |
-//! | `s3` | documents in a bucket |
-//! | `openapi` | schemas of the types that cross the wire |
-//!
-//! Section numbers in these pages, such as 4.8 or D33, are those of the API reference and of the
-//! decisions about it, in the `docs` folder of the repository.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -128,8 +81,3 @@ fn gateways(settings: &Settings) -> Providers {
     }
     gateways
 }
-
-/// The page for those who embed Recado, whose programs have to compile.
-#[cfg(all(doctest, feature = "axum", feature = "sqlite"))]
-#[doc = include_str!("../../../docs/embedding.md")]
-mod embedding {}

@@ -62,4 +62,11 @@ mod tests {
             assert!(compiled || !page.contains("```rust"), "{path} is not among the pages");
         }
     }
+
+    #[test]
+    fn no_rust_of_a_page_is_left_uncompiled() {
+        for (path, page) in pages() {
+            assert!(!page.contains("```rust,ignore"), "{path} has a block that is not compiled");
+        }
+    }
 }
