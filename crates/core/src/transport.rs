@@ -203,6 +203,7 @@ impl OutboundResponse {
 
     /// After how long to ask again, as `Retry-After` says: in seconds, or at a time that is
     /// compared with the answer's own `Date`. At most 24 hours; `None` for what cannot be read.
+    /// R151.
     pub fn retry_after(&self) -> Option<Duration> {
         let said = self.header("retry-after")?.trim();
         let wait = match said.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -306,6 +307,7 @@ mod tests {
         answer.retry_after().map(|wait| wait.as_secs())
     }
 
+    /// R151.
     #[test]
     fn retry_after_is_a_number_of_seconds_or_a_time() {
         let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");

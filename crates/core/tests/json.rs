@@ -151,7 +151,11 @@ proptest! {
         ]), 0..12),
     ) {
         let text = tokens.concat();
-        match (json::read(text.as_bytes()), serde_json::from_slice::<Value>(text.as_bytes())) {
+        let theirs = serde_json::from_slice::<Value>(text.as_bytes());
+        // Numbers beyond a float are read here, and refused there.
+        let beyond = |error: &serde_json::Error| error.to_string().starts_with("number out of");
+        prop_assume!(!theirs.as_ref().is_err_and(beyond));
+        match (json::read(text.as_bytes()), theirs) {
             (Ok(ours), Ok(theirs)) => prop_assert_eq!(Value::from(ours), theirs),
             (Err(ours), Err(theirs)) => {
                 prop_assert_eq!((ours.line, ours.column), (theirs.line(), theirs.column()));

@@ -125,7 +125,7 @@ mod tests {
         for route in all() {
             let expected = match route.endpoint {
                 Endpoint::Public { .. } => route.path.starts_with("/api/v1/"),
-                Endpoint::Operator(_) => route.path.starts_with("/operator/v1/companies"),
+                Endpoint::Operator(_) => route.path.starts_with("/operator/v1/"),
                 Endpoint::Company(_) => {
                     route.path.starts_with("/operator/v1/companies/{company_id}/")
                 }
