@@ -127,7 +127,7 @@ macro_rules! body {
             )*
 
             /// The JSON object that says the same.
-            fn to_map(&self) -> serde_json::Map<String, serde_json::Value> {
+            fn json_object(&self) -> serde_json::Map<String, serde_json::Value> {
                 let fields = [
                     $((
                         crate::body::body!(@name $field $($wire)?),
@@ -141,7 +141,7 @@ macro_rules! body {
 
         impl crate::form::ToJson for $name {
             fn to_json(&self) -> Option<serde_json::Value> {
-                Some(self.to_map().into())
+                Some(self.json_object().into())
             }
         }
 
@@ -152,7 +152,7 @@ macro_rules! body {
             where
                 Self: 'a,
             {
-                std::borrow::Cow::Owned(self.to_map())
+                std::borrow::Cow::Owned(self.json_object())
             }
         }
 

@@ -185,7 +185,7 @@ impl ContactDraft {
             Given::Value(name) => contact.name.clone_from(name),
         }
         self.observation.clone().apply(&mut contact.observation);
-        self.birthday.clone().apply(&mut contact.profile.birthday);
+        self.birthday.apply(&mut contact.profile.birthday);
         self.cpf.clone().apply(&mut contact.profile.cpf);
         self.rg.clone().apply(&mut contact.profile.rg);
         self.genero.clone().apply(&mut contact.profile.genero);
