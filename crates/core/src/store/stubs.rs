@@ -105,7 +105,7 @@ for_each_read!(names [
 ///
 /// ```compile_fail,E0425
 /// struct MyStore;
-/// recado_core::stubs!(MyStore except { comit });
+/// recado_core::stubs!(MyStore except { no_such_method });
 /// ```
 ///
 /// ```compile_fail
