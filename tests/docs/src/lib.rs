@@ -66,7 +66,9 @@ mod tests {
     #[test]
     fn no_rust_of_a_page_is_left_uncompiled() {
         for (path, page) in pages() {
-            assert!(!page.contains("```rust,ignore"), "{path} has a block that is not compiled");
+            let ignored =
+                page.lines().any(|line| line.starts_with("```") && line.contains("ignore"));
+            assert!(!ignored, "{path} has a block that is not compiled");
         }
     }
 }

@@ -3,10 +3,16 @@
 //!
 //! Implement [`Harness`] for your store, then write in a test file of its crate
 //!
-//! ```ignore
-//! async fn fresh() -> MyHarness { /* a database that nobody else uses */ }
+//! ```no_run
+//! use recado_testkit::MemoryStore;
+//!
+//! /// A database that nothing else uses: here the model, which is a harness of itself.
+//! async fn fresh() -> MemoryStore {
+//!     MemoryStore::new()
+//! }
 //!
 //! recado_testkit::conformance_suite!(fresh);
+//! # fn main() {}
 //! ```
 //!
 //! Each bullet becomes a test of its own, so that a failing name tells the store and the bullet. A

@@ -3,10 +3,16 @@
 //!
 //! Describe your gateway as a [`ProviderCase`], then write in a test file of your crate
 //!
-//! ```ignore
-//! fn case() -> ProviderCase { /* the adapter, its settings, and how its gateway answers */ }
+//! ```no_run
+//! use recado_testkit::provider_conformance::ProviderCase;
+//!
+//! /// The adapter, its settings, and how its gateway answers.
+//! fn case() -> ProviderCase {
+//!     # unimplemented!("an example")
+//! }
 //!
 //! recado_testkit::provider_conformance_suite!(case);
+//! # fn main() {}
 //! ```
 //!
 //! Each promise becomes a test of its own. The tests use `#[tokio::test]`: the crate needs `tokio`
