@@ -7,7 +7,9 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::OpenCall;
 use crate::error::{ErrorResponse, Outcome};
+use crate::openapi::openapi;
 use crate::route::Route;
+use crate::shared::Shared;
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::open(
@@ -71,5 +73,7 @@ async fn metrics(call: OpenCall) -> Outcome {
 }
 
 async fn document(call: OpenCall) -> Outcome {
-    Ok(Answer::bytes("application/json", (call.shared.document)()))
+    let Shared { recado, document, .. } = &*call.shared;
+    let document = document.get_or_init(|| openapi(&recado.connections().gateways()).into());
+    Ok(Answer::bytes("application/json", document.clone()))
 }

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use axum::body::Body;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
 use http::request::Parts;
 use recado_core::access::{Caller, Denied};
 use recado_core::store::StoreError;
@@ -12,6 +13,7 @@ use recado_core::{Error, Recado, Rejection};
 
 use crate::error::ErrorResponse;
 use crate::pipeline::{bearer, charge};
+use crate::{logging, request_id};
 
 /// The caller of a request by its API key, as the public API finds it (D6): the key is looked up
 /// (401), the plan of its company has to include the API (403), and the call is charged to the key's
@@ -62,8 +64,9 @@ where
     }
 }
 
-/// A refusal of the core that answers as the API does: the status, body and headers of its code. Use
-/// it with `?` on whatever a use case answers.
+/// A refusal of the core that answers as the API does: the status, body and headers of its code, and
+/// an `X-Request-Id` that the log names where the cause is a fault of the server. Use it with `?` on
+/// whatever a use case answers.
 #[derive(Debug)]
 pub struct ApiError(ErrorResponse);
 
@@ -87,9 +90,10 @@ impl From<Denied> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if let Some(cause) = self.0.cause() {
-            tracing::error!(cause, "a request failed");
-        }
-        self.0.into_response().map(Body::from)
+        let id = request_id::of(&HeaderMap::new());
+        logging::failed(&id, "outside of the API", &self.0);
+        let mut response = self.0.into_response();
+        response.headers_mut().insert(request_id::HEADER, id);
+        response.map(Body::from)
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -18,7 +18,6 @@ use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
 use crate::logging::{self, Who};
-use crate::openapi::openapi;
 use crate::options::HttpOptions;
 use crate::pipeline::Surface;
 use crate::shared::Shared;
@@ -53,7 +52,7 @@ impl RecadoHttp {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
-        let (document, writes) = (openapi as fn() -> String, watch::Sender::new(()));
+        let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
         Self(Arc::new(Shared { recado, options, budget, document, writes }))
     }
 

@@ -1,5 +1,8 @@
 //! What all requests share.
 
+use std::sync::OnceLock;
+
+use bytes::Bytes;
 use recado_core::Recado;
 use tokio::sync::watch;
 
@@ -12,8 +15,8 @@ pub(crate) struct Shared {
     pub(crate) options: HttpOptions,
     /// What the large bodies of gateways' calls may take.
     pub(crate) budget: MemoryBudget,
-    /// Makes the OpenAPI document, which names the path that serves it.
-    pub(crate) document: fn() -> String,
+    /// The OpenAPI document, made when it is first asked for.
+    pub(crate) document: OnceLock<Bytes>,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,
 }

@@ -159,7 +159,7 @@ impl KitBuilder {
         let (provider, store) = (self.provider.clone(), Arc::clone(&self.store));
         let app = self.start().await;
         let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
-        let company = app.access().add_company(draft).await.expect("a company can be made");
+        let company = app.access().create_company(draft).await.expect("a company can be made");
         let (caller, key) = new_caller(&app, company.id).await;
         Kit { app, store, clock, transport, provider, company, caller, key }
     }
@@ -178,7 +178,7 @@ impl std::fmt::Debug for KitBuilder {
 }
 
 async fn new_caller(app: &Recado, company: CompanyId) -> (Caller, String) {
-    let made = app.access().add_key(company, KeyDraft::new("kit", Scopes::all())).await;
+    let made = app.access().create_key(company, KeyDraft::new("kit", Scopes::all())).await;
     let key = made.expect("a key can be made").secret.expose().to_owned();
     let caller = app.access().authenticate(&key).await.expect("the key was just made");
     (caller, key)
@@ -214,7 +214,7 @@ impl Kit {
     /// Another company with a caller of its own.
     pub async fn another_company(&self, name: &str) -> (Company, Caller) {
         let draft = CompanyDraft::named(name).expect("the name is acceptable");
-        let company = self.app.access().add_company(draft).await.expect("a company can be made");
+        let company = self.app.access().create_company(draft).await.expect("a company can be made");
         let (caller, _) = new_caller(&self.app, company.id).await;
         (company, caller)
     }

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, header};
+use axum::response::Response;
 use axum::routing::post;
 use http_body_util::BodyExt;
 use recado::access::{Caller, CompanyDraft, KeyDraft, Scopes};
@@ -51,9 +52,9 @@ impl Site {
         let parts = Parts { providers: gateway.everywhere(), ..parts };
         let recado = Recado::start(parts).await.expect("it starts");
         let draft = CompanyDraft::named("Padaria").expect("a name");
-        let company = recado.access().add_company(draft).await.expect("made").id;
+        let company = recado.access().create_company(draft).await.expect("made").id;
         let key = KeyDraft::new("k", Scopes::all());
-        let key = recado.access().add_key(company, key).await.expect("made").secret;
+        let key = recado.access().create_key(company, key).await.expect("made").secret;
         let connection = json!({
             "kind": "qr", "name": "Loja", "identifier": "5511940028922", "gateway": "simulated",
         });
@@ -130,6 +131,11 @@ async fn remind(
     Ok(recado.sending().send_text(&caller, &sent).await?.message_id.to_string())
 }
 
+async fn refused(app: &Router, path: &str) -> Response {
+    let request = Request::builder().uri(path).body(Body::empty()).expect("a request");
+    app.clone().oneshot(request).await.expect("infallible")
+}
+
 async fn call(app: &Router, method: &str, path: &str, bearer: &str, body: &str) -> (u16, String) {
     let request = Request::builder()
         .method(method)
@@ -164,6 +170,7 @@ async fn a_route_of_the_application_refuses_as_the_api_does() {
     let theirs = call(&app, "GET", "/api/v1/contacts", "wrong", "").await;
     assert_eq!(theirs.0, 401);
     assert_eq!(call(&app, "GET", "/hello", "wrong", "").await, theirs);
+    assert!(refused(&app, "/hello").await.headers().contains_key("x-request-id"));
     let missing = r#"{"message": "Oi"}"#;
     let theirs = call(&app, "POST", "/api/v1/send/message", &site.key, missing).await;
     assert_eq!(theirs.0, 400);

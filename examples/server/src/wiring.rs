@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
+use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
@@ -126,6 +127,14 @@ fn settings(options: &Options, public_url: String) -> Settings {
 /// A client for calls to the outside.
 fn client(allow_private: bool) -> Arc<dyn Transport> {
     Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+}
+
+/// The gateways that this program talks to, as the operator is shown them.
+pub(crate) fn gateways(options: &Options) -> Vec<GatewayView> {
+    let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) =
+        (Arc::new(SystemClock), Arc::new(RandomIds::new()));
+    let (providers, _) = providers(&clock, &ids, &options.group_suffix);
+    providers.descriptions().map(GatewayView::new).collect()
 }
 
 /// The gateways that this program talks to. Group codes end with `@` and `group_suffix`.

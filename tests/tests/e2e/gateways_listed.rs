@@ -5,7 +5,7 @@ use std::sync::Arc;
 use recado_core::gateway::Providers;
 use recado_testkit::{ScriptedProvider, descriptions};
 use recado_tests::binary::run_recado;
-use recado_tests::{World, both_stores, mobile, text, with};
+use recado_tests::{Request, World, both_stores, mobile, text, with};
 use serde_json::{Value, json};
 
 fn named<'a>(listed: &'a Value, name: &str) -> &'a Value {
@@ -127,4 +127,22 @@ async fn the_command_line_lists_the_gateways() {
     for word in ["SETTINGS", "evolution", "webhook_token"] {
         assert!(ended.stdout.contains(word), "{word}: {}", ended.stdout);
     }
+}
+
+/// docs/operator-api.md: the document lists what GET /gateways lists.
+#[both_stores]
+async fn the_openapi_document_names_the_gateways_of_the_process_and_their_settings(
+    mut world: World,
+) {
+    let document = world.send(Request::new("GET", "/api/openapi.json")).await.json();
+    let schemas = &document["components"]["schemas"];
+    let gateway = &schemas["CreateConnection"]["properties"]["gateway"];
+    assert_eq!(gateway["enum"], json!(["simulated", "cloud_api", "waha", "evolution"]));
+    let waha = &schemas["SettingsOf.waha"];
+    assert_eq!(waha["required"], json!(["base_url", "session", "api_key", "webhook_hmac_key"]));
+    assert_eq!(waha["properties"]["base_url"]["format"], "uri");
+    assert_eq!(waha["properties"]["api_key"]["writeOnly"], true);
+    without_waha(&mut world).await;
+    let document = world.send(Request::new("GET", "/api/openapi.json")).await.json();
+    assert_eq!(document["components"]["schemas"]["SettingsOf.waha"], Value::Null);
 }

@@ -98,15 +98,7 @@ impl Access<'_> {
     ///
     /// What is wrong with the body.
     pub async fn create_company(&self, body: impl IntoBody<CompanyDraft>) -> ManageResult<Company> {
-        self.add_company(CompanyDraft::parse(body).map_err(invalid)?).await
-    }
-
-    /// Makes a company out of a draft.
-    ///
-    /// # Errors
-    ///
-    /// Only of the store.
-    pub async fn add_company(&self, draft: CompanyDraft) -> ManageResult<Company> {
+        let draft = CompanyDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
         let company = draft.into_company(CompanyId::new(self.app.uuid(now)), now);
         self.app.insert_all(ChangeSet::new().insert(company.clone()), company).await
@@ -157,21 +149,13 @@ impl Access<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the body.
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`] when there is no such company.
     pub async fn create_key(
         &self,
         company: CompanyId,
         body: impl IntoBody<KeyDraft>,
     ) -> ManageResult<NewKey> {
-        self.add_key(company, KeyDraft::parse(body).map_err(invalid)?).await
-    }
-
-    /// Makes a key out of a draft.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::ManageError::NotFound`] when there is no such company.
-    pub async fn add_key(&self, company: CompanyId, draft: KeyDraft) -> ManageResult<NewKey> {
+        let draft = KeyDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
         let secret = KeySecret::from_random(self.app.random());
         let key = ApiKey {

@@ -49,7 +49,8 @@ pub struct GatewayView {
 }
 
 impl GatewayView {
-    fn new(gateway: &GatewayDescription) -> Self {
+    /// What the operator is shown of a gateway that describes itself so.
+    pub fn new(gateway: &GatewayDescription) -> Self {
         Self {
             name: gateway.name().clone(),
             kind: gateway.kind(),

@@ -343,7 +343,7 @@ async fn the_ledger_needs_the_scope_to_read_messages() {
     use recado_core::access::{KeyDraft, Scope, Scopes};
     let scene = Scene::new().await;
     let draft = KeyDraft::new("r", Scopes::of(&[Scope::ContactsRead]));
-    let made = scene.kit.app.access().add_key(scene.kit.company.id, draft).await.unwrap();
+    let made = scene.kit.app.access().create_key(scene.kit.company.id, draft).await.unwrap();
     let caller = scene.kit.app.access().authenticate(made.secret.expose()).await.unwrap();
     let filter = LedgerFilter::default();
     let denied = scene.kit.app.prosas().consumption(&caller, &filter, PageRequest::FIRST).await;

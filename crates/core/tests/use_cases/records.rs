@@ -75,7 +75,8 @@ async fn values_of_an_inactive_field_are_hidden_in_the_detail_and_shown_in_the_l
 async fn a_key_may_do_what_its_scopes_and_the_plan_allow() {
     let kit = Kit::new().await;
     let scopes = Scopes::of(&[Scope::ContactsRead]);
-    let made = kit.app.access().add_key(kit.company.id, KeyDraft::new("r", scopes)).await.unwrap();
+    let made =
+        kit.app.access().create_key(kit.company.id, KeyDraft::new("r", scopes)).await.unwrap();
     let reader = kit.app.access().authenticate(made.secret.expose()).await.unwrap();
     let id = create_phone(&kit, "34991230001").await;
     kit.app.contacts().get(&reader, id, false).await.unwrap();
@@ -99,7 +100,7 @@ async fn a_key_may_do_what_its_scopes_and_the_plan_allow() {
 async fn a_change_of_a_keys_rates_holds_from_the_next_call_on() {
     let kit = Kit::new().await;
     let draft = KeyDraft::new("slow", Scopes::all());
-    let made = kit.app.access().add_key(kit.company.id, draft).await.unwrap();
+    let made = kit.app.access().create_key(kit.company.id, draft).await.unwrap();
     let slow = body(json!({ "rate_per_minute": 3, "export_rate_per_minute": 1 }));
     kit.app.access().change_key(kit.company.id, made.key.id, &slow).await.unwrap();
     let caller = kit.app.access().authenticate(made.secret.expose()).await.unwrap();

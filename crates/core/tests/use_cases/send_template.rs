@@ -258,7 +258,7 @@ async fn a_key_without_the_scope_sends_nothing() {
     shop.template(hello()).await;
     let scopes = Scopes::of(&[Scope::MessagesRead]);
     let access = shop.app().access();
-    let made = access.add_key(shop.kit().company.id, KeyDraft::new("reader", scopes)).await;
+    let made = access.create_key(shop.kit().company.id, KeyDraft::new("reader", scopes)).await;
     let caller = access.authenticate(made.unwrap().secret.expose()).await.unwrap();
     let denied = shop.app().sending().send_template(&caller, &body(to_ana())).await;
     assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");

@@ -7,20 +7,27 @@
 pub(crate) mod bodies;
 #[cfg(test)]
 mod document;
+mod gateways;
 mod operation;
 
 pub(crate) use operation::{Operation, ParamKind, QueryParam};
+use recado_core::connections::GatewayView;
+use serde_json::Value;
 
-/// The OpenAPI 3.1 document of the public API and the operator API, as JSON.
-pub fn openapi() -> String {
-    include_str!("../../openapi.json").to_owned()
+/// The document without what differs from one process to the other.
+const WRITTEN: &str = include_str!("../../openapi.json");
+
+/// The OpenAPI 3.1 document of the public API and the operator API, as JSON: for a process with these
+/// gateways, whose names and settings it lists.
+pub fn openapi(gateways: &[GatewayView]) -> String {
+    let mut document: Value = serde_json::from_str(WRITTEN).expect("the reviewed document is JSON");
+    gateways::add(&mut document, gateways);
+    document.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    use serde_json::Value;
 
     use super::*;
 

@@ -26,7 +26,7 @@ const DELIVERIES: &str = "/operator/v1/companies/{company_id}/deliveries";
 const DEBITS: &str = "/operator/v1/companies/{company_id}/prosas/debits";
 
 fn document() -> Value {
-    serde_json::from_str(&recado_http_hyper::openapi()).expect("JSON")
+    serde_json::from_str(&recado_http_hyper::openapi(&[])).expect("JSON")
 }
 
 /// The names of all properties that a schema documents, following references.

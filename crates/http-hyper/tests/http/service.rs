@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, Full};
 use recado_http_hyper::{HttpOptions, RecadoHttp, RenderMetrics};
 use recado_runtime::TokioSpawner;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
+use serde_json::Value;
 
 use crate::site::{Setup, Site, TOKEN};
 
@@ -19,8 +20,9 @@ async fn probes_metrics_and_the_document_need_no_key() {
     assert_eq!(metrics.body, b"recado_up 1\n");
     assert!(metrics.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
     let document = site.send("GET", "/api/openapi.json", "", b"").await;
+    let written: Value = serde_json::from_str(&recado_http_hyper::openapi(&[])).expect("JSON");
     assert_eq!(document.json()["openapi"], "3.1.0");
-    assert_eq!(document.body, recado_http_hyper::openapi().into_bytes());
+    assert_eq!(document.json()["paths"], written["paths"]);
     assert_eq!(site.send("POST", "/healthz", "", b"").await.header("allow"), Some("GET, HEAD"));
     assert_eq!(site.send("GET", "/", "", b"").await.refusal(), (404, "NOT_FOUND".to_owned()));
     assert_eq!(site.send("GET", "/healthz/", "", b"").await.status, 404);

@@ -109,8 +109,8 @@ impl World {
         let app = start(&store, &clock, &wire, seed, 0);
         let (company, caller, connection) = finish(async {
             let draft = CompanyDraft::named("Padaria do João").expect("a name");
-            let company = app.access().add_company(draft).await.expect("made").id;
-            let key = app.access().add_key(company, KeyDraft::new("k", Scopes::all())).await;
+            let company = app.access().create_company(draft).await.expect("made").id;
+            let key = app.access().create_key(company, KeyDraft::new("k", Scopes::all())).await;
             let secret = key.expect("made").secret.expose().to_owned();
             let caller = app.access().authenticate(&secret).await.expect("known");
             let made = app.connections().create(company, &fake.connection()).await.expect("made");

@@ -107,10 +107,10 @@ pub async fn two_processes_that_start_at_once_share_one_secret(harness: &dyn Har
         apps.push(start.await.expect("no panic"));
     }
     let draft = recado_core::access::CompanyDraft::named("Padaria").expect("acceptable");
-    let company = apps[0].access().add_company(draft).await.expect("made");
+    let company = apps[0].access().create_company(draft).await.expect("made");
     let scopes = recado_core::access::Scopes::all();
     let draft = recado_core::access::KeyDraft::new("CRM", scopes);
-    let key = apps[0].access().add_key(company.id, draft).await.expect("made");
+    let key = apps[0].access().create_key(company.id, draft).await.expect("made");
     let caller = apps[1].access().authenticate(key.secret.expose()).await.expect("known");
     for n in 0..3 {
         let new = body(json!({ "phone": format!("+551198765432{n}") }));

@@ -97,7 +97,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
     let options = cli.options(base, |name| env::var_os(name))?;
     match cli.command {
         Command::Openapi => {
-            output::line(recado_http_hyper::openapi().trim_end());
+            output::line(recado_http_hyper::openapi(&wiring::gateways(&options)));
             return Ok(());
         }
         Command::Demo | Command::Serve => logging::start(&options.log),

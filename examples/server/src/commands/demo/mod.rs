@@ -104,7 +104,7 @@ async fn sign_in(
         seed::fill(recado, company).await?;
     }
     let draft = KeyDraft::new(KEY, Scopes::all());
-    let new = access.add_key(company.id, draft).await.map_err(refused)?;
+    let new = access.create_key(company.id, draft).await.map_err(refused)?;
     credentials.key = Some(SecretText::new(new.secret.expose()));
     credentials.save().map_err(CommandError::run)?;
     for key in earlier.iter().filter(|key| key.name == KEY) {
