@@ -225,14 +225,6 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A field that may be left out but not cleared.
-    pub fn kept<T>(&mut self, name: &str, given: Given<T>) -> Option<T> {
-        if matches!(given, Given::Cleared) {
-            self.problem(name, "must not be empty");
-        }
-        given.value()
-    }
-
     /// Whether the field was sent, even as `null`.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)
@@ -276,15 +268,4 @@ pub fn parse_partly<'a, T>(
     let mut input = Input::new(body);
     let read = read(&mut input);
     (read, input.finish())
-}
-
-/// A whole number between `min` and `max`.
-pub fn read_number(min: u32, max: u32) -> impl FnOnce(&Value) -> Result<u32, String> {
-    move |value| {
-        value
-            .as_u64()
-            .and_then(|number| u32::try_from(number).ok())
-            .filter(|number| (min..=max).contains(number))
-            .ok_or_else(|| format!("must be a whole number from {min} to {max}"))
-    }
 }
