@@ -1,4 +1,4 @@
-//! Deliveries of events, and the shares of the work on them.
+//! Deliveries of events, and the shards that processes are assigned to deliver.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ impl Column for Vec<Attempt> {
     }
 }
 
-/// The log of a delivery as it is stored; most have none.
+/// The log of a delivery as it is stored. Most deliveries have none.
 pub fn log_text(log: &[Attempt]) -> Cow<'static, str> {
     if log.is_empty() { "[]".into() } else { json_of(&log).into() }
 }

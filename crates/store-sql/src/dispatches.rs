@@ -1,4 +1,4 @@
-//! What was dispatched to contacts lately.
+//! The windows in which a template is not dispatched to a contact again.
 
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
 

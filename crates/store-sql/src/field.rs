@@ -1,4 +1,4 @@
-//! What types are kept in one column, and in several.
+//! Which types are kept in one column, and which in several.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cell::{CellReader, CellWriter, signed};
 
-/// A type that is kept in one column. Null is no value of it, but of `Option`s of it.
+/// A type that is kept in one column. Its values are never null; an `Option` of it may be.
 pub trait Column: Sized {
     /// Writes the cell.
     fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
@@ -18,7 +18,7 @@ pub trait Column: Sized {
 
 /// The type of a field of a record, kept in one column or in several that follow each other.
 pub trait Field: Sized {
-    /// In how many columns it is kept.
+    /// The number of columns.
     const WIDTH: usize;
 
     /// Writes the cells.
@@ -66,7 +66,7 @@ impl<A: Field, B: Field> Field for (A, B) {
     }
 }
 
-/// Writes one cell of what may not be there.
+/// Writes the cell of an optional value.
 pub(crate) fn write_or_null<'a, T: Column, W: CellWriter<'a>>(
     value: Option<&'a T>,
     writer: &mut W,
@@ -82,7 +82,8 @@ pub(crate) fn json_of(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("records hold nothing that JSON cannot write")
 }
 
-/// Types that are kept as numbers: how to make the number, and how to take it back.
+/// Implements [`Column`] for types that are kept as numbers: how to make the number, and how to
+/// read it back.
 macro_rules! numbers {
     ($($Type:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Type {
@@ -101,7 +102,7 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// Enums that are kept as their words.
+/// Implements [`Column`] for enums that are kept as their words.
 macro_rules! words {
     ($($Word:ty),+ $(,)?) => {$(
         impl $crate::field::Column for $Word {
@@ -117,7 +118,8 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Types that are kept as texts: the text of a value, and the value of a text.
+/// Implements [`Column`] for types that are kept as texts: the text of a value, and the value of a
+/// text.
 macro_rules! texts {
     ($($Text:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Text {
@@ -135,7 +137,8 @@ macro_rules! texts {
 }
 pub(crate) use texts;
 
-/// Types that are kept as bytes: the bytes of a value, and the value of bytes.
+/// Implements [`Column`] for types that are kept as bytes: the bytes of a value, and the value of
+/// bytes.
 macro_rules! bytes {
     ($($Bytes:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Bytes {
@@ -153,7 +156,7 @@ macro_rules! bytes {
 }
 pub(crate) use bytes;
 
-/// Types that are kept as JSON.
+/// Implements [`Column`] for types that are kept as JSON.
 macro_rules! json {
     ($($Json:ty),+ $(,)?) => {$(
         impl $crate::field::Column for $Json {

@@ -1,4 +1,4 @@
-//! Kinds of events that gateways sent and no adapter knows.
+//! Kinds of events that gateways sent and that no adapter recognizes.
 
 use recado_core::gateway::UnknownKind;
 

@@ -1,4 +1,4 @@
-//! Groups as connections see them.
+//! Groups as each connection knows them.
 
 use recado_core::groups::{ConnectionGroup, Group, GroupCode};
 

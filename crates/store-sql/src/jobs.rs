@@ -16,7 +16,7 @@ record! {
         created_at,
     }
     derived {
-        // The data says both; the unique key needs them as columns.
+        // Kind and subject are also parts of the data; the unique key needs them as columns.
         kind = |job, writer| writer.word(job.kind.name()),
         subject = |job, writer| writer.id(job.kind.subject()),
     }

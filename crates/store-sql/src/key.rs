@@ -10,7 +10,7 @@ macro_rules! keys {
     ($($(#[$doc:meta])* $Name:ident($Record:ty) {
         $($part:ident: $Type:ty $(= $($from:ident).+)?),+ $(,)?
     } $version:ident;)+) => {
-        /// Writes what stands in the columns of the key of a row, in the order of its table.
+        /// Writes the values of the key of a row, in the order of its table's columns.
         pub fn write_key<'a, W: CellWriter<'a>>(key: &'a RowKey, writer: &mut W) {
             match key {
                 $(RowKey::$Name { $($part),+ } => {

@@ -2,12 +2,12 @@
 //!
 //! # Overview
 //!
-//! How Recado's records are laid out in SQL tables, said once for the stores of all dialects.
+//! The layout of Recado's records in SQL tables. The stores of all SQL dialects use it.
 //!
-//! A record is declared by `record!`, which src/record.rs explains: its table, its key and its
-//! columns. From that follow the names of the columns, writing a record and reading it back
-//! ([`Layout`]). How one cell is written and read is the dialect's: a store implements [`CellWriter`]
-//! and [`CellReader`], and makes its statements from [`TableDef`].
+//! A record is declared by `record!` (see src/record.rs): its table, its key and its columns. The
+//! names of the columns, writing a record and reading it back follow from the declaration
+//! ([`Layout`]). The dialect decides how one cell is written and read: a store implements
+//! [`CellWriter`] and [`CellReader`], and makes its statements from [`TableDef`].
 //!
 //! The files have the names of the features in `recado_core`.
 

@@ -1,4 +1,4 @@
-//! Messages, and what the ids of providers stand for.
+//! Messages, and what the ids that providers give them refer to.
 
 use recado_core::Timestamp;
 use recado_core::ids::MessageId;
@@ -88,7 +88,7 @@ fn write_failure<'a, W: CellWriter<'a>>(failure: Option<&'a Failure>, writer: &m
     write_or_null(failure.and_then(|failure| failure.message.as_ref()), writer);
 }
 
-/// Stands where the status of a report does, in the row of a message that was deleted.
+/// The `status` of a row that only remembers the id of a deleted message.
 const FORGOTTEN: &str = "forgotten";
 
 impl Field for RefTarget {
@@ -111,7 +111,7 @@ impl Field for RefTarget {
 
     fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let message: Option<MessageId> = Field::read(reader)?;
-        // A report has a status; what is no word of one is that of a forgotten message.
+        // The column holds the status of a report, or the word of a deleted message.
         let status = reader.text(|word| match MessageStatus::parse(word) {
             Some(status) => Some(Some(status)),
             None => (word == FORGOTTEN).then_some(None),

@@ -31,7 +31,7 @@ numbers! {
     Prosas: Prosas::units, |units| Some(Prosas::from_units(units));
 }
 
-/// What a message cost: all four columns, or none.
+/// What a message cost is written in all four columns, or in none.
 impl Field for Option<Prosa> {
     const WIDTH: usize = 4;
 

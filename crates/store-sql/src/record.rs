@@ -7,40 +7,40 @@ use crate::field::Field;
 
 /// How a record is laid out in a table. Declared by `record!`.
 pub trait Layout: Record {
-    /// Its table.
+    /// The table of the record.
     const TABLE: TableDef;
 
-    /// Writes [`TableDef::columns`].
+    /// Writes the values of [`TableDef::columns`].
     fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
-    /// Writes [`TableDef::derived`].
+    /// Writes the values of [`TableDef::derived`].
     fn write_derived<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
-    /// Reads [`TableDef::columns`] back.
+    /// Reads the values of [`TableDef::columns`].
     fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error>;
 }
 
-/// A table, as its statements need to know it.
+/// What the statements of a table are made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableDef {
-    /// Its name.
+    /// The name of the table.
     pub name: &'static str,
-    /// How many of the first columns are the primary key.
+    /// The number of columns of the primary key, which are the first ones.
     pub key: usize,
-    /// The columns that a record is read from, but for `version`.
+    /// The columns that a record is read from, without `version`.
     pub columns: &'static [&'static str],
-    /// Which of these columns a field of the record is kept in, by its name; parts of their own are
-    /// taken apart.
+    /// The columns of each field of the record, by the field's name. A part with fields of its own
+    /// is listed field by field.
     pub fields: &'static [(&'static str, &'static [&'static [&'static str]])],
-    /// Columns that follow from the others. They are written for indexes, behind the others, and
-    /// never read.
+    /// Columns whose values follow from the others. They are written after the others, for indexes,
+    /// and never read.
     pub derived: &'static [&'static str],
     /// Whether rows have a `version`. A row without one is inserted and deleted, but never updated.
     pub versioned: bool,
 }
 
 impl TableDef {
-    /// The columns that a field of the record is kept in; none if it has no such field.
+    /// The columns that a field of the record is kept in; none if the record has no such field.
     pub fn columns_of(&self, field: &str) -> impl Iterator<Item = &'static str> {
         let parts = self.fields.iter().find(|(name, _)| *name == field).map(|(_, parts)| *parts);
         parts.into_iter().flatten().flat_map(|columns| columns.iter().copied())
@@ -49,9 +49,10 @@ impl TableDef {
 
 /// Declares the table of a record.
 ///
-/// The columns come in order, the key first. A field is kept in the column of its name; another
-/// name stands behind it, or several where its type is kept in several. A part with fields of its
-/// own is taken apart where it stands. All fields of the record have to be there.
+/// The columns come in order, the key first. A field is kept in the column of its name. A column of
+/// another name is given in parentheses behind the field, and so are all columns of a type that is
+/// kept in several. A part with fields of its own is written as a pattern with its fields. The
+/// declaration has to name every field of the record.
 ///
 /// ```text
 /// record! {
@@ -199,12 +200,12 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-/// In how many columns a field is kept.
+/// The number of columns of a field.
 pub(crate) const fn width<R, F: Field>(_: fn(&R) -> &F) -> usize {
     F::WIDTH
 }
 
-/// How many columns there are in all.
+/// The number of columns of all fields.
 pub(crate) const fn count(fields: &[(&str, &[&[&str]])]) -> usize {
     let (mut count, mut field) = (0, 0);
     while field < fields.len() {
@@ -218,7 +219,7 @@ pub(crate) const fn count(fields: &[(&str, &[&[&str]])]) -> usize {
     count
 }
 
-/// The columns one after the other.
+/// The columns of all fields in one array.
 pub(crate) const fn flatten<const N: usize>(
     fields: &[(&str, &[&[&'static str]])],
 ) -> [&'static str; N] {

@@ -16,7 +16,7 @@ pub fn table_of(kind: RowKind) -> TableDef {
 pub fn unique_columns(unique: &Unique) -> BTreeSet<&'static str> {
     let table = table_of(unique.kind);
     match unique.key {
-        // What a job is about is a part of its data; the key is on columns that follow from it.
+        // A job's kind and subject are parts of its data; the key is on columns derived from it.
         UniqueKey::JobSubject => {
             table.columns_of("company").chain(table.derived.iter().copied()).collect()
         }

@@ -1,4 +1,4 @@
-//! Aliases: the names by which channels know contacts.
+//! Aliases: the ids by which channels know contacts.
 
 use recado_core::contacts::{Alias, ChannelKey, Platform};
 use recado_core::ids::{CompanyId, ContactId};
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 
-/// The names of a contact, bytewise.
+/// The aliases of a contact, in the order of their bytes.
 pub(crate) fn of_contact(
     conn: &Connection,
     company: CompanyId,
@@ -18,7 +18,7 @@ pub(crate) fn of_contact(
     Ok(aliases.into_iter().map(|alias| alias.into_value().key).collect())
 }
 
-/// The contacts that have this name, on one channel or on any.
+/// The contacts that have this alias, on one channel or on any.
 pub(crate) fn holders(
     conn: &Connection,
     company: CompanyId,

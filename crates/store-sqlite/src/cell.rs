@@ -1,4 +1,4 @@
-//! Values on their way into and out of columns.
+//! Conversion of values to and from columns.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::ReadResult;
 
-/// One value of a row as it is bound to a statement; borrows texts.
+/// One value of a row as it is bound to a statement. Texts are borrowed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Null,
@@ -101,7 +101,7 @@ macro_rules! cells_of_ids {
 }
 recado_core::for_each_id!(cells_of_ids);
 
-/// Takes the values of a row.
+/// Collects the values of a row.
 pub(crate) struct Cells<'a>(pub(crate) Vec<Cell<'a>>);
 
 impl<'a> CellWriter<'a> for Cells<'a> {
@@ -160,12 +160,12 @@ impl<'r, 's> Columns<'r, 's> {
         Self::from(row, 0)
     }
 
-    /// The columns from `at` on.
+    /// Starts at column `at`.
     pub(crate) fn from(row: &'r SqlRow<'s>, at: usize) -> Self {
         Self { row, at }
     }
 
-    /// Passes a column by.
+    /// Skips a column.
     pub(crate) fn skip(&mut self) {
         self.at += 1;
     }
@@ -181,7 +181,7 @@ impl<'r, 's> Columns<'r, 's> {
         Ok(Stored::new(record, Version::new(self.get()?)))
     }
 
-    /// What `read` takes from the next column, unless it is null; an error says where it was found.
+    /// What `read` makes of the next column, unless that is null. An error names the column.
     fn next<T>(
         &mut self,
         read: impl FnOnce(ValueRef<'r>) -> Result<T, FromSqlError>,

@@ -16,7 +16,7 @@ use crate::recipients;
 use crate::table;
 use crate::writer::{Transaction, read_error};
 
-/// Applies everything or fails; the caller takes back what was written before a failure.
+/// Applies all changes, or fails. The caller undoes what was written before a failure.
 pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), CommitError> {
     for precondition in &changes.requires {
         require(tx, precondition)?;
@@ -44,7 +44,8 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
     changes.events.iter().try_for_each(|event: &Event| events::insert(tx.conn, event))
 }
 
-/// Checks what a decision relied on. It holds until the commit: nobody else can write before.
+/// Checks a precondition. It still holds at the commit, because no other writer can run before
+/// that.
 fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), CommitError> {
     match precondition {
         Precondition::Unchanged { key, read_at } => {
@@ -95,7 +96,7 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
     }
 }
 
-/// The version of a row, `None` when it is gone.
+/// The version of a row, `None` if it is missing.
 fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, CommitError> {
     match_kind!(key.kind(), T => table::version::<T>(tx.conn, key))
 }

@@ -10,7 +10,7 @@ use crate::SqliteStore;
 use crate::table::{self};
 use crate::unknown_kinds;
 
-/// Each asks whether something refers to a connection.
+/// Each statement asks whether one kind of row refers to a connection.
 const USES: [&str; 4] = [
     "SELECT 1 FROM message_facets WHERE company_id = ?1 AND connection_id = ?2 AND messages > 0",
     "SELECT 1 FROM conversations WHERE company_id = ?1 AND connection_id = ?2",
@@ -18,7 +18,8 @@ const USES: [&str; 4] = [
     "SELECT 1 FROM contacts WHERE company_id = ?1 AND last_connection_id = ?2",
 ];
 
-/// As [`table::find`] takes it; an id is of one company, whatever the key allows.
+/// The condition for [`table::find`]. An id belongs to one company, although the key would allow
+/// more.
 const ANYWHERE: &str = "id = ?1 ORDER BY company_id LIMIT 1";
 
 #[async_trait]

@@ -12,15 +12,15 @@ use crate::error::{ReadResult, commit_error};
 use crate::table::{Table, insert_error, placeholders, update_changed, values};
 use crate::writer::{Transaction, read_error};
 
-/// The position of a contact in the table and in the search index. Those of one company are
-/// neighbours: `no` of the company above, a number from 1 below.
+/// The row number of a contact in the table and in the search index. The contacts of one company
+/// have neighbouring numbers: the high bits are the company's `no`, the low bits count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seq(pub(crate) i64);
 
-/// Bits of the number below.
+/// The number of low bits.
 const SEQ_BITS: u32 = 36;
 
-/// The positions of a company's contacts.
+/// The row numbers of a company's contacts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeqRange {
     pub(crate) first: i64,
@@ -33,7 +33,7 @@ impl SeqRange {
         Self { first, last: first + (1 << SEQ_BITS) - 1 }
     }
 
-    /// The range of a company, if there is that company.
+    /// The range of a company, if the company exists.
     pub(crate) fn find(conn: &Connection, company: CompanyId) -> ReadResult<Option<Self>> {
         let no = conn
             .prepare_cached("SELECT no FROM companies WHERE id = ?1")?
@@ -53,7 +53,7 @@ impl SeqRange {
     }
 }
 
-/// What the listing by last message compares, ascending.
+/// The sort key of the listing by last message, ascending.
 fn recency(contact: &Contact) -> Cell<'static> {
     Cell::Int(contact.last_message_at.map_or(i64::MAX, |at| -at.millis()))
 }
@@ -83,14 +83,14 @@ static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
     )
 });
 
-/// A contact as it is before a change, with what is derived from it.
+/// A contact before a change, with what is derived from it.
 struct Before {
     seq: Seq,
     facet: contacts_facets::FacetId,
     contact: Stored<Contact>,
 }
 
-/// Reads the contact that is to be changed; one that has moved on is stale.
+/// Reads the contact that is to be changed. If it has another version, the write is stale.
 fn before(
     conn: &Connection,
     company: CompanyId,
@@ -123,7 +123,7 @@ fn before(
         .ok_or_else(|| Conflict::Stale(RowKey::Contact { company, id }).into())
 }
 
-/// Replaces a contact; its count and its search text only when they change.
+/// Replaces a contact. Its count and its search text are written only if they change.
 pub(crate) fn update(
     tx: &mut Transaction<'_>,
     contact: &Contact,
@@ -152,7 +152,7 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Deletes a contact with what goes with it, its count and its search text.
+/// Deletes a contact with the rows that are deleted with it, its count and its search text.
 pub(crate) fn delete(
     tx: &mut Transaction<'_>,
     company: CompanyId,
@@ -169,7 +169,7 @@ pub(crate) fn delete(
     Ok(())
 }
 
-/// How far exports of the company have read (D25).
+/// The position up to which exports of the company have read (D25).
 pub(crate) fn export_frontier(
     conn: &Connection,
     company: CompanyId,

@@ -1,4 +1,4 @@
-//! What a body that writes a contact refers to.
+//! The records that a body which creates or changes a contact refers to.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::contacts_record::tags_of;
 use crate::error::ReadResult;
 use crate::table::{self, Table, exists, get};
 
-/// Answers the whole query in one state of the database.
+/// Answers the whole query from one state of the database.
 pub(crate) fn facts(
     conn: &Connection,
     company: CompanyId,
@@ -69,7 +69,7 @@ fn those_of<T: Table>(
     ids.filter_map(|id| get(conn, &[company.into(), id.into()]).transpose()).collect()
 }
 
-/// The definitions that are asked for by id or by slug, each once.
+/// The definitions of fields that are asked for by id or by slug, each once.
 fn fields(
     conn: &Connection,
     company: CompanyId,
@@ -96,8 +96,9 @@ fn read_holder(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResul
         .optional()
 }
 
-/// The oldest contact that has the phone, one of the identifiers or one of the keys. The indexes are named: rather
-/// than sort the few that match, SQLite would walk all contacts in the order of creation.
+/// The oldest contact that has the phone, one of the identifiers or one of the keys. The statement
+/// names its indexes: without that SQLite would read all contacts in the order of creation rather
+/// than sort the few that match.
 fn holder(
     conn: &Connection,
     company: CompanyId,

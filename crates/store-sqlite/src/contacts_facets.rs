@@ -1,4 +1,4 @@
-//! How many contacts have each combination of what the exact filters compare.
+//! The number of contacts with each combination of the values that the exact filters compare.
 
 use recado_core::contacts::{Contact, ContactFilter, Facets};
 use recado_core::ids::CompanyId;
@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 
-/// Names a combination of one company; stands in the contact's row.
+/// The id of a combination of one company. The contact's row has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FacetId(pub(crate) i64);
 
-/// Counts one more contact of this combination. Two plain statements: an upsert that returns the id
-/// would make SQLite keep a journal of each statement.
+/// Counts one more contact with this combination. These are two statements: for an upsert that
+/// returns the id, SQLite would keep a statement journal.
 pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
     let facets = contact.facets();
     let key = facets.key();
@@ -45,7 +45,7 @@ pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
     .map(FacetId)
 }
 
-/// Counts one contact less. A combination that no contact has any more is deleted.
+/// Counts one contact less. A combination without contacts is deleted.
 pub(crate) fn remove(conn: &Connection, facet: FacetId) -> ReadResult<()> {
     conn.prepare_cached("UPDATE contact_facets SET contacts = contacts - 1 WHERE id = ?1")?
         .execute([facet.0])?;
@@ -57,15 +57,15 @@ pub(crate) fn remove(conn: &Connection, facet: FacetId) -> ReadResult<()> {
 /// The combinations of a company that pass a filter.
 #[derive(Debug)]
 pub(crate) struct Passing {
-    /// Those that pass.
+    /// The ids of the combinations that pass.
     pub(crate) facets: Vec<FacetId>,
-    /// How many contacts they have.
+    /// The number of contacts with these combinations.
     pub(crate) total: u64,
-    /// Whether that is every contact of the company.
+    /// Whether every contact of the company passes.
     pub(crate) all: bool,
 }
 
-/// Which combinations pass the exact filters, `search` aside (4.1).
+/// The combinations that pass the exact filters; `search` is applied elsewhere (4.1).
 pub(crate) fn passing(
     conn: &Connection,
     company: CompanyId,

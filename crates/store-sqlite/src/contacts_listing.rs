@@ -1,8 +1,9 @@
 //! The two listings of contacts: by last message, and by creation for exports (4.1).
 //!
-//! Both orders have an index for the whole company and one for each combination of the exact
-//! filters, which hold all that is compared. A listing is the company's index, or a merge of those
-//! of the combinations that pass; rows are read only for what is shown.
+//! Each order has one index for the whole company and one for each combination of the values that
+//! the exact filters compare. The indexes hold all columns that are compared. A listing reads the
+//! company's index, or merges the indexes of the combinations that pass. Rows are read only for the
+//! contacts that are shown.
 
 use recado_core::contacts::{ContactFilter, ExportPosition};
 use recado_core::ids::CompanyId;
@@ -63,7 +64,7 @@ impl ListingOrder {
     }
 }
 
-/// A position in an order: what is compared, and the contact there.
+/// A position in an order: the compared values of the contact there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortKey {
     key: i64,
@@ -72,7 +73,7 @@ pub(crate) struct SortKey {
 }
 
 impl SortKey {
-    /// Before everything.
+    /// The position before the first contact.
     const START: Self = Self { key: i64::MIN, id: [0; 16], seq: Seq(0) };
 
     /// The sort key of an export's position.
@@ -84,7 +85,7 @@ impl SortKey {
         }
     }
 
-    /// What the order compares first.
+    /// The value that the order compares first.
     pub(crate) fn key(self) -> i64 {
         self.key
     }
@@ -104,16 +105,16 @@ impl SortKey {
 pub(crate) struct ListingPart {
     /// Only what comes after this position.
     pub(crate) after: Option<SortKey>,
-    /// How many of those to pass by.
+    /// How many of those to skip.
     pub(crate) offset: u64,
     /// How many to show.
     pub(crate) limit: u64,
 }
 
-/// A part of a listing, and how many contacts the whole of it has.
+/// A part of a listing, and the number of contacts in the whole listing.
 #[derive(Debug, Default)]
 pub(crate) struct ListingPage {
-    /// In order.
+    /// The positions, in order.
     pub(crate) keys: Vec<SortKey>,
     /// How many match in all.
     pub(crate) total: u64,
@@ -153,7 +154,7 @@ fn unsearched(
 ) -> ReadResult<Vec<SortKey>> {
     let scopes = scopes(company, passing);
     if let [scope] = scopes.as_slice() {
-        // SQLite passes the offset by inside the index.
+        // SQLite skips the offset inside the index.
         let after = part.after.unwrap_or(SortKey::START);
         return scope.fetch(conn, order, after, part.limit, part.offset);
     }
@@ -172,11 +173,12 @@ fn unsearched(
     Ok(keys)
 }
 
-/// What one lookup of a row by its `seq` costs, in steps along an index.
+/// The cost of looking up one row by its `seq`, in steps along an index.
 const LOOKUP: u64 = 8;
 
-/// Orders what a search found. Few matches are looked up one by one; many are found along the order,
-/// until the part is full. Either way the cost is bounded by what matches.
+/// Puts the contacts that a search found in order. A few matches are looked up one by one. Many
+/// matches are found by reading the index in order until the part is full. Both costs are bounded
+/// by the number of matches.
 fn searched(
     conn: &Connection,
     company: CompanyId,
@@ -242,7 +244,7 @@ fn looked_up(
     Ok(ListingPage { keys: shown.collect(), total })
 }
 
-/// How many contacts of the combinations that pass were found.
+/// The number of found contacts whose combination passes.
 fn count(
     conn: &Connection,
     order: ListingOrder,
@@ -282,7 +284,8 @@ impl Scope {
             Self::Company(company) => company.into(),
             Self::Facet(facet) => Cell::Int(facet.0),
         };
-        // Less than every id, so that the start comes before a first contact with any id.
+        // An empty value is less than every id: the start has to come before a first contact with
+        // any id.
         let id = if after == SortKey::START { Cell::Bytes(&[]) } else { Cell::Id(after.id) };
         [scope, Cell::Int(after.key), id, limit.into(), offset.into()]
     }
@@ -304,7 +307,7 @@ impl Scope {
     }
 }
 
-/// A scope in an order.
+/// A scope with an order.
 struct Ordered {
     scope: Scope,
     order: ListingOrder,

@@ -25,10 +25,10 @@ use crate::writer::{Transaction, expect_no_conflict};
 /// How often an export reads its page again because contacts before its end were deleted meanwhile.
 const EXPORT_ATTEMPTS: u32 = 64;
 
-/// What one attempt at an export found.
+/// The result of one attempt at an export.
 enum Export {
     Page(ContactSlice),
-    /// The page ends beyond the frontier, which has to be moved first.
+    /// The last position of the page is beyond the frontier, which has to be moved first.
     Beyond(Timestamp),
 }
 
@@ -88,10 +88,11 @@ impl ContactReads for SqliteStore {
         .await
     }
 
-    // A page may be handed out once the frontier has reached its last position. If it had in the
-    // state that the page was read from, that is all: the frontier never moves back, so whatever
-    // was committed since lies after it. Otherwise it is moved, durably, and the page is read again
-    // in a later state, which has whatever was committed before the move. The writer is kept for as
+    // A page may be answered once the frontier has reached its last position. If it had in the
+    // state that the page was read from, the page is complete: the frontier never moves back, so
+    // every later commit lies after it. Otherwise the frontier is moved durably, and the page is
+    // read again in a later state, which has everything that was committed before the move. The
+    // writer is occupied only while it writes one small row.
     // long as one small row takes.
     async fn contact_export(
         &self,
@@ -139,7 +140,7 @@ impl ContactReads for SqliteStore {
     }
 }
 
-/// The time of the position that an answer hands out, if it does.
+/// The time of the position in an answer, if the answer has one.
 fn handed_out(listed: &ListingPage, more: bool) -> Option<Timestamp> {
     let last = listed.keys.last().filter(|_| more)?;
     Some(Timestamp::from_millis(last.key()))

@@ -21,7 +21,8 @@ use crate::error::ReadResult;
 use crate::links::human_clicks;
 use crate::table::{self, Table, read_stored};
 
-/// Reads records of one company's contacts; what several refer to is read once.
+/// Reads the records of one company's contacts. A record that several contacts refer to is read
+/// once.
 pub(crate) struct ContactRecords<'c> {
     conn: &'c Connection,
     company: CompanyId,
@@ -36,7 +37,7 @@ impl<'c> ContactRecords<'c> {
         Self { conn, company, clicks, organizations, stages }
     }
 
-    /// The records of a part of a listing.
+    /// The records of one part of a listing.
     pub(crate) fn slice(mut self, listed: &ListingPage) -> ReadResult<ContactSlice> {
         static SELECT: LazyLock<String> =
             LazyLock::new(|| format!("{} WHERE seq = ?1", Contact::statements().select));
@@ -129,7 +130,7 @@ fn lists_of(
     lists.collect()
 }
 
-/// A contact with all it refers to, and the definitions of the company.
+/// A contact with all records it refers to, and the company's definitions of custom fields.
 pub(crate) fn whole(
     conn: &Connection,
     company: CompanyId,

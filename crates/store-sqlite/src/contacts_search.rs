@@ -1,8 +1,8 @@
-//! The search index: which contacts' search texts contain a needle (D24).
+//! The search index: which contacts' search texts contain a given text (D24).
 //!
-//! A full-text table of trigrams answers needles of three characters and more as a phrase. Shorter
-//! ones are searched for as every known trigram that begins with them; each position of a search text
-//! begins one, because of its terminators.
+//! The index is a full-text table of trigrams. A text of three characters or more is searched for
+//! as a phrase. A shorter one is searched for as every recorded trigram that begins with it. Every
+//! position of a search text begins a trigram, because the text ends with terminators.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,14 +14,15 @@ use crate::error::ReadResult;
 
 type Trigram = [char; 3];
 
-/// Trigrams that are remembered as known; beyond it the memory starts anew.
+/// How many trigrams are kept in memory as recorded. Beyond this number the set is emptied.
 const REMEMBERED: usize = 200_000;
-/// Trigrams that one query asks for. SQLite visits each of them for every match, so that many small
-/// queries are faster than one large.
+/// How many trigrams one query asks for. SQLite visits each of them for every match, so many small
+/// queries are faster than one large query.
 const ALTERNATIVES: usize = 16;
 
-/// The tokenizer reads the two non-characters as U+FFFD. A search text holds no control characters
-/// but its separator, so two of those stand for them: no two texts become equal.
+/// The tokenizer reads the two non-characters as U+FFFD. They are replaced by two control
+/// characters. A search text contains no control character but its separator, so two different
+/// texts stay different.
 fn indexed(text: &str) -> String {
     text.replace('\u{fffe}', "\u{1}").replace('\u{ffff}', "\u{2}")
 }
@@ -38,40 +39,40 @@ enum SearchChange {
     Removed,
 }
 
-/// What is to be written to the index, in the order in which it happened.
+/// The pending changes of the index, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(crate) struct Pending(Vec<(Seq, SearchChange)>);
 
 impl Pending {
-    /// A contact is new.
+    /// Records a new contact.
     pub(crate) fn added(&mut self, seq: Seq, text: SearchText) {
         self.0.push((seq, SearchChange::Added(text)));
     }
 
-    /// A contact has another search text.
+    /// Records that a contact has another search text.
     pub(crate) fn changed(&mut self, seq: Seq, text: SearchText) {
         self.0.push((seq, SearchChange::Changed(text)));
     }
 
-    /// A contact is gone.
+    /// Records that a contact was deleted.
     pub(crate) fn removed(&mut self, seq: Seq) {
         self.0.push((seq, SearchChange::Removed));
     }
 
-    /// A point to come back to.
+    /// The current number of changes, for [`Pending::forget_since`].
     pub(crate) fn mark(&self) -> usize {
         self.0.len()
     }
 
-    /// Comes back to a point.
+    /// Drops the changes made since `mark`.
     pub(crate) fn forget_since(&mut self, mark: usize) {
         self.0.truncate(mark);
     }
 }
 
-/// Writes the index. It is told once for each transaction, just before the commit: a savepoint
-/// makes FTS5 write out what it has gathered, which would cost each change set a segment of its
-/// own.
+/// Writes the search index. It is written once per transaction, just before the commit: at each
+/// savepoint FTS5 writes out what it has gathered, so that writing after each change set would make
+/// a segment for each.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
     known: HashSet<Trigram>,
@@ -79,9 +80,10 @@ pub(crate) struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// Writes what is pending.
+    /// Writes the pending changes.
     pub(crate) fn write(&mut self, conn: &Connection, pending: Pending) -> ReadResult<()> {
-        // Of each contact: whether the index has it, and what it is to have in the end.
+        // For each contact: whether the index has it already, and the text it has after all
+        // changes.
         let mut last: BTreeMap<Seq, (bool, Option<SearchText>)> = BTreeMap::new();
         for (seq, change) in pending.0 {
             let (is_new, text) = match change {
@@ -117,7 +119,7 @@ impl SearchIndex {
         Ok(())
     }
 
-    /// What was written is there to stay.
+    /// Must be called after the commit.
     pub(crate) fn committed(&mut self) {
         if self.known.len() + self.fresh.len() > REMEMBERED {
             self.known.clear();
@@ -125,7 +127,7 @@ impl SearchIndex {
         self.known.extend(self.fresh.drain());
     }
 
-    /// What was written is gone.
+    /// Must be called after a rollback.
     pub(crate) fn rolled_back(&mut self) {
         self.fresh.clear();
     }
@@ -160,18 +162,18 @@ impl Matches {
         (at / 64, 1 << (at % 64))
     }
 
-    /// Whether it matches.
+    /// Whether a contact matches.
     pub(crate) fn contains(&self, seq: Seq) -> bool {
         let (word, bit) = self.place(seq);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// How many match.
+    /// The number of matches.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Those that match.
+    /// The contacts that match.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Seq> + '_ {
         self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(move |(at, word)| {
             (0..64)
@@ -181,7 +183,7 @@ impl Matches {
     }
 }
 
-/// The contacts of a company that a search finds, exactly as [`SearchQuery::matches`] does.
+/// The contacts of a company that a search finds: the same ones as by [`SearchQuery::matches`].
 pub(crate) fn matches(
     conn: &Connection,
     range: SeqRange,
@@ -218,11 +220,11 @@ fn collect(
     Ok(())
 }
 
-/// The known trigrams that begin with `needle`, each as a phrase.
+/// The recorded trigrams that begin with `needle`, each as a phrase.
 fn beginning_with(conn: &Connection, needle: &str) -> ReadResult<Vec<String>> {
     let query = "SELECT trigram FROM search_trigrams WHERE trigram >= ?1 AND trigram < ?2";
     let mut statement = conn.prepare_cached(query)?;
-    // Texts compare as their UTF-8 bytes do, and no character is above this one.
+    // SQLite compares texts by their UTF-8 bytes, and no character is greater than this one.
     let end = format!("{needle}\u{10ffff}\u{10ffff}\u{10ffff}");
     let trigrams = statement.query_map([needle, &end], |row| row.get::<_, String>(0))?;
     trigrams.map(|trigram| trigram.map(|trigram| phrase(&trigram))).collect()

@@ -1,4 +1,4 @@
-//! The schema is held to what the core declares of references and unique keys.
+//! Compares the schema with the references and unique keys that the core declares.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use recado_core::store::{OnDelete, REFERENCES, Reference, RowKind, UNIQUE};
 use recado_store_sql::{table_of, unique_columns};
 use rusqlite::Connection;
 
-/// Held without a foreign key of its own: a message has that of the row of `message_facets` which
-/// counts it.
+/// References without a foreign key of their own. A message refers to a row of `message_facets`,
+/// which has the foreign key to the connection.
 const HELD_OTHERWISE: &[(RowKind, &str)] = &[(RowKind::Message, "connection")];
 
 fn migrated() -> Connection {
@@ -16,7 +16,8 @@ fn migrated() -> Connection {
     conn
 }
 
-/// A foreign key: its columns, the table it leads to, and what a deletion there does.
+/// A foreign key: its columns, the table it refers to, and what happens when the row there is
+/// deleted.
 type ForeignKey = (BTreeSet<String>, String, String);
 
 fn foreign_keys(conn: &Connection, table: &str) -> Vec<ForeignKey> {
@@ -54,7 +55,8 @@ fn unique_indexes(conn: &Connection, table: &str) -> Vec<BTreeSet<String>> {
     names.iter().map(columns).collect()
 }
 
-/// What a reference is in the schema. A field that becomes empty is emptied before the deletion.
+/// The foreign key that a reference needs. A field that becomes empty is emptied before the
+/// deletion.
 fn wanted(reference: &Reference, found: &[ForeignKey]) -> (String, String, String) {
     let table = table_of(reference.from);
     let column = table
@@ -106,7 +108,7 @@ fn the_schema_has_the_unique_keys_that_the_core_declares_and_no_others() {
             .collect();
         declared.insert(key.clone());
         let mut found: BTreeSet<_> = unique_indexes(&conn, table.name).into_iter().collect();
-        // A key of one integer is the row's own number, and has no index.
+        // A primary key of one integer column is the rowid, and has no index.
         found.insert(key);
         assert_eq!(found, declared, "{kind:?}");
     }

@@ -1,4 +1,4 @@
-//! Conversations, and contacts with what is known of them on their channel.
+//! Conversations, and contacts with the data known of them on their channel.
 
 use std::collections::BTreeSet;
 
@@ -115,8 +115,8 @@ fn channel_contacts(
     Ok(found)
 }
 
-/// A value of the newest message of a contact in a direction that is not from a history: the end of
-/// one range of the index.
+/// A value of the newest message of a contact in one direction, without messages from a history:
+/// the end of one range of the index.
 fn newest<T>(
     conn: &Connection,
     company: CompanyId,

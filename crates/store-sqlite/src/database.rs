@@ -1,4 +1,4 @@
-//! Connections, as all of them are set up.
+//! Opens connections. All connections have the same settings.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,17 +16,17 @@ const STATEMENTS: usize = 256;
 const WRITER_CACHE: u32 = 16 * 1024;
 /// Page cache of each connection that reads, in KiB.
 const READER_CACHE: u32 = 6 * 1024;
-/// Pages in the log after which a commit folds it into the database, should nobody call
-/// `upkeep`.
+/// A commit checkpoints the log into the database when the log has this many pages, in case
+/// `upkeep` is never called.
 const CHECKPOINT_PAGES: u32 = 4000;
-/// The log is cut to this size when it starts anew.
+/// The log file is truncated to this size when SQLite restarts it.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Opens the connection that writes. Makes the file if it is missing.
+/// Opens the connection that writes. Creates the file if it is missing.
 pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     let conn = open(path, OpenFlags::SQLITE_OPEN_CREATE, WRITER_CACHE)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
-    // 2xx means durable, also when the machine loses power.
+    // A 2xx answer means durable, also after a power failure of the machine.
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
@@ -41,14 +41,15 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-// Nothing is mapped into memory: the operating system caches the file as well, without its pages
-// counting as ours.
+// Memory-mapped I/O is off: the operating system caches the file in any case, and those pages do
+// not count as memory of this process.
 fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Plans never depend on bound values; otherwise some joins would be planned anew at each call.
+    // Query plans never depend on bound values; otherwise SQLite would plan some joins again at
+    // each call.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "cache_size", -i64::from(cache))?;

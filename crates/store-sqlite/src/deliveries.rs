@@ -14,7 +14,8 @@ use crate::deliveries_listing;
 use crate::error::commit_error;
 use crate::table::{self, Table};
 
-/// The columns that an attempt changes come behind the key and what never changes.
+/// Updates what an attempt changes. In [`Delivery`] those columns come after the key and the
+/// columns that never change.
 static OUTCOME: LazyLock<String> = LazyLock::new(|| {
     let Some((fixed, outcome)) = Delivery::statements().written.split_at_checked(6) else {
         return String::new();
@@ -31,8 +32,8 @@ static OUTCOME: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Replaces a delivery. Usually it is as it was but for its outcome: then the indexes of what it is
-/// about are left alone.
+/// Replaces a delivery. Usually only the outcome changes; then the indexes on the other columns are
+/// not written.
 pub(crate) fn update(
     conn: &Connection,
     row: &Delivery,
@@ -50,7 +51,7 @@ pub(crate) fn update(
     table::update(conn, row, read_at)
 }
 
-/// What is pending for a webhook, as [`table::list`] takes it.
+/// The condition for [`table::list`]: the pending deliveries of a webhook.
 const PENDING: &str = "company_id = ?1 AND webhook_id = ?2 AND queued_at IS NOT NULL LIMIT ?3";
 
 #[async_trait]

@@ -16,17 +16,17 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::table::{self, Table};
 
-/// The head of the first queue after one; each is found by one step into the index.
+/// The head of the first queue after a given one. Each is found by one step into the index.
 const NEXT_QUEUE: &str = "SELECT company_id, webhook_id, queued_at \
      FROM deliveries INDEXED BY deliveries_pending \
      WHERE queued_at IS NOT NULL AND (company_id, webhook_id) > (?1, ?2) \
      ORDER BY company_id, webhook_id, queued_at LIMIT 1";
-/// The head of the very first queue.
+/// The head of the first queue.
 const FIRST_QUEUE: &str = "SELECT company_id, webhook_id, queued_at \
      FROM deliveries INDEXED BY deliveries_pending WHERE queued_at IS NOT NULL \
      ORDER BY company_id, webhook_id, queued_at LIMIT 1";
 
-/// A part of a queue, with what the events tell.
+/// A part of a queue, with the contact and data of the events.
 fn select(part: &str) -> String {
     format!(
         "SELECT d.seq, e.contact_id, e.data, {} \
@@ -115,7 +115,7 @@ impl DueReads for SqliteStore {
     }
 }
 
-// Processes that share a file find the deliveries of the others by polling.
+// Processes that share a file find each other's deliveries by polling.
 #[async_trait]
 impl Signals for SqliteStore {
     fn notify(&self, _lanes: &[QueueKey]) {}

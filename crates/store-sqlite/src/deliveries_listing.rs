@@ -1,7 +1,7 @@
 //! The operator's listing of deliveries, newest first (D56a).
 //!
-//! One index holds a range for each webhook, status and type of event; a listing is a merge of the
-//! ranges that pass its filter, and its total the sum of their lengths.
+//! One index has a range for each webhook, status and type of event. A listing merges the ranges
+//! that pass its filter. Its total is the sum of their lengths.
 
 use std::sync::LazyLock;
 
@@ -15,20 +15,20 @@ use crate::error::ReadResult;
 use crate::newest_first::{Index, IndexRange, Span, part_of};
 use crate::table::{Table, read_stored};
 
-/// The ranges of a company's webhooks.
+/// The index with the ranges of a company's webhooks.
 pub(crate) static LISTED: Index = Index {
     table: "deliveries",
     name: "deliveries_listed",
     scope: &["company_id", "webhook_id", "status", "event_type"],
 };
 
-/// The first scope after one; each is found by one step into the index.
+/// The first scope after a given one. Each is found by one step into the index.
 const NEXT_SCOPE: &str = "SELECT webhook_id, status, event_type \
      FROM deliveries INDEXED BY deliveries_listed \
      WHERE company_id = ?1 AND (webhook_id, status, event_type) > (?2, ?3, ?4) \
      ORDER BY webhook_id, status, event_type LIMIT 1";
 
-/// A webhook with a status and a type of event.
+/// A webhook, a status and a type of event.
 type Scope = ([u8; 16], String, String);
 
 /// The scopes of a company that have deliveries and pass the filter.
@@ -38,7 +38,7 @@ fn scopes(
     filter: &DeliveryFilter,
 ) -> ReadResult<Vec<Scope>> {
     let mut next = conn.prepare_cached(NEXT_SCOPE)?;
-    // Less than every status and every type.
+    // Empty texts are less than every status and every type.
     let start = filter.webhook.map_or([0; 16], |webhook| webhook.uuid().into_bytes());
     let mut after: Scope = (start, String::new(), String::new());
     let mut passing = Vec::new();

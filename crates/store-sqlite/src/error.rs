@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to the core.
+//! Conversion of SQLite's errors to the core's.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,17 @@ use recado_core::store::{CommitError, Conflict, RowKind, StoreError, UNIQUE, Uni
 use recado_store_sql::{table_of, unique_columns};
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// What a read closure answers.
+/// The result of a closure that reads.
 pub(crate) type ReadResult<T> = rusqlite::Result<T>;
 
 /// Why a database could not be opened or migrated.
 #[derive(Debug, thiserror::Error)]
 pub enum SqliteError {
-    /// SQLite refused: the path, its rights, a lock, or a file that is no database.
+    /// SQLite refused. Possible reasons: the path, its permissions, a lock, or a file that is not a
+    /// database.
     #[error("the database cannot be used: {0}")]
     Database(#[from] Error),
-    /// The database was written by a newer release.
+    /// The database was migrated by a newer release.
     #[error("the database has migration {found}, this release knows {known} only")]
     Newer {
         /// The latest migration of the database.
@@ -23,7 +24,7 @@ pub enum SqliteError {
         /// The latest migration of this release.
         known: u32,
     },
-    /// A migration was applied in another form than this release has it.
+    /// The text of a migration that was applied differs from the one in this release.
     #[error("migration {0} was applied in another form than this release has it")]
     Changed(u32),
     /// Migrations are missing: run [`crate::SqliteStore::migrate`].
@@ -39,10 +40,10 @@ pub enum SqliteError {
     Writer(#[source] Option<std::io::Error>),
 }
 
-/// What brings a database up to date.
+/// The name of the function that migrates a database, for messages.
 pub(crate) const MIGRATE: &str = "SqliteStore::migrate";
 
-/// The core's view of an error of a read or of the database as a whole.
+/// The core's error for a failed read, or for an error of the database as a whole.
 pub(crate) fn store_error(error: Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(
@@ -56,7 +57,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             | ErrorCode::ReadOnly
             | ErrorCode::PermissionDenied,
         ) => StoreError::unavailable(error),
-        // Nobody has migrated yet: a server may be up before its database is.
+        // The schema is missing: a server may be started before its database is migrated.
         _ if error.to_string().contains("no such table") => {
             StoreError::not_migrated(MIGRATE, error)
         }
@@ -64,7 +65,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     }
 }
 
-/// The core's view of an error inside a change set.
+/// The core's error for a failure within a change set.
 pub(crate) fn commit_error(error: Error) -> CommitError {
     let Error::SqliteFailure(failure, message) = &error else {
         return store_error(error).into();
@@ -80,8 +81,8 @@ pub(crate) fn commit_error(error: Error) -> CommitError {
     }
 }
 
-/// The key that a message such as `UNIQUE constraint failed: links.code` names: that of the columns
-/// which a unique key is declared for, or else the identity of the table's rows.
+/// The unique key that a message such as `UNIQUE constraint failed: links.code` names. It is the
+/// key that is declared for these columns, or else the identity of the table's rows.
 fn unique_key(message: &str) -> UniqueKey {
     let columns = message.rsplit_once(": ").map_or(message, |(_, columns)| columns);
     let columns = columns.split(", ").map(|column| column.split_once('.').unwrap_or((column, "")));

@@ -1,4 +1,5 @@
-//! The outbox (D52): written in the commit that caused the event; read as the company's journal.
+//! The outbox (D52): events are written in the commit that caused them, and read as the company's
+//! journal.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ const BY_ID: &str = "SELECT company_id, id, event_type, contact_id, at, data FRO
      WHERE company_id = ?1 AND id = ?2";
 const BY_SEQ: &str =
     "SELECT company_id, id, event_type, contact_id, at, data FROM events WHERE seq = ?1";
-/// The positions of events of one type; the index alone is read.
+/// The positions of events of one type. Only the index is read.
 const OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
      WHERE company_id = ?1 AND event_type = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
 
@@ -51,7 +52,7 @@ fn read(row: &rusqlite::Row<'_>) -> ReadResult<EventRecord> {
     })
 }
 
-/// All events of a company, in the order of their commits; without data where it was erased.
+/// All events of a company, in the order of their commits. An erased event has no data.
 pub(crate) fn all(conn: &Connection, company: CompanyId) -> ReadResult<Vec<Event>> {
     conn.prepare_cached(
         "SELECT company_id, id, event_type, contact_id, at, data FROM events \
@@ -64,8 +65,8 @@ pub(crate) fn all(conn: &Connection, company: CompanyId) -> ReadResult<Vec<Event
     .collect()
 }
 
-/// The events of some types after a position: the positions of each type are merged, and only what is
-/// answered is read.
+/// The events of some types after a position. The positions of each type are merged, and only the
+/// events of the answer are read.
 fn after(
     conn: &Connection,
     company: CompanyId,
@@ -104,7 +105,8 @@ impl EventReads for SqliteStore {
         .await
     }
 
-    // Numbers are given out under the one write lock: a reader that sees one sees all before it.
+    // Positions are assigned under the one write lock: a reader that sees a position sees all
+    // earlier ones.
     async fn events_after(
         &self,
         company: CompanyId,

@@ -1,4 +1,4 @@
-//! Groups as the connections see them.
+//! Groups as each connection knows them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::SqliteStore;
 use crate::error::ReadResult;
 use crate::table::{self};
 
-/// What all connections know of these groups, and of the groups of communities among them.
+/// What all connections know of these groups. For a community, its groups are included.
 fn by_code(
     conn: &Connection,
     company: CompanyId,

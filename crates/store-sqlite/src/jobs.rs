@@ -59,7 +59,7 @@ impl Claims for SqliteStore {
         leased_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Stored<Job>>, StoreError> {
-        // Most of the time nothing is due: then nothing has to be written either.
+        // Usually no job is due; then no write transaction is needed.
         let due = self.read(move |conn| Ok(!claimable(conn, now, 1)?.is_empty())).await?;
         if !due || limit == 0 {
             return Ok(Vec::new());

@@ -2,11 +2,12 @@
 //!
 //! # Overview
 //!
-//! Recado's store on an embedded SQLite file: one writer with group commit, several readers.
+//! Recado's store on an embedded SQLite file. One connection writes, with group commit, and several
+//! connections read.
 //!
-//! Its methods need a Tokio runtime. The file is in WAL mode with `synchronous=FULL`: what was
-//! acknowledged survives a crash of the machine. Several processes of one machine may use a file;
-//! their writes take turns.
+//! The methods need a Tokio runtime. The file is in WAL mode with `synchronous=FULL`: an
+//! acknowledged write survives a crash of the machine. Several processes of one machine may use the
+//! same file. Only one of them writes at a time.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -78,26 +79,26 @@ pub use error::SqliteError;
 use readers::Readers;
 use writer::{Transaction, Writer};
 
-/// Connections that read.
+/// How many connections read.
 const READERS: usize = 4;
 
 /// A SQLite database as a [`recado_core::store::Store`].
 ///
-/// Share it in an `Arc`; [`SqliteStore::close`] can be called on a clone of that. When it is dropped,
-/// what was sent to it is still written.
+/// Share it in an `Arc`; [`SqliteStore::close`] can be called on a clone of that. Writes that were
+/// sent before the store is dropped are still made.
 pub struct SqliteStore {
     path: PathBuf,
     readers: Readers,
     writer: Writer,
 }
 
-/// What a store has written since it was opened.
+/// Counts of what a store has written since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Durable transactions.
+    /// The number of durable transactions.
     pub transactions: u64,
-    /// Change sets and other writes that they held; more than transactions when writes wait for
-    /// each other.
+    /// The number of change sets and other writes in these transactions. It is greater than
+    /// `transactions` when writes had to wait and were committed together.
     pub writes: u64,
 }
 
@@ -108,7 +109,7 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database, which is made if it is missing. Until it is migrated,
+    /// Opens a database. The file is created if it is missing. Until the database is migrated,
     /// [`recado_core::store::Upkeep::ready`] and all reads and writes fail.
     ///
     /// # Errors
@@ -125,8 +126,9 @@ impl SqliteStore {
         Ok(Self { path, readers, writer: Writer::start(conn)? })
     }
 
-    /// Brings the schema up to date: all missing migrations or none. Processes that do so at once
-    /// wait for each other. Blocks; a large database may take a while.
+    /// Brings the schema up to date: applies all missing migrations, or none. Processes that
+    /// migrate at the same time wait for each other. This function blocks, and may take long on a
+    /// large database.
     ///
     /// # Errors
     ///
@@ -136,14 +138,14 @@ impl SqliteStore {
         schema::migrate(&mut conn)
     }
 
-    /// Finishes what is under way and closes the file. Later reads and writes are refused. A second
-    /// call does nothing.
+    /// Finishes the reads and writes under way and closes the file. Later reads and writes fail. A
+    /// second call does nothing.
     pub async fn close(&self) {
         self.readers.close(READERS).await;
         self.writer.close().await;
     }
 
-    /// What was written since the store was opened.
+    /// Counts of what was written since the store was opened.
     pub fn stats(&self) -> Stats {
         let written = self.writer.written();
         Stats {

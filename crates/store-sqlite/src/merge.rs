@@ -1,4 +1,4 @@
-//! Several ranges of an index as one, in order.
+//! Merges several ranges of an index in order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,13 +7,13 @@ use rusqlite::Connection;
 
 use crate::error::ReadResult;
 
-/// The most positions a range is read ahead by.
+/// The most positions that are read ahead of one range.
 const MAX_CHUNK: u64 = 1024;
 const MIN_CHUNK: u64 = 8;
 
 /// A range of an index.
 pub(crate) trait OrderedRange {
-    /// A position in it; less is earlier.
+    /// A position in the range; a lesser one is earlier.
     type SortKey: Copy + Ord;
 
     /// Up to `limit` positions after `after`, in order.
@@ -25,7 +25,8 @@ pub(crate) trait OrderedRange {
     ) -> ReadResult<Vec<Self::SortKey>>;
 }
 
-/// The positions of several ranges. Each is read ahead by a bounded number of them.
+/// The merged positions of several ranges. A bounded number of positions of each range is read
+/// ahead.
 pub(crate) struct Merged<R: OrderedRange> {
     chunk: u64,
     sources: Vec<MergeSource<R>>,
@@ -41,7 +42,8 @@ struct MergeSource<R: OrderedRange> {
 }
 
 impl<R: OrderedRange> Merged<R> {
-    /// What comes after a position. `wanted` is how many positions are likely to be taken.
+    /// The positions after a given one. `wanted` is how many positions the caller will probably
+    /// take.
     pub(crate) fn new(ranges: Vec<R>, after: Option<R::SortKey>, wanted: u64) -> Self {
         let share = wanted.saturating_mul(2) / (ranges.len() as u64).max(1);
         let source =
@@ -67,7 +69,7 @@ impl<R: OrderedRange> Merged<R> {
         Ok(Some(key))
     }
 
-    /// Puts the next position of a source among the heads.
+    /// Adds the next position of a range to the heads.
     fn refill(&mut self, conn: &Connection, index: usize) -> ReadResult<()> {
         let source = &mut self.sources[index];
         if source.ahead.is_empty() && !source.ended {

@@ -1,4 +1,4 @@
-//! What providers' message ids stand for.
+//! What the message ids of providers refer to.
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
@@ -11,8 +11,8 @@ use crate::cell::Cell;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{self};
 
-/// Leaves a trace of each id among the messages of a contact (R145). Where the same id was forgotten
-/// before, the row is there already.
+/// Keeps each id of a contact's messages as forgotten (R145). If the same id was forgotten before,
+/// the row exists already.
 const FORGET: &str = "INSERT INTO message_refs \
      (company_id, connection_id, provider_id, status, expires_at, version) \
      SELECT DISTINCT company_id, connection_id, recado_trace(connection_id, provider_id), \
@@ -22,7 +22,7 @@ const FORGET: &str = "INSERT INTO message_refs \
      status = excluded.status, error_type = NULL, error_code = NULL, error_message = NULL, \
      expires_at = excluded.expires_at, version = message_refs.version + 1";
 
-/// Adds to a connection the function that [`FORGET`] needs.
+/// Registers on a connection the SQL function that [`FORGET`] calls.
 pub(crate) fn add_trace(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -39,7 +39,7 @@ pub(crate) fn add_trace(conn: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// Remembers the ids of a contact's messages as forgotten.
+/// Keeps the ids of a contact's messages as forgotten.
 pub(crate) fn forget(
     conn: &Connection,
     company: CompanyId,
@@ -53,7 +53,7 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// What these ids stand for on a connection; unknown ones are left out.
+/// What these ids refer to on a connection. Unknown ids are left out.
 pub(crate) fn referred(
     conn: &Connection,
     company: CompanyId,

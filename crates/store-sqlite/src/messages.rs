@@ -29,7 +29,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Inserts a message and counts it. The trigger of the table counts those that go.
+/// Inserts a message and counts it. A trigger of the table counts deleted messages.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
     let facet = messages_facets::add(conn, message)?;
     let mut values = values(message);
@@ -77,7 +77,7 @@ pub(crate) fn update(
     update_changed(conn, seq, (old.value(), message), derived)
 }
 
-// Those of processes that are alive are passed by in the index, without reading the messages.
+// The index skips the messages of running processes without reading them.
 static ABANDONED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM messages AS m INDEXED BY messages_in_flight \
@@ -94,8 +94,8 @@ fn abandoned(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<St
     statement.query_map(params_from_iter(values), read_stored)?.collect()
 }
 
-// The messages come first, from the index alone; most of them are of connections that do not count, so
-// that few contacts are examined.
+// The messages are read first, from the index alone. Most of them belong to connections that do not
+// count, so few contacts are read.
 const LEFT_SENT: &str = "SELECT count(*) FROM messages AS m INDEXED BY messages_left_sent \
      CROSS JOIN connections AS n ON n.company_id = m.company_id AND n.id = m.connection_id \
      CROSS JOIN contacts AS c ON c.company_id = m.company_id AND c.id = m.contact_id \
@@ -192,7 +192,8 @@ mod tests {
         assert_eq!(plans::steps(&plans::database(), LEFT_SENT), found);
     }
 
-    /// What the index leaves out its condition implies, so that the table is never turned to.
+    /// The condition of the index implies the columns that it does not hold, so the table is never
+    /// read.
     #[test]
     fn messages_that_are_left_sent_are_counted_without_reading_them() {
         let conn = plans::database();

@@ -1,4 +1,4 @@
-//! How many messages have each combination of what the listings compare.
+//! The number of messages with each combination of the values that the listings compare.
 
 use recado_core::ids::CompanyId;
 use recado_core::messages::{Message, MessageFilter};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::cell::{Cell, Columns};
 use crate::error::{ReadResult, commit_error};
 
-/// Names a combination of one company; stands in the message's row.
+/// The id of a combination of one company. The message's row has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FacetId(pub(crate) i64);
 
@@ -20,8 +20,9 @@ pub(crate) fn differ(one: &Message, other: &Message) -> bool {
     combination(one) != combination(other)
 }
 
-/// Counts one more message of its combination, which is made if it is the first of its kind. Plain
-/// statements: an upsert or a trigger would make SQLite keep a journal of each statement.
+/// Counts one more message with its combination. The combination is inserted if no message had it
+/// before. These are plain statements: for an upsert or a trigger SQLite would keep a statement
+/// journal.
 ///
 /// # Errors
 ///
@@ -56,7 +57,7 @@ pub(crate) fn add(conn: &Connection, message: &Message) -> Result<FacetId, Commi
     .map_err(commit_error)
 }
 
-/// Counts one message less of this combination.
+/// Counts one message less with this combination.
 pub(crate) fn remove(conn: &Connection, facet: FacetId) -> Result<(), CommitError> {
     count(conn, facet, -1)
 }
@@ -71,15 +72,15 @@ fn count(conn: &Connection, facet: FacetId, change: i64) -> Result<(), CommitErr
 /// The combinations of a company that pass a filter.
 #[derive(Debug)]
 pub(crate) struct Passing {
-    /// Those that pass, ascending.
+    /// The ids of the combinations that pass, ascending.
     pub(crate) facets: Vec<FacetId>,
-    /// How many messages they have.
+    /// The number of messages with these combinations.
     pub(crate) total: u64,
-    /// Whether that is every message of the company.
+    /// Whether every message of the company passes.
     pub(crate) all: bool,
 }
 
-/// Which combinations pass a filter, contact and time aside.
+/// The combinations that pass a filter; contact and time are compared elsewhere.
 pub(crate) fn passing(
     conn: &Connection,
     company: CompanyId,

@@ -1,8 +1,8 @@
 //! The listings of messages, newest first (4.6, 4.7).
 //!
-//! The company has an index, and so has each combination of what the filters compare; a contact's
-//! messages make up four ranges of another. Totals over all time are counters; those of a contact
-//! or a span of time are counted in the indexes.
+//! There is one index of the company's messages and one of each combination of the values that the
+//! filters compare. The messages of a contact are four ranges of a third index. Totals over all
+//! time are counters. Totals of a contact or of a span of time are counted in the indexes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ static BY_CONTACT: Index = Index {
     scope: &["company_id", "contact_id", "direction", "is_history"],
 };
 
-/// All of them.
+/// All indexes of listings.
 #[cfg(test)]
 pub(crate) static INDEXES: [&Index; 3] = [&BY_CREATION, &BY_FACET, &BY_CONTACT];
 
@@ -59,7 +59,7 @@ pub(crate) fn page(
     Ok(Page { items: records(conn, company, &keys)?, total })
 }
 
-/// Whether ranges of a contact hold exactly what the filter lets pass.
+/// Whether the filter accepts all messages in the ranges of a contact.
 fn is_only_of_direction(filter: &MessageFilter) -> bool {
     filter.connection.is_none() && filter.message_type.is_none() && filter.status.is_none()
 }
@@ -99,7 +99,7 @@ fn of_contact(
     directions.flat_map(|of| [range(*of, false), range(*of, true)]).collect()
 }
 
-/// The page of ranges that all belong to the listing.
+/// The page, when every message of the ranges belongs to the listing.
 fn counted(
     conn: &Connection,
     ranges: Vec<IndexRange>,
@@ -124,8 +124,8 @@ fn shown(
     part_of(conn, ranges, page.limit.into(), page.offset())
 }
 
-/// The page of what passes in a contact's ranges: the combination of each of its messages is looked
-/// up, at the start of the row.
+/// The page of the messages in a contact's ranges that pass. The combination of each message is
+/// read from the start of its row.
 fn filtered(
     conn: &Connection,
     ranges: Vec<IndexRange>,
@@ -149,7 +149,7 @@ fn filtered(
     Ok((keys, total))
 }
 
-/// The messages at these positions with their contacts, each of which is read once.
+/// The messages at these positions with their contacts. Each contact is read once.
 fn records(
     conn: &Connection,
     company: CompanyId,
@@ -175,7 +175,8 @@ fn records(
     Ok(records)
 }
 
-/// A contact as listings of messages show it; without a phone its identifier is shown (D16).
+/// A contact as listings of messages show it. A contact without a phone is shown with its
+/// identifier (D16).
 fn brief(conn: &Connection, company: CompanyId, id: ContactId) -> ReadResult<ContactBrief> {
     let query = "SELECT coalesce(phone, identifier), name, display_name, source_platform \
                  FROM contacts WHERE company_id = ?1 AND id = ?2";

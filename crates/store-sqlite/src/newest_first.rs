@@ -1,5 +1,5 @@
-//! Listings newest first: by `created_at` descending, then `id` descending. A listing is one range
-//! of one index, or a merge of several; rows are read only for what is shown.
+//! Listings with the newest first: by `created_at` descending, then `id` descending. A listing is
+//! one range of one index, or a merge of several ranges. Rows are read only for what is shown.
 
 use std::cmp::Reverse;
 
@@ -10,15 +10,15 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::merge::{self, Merged};
 
-/// Above every id at its position in an index.
+/// A value that is greater than every id in an index.
 const ABOVE_IDS: [u8; 17] = [0xff; 17];
 
-/// A position in such a listing; less is newer.
+/// A position in such a listing; a lesser one is newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortKey {
     at: Reverse<i64>,
     id: Reverse<[u8; 16]>,
-    /// The row there.
+    /// The `seq` of the row.
     pub(crate) seq: i64,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// From the first to the second, where they are given.
+    /// The span between two times; one that is `None` sets no limit.
     pub(crate) fn new(from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
         Self {
             from: from.map_or(i64::MIN, Timestamp::millis),
@@ -38,24 +38,24 @@ impl Span {
         }
     }
 
-    /// Whether it is all time.
+    /// Whether the span has no limit.
     pub(crate) fn is_all(self) -> bool {
         (self.from, self.to) == (i64::MIN, i64::MAX)
     }
 }
 
-/// An index that goes on with `created_at` and `id` behind the columns of a scope.
+/// An index on the columns of a scope, then `created_at` and `id`.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// The table, whose rows have a `seq`.
+    /// The table. Its rows have a `seq`.
     pub(crate) table: &'static str,
-    /// The index.
+    /// The name of the index.
     pub(crate) name: &'static str,
     /// The columns of the scope.
     pub(crate) scope: &'static [&'static str],
 }
 
-/// The part of an index that belongs to one scope and lies in a span of time.
+/// The part of an index that belongs to one scope and one span of time.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexRange {
     index: &'static Index,
@@ -64,12 +64,12 @@ pub(crate) struct IndexRange {
 }
 
 impl IndexRange {
-    /// The range of a scope, which has as many values as the index has columns of it.
+    /// The range of a scope, which has one value for each of the index's scope columns.
     pub(crate) fn new(index: &'static Index, scope: Vec<Cell<'static>>, span: Span) -> Self {
         Self { index, scope, span }
     }
 
-    /// The table and the condition of the scope; it takes the first parameters.
+    /// The table and the condition of the scope, which uses the first parameters.
     fn source(&self) -> String {
         let Index { table, name, scope } = self.index;
         let conditions: Vec<String> = scope
@@ -80,7 +80,7 @@ impl IndexRange {
         format!("FROM {table} INDEXED BY {name} WHERE {}", conditions.join(" AND "))
     }
 
-    /// `selected` of the whole range, which is all the index has to be read for.
+    /// The expression `selected` over the whole range. Only the index is read.
     pub(crate) fn aggregate<T>(
         &self,
         conn: &Connection,
@@ -99,7 +99,7 @@ impl IndexRange {
             .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
     }
 
-    /// How many rows it has.
+    /// The number of rows in the range.
     pub(crate) fn count(&self, conn: &Connection) -> ReadResult<u64> {
         self.aggregate(conn, "count(*)", |columns| columns.get())
     }
@@ -118,7 +118,7 @@ impl IndexRange {
         )
     }
 
-    /// A part of it. SQLite passes the offset by inside the index.
+    /// A part of the range. SQLite skips the offset inside the index.
     pub(crate) fn part(
         &self,
         conn: &Connection,

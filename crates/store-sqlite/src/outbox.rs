@@ -1,5 +1,5 @@
-//! What keeps the outbox small: the sweep of what is finished and old, and the erasure of what was
-//! told of a contact (D26).
+//! Keeps the outbox small: the sweep of old, finished rows, and the erasure of the data of a
+//! contact's events (D26).
 
 use std::collections::HashSet;
 
@@ -26,25 +26,25 @@ const TELLS: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
 
 const FINISHED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
      WHERE queued_at IS NULL AND created_at < ?1 ORDER BY created_at, seq LIMIT ?2";
-/// Newest first: behind them lie those that something pending still needs.
+/// Newest first: the older events are those that a pending delivery still needs.
 const OLD_EVENTS: &str = "SELECT seq, company_id, id FROM events INDEXED BY events_by_time \
      WHERE at < ?1 ORDER BY at DESC, seq DESC";
 const OF_EVENT: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_by_event \
      WHERE company_id = ?1 AND event_id = ?2";
-// Between looking and removing, a delivery may have been started anew.
+// After it was selected and before it is deleted, a delivery may have been started again.
 const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE seq = ?1 AND queued_at IS NULL";
 const DROP_EVENT: &str = "DELETE FROM events AS e WHERE seq = ?1 AND NOT EXISTS (\
      SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
      WHERE d.company_id = e.company_id AND d.event_id = e.id)";
 
-/// What a step of the sweep may remove.
+/// The rows that one step of the sweep may delete.
 #[derive(Debug, Default)]
 struct Old {
     deliveries: Vec<i64>,
     events: Vec<i64>,
 }
 
-/// Looks for what is old; events count whose deliveries all go now.
+/// Selects old rows. An event is selected if all its deliveries are deleted in the same step.
 fn look(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
     let deliveries: Vec<i64> = conn
         .prepare_cached(FINISHED)?
@@ -71,7 +71,7 @@ fn look(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
     Ok(Old { deliveries, events })
 }
 
-/// Removes it; answers how many rows went.
+/// Deletes the rows; answers how many were deleted.
 fn remove(tx: &mut Transaction<'_>, old: &Old) -> Result<u32, CommitError> {
     let mut gone = 0;
     for (drop, places) in [(DROP_DELIVERY, &old.deliveries), (DROP_EVENT, &old.events)] {
@@ -116,7 +116,7 @@ impl Outbox for SqliteStore {
         self.write(move |tx| erase(tx, company, contact, limit)).await.map_err(expect_no_conflict)
     }
 
-    // Looked for where nobody waits for it, so that the writer has no more to do than to remove.
+    // The rows are selected on a reading connection, so that the writer only has to delete.
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
         let old = self.read(move |conn| look(conn, before, limit)).await?;
         if old.deliveries.is_empty() && old.events.is_empty() {

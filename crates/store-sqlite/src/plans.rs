@@ -1,4 +1,4 @@
-//! How SQLite carries out what this crate asks for; for tests.
+//! The query plans of this crate's statements, for tests.
 
 use rusqlite::{Connection, params_from_iter};
 
@@ -13,7 +13,7 @@ pub(crate) fn database() -> Connection {
     conn
 }
 
-/// The steps of a statement, with those of what it sets off.
+/// The steps of a statement's plan, with those of its triggers and foreign keys.
 pub(crate) fn steps(conn: &Connection, statement: &str) -> Vec<String> {
     let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).expect(statement);
     let unbound = vec![Cell::Null; plan.parameter_count()];
@@ -22,7 +22,7 @@ pub(crate) fn steps(conn: &Connection, statement: &str) -> Vec<String> {
     steps.expect(statement)
 }
 
-/// The only step of a statement.
+/// The only step of a statement's plan.
 pub(crate) fn step(conn: &Connection, statement: &str) -> String {
     let steps = steps(conn, statement);
     let [step] = steps.as_slice() else { panic!("{statement}: {steps:?}") };
@@ -33,7 +33,7 @@ pub(crate) fn step(conn: &Connection, statement: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Nothing may be searched for among all rows of a company.
+    /// No step may search all rows of a company.
     fn assert_found(conn: &Connection, statement: &str) -> usize {
         let steps = steps(conn, statement);
         for step in &steps {
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn whatever_a_row_takes_along_or_is_kept_by_is_found_by_an_index() {
         let conn = database();
-        // The row itself, and each table that refers to it.
+        // One step for the row itself, and one for each table that refers to it.
         for (table, count) in [
             ("contacts", 15),
             ("campaigns", 2),

@@ -17,11 +17,11 @@ use crate::error::ReadResult;
 use crate::newest_first::{Index, IndexRange, Span, part_of};
 use crate::table::{Table, read_stored};
 
-/// Holds all that is summed.
+/// The index holds all columns that are summed.
 pub(crate) static BY_KIND: Index =
     Index { table: "ledger_lines", name: "ledger_lines_by_kind", scope: &["company_id", "kind"] };
 
-/// Sums are taken in two parts, as a sum of whole amounts could outgrow SQLite's integers.
+/// Each sum is taken in two parts, because a sum of whole amounts could overflow SQLite's integers.
 const PART: i64 = 1_000_000_000;
 const SUMS: &str = "count(*), \
      coalesce(sum(prosas / 1000000000), 0), coalesce(sum(prosas % 1000000000), 0), \
@@ -48,7 +48,7 @@ impl Sums {
     }
 }
 
-/// The number where it fits, else the end of what can be written.
+/// The sum, limited to what an `i64` can hold.
 fn clamped(sum: i128) -> i64 {
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }

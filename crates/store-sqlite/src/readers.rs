@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::database;
 use crate::error::{ReadResult, store_error};
 
-/// A few connections; a read that finds all of them busy waits for its turn.
+/// A fixed number of connections. A read waits while all of them are busy.
 #[derive(Clone)]
 pub(crate) struct Readers(Arc<ReaderPool>);
 
@@ -21,13 +21,15 @@ struct ReaderPool {
 }
 
 impl Readers {
-    /// At most `count` connections to the database at `path`. They are opened when needed.
+    /// At most `count` connections to the database at `path`. Each is opened when it is first
+    /// needed.
     pub(crate) fn new(path: PathBuf, count: usize) -> Self {
         let turns = Arc::new(Semaphore::new(count));
         Self(Arc::new(ReaderPool { path, turns, idle: Mutex::default() }))
     }
 
-    /// Runs `read` in one transaction: all it reads comes from one state of the database.
+    /// Runs `read` in one transaction, so that everything it reads comes from one state of the
+    /// database.
     ///
     /// # Errors
     ///
@@ -39,8 +41,8 @@ impl Readers {
         self.with_connection(|conn| in_one_state(conn, read)).await
     }
 
-    /// Folds what is in the log, as far as no transaction needs it there, into the database. Neither
-    /// readers nor the writer wait for it.
+    /// Checkpoints the log: copies its pages to the database, except those that a transaction still
+    /// needs in the log. Neither readers nor the writer wait for it.
     ///
     /// # Errors
     ///
@@ -68,7 +70,7 @@ impl Readers {
         answer.map_err(store_error)
     }
 
-    /// Closes the connections once the reads under way are done; later reads are refused.
+    /// Closes the connections after the reads under way. Later reads are refused.
     pub(crate) async fn close(&self, count: usize) {
         let all = self.0.turns.acquire_many(u32::try_from(count).unwrap_or(u32::MAX)).await;
         self.0.turns.close();
@@ -78,7 +80,7 @@ impl Readers {
 }
 
 impl ReaderPool {
-    /// A connection that `work` leaves by a panic is not used again.
+    /// If `work` panics, its connection is not used again.
     fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> ReadResult<T>) -> ReadResult<T> {
         let idle = self.idle().pop();
         let conn = idle.map_or_else(|| database::reader(&self.path), Ok)?;

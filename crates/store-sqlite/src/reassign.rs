@@ -1,4 +1,4 @@
-//! Makes what belongs to one contact another's (D62).
+//! Moves the rows of one contact to another (D62).
 
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId};
@@ -9,13 +9,13 @@ use crate::cell::Cell;
 use crate::error::commit_error;
 use crate::table;
 
-/// Each moves the rows of one table from contact ?2 to contact ?3. Where both may have the same, what
-/// can be moved is, and the statement after it deals with what is left over. What of ?3 is not to
-/// stay gives way before that.
+/// Each statement moves the rows of one table from contact ?2 to contact ?3. Where a unique key
+/// could be violated, `OR IGNORE` moves the rows that can be moved, and the next statement deletes
+/// or detaches the others. A row of ?3 that is not to stay is removed before that.
 ///
-/// Listings, counts and searches need nothing more: what they keep does not depend on whose a message
-/// is, and a place in a list that changes hands leaves the list as long as it was. A place that is
-/// left over is counted off by the trigger of the table.
+/// Listings, counts and the search index need no other changes: their values do not depend on the
+/// contact of a message, and moving a list member does not change the size of its list. A trigger
+/// of the table counts the members that are deleted.
 const MOVES: [&str; 20] = [
     "UPDATE messages SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
@@ -25,7 +25,7 @@ const MOVES: [&str; 20] = [
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE links SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
-    // Nobody reads the version of a click.
+    // The version of a click is never read.
     "UPDATE clicks SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE ledger_lines SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
@@ -36,7 +36,7 @@ const MOVES: [&str; 20] = [
     "DELETE FROM list_members WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE OR IGNORE contact_tags SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM contact_tags WHERE company_id = ?1 AND contact_id = ?2",
-    // `window_that_stays`.
+    // The rule is the core's `window_that_stays`.
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?3 \
      AND EXISTS (SELECT 1 FROM dispatch_windows AS theirs WHERE theirs.company_id = ?1 \
      AND theirs.contact_id = ?2 AND theirs.key = dispatch_windows.key \
@@ -45,7 +45,7 @@ const MOVES: [&str; 20] = [
     "UPDATE OR IGNORE dispatch_windows SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?2",
-    // `recipient_that_stays`.
+    // The rule is the core's `recipient_that_stays`.
     "UPDATE recipients SET contact_id = NULL, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?3 AND status = 'waiting' \
      AND EXISTS (SELECT 1 FROM recipients AS theirs WHERE theirs.company_id = ?1 \
@@ -55,17 +55,17 @@ const MOVES: [&str; 20] = [
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE recipients SET contact_id = NULL, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
-    // Deliveries name a contact by their event. Those that are erased have an index of their own.
+    // A delivery refers to a contact through its event. Erased events have an index of their own.
     "UPDATE events SET contact_id = ?3 \
      WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL",
     "UPDATE events SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2 AND data IS NULL",
 ];
 
-/// Moves everything.
+/// Moves all rows.
 ///
 /// # Errors
 ///
-/// [`Conflict::Reference`] when there is something to move and nobody to take it.
+/// [`Conflict::Reference`] when there are rows to move and the receiving contact is missing.
 pub(crate) fn reassign(
     conn: &Connection,
     company: CompanyId,
@@ -105,7 +105,7 @@ mod tests {
             let step = steps.next().expect("a step");
             let found = step.starts_with("SEARCH") && step.ends_with(" AND contact_id=?)");
             assert!(found, "{statement}: {step}");
-            // What the other one has is looked up by what it is compared by.
+            // The rows of the receiving contact are found by the columns of the comparison.
             for step in steps {
                 let found = step.starts_with("SEARCH theirs")
                     && (step.ends_with(" AND contact_id=? AND key=?)")

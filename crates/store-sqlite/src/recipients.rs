@@ -15,20 +15,20 @@ use crate::cell::{Cell, Columns};
 use crate::error::{ReadResult, commit_error};
 use crate::table::{self, Table};
 
-/// In the order of the key of `list_members`, so that nothing is sorted.
+/// In the order of the key of `list_members`, so that SQLite does not sort.
 const ENROLL: &str = "INSERT INTO recipients \
      (company_id, campaign_id, number, contact_id, status, version) \
      SELECT company_id, ?2, row_number() OVER (ORDER BY contact_id), contact_id, 'waiting', 1 \
      FROM list_members WHERE company_id = ?1 AND list_id = ?3";
 
-/// Makes every contact of a list a recipient, numbered by their ids.
+/// Makes every contact of a list a recipient. They are numbered in the order of their ids.
 pub(crate) fn enroll(
     conn: &Connection,
     company: CompanyId,
     campaign: CampaignId,
     list: ListId,
 ) -> Result<(), CommitError> {
-    // A list without contacts would not tell that the campaign is missing.
+    // The insert alone would not detect a missing campaign when the list is empty.
     let key = RowKey::Campaign { company, id: campaign };
     if table::version::<Campaign>(conn, &key)?.is_none() {
         return Err(Conflict::Reference.into());
@@ -40,14 +40,14 @@ pub(crate) fn enroll(
     Ok(())
 }
 
-/// A step of a recipient on its way; the parameters are its columns and the version.
+/// Updates the status of a recipient. The parameters are the columns and the version.
 const STEP: &str = "UPDATE recipients SET status = ?5, message_id = ?6, debit_id = ?7, fault = ?8, \
      sent_at = ?9, version = version + 1 \
      WHERE company_id = ?1 AND campaign_id = ?2 AND number = ?3 AND contact_id IS ?4 \
      AND version = ?10";
 
-/// Replaces a recipient. Usually its contact stays: then the index of contacts is left alone, and
-/// nobody looks whether the contact is there.
+/// Replaces a recipient. Usually the contact does not change; then the index on contacts is not
+/// written and the foreign key is not checked.
 pub(crate) fn update(
     conn: &Connection,
     row: &Recipient,
@@ -68,7 +68,7 @@ pub(crate) fn update(
 const COUNT: &str = "SELECT count(*) FROM recipients INDEXED BY recipients_by_status \
      WHERE company_id = ?1 AND campaign_id = ?2 AND status = ?3";
 
-/// How many have a status; the index alone is read.
+/// The number of recipients with a status. Only the index is read.
 fn count(
     conn: &Connection,
     company: CompanyId,
@@ -79,7 +79,7 @@ fn count(
     conn.prepare_cached(COUNT)?.query_row(params_from_iter(&values), |row| Columns::new(row).get())
 }
 
-/// How many have which status: the lengths of the ranges that lie side by side in the index.
+/// The number of recipients by status: the lengths of adjacent ranges of the index.
 pub(crate) fn counts(
     conn: &Connection,
     company: CompanyId,
@@ -92,11 +92,11 @@ pub(crate) fn counts(
     Ok(counts)
 }
 
-/// As [`table::list`] takes it.
+/// A condition for [`table::list`].
 const OF_STATUS: &str = "company_id = ?1 AND campaign_id = ?2 AND status = ?3 AND number > ?4 \
      ORDER BY number LIMIT ?5";
 
-/// Those of a status after a number.
+/// The recipients with a status whose numbers are greater than a given one.
 pub(crate) fn of_status(
     conn: &Connection,
     company: CompanyId,
@@ -111,10 +111,10 @@ pub(crate) fn of_status(
     table::list(conn, OF_STATUS, &values)
 }
 
-/// As [`table::list`] takes it.
+/// A condition for [`table::list`].
 const OF_MESSAGE: &str = "company_id = ?1 AND message_id = ?2 ORDER BY campaign_id, number";
 
-/// Those that got one of the messages, by campaign and number.
+/// The recipients of these messages, by campaign and number.
 pub(crate) fn of_messages(
     conn: &Connection,
     company: CompanyId,
@@ -130,13 +130,14 @@ pub(crate) fn of_messages(
     Ok(found)
 }
 
-/// The numbers of a page. Passed by are entries of an index, or rows without what they refer to.
+/// The numbers of a page. The offset skips index entries, or rows whose contact and message are not
+/// read.
 const NUMBERS: &str = "SELECT number FROM recipients \
      WHERE company_id = ?1 AND campaign_id = ?2 ORDER BY number LIMIT ?3 OFFSET ?4";
 const NUMBERS_OF_STATUS: &str = "SELECT number FROM recipients INDEXED BY recipients_by_status \
      WHERE company_id = ?1 AND campaign_id = ?2 AND status = ?3 ORDER BY number LIMIT ?4 OFFSET ?5";
 
-/// A recipient with what its contact is shown by.
+/// A recipient with the values that show its contact.
 static ENTRY: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, c.identifier, c.phone FROM recipients AS r \
@@ -156,7 +157,7 @@ fn read_entry(row: &SqlRow<'_>) -> ReadResult<RecipientEntry> {
     })
 }
 
-/// One page of a campaign, of all or of one status.
+/// One page of a campaign's recipients: all of them, or those with one status.
 pub(crate) fn page(
     conn: &Connection,
     company: CompanyId,

@@ -1,4 +1,4 @@
-//! Reads that are alike for all kinds of record.
+//! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
@@ -27,7 +27,7 @@ fn list<T: Table + Into<Row>>(
     Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
 }
 
-/// Which rows of its table a listing has, in which order.
+/// The condition and order of a listing.
 const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "company_id = ?1 ORDER BY pipeline_id, display_order, id",

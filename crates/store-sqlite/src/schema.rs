@@ -1,7 +1,7 @@
 //! Migrations: versioned, forward only, checksummed, embedded.
 //!
-//! A runner of our own: two processes may start on one file at once, so that looking and migrating
-//! have to happen under one write lock, which the usual crates do not take.
+//! The usual crates for migrations do not check and migrate under one write lock. This is needed
+//! here, because two processes may start on one file at the same time.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
@@ -22,11 +22,11 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     checksum BLOB NOT NULL
 ) STRICT";
 
-/// Applies what is missing, all of it or nothing.
+/// Applies all missing migrations, or none.
 ///
 /// # Errors
 ///
-/// When the database is newer than this release, or was migrated in another form.
+/// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
     apply(conn, MIGRATIONS)
 }
@@ -54,7 +54,8 @@ fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> 
     Ok(())
 }
 
-/// The number of the latest migration of the database, once all of them are known.
+/// The number of the latest migration of the database, after checking that all its migrations are
+/// known.
 fn applied(conn: &Connection, migrations: &[&str]) -> Result<u32, SqliteError> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
     if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {

@@ -1,4 +1,4 @@
-//! What every kind of row has in common: the statements that read and write it.
+//! The statements that read and write a row, for every kind of row.
 
 use std::sync::LazyLock;
 
@@ -12,9 +12,9 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 use crate::cell::{Cell, Cells, Columns};
 use crate::error::{ReadResult, commit_error, store_error};
 
-/// A kind of row with its statements.
+/// A kind of row that has statements.
 pub(crate) trait Table: Layout {
-    /// Its statements, built once.
+    /// The statements, built once.
     fn statements() -> &'static Statements;
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
 #[derive(Debug)]
 pub(crate) struct Statements {
     table: TableDef,
-    /// The columns of its key, then the others, then those that follow from them.
+    /// The columns of the key, then the other columns, then the derived ones.
     pub(crate) written: Vec<&'static str>,
-    /// Columns and version, without a condition.
+    /// Selects columns and version, without a condition.
     pub(crate) select: String,
     get: String,
     version: String,
@@ -57,7 +57,7 @@ pub(crate) struct Statements {
 impl Statements {
     pub(crate) fn of(mut table: TableDef) -> Self {
         let TableDef { name, key, columns, derived, .. } = table;
-        // The table keeps a version of its rows, though they never change.
+        // The table has a version column, although clicks never change.
         table.versioned |= name == Click::TABLE.name;
         let written = [columns, derived].concat();
         let by_key = conditions(&columns[..key]);
@@ -112,7 +112,7 @@ pub(crate) fn placeholders(count: usize) -> String {
     places.join(", ")
 }
 
-/// Reads a row with its version behind its columns.
+/// Reads a row whose version is behind its columns.
 pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
     Columns::new(row).stored()
 }
@@ -135,7 +135,7 @@ pub(crate) fn find<T: Table>(
         .optional()
 }
 
-/// A query of a row and its company; the condition is about `row`.
+/// A query of a row and its company. The condition refers to the row as `row`.
 pub(crate) fn with_company<T: Table>(condition: &str) -> String {
     format!(
         "SELECT {}, {} FROM {} AS row JOIN companies AS c ON c.id = row.company_id \
@@ -146,7 +146,7 @@ pub(crate) fn with_company<T: Table>(condition: &str) -> String {
     )
 }
 
-/// What a query that [`with_company`] made finds by a value, at most one row.
+/// The row, at most one, that a query of [`with_company`] finds by a value.
 pub(crate) fn find_with_company<T: Table>(
     conn: &Connection,
     query: &str,
@@ -162,7 +162,7 @@ pub(crate) fn find_with_company<T: Table>(
         .optional()
 }
 
-/// All rows that satisfy `condition`, which may go on with an order.
+/// All rows that satisfy `condition`, which may end with an order.
 pub(crate) fn list<T: Table>(
     conn: &Connection,
     condition: &str,
@@ -198,7 +198,7 @@ pub(crate) fn key_values(key: &RowKey) -> Vec<Cell<'_>> {
     cells.0
 }
 
-/// The version of the row of a key, which is of this kind; `None` when it is gone.
+/// The version of the row of a key of this kind; `None` if the row is missing.
 pub(crate) fn version<T: Table>(
     conn: &Connection,
     key: &RowKey,
@@ -220,8 +220,8 @@ pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitE
     Ok(())
 }
 
-/// Why a row could not be inserted. One that is there already is told by its identity, whichever
-/// of its unique values SQLite came across first.
+/// Why a row could not be inserted. If its key is taken, the error names its identity, even if
+/// SQLite reported another unique key.
 pub(crate) fn insert_error<T: Table>(
     conn: &Connection,
     row: &T,
@@ -240,7 +240,7 @@ pub(crate) fn insert_error<T: Table>(
     }
 }
 
-/// Replaces a row that still has the version it was read at.
+/// Replaces a row if it still has the version it was read at.
 pub(crate) fn update<T: Table>(
     conn: &Connection,
     row: &T,
@@ -259,9 +259,9 @@ pub(crate) fn update<T: Table>(
     if changed == 0 { Err(Conflict::Stale(row.row_key()).into()) } else { Ok(()) }
 }
 
-/// Writes those columns of a row that differ, and `derived` ones, under the next version. The row
-/// lies at `seq` and is known to have the version it was read at. Where a table has many indexes it
-/// pays to find the differences: SQLite rewrites those of every column that a statement names.
+/// Writes the columns of a row that differ, and the `derived` ones, and increments the version. The
+/// row is at `seq` and is known to have the version it was read at. This saves work where a table
+/// has many indexes: SQLite rewrites the indexes of every column that a statement names.
 pub(crate) fn update_changed<T: Table>(
     conn: &Connection,
     seq: i64,
@@ -290,7 +290,7 @@ pub(crate) fn update_changed<T: Table>(
     Ok(())
 }
 
-/// Deletes the row of a key of this kind that still has the version it was read at.
+/// Deletes the row of a key of this kind if it still has the version it was read at.
 pub(crate) fn delete<T: Table>(
     conn: &Connection,
     key: &RowKey,

@@ -1,4 +1,4 @@
-//! Kinds of events that the adapter of a connection does not know.
+//! Kinds of events that the adapter of a connection does not recognize.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 
-/// As [`table::list`] takes it. A connection has few, so that they are sorted.
+/// A condition for [`table::list`]. A connection has few of these rows, so SQLite sorts them.
 static OF_CONNECTION: LazyLock<String> = LazyLock::new(|| {
     format!(
         "company_id = ?1 AND connection_id = ?2 ORDER BY last_at DESC, kind \
@@ -18,7 +18,7 @@ static OF_CONNECTION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Those of a connection, newest first.
+/// The rows of a connection, newest first.
 pub(crate) fn of_connection(
     conn: &Connection,
     company: CompanyId,

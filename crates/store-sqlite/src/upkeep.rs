@@ -1,4 +1,4 @@
-//! Housekeeping: what is not needed any more.
+//! Housekeeping: deletes rows that are not needed any more.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -9,12 +9,14 @@ use crate::error::{MIGRATE, SqliteError, commit_error, store_error};
 use crate::writer::expect_no_conflict;
 use crate::{SqliteStore, schema};
 
-/// Rows that one transaction drops, so that no task waits long for it.
+/// The number of rows that one transaction deletes. It is small so that other writes wait only
+/// briefly.
 const BATCH: u32 = 500;
-/// Transactions of one round of upkeep for each kind of row; the next round goes on.
+/// The number of transactions for each kind of row in one round of upkeep. The next round
+/// continues.
 const BATCHES: u32 = 20;
 
-/// Rows that have served their time.
+/// Rows to delete after a given time.
 struct ExpiredRows {
     any: &'static str,
     drop: &'static str,
@@ -59,8 +61,8 @@ const SPENT: [ExpiredRows; 5] = [
 ];
 
 impl SqliteStore {
-    /// Drops spent rows in small transactions. Most of the time there is nothing: then nothing is
-    /// written either.
+    /// Deletes expired rows in small transactions. Usually there are none; then there is no write
+    /// transaction.
     async fn drop_spent(
         &self,
         spent: &'static ExpiredRows,
@@ -97,9 +99,9 @@ impl Upkeep for SqliteStore {
         })
     }
 
-    // The log is folded into the file here rather than by the commit that makes it too long. There
-    // is no `PRAGMA optimize`: gathered statistics would only make plans change, and every query has
-    // the one index it was written for. What the planner believes stands in a migration.
+    // The log is checkpointed here, so that the commit that makes it too long does not have to.
+    // There is no `PRAGMA optimize`: gathered statistics could change the plans, and every query
+    // has the one index it was written for. A migration sets the statistics that the planner uses.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
         let cutoffs = Cutoffs::at(now);
         for spent in &SPENT {

@@ -1,4 +1,4 @@
-//! Webhooks, and where the events of a company go.
+//! Webhooks, and the order in which the events of a company are delivered.
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
@@ -8,7 +8,7 @@ use recado_core::webhooks::{Webhook, WebhookReads};
 use crate::SqliteStore;
 use crate::table::{self};
 
-/// The webhooks of a company that are not deleted, as [`table::list`] takes it.
+/// The condition for [`table::list`]: the webhooks of a company that are not deleted.
 const KEPT: &str = "company_id = ?1 AND state <> 'deleted' ORDER BY created_at, id";
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! The thread that writes: all change sets that wait are applied in one transaction, each in a
-//! savepoint of its own, and acknowledged once the transaction is durable (group commit).
+//! The thread that writes. All waiting change sets are applied in one transaction, each in its own
+//! savepoint, and are acknowledged when the transaction is durable (group commit).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,28 +12,28 @@ use tokio::sync::{mpsc, oneshot};
 use crate::contacts_search::{Pending, SearchIndex};
 use crate::error::{SqliteError, store_error};
 
-/// How many tasks may wait; the sender of one more waits.
+/// How many tasks may wait. If more are sent, their senders wait.
 const QUEUE: usize = 1024;
-/// How many tasks one transaction takes.
+/// The most tasks in one transaction.
 const BATCH: usize = 256;
-/// How often the write lock is asked for (each time for as long as the busy timeout) while another
-/// process holds it.
+/// How many times the writer tries to get the write lock while another process holds it. Each
+/// attempt lasts for the busy timeout.
 const LOCK_ATTEMPTS: u32 = 3;
 
-/// What a task writes with: inside a transaction and a savepoint.
+/// What a task writes with, inside a transaction and a savepoint.
 pub(crate) struct Transaction<'c> {
-    /// The connection.
+    /// The connection that writes.
     pub(crate) conn: &'c Connection,
     /// What is to be written to the search index before the commit.
     pub(crate) search: Pending,
 }
 
-/// Something to write.
+/// A write that waits for a transaction.
 trait WriteTask: Send {
-    /// Writes it; what it wrote is undone if this fails.
+    /// Makes the write. If this fails, what it wrote is undone.
     fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
 
-    /// Tells the outcome.
+    /// Sends the outcome to the caller.
     fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
 }
 
@@ -61,7 +61,7 @@ where
             (Ok(()), None) => Err(StoreError::corrupt("a task was not run").into()),
             (Err(error), _) => Err(error),
         };
-        // Whoever asked may have gone.
+        // The caller may have stopped waiting.
         drop(self.reply.send(answer));
     }
 }
@@ -76,9 +76,9 @@ pub(crate) struct WriteCounts {
 /// The queue of the writing thread.
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn WriteTask>>,
-    /// `None` once somebody has closed it.
+    /// `None` after `close`.
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Raised when no more is taken.
+    /// Set by `close`: no more tasks are accepted.
     closing: Arc<AtomicBool>,
     written: Arc<WriteCounts>,
 }
@@ -97,11 +97,11 @@ impl Writer {
         Ok(Self { queue, thread: Mutex::new(Some(thread)), closing, written })
     }
 
-    /// Runs `work` in the next transaction; answers once it is durable.
+    /// Runs `work` in the next transaction, and answers when that is durable.
     ///
     /// # Errors
     ///
-    /// What `work` answers, or what happened to the transaction.
+    /// The error of `work`, or the error of the transaction.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
@@ -117,11 +117,12 @@ impl Writer {
         &self.written
     }
 
-    /// Ends the thread after what waits is written, and closes its connection. Whoever calls it
-    /// again need not wait.
+    /// Ends the thread after the waiting tasks are written, and closes its connection. A second
+    /// call does not wait.
     pub(crate) async fn close(&self) {
         self.closing.store(true, Ordering::Release);
-        // Wakes the thread, so that it sees that. An error says that it has ended.
+        // This task wakes the thread, so that it reads the flag. An error means that the thread has
+        // ended.
         let _ = self.write(|_| Ok(())).await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return };
@@ -143,7 +144,7 @@ fn run(
     while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
         write_batch(conn, &mut index, &mut batch, written);
         if closing.load(Ordering::Acquire) {
-            // What waits already is still written.
+            // The tasks that already wait are still written.
             tasks.close();
         }
     }
@@ -151,9 +152,9 @@ fn run(
 
 /// Why a whole batch was not written.
 enum BatchError {
-    /// Certainly nothing was.
+    /// Certainly nothing was written.
     Nothing(rusqlite::Error),
-    /// The commit itself failed.
+    /// The commit itself failed, so the outcome is unknown.
     Unknown(rusqlite::Error),
 }
 
@@ -206,7 +207,7 @@ fn begin(conn: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Applies each task in a savepoint, then tells the search index. An error is one of the
+/// Applies each task in a savepoint, then writes the search index. An error is an error of the
 /// transaction as a whole.
 fn apply(
     conn: &Connection,
@@ -220,7 +221,7 @@ fn apply(
         let mark = tx.search.mark();
         let outcome = task.apply(&mut tx);
         if outcome.is_err() {
-            // An error of the disk or the memory takes the whole transaction back.
+            // After an error of the disk or of memory SQLite rolls the whole transaction back.
             if conn.is_autocommit() {
                 let message = Some("the transaction was rolled back".to_owned());
                 let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT);
@@ -242,7 +243,7 @@ fn commit(conn: &Connection, outcomes: &[Result<(), CommitError>]) -> Result<(),
     let mut attempts = 1;
     loop {
         match execute(conn, "COMMIT") {
-            // Nothing was written yet: the log is being folded elsewhere.
+            // Nothing was written yet: another connection checkpoints the log.
             Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
             Err(error) if is_busy(&error) => return Err(BatchError::Nothing(error)),
             result => return result.map_err(BatchError::Unknown),
@@ -266,7 +267,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// What a commit error is to a task that can have no conflict.
+/// The store error of a task that cannot have a conflict.
 pub(crate) fn expect_no_conflict(error: CommitError) -> StoreError {
     match error {
         CommitError::Store(error) => error,
@@ -274,7 +275,7 @@ pub(crate) fn expect_no_conflict(error: CommitError) -> StoreError {
     }
 }
 
-/// An error of a read that a task makes.
+/// The commit error of a failed read within a task.
 pub(crate) fn read_error(error: rusqlite::Error) -> CommitError {
     store_error(error).into()
 }
