@@ -1,8 +1,8 @@
-//! How fast a campaign of 10,000 recipients goes on Postgres: its enrolment, the intents of its
-//! messages by 16 tasks at once, and how long a change of the campaign waits meanwhile.
+//! Measures a campaign of 10,000 recipients on Postgres: its enrolment, the intents of its messages
+//! by 16 tasks at once, and how long a change of the campaign waits meanwhile.
 //!
-//! It is the server of the tests, which does not wait for the disk unless `RECADO_TEST_POSTGRES`
-//! names another one.
+//! It runs on the server of the tests, which does not wait for the disk unless
+//! `RECADO_TEST_POSTGRES` names another one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ fn message(number: u32, contact: ContactId) -> Message {
     }
 }
 
-/// What sending to one recipient writes before the gateway is called.
+/// The rows written for one recipient before the gateway is called.
 fn intent(
     campaign: &Stored<Campaign>,
     connection: &Stored<Connection>,
@@ -194,7 +194,7 @@ fn intent(
         })
 }
 
-/// What one task goes on with.
+/// The state of one task.
 struct Work {
     store: PostgresStore,
     queue: Vec<Stored<Recipient>>,
@@ -230,7 +230,7 @@ impl Work {
     }
 }
 
-/// Changes the campaign once in a while, as its operator might; answers the longest wait.
+/// Updates the campaign from time to time, as an operator might; answers the longest wait.
 async fn meddle(store: PostgresStore, campaign: CampaignId) -> Duration {
     let mut longest = Duration::ZERO;
     loop {

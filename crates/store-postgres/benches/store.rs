@@ -1,7 +1,8 @@
-//! How long a durable creation, alone and in company, and a page of a listing take on Postgres.
+//! Measures a durable creation, alone and with concurrent ones, and a page of a listing on
+//! Postgres.
 //!
-//! It is the server of the tests, which does not wait for the disk unless `RECADO_TEST_POSTGRES`
-//! names another one.
+//! It runs on the server of the tests, which does not wait for the disk unless
+//! `RECADO_TEST_POSTGRES` names another one.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +30,7 @@ fn company() -> CompanyId {
     CompanyId::new(Uuid::from_u128(1))
 }
 
-/// The contact with this number, no two alike.
+/// The contact with this number. No two contacts are equal.
 fn contact(number: u64) -> Contact {
     let phone = Phone::from_stored(format!("+55349{:08}", 90_000_000 + number)).expect("a phone");
     let identifier = Identifier::of_phone(&phone);

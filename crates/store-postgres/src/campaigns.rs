@@ -18,12 +18,12 @@ use crate::recipients::{add_count, counts_of};
 use crate::session::{all_stored, rows};
 use crate::table::{Table, columns_of};
 
-/// The running campaigns of all companies: those of an index.
+/// The running campaigns of all companies, read from an index.
 pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE status = 'running' ORDER BY id, company_id", Campaign::sql().select)
 });
 
-/// The campaigns of a company, each once for every status that recipients of it have.
+/// The campaigns of a company: one row for each campaign and status of its recipients.
 pub(crate) static COUNTED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, counted.status, counted.n FROM campaigns c \

@@ -1,4 +1,4 @@
-//! Values on their way out of rows.
+//! Reading values from rows.
 
 use std::error::Error;
 
@@ -12,13 +12,13 @@ use uuid::Uuid;
 use crate::param::JSONB_VERSION;
 use crate::table::Table;
 
-/// Takes the columns of a row one after the other.
+/// Reads the columns of a row one after the other.
 pub(crate) struct Columns<'r> {
     row: &'r Row,
     at: usize,
 }
 
-/// Anything that is not null.
+/// Accepts any value but null.
 struct Present;
 
 impl FromSql<'_> for Present {
@@ -32,7 +32,7 @@ impl FromSql<'_> for Present {
 }
 
 impl<'r> Columns<'r> {
-    /// Begins at the first column.
+    /// Starts at the first column.
     pub(crate) fn new(row: &'r Row) -> Self {
         Self { row, at: 0 }
     }
@@ -42,7 +42,7 @@ impl<'r> Columns<'r> {
         T::read(self)
     }
 
-    /// The next column, as the driver reads it.
+    /// The next column, as a type of the driver.
     pub(crate) fn raw<T: FromSql<'r>>(&mut self) -> Result<T, StoreError> {
         let value = self.row.try_get(self.at).map_err(|error| {
             let column = self.row.columns().get(self.at).map_or("", |column| column.name());
@@ -52,7 +52,7 @@ impl<'r> Columns<'r> {
         value
     }
 
-    /// Leaves columns out.
+    /// Skips columns.
     pub(crate) fn skip(&mut self, columns: usize) {
         self.at += columns;
     }
@@ -63,21 +63,21 @@ impl<'r> Columns<'r> {
         Ok(Stored::new(value, Version::new(self.get()?)))
     }
 
-    /// A record whose version is of no interest.
+    /// A record, without the version behind it.
     pub(crate) fn record<T: Table>(&mut self) -> Result<T, StoreError> {
         let value = T::read(self)?;
         self.skip(usize::from(T::TABLE.versioned));
         Ok(value)
     }
 
-    /// Whether the next column holds a value; it stays the next.
+    /// Whether the next column has a value. It is still the next column afterwards.
     pub(crate) fn is_present(&mut self) -> Result<bool, StoreError> {
         let present: Option<Present> = self.raw()?;
         self.at -= 1;
         Ok(present.is_some())
     }
 
-    /// The record of an outer join, if there is one.
+    /// The record of an outer join, `None` if the join found none.
     pub(crate) fn joined<T: Table>(&mut self) -> Result<Option<T>, StoreError> {
         if self.is_present()? {
             return self.record().map(Some);
@@ -87,7 +87,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// What `read` takes from what is there; null stays null.
+/// What `read` makes of a value; null stays null.
 pub(crate) fn taken<V, T>(
     value: Option<V>,
     read: impl FnOnce(V) -> Option<T>,
@@ -132,12 +132,13 @@ impl CellReader for Columns<'_> {
     }
 }
 
-/// A stored value that cannot be read; it is not repeated, as it may be personal.
+/// The error for a stored value that cannot be read. The value is not in the message, because it
+/// may be personal.
 pub(crate) fn unreadable<T>() -> StoreError {
     StoreError::corrupt(format!("a stored {} cannot be read", std::any::type_name::<T>()))
 }
 
-/// The text of a column of JSON, or of text that is JSON.
+/// The text of a column of JSON, or of a text column that holds JSON.
 struct Json<'r>(&'r [u8]);
 
 impl<'r> FromSql<'r> for Json<'r> {

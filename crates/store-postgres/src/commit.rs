@@ -1,9 +1,15 @@
-//! Commits: one transaction, sent whole.
+//! Commits: each is one transaction, sent at once.
 //!
-//! Its statements come in this order: the locks of what many rely on and of companies, and what is
-//! checked under the latter; rows that exist already, locked in the order of their keys, so that two
-//! commits cannot wait for each other; the changes; the events with their deliveries. Changes that
-//! lock in that order by themselves need no locks before.
+//! The statements of a commit have this order:
+//!
+//! 1. the locks of rows that many commits rely on, the locks of companies, and the checks that need
+//!    the latter;
+//! 2. the locks of existing rows, in the order of their keys, so that two commits cannot wait for
+//!    each other;
+//! 3. the changes;
+//! 4. the events with their deliveries.
+//!
+//! Changes that lock rows in the order of their keys by themselves need no locks before.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -35,19 +41,19 @@ use crate::session::{Session, Statement, TransactionMode};
 use crate::table::{Sql, Table};
 use crate::table_key::{KeyValue, TableKey};
 
-/// The lock that creators of contacts share and exports take alone.
+/// The advisory lock that commits which create contacts take shared and exports take exclusively.
 pub(crate) fn company_lock(company: CompanyId) -> i64 {
     let (high, low) = company.uuid().as_u64_pair();
-    // Ids made in the same millisecond differ in the low half. Another company under the same lock
-    // costs time, nothing else.
+    // Ids made in the same millisecond differ in the low half. If two companies get the same lock,
+    // commits of one may wait for the other; nothing else happens.
     (high.rotate_left(17) ^ low).cast_signed()
 }
 
-/// A statement, and the conflict that there is if it fails for want of a row.
+/// A statement, and the conflict to report if it fails because it found no row.
 pub(crate) struct CommitStep {
     statement: Statement,
     about: Option<Conflict>,
-    /// All that it is about, when that is several rows.
+    /// The keys of all rows of a statement on several rows.
     batch: Option<BatchKeys>,
 }
 
@@ -57,19 +63,19 @@ impl CommitStep {
         Self { statement: Statement::new(sql, params), about, batch: None }
     }
 
-    /// One that fails when an export has passed the position of a new contact of the company.
+    /// A step that fails when an export has passed the position of a new contact of the company.
     pub(crate) fn not_exported(sql: &'static str, params: Vec<Param>, company: CompanyId) -> Self {
         let about = Some(Conflict::Exported(company));
         Self { statement: Statement::new(sql, params), about, batch: None }
     }
 
-    /// The same, about several rows.
+    /// The same step, for several rows.
     pub(crate) fn of_batch(self, batch: BatchKeys) -> Self {
         Self { batch: Some(batch), ..self }
     }
 }
 
-/// Lays a change set out as the steps of one transaction.
+/// Makes a change set into the steps of one transaction.
 fn steps(mut changes: ChangeSet) -> Result<Vec<CommitStep>, Conflict> {
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
@@ -79,18 +85,18 @@ fn steps(mut changes: ChangeSet) -> Result<Vec<CommitStep>, Conflict> {
     Ok(steps)
 }
 
-/// What has to be locked of a row before anything is written.
+/// The locks that a row needs before anything is written.
 #[derive(Default)]
 struct Locks {
     place: Option<(RowKey, TableKey)>,
     unchanged: Vec<Version>,
     written: bool,
     deleted: bool,
-    /// Whether it has to be locked also where it is the only one.
+    /// Whether the row has to be locked even if it is the only one.
     alone: bool,
 }
 
-/// Locks the rows that exist already, where there are several, and checks the preconditions.
+/// Locks existing rows if there are several, and checks the preconditions.
 fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     let inserted: HashSet<RowKey> = changes
         .changes
@@ -116,12 +122,13 @@ fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
         let (keys, deleted, alone) = match change.kind() {
             ChangeKind::Update { row, .. } => (vec![row.key()], false, false),
             ChangeKind::Delete { key, .. } => (vec![key.clone()], true, false),
-            // Nobody may begin to refer to either of them meanwhile.
+            // No other transaction may insert a reference to either contact meanwhile.
             ChangeKind::Reassign { company, from, into } => {
                 let contact = |id| RowKey::Contact { company: *company, id };
                 (vec![contact(*from), contact(*into)], true, true)
             }
-            // No message may come to it meanwhile that goes with it and leaves no trace.
+            // No message may be inserted for this contact meanwhile: it would be deleted with the
+            // contact, and its id would not be kept as forgotten.
             ChangeKind::ForgetMessages { company, contact, .. } => {
                 (vec![RowKey::Contact { company: *company, id: *contact }], true, true)
             }
@@ -153,15 +160,15 @@ fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     }
 }
 
-/// Whether inserting the row waits for nobody who might wait for this commit: it has an id that
-/// nobody else makes, or its contact is locked by whoever makes it.
+/// Whether inserting the row never waits for a commit that may wait for this one: either no other
+/// commit makes a row with this id, or every commit that makes one locks its contact.
 const fn waits_for_nobody(row: &Row) -> bool {
     matches!(row, Row::Message(_) | Row::LedgerLine(_) | Row::Conversation(_))
 }
 
-/// How many of the locks have to be taken before the changes, if the others are of rows that the
-/// changes begin with updates of, in their order, and of which nothing else has to be known: then
-/// the updates themselves lock as they should.
+/// How many of the locks have to be taken before the changes. The others are left out if they are
+/// of rows that the first changes update, in the order of the locks, and that have no precondition:
+/// those updates lock the rows in the right order.
 fn in_order(
     locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
     changes: &[Change],
@@ -184,15 +191,15 @@ fn in_order(
     in_order.then_some(before)
 }
 
-/// Changes that follow each other and that one statement can make together.
+/// Consecutive changes that one statement can make together.
 #[derive(Default)]
 struct Together {
     members: Vec<ListMember>,
     /// New rows of one kind.
     rows: Vec<Row>,
     updates: Vec<(Delivery, Version)>,
-    /// Inserted at the end: they get positions, and by then the rows that other commits might be
-    /// waiting for are locked.
+    /// Inserted at the end, because they get positions: by then the rows that other commits may
+    /// wait for are locked.
     deliveries: Vec<Delivery>,
 }
 
@@ -209,7 +216,7 @@ impl Together {
         }
     }
 
-    /// Takes a change that can wait for others of its kind; answers any other one.
+    /// Keeps a change that can be made together with others of its kind; answers any other change.
     fn take(&mut self, steps: &mut Vec<CommitStep>, change: ChangeKind) -> Option<ChangeKind> {
         match change {
             ChangeKind::Insert(Row::ListMember(member)) => {
@@ -256,12 +263,12 @@ impl Together {
     }
 }
 
-/// Whether change sets often insert several rows of this kind: what a batch of gateway events makes.
+/// Whether change sets often insert several rows of this kind, as a batch of gateway events does.
 const fn is_often_many(row: &Row) -> bool {
     matches!(row, Row::Alias(_) | Row::Conversation(_) | Row::Message(_) | Row::MessageRef(_))
 }
 
-/// Inserts rows of one kind by few statements.
+/// Inserts rows of one kind by as few statements as possible.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
     let mut rows = rows.into_iter().map(|row| match_row!(row, record => bound(&record)));
     while let Some((sql, mut params)) = rows.next() {
@@ -320,7 +327,7 @@ fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
             let params = place.params_at(read_at);
             Ok(CommitStep::new(&place.sql.delete, params, Some(key)))
         }
-        // Kinds of change that this version does not know cannot be applied.
+        // This version cannot apply kinds of change that it does not know.
         _ => Err(Conflict::Contended),
     }
 }
@@ -332,7 +339,7 @@ pub(crate) fn insert<T: Table>(record: &T) -> CommitStep {
 fn update<T: Table>(record: &T, read_at: Version) -> CommitStep {
     let key = record.row_key();
     if !T::VERSIONED {
-        // All columns are the key: there is nothing to write, but it must be there.
+        // All columns are part of the key. There is nothing to write, but the row must exist.
         return CommitStep::new(&T::sql().unchanged, TableKey::find(&key).params(), Some(key));
     }
     let mut params = bind(record);

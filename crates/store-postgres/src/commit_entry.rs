@@ -1,5 +1,5 @@
-//! What a commit does before it touches any row: it takes the locks of what many rely on and of its
-//! companies, and checks what holds without a lock.
+//! The first steps of a commit, before it locks any row: they take the locks of rows that many
+//! commits rely on and the locks of companies, and make the checks that need those locks.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ use crate::param::params;
 const ENTER: &str =
     "SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)";
 
-/// The same, and fails unless the routes of `$3` have the version `$4`, or none.
+/// As [`ENTER`], and fails unless the routes of `$3` have the version `$4`, or are missing if that
+/// is null.
 const ENTER_ROUTED: &str = "\
 SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint), \
 1 / CASE WHEN (SELECT version FROM routes WHERE company_id = $3) IS NOT DISTINCT FROM $4::bigint \
@@ -26,15 +27,17 @@ THEN 1 ELSE 0 END";
 const NOT_EXPORTED: &str = "SELECT 1 / (1 - count(*)) FROM export_frontiers \
                             WHERE company_id = $1 AND created_at >= $2";
 
-/// Takes the locks `$1`, in order: those for which `$2` is true alone.
+/// Takes the locks `$1`, in order. Those for which `$2` is true are taken exclusively, the others
+/// shared.
 const RELY: &str = "\
 SELECT CASE WHEN l.alone THEN pg_advisory_xact_lock(l.number) END, \
 CASE WHEN NOT l.alone THEN pg_advisory_xact_lock_shared(l.number) END \
 FROM unnest($1::bigint[], $2::boolean[]) AS l (number, alone)";
 
-/// The lock of a row that very many commits rely on at a time, and few write: while a campaign runs,
-/// each of its messages relies on it and on its connection. The row's own lock would let no writer
-/// in as long as there is one reader after the other, and each of them would write to the row.
+/// The advisory lock of a row that very many commits rely on and few write. While a campaign runs,
+/// each of its messages relies on the campaign and on its connection. If each of them locked the
+/// row itself, each would write to it, and an update would wait as long as there is always another
+/// one.
 pub(crate) fn relied_on(key: &RowKey) -> Option<i64> {
     let (id, kind) = match key {
         RowKey::Campaign { id, .. } => (id.uuid(), 0x6361_6d70_6169_676e),
@@ -45,8 +48,8 @@ pub(crate) fn relied_on(key: &RowKey) -> Option<i64> {
     Some((high.rotate_left(29) ^ low ^ kind).cast_signed())
 }
 
-/// The step that takes the locks of rows that many rely on: before all others, so that a writer who
-/// waits for one holds nothing that others need.
+/// The step that takes the locks of rows that many commits rely on. It comes before all other
+/// locks, so that a commit that waits here holds no lock that others need.
 fn rely(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     let mut locks: BTreeMap<i64, bool> = BTreeMap::new();
     for precondition in &changes.requires {
@@ -70,18 +73,19 @@ fn rely(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     }
 }
 
-/// What a change set wants of one company.
+/// The locks and checks of one company that a change set needs.
 #[derive(Default)]
 struct CompanyLocks {
-    /// Its events get positions.
+    /// Whether there are events of the company, which get positions.
     journal: bool,
-    /// The creation of the oldest contact that no export may have passed.
+    /// The creation time of the oldest contact that no export may have passed.
     not_exported: Option<Timestamp>,
-    /// The versions of its routes.
+    /// The versions that the company's routes must have.
     routed: Vec<Option<Version>>,
 }
 
-/// The first steps of a commit. All of them take companies in the same order, and hold no row.
+/// The first steps of a commit. Every commit locks companies in the same order, and holds no row
+/// lock yet.
 pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     rely(steps, changes);
     let mut companies: BTreeMap<CompanyId, CompanyLocks> = BTreeMap::new();
@@ -118,7 +122,7 @@ pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
             steps.push(CommitStep::new(ENTER, params![journal, export], None));
         }
     }
-    // These have to see what was committed until the lock was there.
+    // These statements have to see everything that was committed before the lock was granted.
     for (company, wanted) in &companies {
         if let Some(created_at) = wanted.not_exported {
             let params = params![company.uuid(), created_at.millis()];

@@ -14,12 +14,12 @@ use crate::session::{first_stored, rows, select};
 use crate::table::Table;
 use crate::unknown_kinds::OF_CONNECTION;
 
-/// A connection of any company.
+/// A connection by its id, of any company.
 pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE id = $1 ORDER BY company_id LIMIT 1", Connection::sql().select)
 });
 
-/// Whether anything but its groups and early reports refers to a connection.
+/// Whether a row refers to a connection, other than its groups and reports that came early.
 const IN_USE: &str = "\
 SELECT FROM (SELECT) AS one WHERE \
 EXISTS (SELECT FROM conversations WHERE company_id = $1 AND connection_id = $2) \

@@ -1,4 +1,4 @@
-//! Contacts: how they are stored, and reads of one of them.
+//! Contacts: how they are stored, and reads of a single contact.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ fn conversation(
     Ok(connection.zip(columns.joined()?))
 }
 
-/// A contact with all that it refers to, a row for each of its conversations.
+/// A contact with all records it refers to: one row for each of its conversations.
 static RECORD: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, {}, {}, {}, {}, \

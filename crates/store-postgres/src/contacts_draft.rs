@@ -1,4 +1,5 @@
-//! What a body that writes a contact refers to: a few look-ups in one snapshot, one round trip.
+//! The records that a body which creates or changes a contact refers to: a few look-ups in one
+//! snapshot and one round trip.
 
 use std::sync::LazyLock;
 
@@ -31,8 +32,8 @@ SELECT c.id, c.created_at FROM aliases a JOIN contacts c ON c.company_id = $1 \
 AND c.id = a.contact_id WHERE a.company_id = $1 AND a.key = ANY($4)) AS held \
 ORDER BY held.created_at, held.id LIMIT 1";
 
-/// The definitions with the ids `$2` and those with the slugs `$3`, each once. Each is looked up by
-/// itself: a company can have very many.
+/// The definitions with the ids `$2` and those with the slugs `$3`, each once. Each is looked up
+/// separately, because a company can have very many.
 pub(crate) static FIELDS: LazyLock<String> = LazyLock::new(|| {
     let by = |column: &str, wanted: &str| {
         format!(
@@ -45,10 +46,10 @@ pub(crate) static FIELDS: LazyLock<String> = LazyLock::new(|| {
     format!("{} UNION {}", by("id", "$2::uuid[]"), by("slug", "$3::text[]"))
 });
 
-/// Takes in the rows of one look-up.
+/// Reads the rows of one look-up.
 type Take = Box<dyn FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + Send>;
 
-/// Look-ups that go out together.
+/// Look-ups that are sent together.
 #[derive(Default)]
 struct LookupBatch {
     statements: Vec<Statement>,
@@ -67,7 +68,7 @@ impl LookupBatch {
     }
 }
 
-/// The statement for those records of a company that are named.
+/// The statement for the records of a company with given ids.
 fn named<T: Table>() -> String {
     format!("{} WHERE company_id = $1 AND id = ANY($2)", T::sql().select)
 }

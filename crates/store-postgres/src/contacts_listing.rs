@@ -1,12 +1,13 @@
 //! Listings of contacts by page and by export.
 //!
-//! Both begin with the combinations of filtered values that match and how many contacts have each:
-//! few rows, whatever the number of contacts. Their sum is the total. A page then takes the first
-//! contacts of each combination from an index that holds them in order, and merges these: only the
-//! combinations whose first contact comes early can contribute.
+//! Both first read the matching combinations of filtered values and the number of contacts with
+//! each. These are few rows, whatever the number of contacts, and their sum is the total. For a
+//! page, the first contacts of each combination are read from an index that has them in order, and
+//! are merged. A combination is skipped if its first contact comes after the page.
 //!
-//! Limits are written twice: as a parameter, and rounded up as a literal below it, which tells the
-//! planner what to expect without a plan for each page.
+//! Limits are written twice: as a parameter, and rounded up as a literal in an inner query. From
+//! the literal the planner estimates the number of rows, so that not every page needs a plan of its
+//! own.
 
 use recado_core::Timestamp;
 use recado_core::contacts::{
@@ -30,12 +31,12 @@ use crate::gathered::{gathered, scattered};
 use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
 
-/// An order of contacts, and the indexes that hold them in it.
+/// An order of contacts, which has an index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListingOrder {
-    /// By last message: pages.
+    /// By last message. Used for pages.
     Message,
-    /// By creation, after the position `$10`, `$11`: exports.
+    /// By creation, after the position `$10`, `$11`. Used for exports.
     Creation,
 }
 
@@ -62,7 +63,7 @@ impl ListingOrder {
         }
     }
 
-    /// Which contacts come into question.
+    /// The condition on contacts in this order.
     pub(crate) const fn condition(self) -> &'static str {
         match self {
             Self::Message => "",
@@ -98,10 +99,10 @@ AND ($6::boolean IS NULL OR f.is_ai_enabled = $6) \
 AND ($7::boolean IS NULL OR f.is_group = $7) \
 GROUP BY f.facet HAVING sum(f.n) > 0)";
 
-/// `total`: how many contacts pass.
+/// `total`: the number of contacts that pass.
 const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
 
-/// `ids`: the contacts of the company in order, of which the first `bound` matter.
+/// `ids`: the contacts of the company in order, at least as many as `bound`.
 fn unfiltered(order: ListingOrder, bound: u64) -> String {
     format!(
         "ids AS (SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
@@ -112,7 +113,7 @@ fn unfiltered(order: ListingOrder, bound: u64) -> String {
     )
 }
 
-/// `ids`: the contacts of matching combinations, of which the first `$8 + $9` matter.
+/// `ids`: the contacts of matching combinations, including the first `$8 + $9` of the listing.
 fn filtered(order: ListingOrder, bound: u64) -> String {
     let of_facet = |limit: &str| {
         format!(
@@ -155,8 +156,8 @@ fn page_of(filter: &ContactFilter, order: ListingOrder, offset: u64, limit: u32)
     )
 }
 
-/// The records of `page` that `shown` holds for, with the total, what `more` says, and the
-/// definitions beside the first one.
+/// The records of `page` that fulfil `shown`, with the total, the columns `more`, and the
+/// definitions of fields in the first row.
 fn records(shown: &str, more: &str, clicks: bool) -> String {
     format!(
         "SELECT total.total, {more}, CASE WHEN coalesce(page.place, 1) = 1 THEN \
@@ -170,7 +171,7 @@ fn records(shown: &str, more: &str, clicks: bool) -> String {
     )
 }
 
-/// The statement of one page. `$8` is its size, `$9` how many contacts come before it.
+/// The statement of one page. `$8` is its size, `$9` the number of contacts to skip.
 pub(crate) fn page_statement(
     company: CompanyId,
     filter: &ContactFilter,
@@ -188,10 +189,10 @@ pub(crate) fn page_statement(
     (sql, params)
 }
 
-/// Whether another contact follows those that are handed out: `$8` is one more than they may be.
+/// Whether another contact follows those of the answer: `$8` is one more than the answer may have.
 const MORE: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint)";
 
-/// Whether the frontier of exports is before the last contact that is handed out.
+/// Whether the frontier of exports is before the last contact of the answer.
 const BEYOND: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint - 1 \
 AND NOT EXISTS (SELECT FROM export_frontiers e \
 WHERE e.company_id = $1 AND e.created_at >= q.created_at))";
@@ -221,7 +222,7 @@ pub(crate) fn export_statement(
     (sql, params)
 }
 
-/// A slice, and whether handing it out takes a later frontier.
+/// A slice, and whether the frontier has to be moved before it is answered.
 fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), StoreError> {
     let mut slice = ContactSlice::default();
     let mut beyond = false;
@@ -240,11 +241,11 @@ fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), Store
     Ok((slice, beyond))
 }
 
-/// Moves the frontier to `$2`, never back.
+/// Moves the frontier to `$2`, but never back.
 const RAISE: &str = "INSERT INTO export_frontiers AS f (company_id, created_at) VALUES ($1, $2) \
 ON CONFLICT (company_id) DO UPDATE SET created_at = greatest(f.created_at, excluded.created_at)";
 
-/// How often a part of an export is read again while contacts are deleted from it.
+/// How often a part of an export is read again because contacts were deleted from it.
 const READS: usize = 10;
 
 impl PostgresStore {
@@ -259,11 +260,11 @@ impl PostgresStore {
         Ok(read_slice(&rows(&self.pool, sql, params).await?, clicks)?.0)
     }
 
-    /// Reads a part; if its last position is beyond the frontier, raises the frontier to it and
-    /// reads again. A part that is handed out was thus read when the frontier was at its end
-    /// already: a contact created before it was either committed, and is seen, or its creation is
-    /// refused. The second time the part ends where it did or earlier, unless contacts were
-    /// deleted.
+    /// Reads a part of an export. If its last position is beyond the frontier, moves the frontier
+    /// there and reads again. A part is answered only if the frontier had reached its end before
+    /// the part was read. A contact created before that end was then either committed, and is in
+    /// the part, or its creation is refused. The second part ends where the first one did or
+    /// earlier, unless contacts were deleted.
     pub(crate) async fn export(
         &self,
         company: CompanyId,
@@ -283,7 +284,7 @@ impl PostgresStore {
         Err(StoreError::unavailable("the contacts of an export are being deleted too fast"))
     }
 
-    /// Raises the frontier while no contact is being created: a later creation sees it.
+    /// Moves the frontier while no contact is being created, so that every later creation sees it.
     async fn raise(&self, company: CompanyId, frontier: Timestamp) -> Result<(), StoreError> {
         let lock = "SELECT pg_advisory_xact_lock($1)";
         let statements = vec![

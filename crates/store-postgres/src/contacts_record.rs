@@ -1,4 +1,4 @@
-//! A contact with what it refers to, in one row.
+//! A contact with the records it refers to, in one row.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::columns::Columns;
 use crate::gathered::{gathered, scattered};
 use crate::table::columns_of;
 
-/// The columns of a contact `c` with what it refers to.
+/// The columns of a contact `c` with the records it refers to.
 pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{}, {}, {}, tagged.tags, clicked.total, clicked.last_at",
@@ -23,8 +23,8 @@ pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Joins what a contact `c` of the company `$1` refers to. `$clicks` says whether clicks are
-/// wanted.
+/// Joins the records that a contact `c` of the company `$1` refers to. `$clicks` says whether
+/// clicks are counted.
 pub(crate) static RECORD_JOINS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "LEFT JOIN organizations o ON o.company_id = $1 AND o.id = c.organization_id \

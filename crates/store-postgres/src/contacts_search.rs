@@ -6,17 +6,19 @@ use recado_core::ids::CompanyId;
 use crate::contacts_listing::ListingOrder;
 use crate::param::{Param, params};
 
-/// How many hits of a search are many: about as long as it takes to look up as many contacts, it
-/// takes to walk to a page of them in a company of a million.
+/// The number of hits from which the contacts are read in the order of the listing. Looking up this
+/// many contacts takes about as long as reading up to a page of them in a company of a million
+/// contacts.
 const MANY_HITS: u32 = 2_000;
 
-/// `hits`: all contacts that a search finds and the exact filters let pass; `total`: how many;
-/// `ids`: those among which the first `$8 + $9` matter. The first parameter of the search narrows
-/// by trigrams, the next two decide.
+/// `hits`: all contacts that a search finds and that pass the exact filters; `total`: their number;
+/// `ids`: contacts among which are the first `$8 + $9`. The first parameter of the search selects
+/// by trigrams, the next two compare the text.
 ///
-/// Many hits are found early in the order of the listing, so that order is walked until there are
-/// enough, yet never beyond a small multiple of the hits; else each hit is looked up and all are
-/// sorted. `OFFSET 0` and `IS TRUE` keep the planner from other ways, whatever the statistics say.
+/// With many hits, contacts are read in the order of the listing until there are enough hits, but
+/// never more contacts than a small multiple of the hits. Otherwise each hit is looked up and all
+/// are sorted. `OFFSET 0` and `IS TRUE` keep the planner from choosing another plan, whatever the
+/// statistics are.
 pub(crate) fn searched(filter: &ContactFilter, order: ListingOrder) -> String {
     let query = order.search_parameters();
     let (first, last) = (query + 1, query + 2);
@@ -50,8 +52,9 @@ fn quoted(lexeme: &str) -> String {
     format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// The query that holds for every text that holds one of the needles: all trigrams of a needle, or
-/// the beginning of one for needles that are shorter. The counterpart of `recado_trigrams`.
+/// The query that matches every text that contains one of the needles. It asks for all trigrams of
+/// a needle, or, for a needle that is shorter, for trigrams that begin with it. The function
+/// `recado_trigrams` of the schema has the same rules.
 pub(crate) fn trigram_query(company: CompanyId, search: &SearchQuery) -> String {
     let company = company.to_string();
     let prefix = &company[company.len() - 8..];
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn quotes_and_backslashes_mean_themselves() {
-        // The needle o'\ and the one trigram it has.
+        // The needle o'\ and its one trigram.
         assert_eq!(query("o'\\"), r"('000000c1o''\\')");
     }
 }

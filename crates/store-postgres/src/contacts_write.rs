@@ -1,4 +1,4 @@
-//! How contacts are written: with what listings and searches find them by.
+//! How contacts are written, with the columns by which listings and searches find them.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,10 +12,10 @@ use crate::commit::CommitStep;
 use crate::param::{Param, bind};
 use crate::table::Sql;
 
-/// The text of searches is kept in a table of its own and written only when it changes.
+/// The search text has a table of its own and is written only when it changes.
 static SQL: LazyLock<Sql> = LazyLock::new(|| {
     let sql = Sql::of(TableDef { derived: &["facet"], ..Contact::TABLE });
-    // The facet is the last column; the text follows it.
+    // The facet is the last column. The text is the parameter after it.
     let facet = Contact::TABLE.columns.len() + 1;
     let text = facet + 1;
     let version = text + 1;
@@ -36,7 +36,7 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
     Sql { insert, update, ..sql }
 });
 
-/// The parameters of a contact, its facet and its text.
+/// The values of a contact, its facet and its search text.
 fn params(contact: &Contact) -> Vec<Param> {
     let mut params = bind(contact);
     params.push(Param::Id(Uuid::from_bytes(*contact.facet_key().as_bytes())));
@@ -49,7 +49,7 @@ pub(crate) fn insert(contact: &Contact) -> CommitStep {
     CommitStep::new(&SQL.insert, params(contact), None)
 }
 
-/// Replaces a contact that has the version it was read at.
+/// Replaces a contact if it has the version it was read at.
 pub(crate) fn update(contact: &Contact, read_at: Version) -> CommitStep {
     let mut params = params(contact);
     params.push(Param::Int(signed(read_at.number())));

@@ -1,4 +1,4 @@
-//! Conversations, and contacts as their channels know them.
+//! Conversations, and contacts with the data known of them on their channel.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -17,9 +17,9 @@ use crate::param::{Param, params};
 use crate::session::rows;
 use crate::table::columns_of;
 
-/// The look-ups of a query: one by one they use an index each, whatever the planner takes the company
-/// for. Parts that are not asked for are left out; the kinds of query that occur are few, so each is
-/// planned once.
+/// The look-ups of a query. Each value is looked up separately, so that an index is used whatever
+/// the planner's estimate of the company is. Parts without values are left out. Few kinds of query
+/// occur, so each is planned once.
 fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
     let mut params = params![company.uuid()];
     let by_channel = !query.identifiers.is_empty() || !query.keys.is_empty();
@@ -62,7 +62,7 @@ fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
     (parts.join(" UNION "), params)
 }
 
-/// A parameter that holds these values, if there are any.
+/// A parameter that holds these values; `None` if there are none.
 fn list<T, V>(values: &[T], value: impl Fn(&T) -> V) -> Option<Param>
 where
     Vec<V>: tokio_postgres::types::ToSql + Send + Sync + 'static,
@@ -70,7 +70,7 @@ where
     (!values.is_empty()).then(|| Param::of(values.iter().map(value).collect::<Vec<V>>()))
 }
 
-/// The contacts that `named` selects, a row for each of their conversations.
+/// The contacts that `named` selects: one row for each of their conversations.
 fn channel_contacts(named: &str) -> String {
     format!(
         "WITH named AS MATERIALIZED ({named}) SELECT {contact}, \
@@ -110,7 +110,7 @@ fn read_contacts(found: &[Row]) -> Result<Vec<ChannelContact>, StoreError> {
     Ok(contacts)
 }
 
-/// A column of the newest message of a contact that goes one way and is not from a history.
+/// A column of the newest message of a contact in one direction, without messages from a history.
 fn newest(column: &str) -> String {
     format!(
         "SELECT {column} FROM messages WHERE company_id = $1 AND contact_id = $2 \

@@ -1,4 +1,4 @@
-//! Deliveries: how they are stored, and reads of them for the operator.
+//! Deliveries: how they are stored, and the operator's reads.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::param::{Param, params};
 use crate::session::{rows, select};
 use crate::table::columns_of;
 
-/// One page with the total, in one state of the database.
+/// One page with the total, read from one state of the database.
 pub(crate) fn page_statement(
     company: CompanyId,
     filter: &DeliveryFilter,
@@ -33,7 +33,7 @@ pub(crate) fn page_statement(
     and("webhook_id", filter.webhook.map(|webhook| Param::of(webhook.uuid())));
     and("event_type", filter.event.map(|event| Param::of(event.as_str())));
     if filter.status == Some(DeliveryStatus::Pending) {
-        // They have an index.
+        // Pending deliveries have an index.
         condition.push_str(" AND queued_at IS NOT NULL");
     }
     let sql = format!(

@@ -1,4 +1,5 @@
-//! Many deliveries at once: those that the events of a commit make, and the outcomes of attempts.
+//! Many deliveries in one statement: those that the events of a commit make, and the outcomes of
+//! attempts.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ use crate::events;
 use crate::param::{Param, params};
 use crate::session::rows;
 
-/// Inserts deliveries of one company that were never tried, in order; `first` is its first
+/// Inserts deliveries of one company, in order, that had no attempt yet. `first` is the first
 /// parameter after the company's.
 fn insert_sql(first: usize) -> String {
     let array = |at: usize, kind: &str| format!("unnest(${}::{kind}[])", first + at);
@@ -36,11 +37,12 @@ fn insert_sql(first: usize) -> String {
 
 static INSERT: LazyLock<String> = LazyLock::new(|| insert_sql(2));
 
-/// Inserts events, and the deliveries that they make.
+/// Inserts events and their deliveries.
 static EMIT: LazyLock<String> =
     LazyLock::new(|| format!("WITH emitted AS ({}) {}", events::INSERT, insert_sql(7)));
 
-/// Whether it is as it was made, so that [`INSERT`] says all of it.
+/// Whether the delivery is unchanged since it was made, so that [`INSERT`] writes all of its
+/// columns.
 fn is_new(delivery: &Delivery) -> bool {
     delivery.is_fresh()
         && delivery.tries == 0
@@ -58,7 +60,7 @@ fn inserted(deliveries: &[Delivery]) -> Vec<Param> {
     params![ids, webhooks, events, types, times]
 }
 
-/// The steps that write events and the deliveries that were made with them: few, often one.
+/// The steps that write events and their deliveries. They are few, often one.
 pub(crate) fn emit(steps: &mut Vec<CommitStep>, events: Vec<Event>, deliveries: Vec<Delivery>) {
     let mut events = runs(events, |event| Some(event.company)).into_iter().peekable();
     let deliveries = runs(deliveries, |made| is_new(made).then_some(made.company));
@@ -87,7 +89,7 @@ pub(crate) fn emit(steps: &mut Vec<CommitStep>, events: Vec<Event>, deliveries: 
     }
 }
 
-/// Parts a list into stretches that are alike.
+/// Splits a list into runs of items with the same key.
 fn runs<T, K: PartialEq>(list: Vec<T>, of: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
     let mut runs: Vec<(K, Vec<T>)> = Vec::new();
     for item in list {
@@ -100,11 +102,11 @@ fn runs<T, K: PartialEq>(list: Vec<T>, of: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)>
     runs
 }
 
-/// Replaces deliveries in the order of the parameters, all of them or none: if one does not have
-/// its version any more, it fails.
+/// Replaces deliveries in the order of the parameters: all of them or none. Fails if one of them
+/// has another version.
 ///
-/// The conditions on the key look up one row after the other; they leave the planner no other way,
-/// whatever it thinks of the table.
+/// The conditions on the key make the planner look up one row after the other, whatever it
+/// estimates of the table.
 pub(crate) const UPDATE: &str = "\
 WITH changed AS (UPDATE deliveries d SET webhook_id = u.webhook_id, event_id = u.event_id, \
 event_type = u.event_type, status = u.status, attempts = u.attempts, tries = u.tries, \
@@ -118,7 +120,7 @@ WHERE d.company_id = ANY(ARRAY[u.company_id]) AND d.id = ANY(ARRAY[u.id]) \
 AND d.version = u.read_at RETURNING 1) \
 SELECT 1 / CASE WHEN count(*) = cardinality($1::uuid[]) THEN 1 ELSE 0 END FROM changed";
 
-/// The first of the keys whose row does not have its version.
+/// The first of the keys whose row does not have the expected version.
 const STALE: &str = "\
 SELECT u.company_id, u.id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) WITH ORDINALITY \
 AS u (company_id, id, read_at, place) \
@@ -126,7 +128,7 @@ WHERE NOT EXISTS (SELECT FROM deliveries d \
 WHERE d.company_id = u.company_id AND d.id = u.id AND d.version = u.read_at) \
 ORDER BY u.place LIMIT 1";
 
-/// Which rows a batch is about, and at which versions.
+/// The rows of a batch, with their expected versions.
 #[derive(Debug, Default)]
 pub(crate) struct BatchKeys {
     companies: Vec<Uuid>,
@@ -134,7 +136,7 @@ pub(crate) struct BatchKeys {
     versions: Vec<i64>,
 }
 
-/// One step that makes all of the updates; they are of different deliveries.
+/// One step that makes all of the updates. No two of them may be of the same delivery.
 pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
     let batch = BatchKeys {
         companies: updates.iter().map(|(delivery, _)| delivery.company.uuid()).collect(),
@@ -176,7 +178,8 @@ pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
     CommitStep::new(UPDATE, params, first).of_batch(batch)
 }
 
-/// Sorts each stretch of updates of deliveries by key, which is the order in which rows are locked.
+/// Sorts each run of updates of deliveries by key, because rows are locked in the order of their
+/// keys.
 pub(crate) fn sort_updates(changes: &mut [Change]) {
     let key = |change: &Change| match change.kind() {
         ChangeKind::Update { row: Row::Delivery(delivery), .. } => {
@@ -192,7 +195,8 @@ pub(crate) fn sort_updates(changes: &mut [Change]) {
 }
 
 impl PostgresStore {
-    /// The row that made a batch fail; `None` if it is as it was by now.
+    /// The key of the row that made a batch fail; `None` if the row has the expected version by
+    /// now.
     pub(crate) async fn stale_delivery(
         &self,
         batch: BatchKeys,

@@ -19,8 +19,8 @@ use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, first_stored, rows};
 use crate::table::{Table, columns_of};
 
-/// Deliveries of `$1` and `$2` that pass `condition`, with what their events tell. Each event is
-/// looked up by itself, whatever the planner thinks of the tables.
+/// Deliveries of `$1` and `$2` that fulfil `condition`, with contact and data of their events. Each
+/// event is looked up separately, whatever the planner estimates of the tables.
 fn queued(condition: &str) -> String {
     format!(
         "SELECT d.seq, {}, e.contact_id, e.data FROM deliveries d \
@@ -31,19 +31,19 @@ fn queued(condition: &str) -> String {
     )
 }
 
-/// Those that were never tried, after a position.
+/// Deliveries after a position that had no attempt yet.
 pub(crate) static FRESH: LazyLock<String> = LazyLock::new(|| {
     let never = Timestamp::MIN.millis();
     queued(&format!("d.queued_at = {never} AND d.seq > $3 ORDER BY d.queued_at, d.seq"))
 });
 
-/// Those that are due again.
+/// Deliveries that are due for another attempt.
 pub(crate) static AGAIN: LazyLock<String> = LazyLock::new(|| {
     let never = Timestamp::MIN.millis();
     queued(&format!("d.queued_at > {never} AND d.queued_at <= $3 ORDER BY d.queued_at, d.seq"))
 });
 
-/// The first entry of each queue, one look-up for each.
+/// The first entry of each queue, with one look-up for each.
 pub(crate) fn queues_sql(after: bool) -> String {
     let first = |table: &str, after: &str| {
         format!(

@@ -1,10 +1,10 @@
-//! What Postgres reports, in the terms of the contract.
+//! Conversion of Postgres errors to those of the contract.
 
 use recado_core::store::{CommitError, Conflict, StoreError, UniqueKey};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// The unique key of a constraint of the schema.
+/// The unique key that a constraint of the schema enforces.
 fn unique_key(constraint: &str) -> UniqueKey {
     match constraint {
         "contact_identifier" => UniqueKey::ContactIdentifier,
@@ -33,23 +33,24 @@ fn unique_key(constraint: &str) -> UniqueKey {
     }
 }
 
-/// What brings a database up to date.
+/// The name of the function that migrates a database, for messages.
 pub(crate) const MIGRATE: &str = "PostgresStore::migrate";
 
-/// Whether the server refused for want of means, or because it is going down: a later attempt may
-/// succeed.
+/// Whether the server refused because resources were short or because it is shutting down. A later
+/// attempt may succeed.
 fn passes(error: &DbError) -> bool {
-    // Classes: connection, resources, operator intervention, system, read-only after a failover.
+    // The classes: connection, resources, operator intervention, system, and read-only after a
+    // failover.
     let code = error.code().code();
     ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class))
         || *error.code() == SqlState::READ_ONLY_SQL_TRANSACTION
         || *error.code() == SqlState::LOCK_NOT_AVAILABLE
 }
 
-/// Why a read failed. The server's `DETAIL` may quote rows, so it is not repeated.
+/// The error of a failed read. The server's `DETAIL` is left out, because it may quote rows.
 pub(crate) fn failed(error: Error) -> StoreError {
     match error.as_db_error() {
-        // Nobody has migrated yet: a server may be up before its database is.
+        // The schema is missing: a server may be started before its database is migrated.
         Some(db) if *db.code() == SqlState::UNDEFINED_TABLE => {
             StoreError::not_migrated(MIGRATE, error)
         }
@@ -60,8 +61,8 @@ pub(crate) fn failed(error: Error) -> StoreError {
     }
 }
 
-/// Why a statement of a commit failed. `about` is what it means that the statement found no row; a
-/// failure of the connection may have come after the commit.
+/// The error of a failed statement of a commit. `about` is the conflict if the statement found no
+/// row. When the connection fails, the transaction may have been committed.
 pub(crate) fn refused(error: Error, about: Option<Conflict>) -> CommitError {
     let Some(db) = error.as_db_error() else {
         return StoreError::outcome_unknown(error).into();

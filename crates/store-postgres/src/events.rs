@@ -12,10 +12,10 @@ use crate::error::failed;
 use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
 
-/// The columns of a record, in the order in which [`read`] takes them.
+/// The columns of a record, in the order in which [`read`] reads them.
 const COLUMNS: &str = "e.company_id, e.id, e.event_type, e.contact_id, e.at, e.data";
 
-/// Inserts events of one company, in order: its parameters are those of [`inserted`].
+/// Inserts events of one company, in order. Its parameters are those of [`inserted`].
 pub(crate) const INSERT: &str = "\
 INSERT INTO events (company_id, id, event_type, contact_id, at, data) \
 SELECT $1::uuid, unnest($2::uuid[]), unnest($3::text[]), unnest($4::uuid[]), \
@@ -31,12 +31,14 @@ pub(crate) fn inserted(company: CompanyId, events: Vec<Event>) -> Vec<Param> {
     params![company.uuid(), ids, types, contacts, times, data]
 }
 
-/// The lock that writers of a company's events share, and readers of its journal take alone for an
-/// instant. Writers take it before their events get positions and before they lock any row, so that
-/// nobody waits for the reader while the reader waits for him.
+/// The advisory lock that commits with events of a company take shared, and that reads of its
+/// journal take exclusively for one short statement. A commit takes it before its events get
+/// positions and before it locks any row, so that no commit waits for a reader that waits for that
+/// commit.
 pub(crate) fn journal_lock(company: CompanyId) -> i64 {
     let (high, low) = company.uuid().as_u64_pair();
-    // Not the lock of exports, and not its negative: they are of the same numbers.
+    // It must differ from the lock of exports and from its negative, which are in the same number
+    // space.
     (high.rotate_left(31) ^ low.rotate_left(7) ^ 0x6a6f_7572_6e61_6c00).cast_signed()
 }
 
@@ -90,8 +92,8 @@ impl EventReads for PostgresStore {
             Statement::new(journal_sql(), params),
         ];
         let session = Session::take(&self.pool).await?;
-        // The lock is held for the one statement: an event with a lower number is visible to it,
-        // and a later one gets a higher number.
+        // The lock is held for one statement. Afterwards, every event with a lower position is
+        // visible, and every later event gets a higher position.
         let outcome = session.run(TransactionMode::Transaction, statements).await?;
         let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
         let page = found.pop().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Records that are gathered in one column, as an array of arrays in JSON.
+//! Records that are aggregated in one column, as a JSON array of arrays.
 
 use recado_core::store::StoreError;
 use recado_store_sql::{CellReader, Field, Layout, TableDef};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::columns::{taken, unreadable};
 use crate::table::{Table, named};
 
-/// The SQL expression that gathers records as an array of arrays in JSON, by creation.
+/// The SQL expression that aggregates records as a JSON array of arrays, by creation.
 pub(crate) fn gathered<T: Table>(alias: &str) -> String {
     let TableDef { name, columns, .. } = T::TABLE;
     let columns: Vec<String> =
@@ -20,12 +20,12 @@ pub(crate) fn gathered<T: Table>(alias: &str) -> String {
     )
 }
 
-/// Takes the fields of one gathered record one after the other. What JSON has no form of its own
-/// for is not gathered.
+/// Reads the fields of one aggregated record one after the other. Values that JSON has no type for
+/// are never aggregated.
 pub(crate) struct GatheredFields<'j>(std::slice::Iter<'j, Value>);
 
 impl<'j> GatheredFields<'j> {
-    /// The next field, of one place or of several.
+    /// The next value, of one element or of several.
     pub(crate) fn get<T: Field>(&mut self) -> Result<T, StoreError> {
         T::read(self)
     }
@@ -80,7 +80,7 @@ impl CellReader for GatheredFields<'_> {
     }
 }
 
-/// Takes gathered records apart; null is none.
+/// Reads the aggregated records; null is an empty list.
 pub(crate) fn scattered<T>(
     gathered: Option<Value>,
     read: impl Fn(&mut GatheredFields<'_>) -> Result<T, StoreError>,

@@ -1,4 +1,4 @@
-//! Groups and communities, as each connection sees them.
+//! Groups and communities, as each connection knows them.
 
 use async_trait::async_trait;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};

@@ -7,19 +7,23 @@
 //! # Design
 //!
 //! - A commit is one pipelined transaction: `BEGIN`, locks in a fixed order, preconditions, writes,
-//!   events, `COMMIT`, sent at once and answered in one round trip. A statement that does not find
-//!   the row it was decided on fails the transaction by itself.
-//! - What very many commits rely on at a time, campaigns and connections, is held by locks that
-//!   queue: a pause waits for the turns under way, and for no later ones.
-//! - Every read is one statement, or several in one snapshot, also one round trip.
-//! - Contacts are counted by the combination of the values that listings filter by: writers append
-//!   differences, [`Upkeep`](recado_core::store::Upkeep) folds them. Totals never scan. So are
-//!   messages; only totals of one contact, or between two times, are counted in an index.
-//! - No index holds what a status report or a newer message changes of a message or conversation.
-//! - Searches are answered by an index of trigrams of the text that the core gives, so they find
-//!   what [`SearchQuery`](recado_core::contacts::SearchQuery) finds, without an extension.
-//! - Statements are prepared and kept by connection: a pooler in between must be in session mode.
-//! - Data is durable at the server's `synchronous_commit`; leave it on.
+//!   events and `COMMIT` are sent at once and answered in one round trip. A statement that does not
+//!   find the row that the decision relied on makes the transaction fail.
+//! - Campaigns and connections, which very many commits rely on at the same time, are protected by
+//!   advisory locks whose waiters queue: pausing a campaign waits for the commits under way, but
+//!   not for later ones.
+//! - A read is one statement, or several in one snapshot; in both cases it takes one round trip.
+//! - Contacts are counted by the combination of the values that listings filter by. Writers append
+//!   differences; [`Upkeep`](recado_core::store::Upkeep) adds them to the counts. A total never
+//!   scans contacts. Messages are counted in the same way; only totals of one contact, or between
+//!   two times, are counted in an index.
+//! - No index has the columns that a status report changes in a message, or that a newer message
+//!   changes in a conversation.
+//! - Searches use an index of the trigrams of the core's search text. They find exactly what
+//!   [`SearchQuery`](recado_core::contacts::SearchQuery) finds. No extension is needed.
+//! - Statements are prepared and kept by connection. A connection pooler between store and server
+//!   must be in session mode.
+//! - Data is as durable as the server's `synchronous_commit` makes it; leave that on.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -13,9 +13,9 @@ use crate::columns::Columns;
 use crate::param::params;
 use crate::session::rows;
 
-/// A [`Limiter`] whose state all processes on one database share. Made by
-/// [`PostgresStore::limiter`](crate::PostgresStore::limiter). The state is not durable: a crash of
-/// the server makes every allowance whole.
+/// A [`Limiter`] whose state all processes on one database share. It is made by
+/// [`PostgresStore::limiter`](crate::PostgresStore::limiter). The state is not durable: after a
+/// crash of the server every limit starts again with its full allowance.
 #[derive(Clone)]
 pub struct PostgresLimiter {
     pool: Pool,

@@ -12,7 +12,7 @@ use crate::param::params;
 use crate::session::{Statement, rows, snapshot};
 use crate::table::columns_of;
 
-/// One statement that makes many contacts members of lists of one company.
+/// One statement that adds contacts to lists of one company.
 pub(crate) fn insert_members(members: &[ListMember]) -> Option<Statement> {
     let company = members.first()?.company;
     let sql = "INSERT INTO list_members (company_id, list_id, contact_id) \
@@ -23,7 +23,7 @@ pub(crate) fn insert_members(members: &[ListMember]) -> Option<Statement> {
     Some(Statement::new(sql, params![company.uuid(), lists, contacts]))
 }
 
-/// Lists with how many contacts each holds: what was folded, and what came since.
+/// Lists with the number of their contacts: the folded count plus the later differences.
 fn counted(condition: &str) -> String {
     format!(
         "SELECT {}, \

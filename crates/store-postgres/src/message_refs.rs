@@ -1,4 +1,4 @@
-//! What providers' message ids stand for.
+//! What the message ids of providers refer to.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,8 +16,8 @@ use crate::recipients::TAKE_LONG;
 use crate::session::rows;
 use crate::table::columns_of;
 
-/// Leaves a trace of each id among the messages of a contact (R145), made as the core makes it.
-/// Where the same id was forgotten before, the row is there already.
+/// Keeps each id of a contact's messages as forgotten (R145). The stored value is computed as in
+/// the core. If the same id was forgotten before, the row exists already.
 pub(crate) const FORGET: &str = "\
 INSERT INTO message_refs AS r \
 (company_id, connection_id, provider_id, report_status, expires_at, version) \
@@ -30,8 +30,8 @@ ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = 
 report_status = excluded.report_status, error_type = NULL, error_code = NULL, \
 error_message = NULL, expires_at = excluded.expires_at, version = r.version + 1";
 
-/// The steps that remember the ids of a contact's messages as forgotten. The contact is locked by
-/// then against messages that would come to it.
+/// The steps that keep the ids of a contact's messages as forgotten. The contact must be locked
+/// before, so that no message can be inserted for it.
 pub(crate) fn forget(
     company: CompanyId,
     contact: ContactId,
@@ -41,8 +41,8 @@ pub(crate) fn forget(
     [CommitStep::new(TAKE_LONG, Vec::new(), None), CommitStep::new(FORGET, params, None)]
 }
 
-/// What these ids stand for, with the messages. Each is looked up by itself: left to the planner, a
-/// connection that it takes for a small one is read whole.
+/// What these ids refer to, with the messages. Each id is looked up separately: the planner might
+/// otherwise read all messages of a connection that it estimates to be small.
 pub(crate) static REFERRED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, {} FROM unnest($3::text[]) AS wanted (provider_id) \

@@ -1,4 +1,4 @@
-//! Messages: how they are stored, and reads of single ones.
+//! Messages: how they are stored, and reads of a single message.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -15,8 +15,8 @@ use crate::columns::Columns;
 use crate::param::params;
 use crate::session::{rows, select};
 
-/// Messages that are sent and no further, of people, through paired connections that work. Each is
-/// looked up by itself, whatever the planner thinks of the tables.
+/// Counts messages to persons with status `sent`, through active, connected connections of kind
+/// `qr`. Each row is looked up separately, whatever the planner estimates of the tables.
 pub(crate) const LEFT_SENT: &str = "\
 SELECT count(*) FROM messages_left_sent s \
 CROSS JOIN LATERAL (SELECT contact_id, connection_id FROM messages \

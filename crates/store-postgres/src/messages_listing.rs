@@ -1,8 +1,9 @@
 //! Listings of messages.
 //!
-//! A page is taken from an index that holds the messages in order together with what they are
-//! filtered by; only the messages of the page itself are read. Totals of what has no bounds come
-//! from counters, so that they do not grow with the messages; all others are counted in an index.
+//! A page is read from an index that has the messages in order, with the columns they are filtered
+//! by. Only the messages of the page itself are read from the table. Totals without contact and
+//! times come from counters, so that their cost does not grow with the messages. All other totals
+//! are counted in an index.
 
 use std::fmt::Write;
 
@@ -19,15 +20,16 @@ use crate::param::{Param, params};
 use crate::session::rows;
 use crate::table::columns_of;
 
-/// What a filter asks, as conditions and their parameters.
+/// The conditions of a filter. Their parameters are in the list of parameters.
 struct Conditions {
-    /// Of messages `m`, and as far as they count them of counters `m`, of the company `$1`.
+    /// Conditions on messages `m` of the company `$1`. The rows of counters, as `m`, have these
+    /// columns too.
     counted: String,
-    /// Of messages `m` alone.
+    /// Conditions on columns that only messages have.
     beyond: String,
 }
 
-/// Adds the parameters of `filter` to those of before.
+/// Appends the parameters of `filter` to `params`.
 fn conditions(filter: &MessageFilter, params: &mut Vec<Param>) -> Conditions {
     let (mut counted, mut beyond) = ("m.company_id = $1".to_owned(), String::new());
     let mut and = |all: &mut String, test: &str, value: Param| {
@@ -58,7 +60,7 @@ fn conditions(filter: &MessageFilter, params: &mut Vec<Param>) -> Conditions {
     Conditions { counted, beyond }
 }
 
-/// The statement of one page. `$2` is its size, `$3` how many messages come before it.
+/// The statement of one page. `$2` is its size, `$3` the number of messages to skip.
 pub(crate) fn page_statement(
     company: CompanyId,
     filter: &MessageFilter,
@@ -80,7 +82,7 @@ pub(crate) fn page_statement(
         ),
         false => format!("SELECT count(*) AS total FROM messages m WHERE {condition}"),
     };
-    // A literal bound tells the planner what to expect.
+    // From a literal limit the planner estimates the number of rows.
     let rows = page.limit.next_power_of_two().max(128);
     let sql = format!(
         "WITH total AS MATERIALIZED ({total}), \

@@ -1,4 +1,4 @@
-//! The schema: versioned, forward-only, checksummed steps that are part of this crate.
+//! The schema: forward-only, checksummed migrations that are part of this crate.
 
 use recado_core::store::StoreError;
 use sha2::{Digest, Sha256};
@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Error};
 use crate::PostgresStore;
 use crate::error::{MIGRATE, failed};
 
-/// One step. Never change one that was released: add another.
+/// One migration. Never change one that was released: add another one.
 struct Migration {
     version: i32,
     name: &'static str,
@@ -29,7 +29,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, name: "rates", sql: include_str!("migrations/0007_rates.sql") },
 ];
 
-/// The lock of the process that migrates.
+/// The advisory lock of the process that migrates.
 const LOCK: i64 = 0x7265_6361_646f_0001;
 
 impl Migration {
@@ -38,29 +38,29 @@ impl Migration {
     }
 }
 
-/// Why the schema was not brought up to date.
+/// Why the schema could not be migrated.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// A step that was applied differs from the one of this version: it was changed afterwards, or
-    /// the database belongs to something else.
+    /// An applied migration differs from the one of this version. Either it was changed afterwards,
+    /// or the database belongs to another program.
     #[error("migration {version} was applied with another content")]
     Changed {
-        /// The step.
+        /// The number of the migration.
         version: i32,
     },
-    /// The database is ahead: it was migrated by a newer version.
+    /// The database was migrated by a newer version.
     #[error("the database was migrated by a newer version, to {version}")]
     Newer {
-        /// The last step that was applied.
+        /// The number of the last migration that was applied.
         version: i32,
     },
-    /// Texts are not kept in UTF-8.
+    /// The encoding of the database is not UTF-8.
     #[error("the database's encoding is {encoding}; it must be UTF8")]
     Encoding {
-        /// Its encoding.
+        /// The encoding of the database.
         encoding: String,
     },
-    /// The database failed; the step under way was not applied.
+    /// The database failed. The migration under way was not applied.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -75,15 +75,16 @@ impl From<MigrateError> for StoreError {
 }
 
 impl PostgresStore {
-    /// Brings the schema up to date. Each step is applied wholly or not at all; of several
-    /// processes that call this at once, one applies the steps and the others wait for it.
+    /// Brings the schema up to date. Each migration is applied wholly or not at all. If several
+    /// processes call this at the same time, one applies the migrations and the others wait for it.
     ///
     /// # Errors
     ///
     /// [`MigrateError`]; calling it again is safe.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         let client = self.pool.get().await.map_err(StoreError::unavailable)?;
-        // The connection is not put back: its settings are changed, and its lock goes with it.
+        // The connection is not returned to the pool, because its settings are changed. Dropping it
+        // releases the lock.
         let client = deadpool_postgres::Object::take(client);
         client
             .batch_execute(
@@ -115,7 +116,7 @@ impl PostgresStore {
 
 const APPLIED: &str = "SELECT version, checksum FROM recado_migrations ORDER BY version";
 
-/// The steps that are still to be applied, after those that were.
+/// The migrations that were not applied yet.
 fn pending(applied: &[(i32, String)]) -> Result<&'static [Migration], MigrateError> {
     for (at, (version, checksum)) in applied.iter().enumerate() {
         let Some(known) = MIGRATIONS.get(at) else {
@@ -156,9 +157,9 @@ async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
-/// Applies one step and notes it, in one transaction.
+/// Applies one migration and records it, in one transaction.
 async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
-    // All values are ours: a number, a word, hexadecimal digits.
+    // None of the values needs escaping: a number, a name of this crate, hexadecimal digits.
     let script = format!(
         "BEGIN;\n{}\nINSERT INTO recado_migrations (version, name, checksum) \
          VALUES ({}, '{}', '{}');\nCOMMIT;",
@@ -207,7 +208,7 @@ mod tests {
         assert!(matches!(pending(&applied), Err(MigrateError::Newer { version: 99 })));
     }
 
-    /// A template, and one message of each kind that counts or does not.
+    /// A template, and messages of each kind, counted and not counted.
     const AT_STEP_5: &str = "\
         INSERT INTO companies VALUES (md5('c')::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, \
         1); INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, \

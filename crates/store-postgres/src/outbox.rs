@@ -1,4 +1,4 @@
-//! What keeps the outbox small, and forgets what events said about contacts that are gone.
+//! Keeps the outbox small, and erases the data of events about deleted contacts.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -11,10 +11,10 @@ use crate::error::failed;
 use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode};
 
-// Whether a delivery names an event is looked up event by event: as a join, it might read all that is
-// pending for each of them.
+// Whether a delivery refers to an event is looked up for each event separately: a join might read
+// all pending deliveries for each of them.
 
-/// Erases events about `$2` that no pending delivery needs.
+/// Erases the data of events about `$2` that no pending delivery needs.
 pub(crate) const ERASE: &str = "\
 WITH erased AS (UPDATE events SET data = NULL WHERE ctid = ANY(ARRAY(\
 SELECT e.ctid FROM events e \
@@ -27,14 +27,14 @@ LIMIT $3::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased";
 pub(crate) const LEFT: &str = "\
 SELECT FROM events WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL LIMIT 1";
 
-/// Removes deliveries that are finished and old.
+/// Deletes old deliveries that are finished.
 pub(crate) const SWEEP_DELIVERIES: &str = "\
 WITH gone AS (DELETE FROM deliveries WHERE ctid = ANY(ARRAY(\
 SELECT ctid FROM deliveries WHERE queued_at IS NULL AND created_at < $1 \
 ORDER BY created_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) \
 SELECT count(*) FROM gone";
 
-/// Removes events that are old and that no delivery names.
+/// Deletes old events that no delivery refers to.
 pub(crate) const SWEEP_EVENTS: &str = "\
 WITH gone AS (DELETE FROM events WHERE ctid = ANY(ARRAY(\
 SELECT e.ctid FROM events e WHERE e.at < $1 \

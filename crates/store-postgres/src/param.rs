@@ -1,4 +1,4 @@
-//! Values on their way into statements.
+//! Conversion of values to parameters of statements.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -26,7 +26,7 @@ pub(crate) enum Param {
 }
 
 impl Param {
-    /// A value of any type that the driver knows.
+    /// A value of any type that the driver supports.
     pub(crate) fn of(value: impl ToSql + Sync + Send + 'static) -> Self {
         Self::Other(Box::new(value))
     }
@@ -40,7 +40,7 @@ macro_rules! params {
 }
 pub(crate) use params;
 
-/// The value of each column of a record, with those that follow from others.
+/// The value of each column of a record, including the derived columns.
 pub(crate) fn bind<T: Table>(record: &T) -> Vec<Param> {
     let TableDef { columns, derived, .. } = T::TABLE;
     let mut params = ParamList(Vec::with_capacity(columns.len() + derived.len() + 1));
@@ -49,7 +49,7 @@ pub(crate) fn bind<T: Table>(record: &T) -> Vec<Param> {
     params.0
 }
 
-/// Takes the values of a record.
+/// Collects the values of a record.
 struct ParamList(Vec<Param>);
 
 impl<'a> CellWriter<'a> for ParamList {
@@ -96,7 +96,7 @@ impl<'a> CellWriter<'a> for ParamList {
 
 type Written = Result<IsNull, Box<dyn Error + Sync + Send>>;
 
-/// The byte before JSON in its binary form.
+/// The byte before the text in the binary format of `jsonb`.
 pub(crate) const JSONB_VERSION: u8 = 1;
 
 impl ToSql for Param {
@@ -120,7 +120,7 @@ impl ToSql for Param {
         }
     }
 
-    /// Each value tells by itself whether it has a form in a type.
+    /// Each value checks the type when it is written.
     fn accepts(_: &Type) -> bool {
         true
     }

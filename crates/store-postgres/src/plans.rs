@@ -1,6 +1,6 @@
-//! What listings cost: how many rows their plans touch in a database of some size.
+//! The cost of listings: how many rows their plans touch in a large database.
 //!
-//! The plans are those of running servers: generic, made by connections of the pool.
+//! The plans are the ones that running servers use: generic plans of connections of the pool.
 
 use recado_core::contacts::{ContactFilter, CrmStatus, InboxStatus, SearchQuery};
 use recado_core::ids::CompanyId;
@@ -13,9 +13,9 @@ use crate::contacts_listing::{export_statement, page_statement};
 use crate::contacts_search::trigram_query;
 use crate::{Options, PostgresStore};
 
-/// How many contacts the company has; another one has as many.
+/// The number of contacts of the company. Another company has as many.
 const CONTACTS: u64 = 12_000;
-/// More rows than this are too many for one page of 50, whatever it is filtered by.
+/// A page of 50 must touch no more rows than this, whatever it is filtered by.
 const FEW: f64 = 3_000.0;
 
 const SEED: &str = include_str!("plans_seed.sql");
@@ -34,7 +34,7 @@ pub(super) fn company() -> CompanyId {
     CompanyId::new(Uuid::from_u128(0xc1))
 }
 
-/// A filter, as the statement gets it.
+/// A filter with its name.
 struct Case {
     name: &'static str,
     filter: ContactFilter,
@@ -123,7 +123,7 @@ pub(super) fn walk<'p>(node: &'p Value, visit: &mut impl FnMut(&'p Value)) {
     }
 }
 
-/// How many rows the scans of a plan touched in the tables of contacts.
+/// The number of rows that the scans of a plan touched in the tables of contacts.
 fn touched(plan: &Value) -> f64 {
     let number = |node: &Value, name: &str| node[name].as_f64().unwrap_or(0.0);
     let mut rows = 0.0;
@@ -177,7 +177,7 @@ async fn pages_and_exports_touch_few_rows_under_any_filter() {
 async fn a_search_touches_little_more_than_it_finds() {
     let (store, _database) = seeded().await;
     let page = PageRequest { page: 1, limit: 50 };
-    // Text, a phone's digits, and beginnings of trigrams; each is found in few contacts.
+    // A text, the digits of a phone, and beginnings of trigrams. Each is found in few contacts.
     for search in ["nona silva 07", "0777", "qx", "zzzz"] {
         let filter = searched(search);
         let (sql, _) = page_statement(company(), &filter, page, false);
@@ -194,7 +194,7 @@ async fn a_search_that_finds_much_sorts_little_of_it() {
     {
         let (sql, _) = page_statement(company(), &filter, page, false);
         let plan = plan(&store, &sql, &arguments(&filter, 50, 0, None)).await;
-        // Each text that is found, and a page of contacts.
+        // Each text that is found, and the contacts of a page.
         let third = CONTACTS as f64 / 3.0;
         assert_few("a search for one in three", &plan, third + FEW);
     }

@@ -1,5 +1,5 @@
-//! What campaigns and inbound calls cost: how many rows and pages their statements touch, by plans
-//! that were made while the tables were empty, or while every campaign was a small one.
+//! The cost of campaigns and inbound calls: how many rows and pages their statements touch, with
+//! plans that were made while the tables were empty, or while every campaign was small.
 
 use recado_core::campaigns::Recipient;
 use recado_core::dispatches::DispatchWindow;
@@ -17,13 +17,14 @@ use crate::templates::BY_TOKEN;
 use crate::upkeep::FORGET_WINDOWS;
 use crate::{Options, PostgresStore};
 
-/// Nobody checks references here: what rows refer to is there only where it is read.
+/// Foreign keys are not checked here: the rows that others refer to exist only where a statement
+/// reads them.
 const BEGIN: &str = "SET session_replication_role = replica; \
 INSERT INTO companies SELECT md5('c' || i)::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, 1 \
 FROM generate_series(1, 300) i;";
 
-/// Three campaigns of each of 300 companies, with three recipients each; with as much of everything
-/// else.
+/// Three campaigns of each of 300 companies, with three recipients each, and as many rows of the
+/// other tables.
 const SMALL: &str = "\
 INSERT INTO campaigns (company_id, id, name, template_id, list_id, variables, prosas, cost, \
 messages_per_second, status, created_at, updated_at, version) \
@@ -44,8 +45,8 @@ FROM companies; \
 INSERT INTO templates SELECT id, id, 'n', 'utility', 'pt_BR', 'b', 'approved', NULL, id, 0, 0, 1 \
 FROM companies;";
 
-/// One campaign of 9,000 recipients, the first two thirds of whom had their turn since they were
-/// enrolled; with as much of everything else.
+/// One campaign of 9,000 recipients, of whom two thirds were processed since the enrolment, and as
+/// many rows of the other tables.
 const LARGE: &str = "\
 INSERT INTO campaigns SELECT (jsonb_populate_record(g, jsonb_build_object('id', md5('new')::uuid))).* \
 FROM campaigns g WHERE id = md5('g2.2')::uuid; \
@@ -77,7 +78,7 @@ pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) sql: String,
     pub(super) arguments: String,
-    /// How many rows it may touch, and how many pages it may read.
+    /// How many rows the statement may touch, and how many pages it may read.
     pub(super) few: (f64, f64),
 }
 
@@ -105,7 +106,7 @@ fn cases() -> Vec<Case> {
         case("the queue", &QUEUE, &format!("{campaign}, 'waiting', 6100, 100"), (120.0, 40.0)),
         case("the whole queue", &QUEUE, &format!("{campaign}, 'waiting', -1, 100"), (120.0, 400.0)),
         case("an empty queue", &QUEUE, &format!("{campaign}, 'sending', -1, 100"), (0.0, 10.0)),
-        // All of them are counted, in an index.
+        // All recipients with the status are counted in an index.
         case("a page", &page_sql(false), &format!("{campaign}, 50, 200"), (9_400.0, 25_000.0)),
         case(
             "a page of a status",
@@ -139,7 +140,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The first column of what a script answers.
+/// The first column of the answer to a script.
 async fn first_column(client: &Client, sql: &str) -> String {
     let messages = client.simple_query(sql).await.unwrap();
     let lines = messages.iter().filter_map(|message| match message {
@@ -153,7 +154,7 @@ fn number(node: &Value, name: &str) -> f64 {
     node[name].as_f64().unwrap_or(0.0)
 }
 
-/// A connection of the pool that has prepared all cases, and another one to seed with.
+/// A connection of the pool that has prepared all cases, and another one that inserts the rows.
 pub(super) struct Prepared {
     pub(super) client: deadpool_postgres::Object,
     seeding: deadpool_postgres::Object,
@@ -173,7 +174,7 @@ impl Prepared {
             seeding.batch_execute(seed).await.unwrap();
         }
         for (at, case) in cases.iter().enumerate() {
-            // Explained once, so that it is planned for what is there.
+            // Explained once, so that it is planned for the rows of this moment.
             let prepare = format!("PREPARE case_{at} AS {}", case.sql);
             client.batch_execute(&prepare).await.unwrap();
             client.simple_query(&format!("EXPLAIN {}", execute(at, case))).await.unwrap();

@@ -1,5 +1,5 @@
-//! What the outbox costs: how many rows and pages its statements touch when much is pending and
-//! much is dead, by plans that were made while the tables were empty.
+//! The cost of the outbox: how many rows and pages its statements touch when there are many pending
+//! deliveries and many dead index entries, with plans that were made while the tables were empty.
 
 use recado_core::Timestamp;
 use recado_testkit::postgres::TestPostgres;
@@ -13,8 +13,8 @@ use crate::outbox::{ERASE, LEFT, SWEEP_DELIVERIES, SWEEP_EVENTS};
 use crate::plans::walk;
 use crate::{Options, PostgresStore};
 
-/// Three companies with a queue each of 10,000 deliveries: a third is finished, so that its positions
-/// in the queue are dead, a third was never tried, a third is due again.
+/// Three companies with a queue of 10,000 deliveries each. A third is finished, so its index
+/// entries are dead. A third had no attempt yet. A third is due again.
 const SEED: &str = "\
 INSERT INTO events (company_id, id, event_type, contact_id, at, data) \
 SELECT md5('c' || c)::uuid, md5('e' || i)::uuid, 'message.sent', md5('p' || i % 100)::uuid, i, 'd' \
@@ -31,7 +31,7 @@ struct Case {
     name: &'static str,
     sql: String,
     arguments: String,
-    /// How many rows it may touch, and how many pages it may read.
+    /// How many rows the statement may touch, and how many pages it may read.
     few: (f64, f64),
 }
 
@@ -81,7 +81,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The first column of what a script answers.
+/// The first column of the answer to a script.
 async fn first_column(client: &Client, sql: &str) -> String {
     let messages = client.simple_query(sql).await.unwrap();
     let lines = messages.iter().filter_map(|message| match message {
@@ -103,8 +103,8 @@ async fn the_outbox_touches_few_rows_however_much_is_pending_or_dead() {
     let (client, seeding) = (store.pool.get().await.unwrap(), store.pool.get().await.unwrap());
     let cases = cases();
     for (at, case) in cases.iter().enumerate() {
-        // Executed once, so that it is planned for tables that are empty. Updates fail as they
-        // should: there is nothing to update.
+        // Executed once, so that it is planned for empty tables. Updates fail as expected: there is
+        // nothing to update.
         let prepare = format!("PREPARE case_{at} AS {}", case.sql);
         client.batch_execute(&prepare).await.unwrap();
         let execute = format!("EXECUTE case_{at} ({})", case.arguments);

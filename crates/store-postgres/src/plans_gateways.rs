@@ -1,5 +1,5 @@
-//! What real gateways and merged contacts cost: how many rows and pages their statements touch, by
-//! plans that were made while the tables were empty, or while every contact had little.
+//! The cost of gateways and merges: how many rows and pages their statements touch, with plans that
+//! were made while the tables were empty, or while every contact had few rows.
 
 use recado_core::gateway::UnknownKind;
 
@@ -11,7 +11,7 @@ use crate::reassign::REASSIGN;
 use crate::table::Table;
 use crate::unknown_kinds::{FORGET, OF_CONNECTION};
 
-/// Three of everything for each of three contacts of 300 companies.
+/// Three rows of each table for each of three contacts of 300 companies.
 const SMALL: &str = "\
 INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, 'connected', \
 0, 0, 1 FROM companies; \
@@ -19,7 +19,7 @@ CREATE TABLE had AS SELECT c.id AS company_id, md5('p' || p)::uuid AS contact_id
 md5(c.id::text || p || '.' || i)::uuid AS id, i FROM companies c, generate_series(1, 3) p, \
 generate_series(1, 3) i; ";
 
-/// A contact that has 3,000 of everything, and one that has the like of half of it.
+/// One contact with 3,000 rows in each table, and another one that has equal keys for half of them.
 const LARGE: &str = "\
 DELETE FROM had; \
 INSERT INTO had SELECT md5('c2')::uuid, md5('from')::uuid, md5('l' || i)::uuid, i \
@@ -27,7 +27,7 @@ FROM generate_series(1, 3000) i; \
 INSERT INTO had SELECT md5('c2')::uuid, md5('into')::uuid, md5('m' || i)::uuid, i \
 FROM generate_series(1, 6000, 2) i; ";
 
-/// Fills the tables with what `had` says.
+/// Inserts rows as `had` says.
 const FILL: &str = "\
 INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
 inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, is_pinned, \
@@ -78,12 +78,12 @@ fn cases() -> Vec<Case> {
         case("old unknown kinds", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
     ];
     for reassign in REASSIGN.iter() {
-        // Each begins with what there is: only those that look for doubles can meet one.
+        // Only the statements that look for duplicates run with a contact that has rows already.
         let meets = reassign.contains("IS TRUE") || reassign.contains("IN ($2, $3)");
         let takes = if meets { "into" } else { "nobody" };
         let contacts = format!("md5('c2')::uuid, md5('from')::uuid, md5('{takes}')::uuid");
-        // What is moved is compared with what is there already, and written to each index. A plan
-        // for an empty table may read all of the company.
+        // Each moved row is compared with the existing rows and written to every index. A plan for
+        // an empty table may read all rows of the company.
         cases.push(case("a merge", reassign.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
     }
     let forget = message_refs::FORGET.to_owned();
@@ -92,11 +92,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Of plans for empty tables, this one does not know which index finds a message: it is asked for
-/// now and then, and planned again once the tables have grown.
+/// The plan of this statement for an empty table does not use the index that finds its messages. It
+/// runs rarely, and is planned again when the tables have grown.
 fn cases_for_some() -> Vec<Case> {
     let mut cases = cases();
-    // Each is looked up with its connection and its contact.
+    // Each message is looked up with its connection and its contact.
     cases.push(Case {
         name: "those left sent",
         sql: LEFT_SENT.to_owned(),

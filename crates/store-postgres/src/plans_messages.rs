@@ -1,4 +1,4 @@
-//! What listings of messages cost: how many messages their plans touch.
+//! The cost of listings of messages: how many messages their plans touch.
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
@@ -11,7 +11,7 @@ use crate::message_refs::REFERRED;
 use crate::messages_listing::page_statement;
 use crate::plans::{company, plan, seeded, text, walk};
 
-/// As many messages as there are contacts, for each of two companies; one in a hundred failed.
+/// As many messages as contacts, for each of two companies. One message in a hundred failed.
 const SEED: &str = "\
 INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'simulated', '{}', true, \
 'connected', 0, 0, 1 FROM companies; \
@@ -24,15 +24,15 @@ CASE WHEN c.crm_status = 'lost' THEN 'failed' ELSE 'sent' END, false, c.created_
 FROM contacts c; \
 ANALYZE connections, messages, message_counts, message_count_deltas";
 
-/// More messages than this are too many for one page of 50.
+/// A page of 50 must touch no more messages than this.
 const FEW: f64 = 500.0;
 
 struct Case {
     name: &'static str,
     filter: MessageFilter,
-    /// The parameters after those of every listing.
+    /// The parameters after those that every listing has.
     arguments: String,
-    /// How many messages may be counted, beside those of the page.
+    /// How many messages may be counted, in addition to those of the page.
     counted: f64,
 }
 
@@ -108,7 +108,7 @@ async fn pages_of_messages_touch_few_of_them_under_any_filter() {
             let touched = touched(&plan);
             assert!(touched <= FEW + counted, "{name} touches {touched} messages: {plan:#}");
             walk(&plan, &mut |node| {
-                // The differences have no index: they are few.
+                // The differences have no index, because they are few.
                 let scans = node["Node Type"] == "Seq Scan"
                     && node["Relation Name"] != "message_count_deltas";
                 assert!(!scans, "{name} scans {}", node["Relation Name"]);
@@ -117,7 +117,8 @@ async fn pages_of_messages_touch_few_of_them_under_any_filter() {
     }
 }
 
-/// Many connections with few references, and one that has grown since the planner last looked.
+/// Many connections with few references, and one that has grown since the tables were last
+/// analyzed.
 const REFERENCES: &str = "\
 INSERT INTO companies SELECT (jsonb_populate_record(c, jsonb_build_object('id', \
 md5('small' || i)::uuid))).* FROM companies c, generate_series(1, 3000) i \

@@ -1,4 +1,4 @@
-//! Connecting: the pool, its bounds, and what every connection is set to.
+//! Connections: the pool, its limits, and the settings of every connection.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio_postgres::{Config, NoTls};
 use crate::limiter::PostgresLimiter;
 use crate::signals::Notifier;
 
-/// How a [`PostgresStore`] connects.
+/// The options of a [`PostgresStore`].
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The most connections of this process.
+    /// The most connections that this process opens for the pool.
     pub pool_size: usize,
-    /// How long connecting may take.
+    /// How long opening a connection may take.
     pub connect_timeout: Duration,
     /// How long a call waits for a free connection before it answers
     /// [`StoreError::Unavailable`].
@@ -43,11 +43,11 @@ pub struct PostgresStore {
     pub(crate) notifier: Arc<Notifier>,
 }
 
-/// What it takes to connect.
+/// The data needed to open a connection.
 #[derive(Clone)]
 pub(crate) struct Dial {
     pub(crate) config: Config,
-    /// Encrypts, unless the database's URL forbids it.
+    /// Encrypts the connection, unless the database's URL forbids it.
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
     pub(crate) timeout: Duration,
@@ -73,11 +73,11 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// What every connection is set to.
+/// The settings of every connection.
 ///
-/// Statements are written for one plan whatever their parameters, so they are planned once. Each
-/// has an index that bounds its cost; a plan that was made while a table was small must not scan it
-/// when it has grown. None gains by compilation or by several workers.
+/// Every statement is written so that one plan serves all parameters, so each is planned once. Each
+/// has an index that bounds its cost: a plan made while a table was small must not scan the table
+/// after it has grown. No statement gains from JIT compilation or parallel workers.
 fn settings(options: &Options) -> String {
     format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; \
@@ -90,9 +90,9 @@ fn settings(options: &Options) -> String {
 }
 
 impl PostgresStore {
-    /// Connects to the database of a URL (`postgres://user:password@host/name`) or a connection
-    /// string of key-value pairs. Its `sslmode` is honoured: `disable`, `prefer` (the default) or
-    /// `require`; a certificate is always checked against the host's name and the roots of the
+    /// Connects to the database of a URL (`postgres://user:password@host/name`) or of a connection
+    /// string of key-value pairs. `sslmode` may be `disable`, `prefer` (the default) or `require`.
+    /// A certificate is always checked against the host's name and the root certificates of the
     /// operating system (`SSL_CERT_FILE` names others).
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Rate limits shared by all processes on this database.
+    /// A limiter whose rate limits all processes on this database share.
     pub fn limiter(&self) -> PostgresLimiter {
         PostgresLimiter::new(self.pool.clone())
     }

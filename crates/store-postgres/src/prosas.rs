@@ -15,7 +15,7 @@ use crate::param::{Param, params};
 use crate::session::rows;
 use crate::table::columns_of;
 
-/// One page with what holds of all pages, in one state of the database.
+/// One page with the totals of all pages, read from one state of the database.
 fn page_statement(
     company: CompanyId,
     filter: &LedgerFilter,
@@ -36,7 +36,8 @@ fn page_statement(
     if let Some(kind) = filter.kind {
         and("kind =", Param::of(kind.as_str()));
     }
-    // Sums of 64-bit numbers are exact, of any size; one that does not fit stays at its end.
+    // Postgres computes sums of 64-bit numbers exactly. A sum beyond 64 bits is limited to the
+    // greatest or least number.
     let sum = |column: &str| {
         format!(
             "greatest(least(coalesce(sum({column}), 0), 9223372036854775807), \

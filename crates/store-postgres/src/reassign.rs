@@ -1,8 +1,8 @@
-//! Everything of one contact becomes another's, in a few statements however much it is.
+//! Moves all rows of one contact to another, in a fixed number of statements.
 //!
-//! Both contacts are locked against all that would refer to them before anything moves: what names
-//! the first of them either is there by then, or finds that it is too late. Rows are written in the
-//! order in which other commits lock theirs.
+//! Both contacts are locked first against new references. A row that refers to the first contact is
+//! therefore committed before anything moves, or its insertion fails. Rows are written in the order
+//! in which other commits lock them.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,15 @@ use crate::commit::CommitStep;
 use crate::param::params;
 use crate::recipients::TAKE_LONG;
 
-/// Reassigns the rows of `$2` in a table to `$3`. It looks nothing up by key: of a plan that was made
-/// while the table was empty, each look-up might read all of the company.
+/// Moves the rows of `$2` in a table to `$3`. The statement looks up nothing by key: with a plan
+/// that was made while the table was empty, each look-up might read all rows of the company.
 fn reassign(table: &str, set: &str) -> String {
     format!("UPDATE {table} t SET {set} WHERE t.company_id = $1 AND t.contact_id = $2")
 }
 
-/// Locks the rows of `of` in a table in the order of their keys, as batches of events do, who do not
-/// always lock the contact. `$3` may be nothing to it.
+/// Locks the rows of a table whose contact fulfils `of`, in the order of their keys. Batches of
+/// events lock them in the same order, and do not always lock the contact. `$3` is mentioned
+/// because every statement gets the same parameters.
 fn lock(table: &str, of: &str, key: &str) -> String {
     format!(
         "SELECT count(*), $3::uuid FROM (SELECT FROM {table} \
@@ -27,9 +28,9 @@ fn lock(table: &str, of: &str, key: &str) -> String {
     )
 }
 
-/// Removes the windows of `$3` that are not the ones which stay
-/// ([`window_that_stays`](recado_core::contacts::window_that_stays)). Those of both are put side by
-/// side once, for the reason why [`has`] is as it is.
+/// Deletes the windows of `$3` that are not kept
+/// ([`window_that_stays`](recado_core::contacts::window_that_stays)). The windows of both contacts
+/// are read once, for the reason given at [`has`].
 const DROP_WORSE: &str = "\
 WITH windows AS MATERIALIZED (SELECT key, first_value(contact_id) OVER (PARTITION BY key \
 ORDER BY (state = 'sent') DESC, ends_at DESC, (contact_id = $3) DESC) AS best \
@@ -37,16 +38,16 @@ FROM dispatch_windows WHERE company_id = $1 AND contact_id IN ($2, $3)) \
 DELETE FROM dispatch_windows t WHERE t.company_id = $1 AND t.contact_id = $3 \
 AND (t.key IN (SELECT key FROM windows WHERE best = $2)) IS TRUE";
 
-/// The places of `$3` that are not the ones which stay
-/// ([`recipient_that_stays`](recado_core::contacts::recipient_that_stays)) are nobody's.
+/// Removes the contact from the recipients of `$3` that are not kept
+/// ([`recipient_that_stays`](recado_core::contacts::recipient_that_stays)).
 const STOP_WAITING: &str = "\
 UPDATE recipients t SET contact_id = NULL, version = t.version + 1 \
 WHERE t.company_id = $1 AND t.contact_id = $3 AND (t.status = 'waiting') IS TRUE \
 AND (t.campaign_id IN (SELECT campaign_id FROM recipients WHERE company_id = $1 \
 AND contact_id = $2 AND (status <> 'waiting') IS TRUE)) IS TRUE";
 
-/// Whether `$3` has a row that is like `t` in one column. All that it has is read once: left to the
-/// planner, it might be read for each row of `t`.
+/// Whether `$3` has a row with the same value of a column as `t`. The subquery is written so that
+/// the rows of `$3` are read once: the planner might otherwise read them for each row of `t`.
 fn has(table: &str, column: &str) -> String {
     format!(
         "(t.{column} IN (SELECT {column} FROM {table} WHERE company_id = $1 AND contact_id = $3)) \
@@ -54,7 +55,7 @@ fn has(table: &str, column: &str) -> String {
     )
 }
 
-/// Removes the rows of `$2` of which `$3` has the like.
+/// Deletes the rows of `$2` that `$3` has the same of.
 fn drop_doubles(table: &str, column: &str) -> String {
     format!(
         "DELETE FROM {table} t WHERE t.company_id = $1 AND t.contact_id = $2 AND {}",
@@ -65,8 +66,9 @@ fn drop_doubles(table: &str, column: &str) -> String {
 const MOVED: &str = "contact_id = $3";
 const MOVED_ON: &str = "contact_id = $3, version = t.version + 1";
 
-/// Reassigns the events whose data passes `condition`, each by an index of its own. Events refer to
-/// nobody: if there is nobody to take them, a row that would have to is missed.
+/// Moves the events whose data fulfils `condition`; each condition has an index. Events have no
+/// foreign key to their contact. If events were moved and `$3` is missing, the statement inserts a
+/// row that violates a foreign key, so that it fails.
 fn reassign_events(condition: &str) -> String {
     format!(
         "WITH moved AS (UPDATE events SET contact_id = $3 \
@@ -78,7 +80,8 @@ fn reassign_events(condition: &str) -> String {
     )
 }
 
-/// All of it, in order. A recipient that `$3` is already, and stays, has nobody any more.
+/// All statements, in order. A recipient of a campaign that `$3` is a recipient of, too, loses its
+/// contact.
 pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
     let recipient = format!(
         "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
@@ -110,7 +113,7 @@ pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
     ]
 });
 
-/// The steps that reassign everything of `from` to `into`.
+/// The steps that move all rows of `from` to `into`.
 pub(crate) fn reassign_all(
     company: CompanyId,
     from: ContactId,

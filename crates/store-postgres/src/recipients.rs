@@ -20,9 +20,10 @@ use crate::param::params;
 use crate::session::{all_stored, rows};
 use crate::table::columns_of;
 
-/// Enrolls those that are in the list `$3`, each looked up by itself. Contacts that go meanwhile are
-/// left out; the others stay until the commit. A campaign that is not there is missed by a row that
-/// cannot refer to it, also where nobody is in the list.
+/// Enrolls the contacts of the list `$3`. Each contact is looked up separately. Contacts that are
+/// deleted meanwhile are left out; the others are locked against deletion until the commit. If the
+/// campaign is missing, the statement inserts a row that violates a foreign key, so that it fails
+/// even if the list is empty.
 pub(crate) const ENROLL: &str = "\
 WITH members AS MATERIALIZED (SELECT contact_id FROM list_members \
 WHERE company_id = $1 AND list_id >= $3 AND list_id <= $3 ORDER BY list_id, contact_id), \
@@ -35,8 +36,8 @@ SELECT nobody, nobody, 0, NULL, 'waiting', 1 \
 FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nobody) \
 WHERE NOT EXISTS (SELECT FROM campaigns WHERE company_id = $1 AND id = $2)";
 
-/// A list has no largest size, so this takes as long as it takes: ten minutes for the rest of the
-/// transaction, which is some ten million recipients.
+/// The statement timeout for the rest of a transaction whose duration depends on the size of a
+/// list, which has no limit. Ten minutes are enough for some ten million recipients.
 pub(crate) const TAKE_LONG: &str = "SELECT set_config('statement_timeout', '600000', true)";
 
 /// The steps that make recipients of the contacts of a list.
@@ -47,8 +48,7 @@ pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> 
     ]
 }
 
-/// How many recipients of a campaign have which status: each status is counted in the index by
-/// status.
+/// The number of recipients of a campaign by status. Each status is counted in the index by status.
 pub(crate) fn counts_of(company: &str, campaign: &str) -> String {
     let statuses: Vec<String> =
         RecipientStatus::ALL.iter().map(|status| format!("('{}')", status.as_str())).collect();
@@ -62,7 +62,7 @@ pub(crate) fn counts_of(company: &str, campaign: &str) -> String {
     )
 }
 
-/// Reads what [`counts_of`] found of one status.
+/// Adds the count of one status that [`counts_of`] found.
 pub(crate) fn add_count(
     counts: &mut RecipientCounts,
     columns: &mut Columns<'_>,
@@ -72,9 +72,9 @@ pub(crate) fn add_count(
     Ok(())
 }
 
-/// Recipients of `$1` and `$2` that have the status `$3` and a higher number than `$4`. Written as
-/// positions in the index by status, so that no other one is used, whatever the planner thinks of the
-/// table.
+/// The recipients of `$1` and `$2` with the status `$3` and a number greater than `$4`. The
+/// condition compares positions in the index by status, so that the planner uses this index,
+/// whatever it estimates of the table.
 const OF_STATUS: &str = "(r.status, r.company_id, r.campaign_id, r.number) \
                          > ($3::text, $1::uuid, $2::uuid, $4::bigint) \
                          AND (r.status, r.company_id, r.campaign_id) \
@@ -83,7 +83,7 @@ const OF_STATUS: &str = "(r.status, r.company_id, r.campaign_id, r.number) \
 /// The order of that index.
 const BY_STATUS: &str = "r.status, r.company_id, r.campaign_id, r.number";
 
-/// Less than any number.
+/// Less than every number.
 const BEFORE_ALL: i64 = -1;
 
 pub(crate) static QUEUE: LazyLock<String> = LazyLock::new(|| {
@@ -94,7 +94,7 @@ pub(crate) static QUEUE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The recipients that got these messages, each looked up by itself.
+/// The recipients of these messages. Each is looked up separately.
 pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM unnest($2::uuid[]) AS wanted (message_id) \
@@ -104,8 +104,8 @@ pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// One page with the total, in one state of the database: its numbers come from an index, and only
-/// what is shown is read.
+/// One page with the total, read from one state of the database. The numbers come from an index,
+/// and only the shown recipients are read.
 pub(crate) fn page_sql(of_status: bool) -> String {
     let (condition, order, size) = match of_status {
         true => (OF_STATUS, BY_STATUS, 5),

@@ -1,4 +1,4 @@
-//! Reads that are alike for all kinds of record.
+//! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
@@ -31,7 +31,7 @@ async fn list<T: Table + Into<Row>>(
     Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
 }
 
-/// Which rows of its table a listing has, in which order.
+/// The condition and order of a listing.
 const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "WHERE company_id = $1 ORDER BY pipeline_id, display_order, id",

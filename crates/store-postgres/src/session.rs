@@ -27,27 +27,28 @@ impl Statement {
     }
 }
 
-/// The transaction around statements.
+/// The transaction in which statements run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionMode {
-    /// Each statement by itself.
+    /// Each statement runs by itself.
     Nothing,
-    /// All of them, or none; each sees what was committed before it began.
+    /// All statements take effect, or none. Each sees what was committed before it began.
     Transaction,
-    /// All of them see one state of the database, and write nothing.
+    /// All statements see one state of the database, and write nothing.
     Snapshot,
 }
 
-/// What became of statements.
+/// The results of statements.
 pub(crate) struct SessionOutcome {
-    /// The rows of each.
+    /// The rows of each statement.
     pub(crate) rows: Vec<Result<Vec<Row>, Error>>,
-    /// Whether the transaction was ended; meaningless if a statement failed.
+    /// Whether the transaction was ended. It has no meaning if a statement failed.
     pub(crate) end: Result<(), Error>,
 }
 
 impl SessionOutcome {
-    /// The failure that made the others fail, and where it happened.
+    /// The rows, or the first failure with the index of its statement: later statements fail
+    /// because of it.
     pub(crate) fn into_rows(self) -> Result<Vec<Vec<Row>>, (usize, Error)> {
         let count = self.rows.len();
         let mut rows = Vec::with_capacity(count);
@@ -75,14 +76,14 @@ fn is_follow(first: &Option<(usize, Error)>) -> bool {
 
 type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// A future that was begun: what it has to send is sent.
+/// A future that has been started: its request is sent.
 enum StartedFuture<'a, T> {
     Running(Running<'a, T>),
     Done(Result<T, Error>),
 }
 
 impl<'a, T> StartedFuture<'a, T> {
-    /// Sends what `future` has to send, without waiting for an answer.
+    /// Sends the request of `future`, without waiting for the answer.
     fn new(future: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
         let mut running: Running<'a, T> = Box::pin(future);
         match running.as_mut().now_or_never() {
@@ -103,13 +104,14 @@ impl<'a, T> StartedFuture<'a, T> {
 pub(crate) struct Session(Object);
 
 impl Session {
-    /// Takes a connection, waiting for a bounded time.
+    /// Takes a connection from the pool. Waits for a bounded time.
     pub(crate) async fn take(pool: &Pool) -> Result<Self, StoreError> {
         pool.get().await.map(Self).map_err(StoreError::unavailable)
     }
 
-    /// Sends all statements, with the ends of their transaction, then awaits all answers. Once the
-    /// first one is sent they all are, so a caller that goes away leaves no transaction open.
+    /// Sends all statements with the beginning and end of their transaction, then awaits all
+    /// answers. Everything is sent together, so a caller that is dropped leaves no transaction
+    /// open.
     pub(crate) async fn run(
         &self,
         around: TransactionMode,
@@ -152,7 +154,7 @@ impl Session {
     }
 }
 
-/// Reads by one statement.
+/// Reads with one statement.
 pub(crate) async fn rows(
     pool: &Pool,
     sql: impl Into<Cow<'static, str>>,
@@ -165,7 +167,7 @@ pub(crate) async fn rows(
     Ok(rows.pop().unwrap_or_default())
 }
 
-/// Reads one state of the database by several statements.
+/// Reads one state of the database with several statements.
 pub(crate) async fn snapshot(
     pool: &Pool,
     statements: Vec<Statement>,

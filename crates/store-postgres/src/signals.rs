@@ -1,8 +1,8 @@
-//! Notifications between processes, by `NOTIFY`: which queues have something new.
+//! Notifications between processes, by `NOTIFY`: which queues have new deliveries.
 //!
-//! They go through connections of their own. In the transaction of a commit they would make all
-//! commits wait for each other; so one task sends at most one notification every few milliseconds,
-//! for everything that was committed meanwhile.
+//! They are sent on connections of their own. If they were part of the transactions of commits, all
+//! commits would wait for each other. One task sends at most one notification every few
+//! milliseconds, for everything that was committed meanwhile.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -33,12 +33,12 @@ const PAUSE: Duration = Duration::from_millis(5);
 const AT_ONCE: usize = 7_999 / QUEUE_LENGTH;
 /// The length of a queue in a payload: two ids in hexadecimal digits.
 const QUEUE_LENGTH: usize = 64;
-/// How many queues are collected until they are taken; beyond it, all queues are to be polled.
+/// The most queues that are collected. If there are more, all queues are to be polled.
 const REMEMBERED: usize = 10_000;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Queues with something new.
+/// Queues with new deliveries.
 #[derive(Default)]
 struct Notified {
     queues: BTreeSet<QueueKey>,
@@ -57,7 +57,7 @@ impl NotificationQueue {
         self.notified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds queues; none means all.
+    /// Adds queues. An empty list means all queues.
     fn add(&self, queues: impl IntoIterator<Item = QueueKey>, most: usize) {
         let mut notified = self.lock();
         let before = notified.queues.len();
@@ -77,7 +77,7 @@ impl NotificationQueue {
         self.changed.notify_one();
     }
 
-    /// What was collected, once there is something.
+    /// The collected queues, as soon as there is one.
     async fn take(&self) -> Notified {
         loop {
             let notified = std::mem::take(&mut *self.lock());
@@ -89,7 +89,7 @@ impl NotificationQueue {
     }
 }
 
-/// Queues as a payload; an empty one stands for all.
+/// The payload for queues. An empty payload means all queues.
 fn payload(notified: &Notified) -> String {
     let mut payload = String::with_capacity(notified.queues.len() * QUEUE_LENGTH);
     for key in &notified.queues {
@@ -98,7 +98,7 @@ fn payload(notified: &Notified) -> String {
     payload
 }
 
-/// The queues of a payload; none for one that stands for all, or that cannot be read.
+/// The queues of a payload; empty if it means all queues or cannot be read.
 fn parse(payload: &str) -> Vec<QueueKey> {
     let key = |text: &[u8]| {
         let (company, webhook) = text.split_at_checked(QUEUE_LENGTH / 2)?;
@@ -110,14 +110,15 @@ fn parse(payload: &str) -> Vec<QueueKey> {
     payload.as_bytes().chunks(QUEUE_LENGTH).map(key).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The notices of a store and the tasks that send and receive them.
+/// The notifications of a store, and the tasks that send and receive them.
 pub(crate) struct Notifier {
     dial: Arc<Dial>,
-    /// To be sent to the other processes.
+    /// To send to the other processes.
     outgoing: Arc<NotificationQueue>,
     /// Received from the other processes.
     incoming: Arc<NotificationQueue>,
-    /// The server's process that sends for us: its own notifications are skipped.
+    /// The process id of the server process that sends for this store: its notifications are
+    /// skipped.
     own: Arc<AtomicI32>,
     tasks: Mutex<[Option<AbortHandle>; 2]>,
 }
@@ -133,7 +134,7 @@ impl Notifier {
         }
     }
 
-    /// Sees to it that a task runs.
+    /// Starts a task if it does not run already.
     fn keep<F: Future<Output = ()> + Send + 'static>(&self, at: usize, task: impl FnOnce() -> F) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(slot) = tasks.get_mut(at) else { return };
@@ -155,7 +156,7 @@ impl Drop for Notifier {
     }
 }
 
-/// Grows with each failure in a row.
+/// The wait before the next attempt to connect. It grows with each failure in a row.
 struct Backoff(Duration);
 
 impl Backoff {
@@ -165,12 +166,12 @@ impl Backoff {
     }
 }
 
-/// Sends notifications, for as long as the store lives.
+/// Sends notifications until the store is dropped.
 async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut connected: Option<Client> = None;
     loop {
-        // Taken only when connected: until then, more may be collected.
+        // The queues are taken only after connecting: more may be collected until then.
         let client = match connected.take() {
             Some(client) if !client.is_closed() => client,
             _ => match connect_sender(&dial, &own).await {
@@ -198,9 +199,10 @@ async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<Atomic
     }
 }
 
-/// The statements that send a payload, which is hexadecimal digits. It need not survive a crash of the
-/// server. That holds for this transaction alone: behind a pooler that hands out the connection by
-/// transactions, the next one may be a commit that has to be durable.
+/// The statements that send a payload, which consists of hexadecimal digits. The transaction turns
+/// off `synchronous_commit` for itself only, because a notification need not survive a crash of the
+/// server: behind a pooler in transaction mode, the next transaction of the connection may be a
+/// commit that has to be durable.
 fn statement(payload: &str) -> String {
     format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{payload}'; COMMIT")
 }
@@ -214,7 +216,7 @@ async fn connect_sender(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreErr
     Ok(client)
 }
 
-/// Receives notifications, for as long as the store lives.
+/// Receives notifications until the store is dropped.
 async fn listen(dial: Arc<Dial>, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut missed = false;
@@ -256,7 +258,7 @@ async fn listen(dial: Arc<Dial>, incoming: Arc<NotificationQueue>, own: Arc<Atom
 
 type Driving = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Connects outside of the pool; the future that is answered drives the connection.
+/// Connects outside of the pool. The returned future drives the connection.
 async fn connect(
     dial: &Dial,
     receive: impl FnMut(Notification) + Send + 'static,

@@ -1,12 +1,12 @@
-//! The statements that write and read records, made from how they are laid out in tables.
+//! The statements that write and read records, made from the layout of their tables.
 
 use std::sync::LazyLock;
 
 use recado_store_sql::{Layout, TableDef};
 
-/// A kind of record with its statements.
+/// A kind of record that has statements.
 pub(crate) trait Table: Layout {
-    /// Its statements, made once.
+    /// The statements, made once.
     fn sql() -> &'static Sql;
 }
 
@@ -22,7 +22,7 @@ macro_rules! tables {
 }
 recado_core::for_each_row!(tables);
 
-/// The name of a column in this dialect: a few differ.
+/// The name of a column in this dialect. A few names differ.
 pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
     match (table, column) {
         ("messages", "timestamp") => "stamped_at",
@@ -31,31 +31,33 @@ pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
     }
 }
 
-/// How many rows are inserted by one statement, at most and below: few numbers, so that few
-/// statements have to be prepared.
+/// The numbers of rows that one statement may insert. They are few, so that few statements have to
+/// be prepared.
 const TOGETHER: [usize; 4] = [32, 8, 4, 2];
 
-/// The statements that are alike for all tables.
+/// The statements that every table has.
 ///
-/// Those that must touch exactly one row divide by how many they touched: touching none fails the
+/// A statement that must touch exactly one row divides by the number of touched rows. If it touches
+/// none, the division fails and so does the transaction. Therefore the whole transaction can be
+/// sent, with its `COMMIT`, in one round trip.
 /// transaction on the spot, so that it can be sent whole, with its `COMMIT`, in one round trip.
 #[derive(Debug)]
 pub(crate) struct Sql {
     /// Inserts a row at version 1.
     pub(crate) insert: String,
-    /// Inserts so many rows at version 1, most first.
+    /// Inserts this many rows at version 1. The greatest number comes first.
     pub(crate) insert_many: Vec<(usize, String)>,
-    /// Replaces a row that has the version of the last parameter.
+    /// Replaces a row if it has the version of the last parameter.
     pub(crate) update: String,
-    /// Deletes a row that has the version of the last parameter.
+    /// Deletes a row if it has the version of the last parameter.
     pub(crate) delete: String,
-    /// Fails unless the row has the version of the last parameter; keeps it so.
+    /// Fails unless the row has the version of the last parameter. Locks the row against changes.
     pub(crate) unchanged: String,
-    /// The same, where something else keeps it so.
+    /// The same without a lock, for rows that are protected by an advisory lock.
     pub(crate) still: String,
-    /// Waits for the row and keeps others from changing it.
+    /// Waits for the row and locks it against changes.
     pub(crate) lock: String,
-    /// As `lock`, also against references to it.
+    /// As `lock`, and also against new references to it.
     pub(crate) lock_key: String,
     /// `SELECT` all columns and the version `FROM` the table.
     pub(crate) select: String,

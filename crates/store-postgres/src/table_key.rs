@@ -1,4 +1,4 @@
-//! Where rows are: the table of a kind of row, and the values of a key in it.
+//! The table of a kind of row, and the values of a row's key.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::param::Param;
 use crate::table::{Sql, Table};
 
-/// A value of a key.
+/// A value in a key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum KeyValue {
     /// An id.
@@ -19,7 +19,7 @@ pub(crate) enum KeyValue {
     Number(i64),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// Anything else.
+    /// A text.
     Text(String),
 }
 
@@ -34,8 +34,8 @@ impl KeyValue {
     }
 }
 
-/// Takes the values of a key. They are compared to lock rows in one order, so that they are few
-/// kinds of values, and never null.
+/// Collects the values of a key. Rows are locked in the order of these values, so there are few
+/// kinds of them, and none is null.
 struct KeyValues(Vec<KeyValue>);
 
 impl<'a> CellWriter<'a> for KeyValues {
@@ -80,7 +80,7 @@ impl<'a> CellWriter<'a> for KeyValues {
     }
 }
 
-/// The statements of a table and the values of a key in it.
+/// The statements of a table and the values of a key.
 pub(crate) struct TableKey {
     pub(crate) table: &'static str,
     pub(crate) sql: &'static Sql,
@@ -89,7 +89,7 @@ pub(crate) struct TableKey {
 }
 
 impl TableKey {
-    /// Where the row of a key is.
+    /// The table and values of a key.
     pub(crate) fn find(key: &RowKey) -> Self {
         let mut parts = KeyValues(Vec::with_capacity(3));
         write_key(key, &mut parts);
@@ -97,12 +97,12 @@ impl TableKey {
         Self { table: table.name, sql, versioned: table.versioned, key: parts.0 }
     }
 
-    /// The values of the key.
+    /// The values of the key, as parameters.
     pub(crate) fn params(&self) -> Vec<Param> {
         self.key.iter().map(KeyValue::param).collect()
     }
 
-    /// The values of the key, and the version.
+    /// The values of the key and the version, as parameters.
     pub(crate) fn params_at(&self, version: Version) -> Vec<Param> {
         let mut params = self.params();
         if self.versioned {

@@ -6,7 +6,7 @@ use recado_core::store::StoreError;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Connects by rustls, trusting the roots of the operating system.
+/// Connects with rustls. The root certificates are those of the operating system.
 pub(crate) fn connector() -> Result<MakeRustlsConnect, StoreError> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();

@@ -10,16 +10,16 @@ use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, rows};
 use crate::unknown_kinds;
 
-/// The lock of the process that folds; others need not.
+/// The advisory lock of the process that folds counts; one process at a time is enough.
 const LOCK: i64 = 0x7265_6361_646f_0002;
-/// How many rows one statement handles.
+/// How many rows one statement takes.
 const BATCH: i64 = 10_000;
-/// How many batches one call handles, so that it ends also under load.
+/// How many batches one call makes at most, so that it ends even under load.
 const BATCHES: usize = 20;
 
-/// Adds the differences that came since to the counts by combination. A difference is counted once
-/// in every snapshot: before, among the differences; after, in the count. One that a writer is
-/// adding to is left for later.
+/// Adds the differences to the counts by combination. In every snapshot a difference is counted
+/// once: before the commit as a difference, after it as part of the count. A difference that a
+/// writer is changing is skipped until the next time.
 const FOLD_FACETS: &str = "\
 WITH taken AS MATERIALIZED \
 (SELECT ctid FROM contact_facet_deltas LIMIT $1 FOR UPDATE SKIP LOCKED), \
@@ -30,7 +30,7 @@ GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2 \
 ON CONFLICT (company_id, facet) DO UPDATE SET n = f.n + excluded.n) \
 SELECT count(*) FROM gone";
 
-/// The same for the counts of lists.
+/// Adds the differences to the counts of lists.
 const FOLD_LISTS: &str = "\
 WITH taken AS MATERIALIZED (SELECT ctid FROM list_count_deltas LIMIT $1), \
 gone AS (DELETE FROM list_count_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
@@ -39,7 +39,7 @@ GROUP BY 1, 2 ORDER BY 1, 2 \
 ON CONFLICT (company_id, list_id) DO UPDATE SET n = c.n + excluded.n) \
 SELECT count(*) FROM gone";
 
-/// The same for the counts of messages.
+/// Adds the differences to the counts of messages.
 const FOLD_MESSAGES: &str = "\
 WITH taken AS MATERIALIZED (SELECT ctid FROM message_count_deltas LIMIT $1), \
 gone AS (DELETE FROM message_count_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
@@ -49,34 +49,34 @@ ON CONFLICT (company_id, connection_id, direction, message_type, status) \
 DO UPDATE SET n = c.n + excluded.n) \
 SELECT count(*) FROM gone";
 
-/// Forgets allowances that are whole again.
+/// Deletes rate limits that have their full allowance again.
 const FORGET_RATES: &str = "\
 DELETE FROM rate_limits WHERE key IN \
 (SELECT key FROM rate_limits WHERE tat <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
-/// Forgets reports of messages that never came.
+/// Deletes references that have expired, such as reports of messages that never came.
 const FORGET_REPORTS: &str = "\
 DELETE FROM message_refs WHERE ctid = ANY(ARRAY(SELECT ctid FROM message_refs \
 WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
-/// Forgets calls that were remembered long enough.
+/// Deletes remembered calls that have expired.
 const FORGET_CALLS: &str = "\
 DELETE FROM remembered_calls WHERE ctid = ANY(ARRAY(SELECT ctid FROM remembered_calls \
 WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
-/// Forgets windows that have ended.
+/// Deletes windows that have ended.
 pub(crate) const FORGET_WINDOWS: &str = "\
 DELETE FROM dispatch_windows WHERE ctid = ANY(ARRAY(SELECT ctid FROM dispatch_windows \
 WHERE ends_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
-/// Forgets processes that died.
+/// Deletes processes whose lease has ended.
 const FORGET_WORKERS: &str = "\
 DELETE FROM workers WHERE ctid = ANY(ARRAY(SELECT ctid FROM workers \
 WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
-/// Tables that have at least doubled since the planner looked at them. What is written over and over
-/// does not grow; differences and the texts of searches have one index or none, which is used anyway,
-/// and looking at the texts is work.
+/// Tables that have at least doubled since they were last analyzed. Tables of differences and of
+/// search texts are left out: they have one index or none, so their plans do not change, and
+/// analyzing the texts is expensive.
 const OUTGROWN: &str = "\
 SELECT string_agg(quote_ident(s.schemaname) || '.' || quote_ident(s.relname), ', ') \
 FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid \
@@ -84,9 +84,9 @@ WHERE s.schemaname = current_schema() AND s.relname NOT LIKE '%deltas' \
 AND s.relname <> 'contact_search' AND s.n_live_tup > 1000 AND c.reltuples < s.n_live_tup / 2";
 
 impl PostgresStore {
-    /// Lets the planner look again at tables that are not what they were: statements that were
-    /// planned while a table was empty use any index of a company, and the server itself may take a
-    /// minute to notice. Tables that somebody else looks after at the moment are left to them.
+    /// Analyzes tables that have grown. A statement planned while a table was empty may use any
+    /// index on the company, and the server's own autovacuum may take a minute to analyze the
+    /// table. A table that another process is analyzing is skipped.
     async fn look_again(&self) -> Result<(), StoreError> {
         let found = rows(&self.pool, OUTGROWN, Vec::new()).await?;
         if let Some(tables) = found.first().and_then(|row| row.get::<_, Option<String>>(0)) {
@@ -97,8 +97,8 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Deletes what `sql` selects until nothing is left, within bounds. What somebody else is
-    /// deleting or changing is left to them.
+    /// Deletes what `sql` selects until nothing is left, with a limit on the number of batches.
+    /// Rows that another transaction is deleting or changing are skipped.
     async fn forget(&self, sql: &'static str, until: Timestamp) -> Result<(), StoreError> {
         let counted = format!("WITH gone AS ({sql} RETURNING 1) SELECT count(*) FROM gone");
         for _ in 0..BATCHES {
@@ -111,7 +111,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Folds until nothing is left, within bounds.
+    /// Folds until nothing is left, with a limit on the number of batches.
     async fn fold(&self, sql: &'static str) -> Result<(), StoreError> {
         for _ in 0..BATCHES {
             let session = Session::take(&self.pool).await?;

@@ -1,4 +1,4 @@
-//! Webhooks, and where the events of a company go.
+//! Webhooks, and the order in which the events of a company are delivered.
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;

@@ -1,4 +1,4 @@
-//! Campaigns on Postgres: who waits for whom.
+//! Campaigns on Postgres: which commits wait for which.
 
 mod support;
 
@@ -60,7 +60,7 @@ fn enrollment() -> ChangeSet {
     ChangeSet::new().with(Change::enroll(company(), campaign().id, list()))
 }
 
-/// A campaign whose list has so many contacts.
+/// A database with a campaign whose list has this many contacts.
 async fn with_list(contacts: u128) -> Database {
     let database = Database::fresh().await;
     let made = Company {
@@ -85,13 +85,13 @@ async fn with_list(contacts: u128) -> Database {
     database
 }
 
-/// Makes every enrolment a slow one, as those of very long lists are.
+/// Makes every enrolment slow, like that of a very long list.
 const SLOW: &str = "\
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
 $$ BEGIN PERFORM pg_sleep(0.8); RETURN NULL; END $$; \
 CREATE TRIGGER slow AFTER INSERT ON recipients FOR EACH STATEMENT EXECUTE FUNCTION slow()";
 
-/// What begins the turn of a recipient, as the store has it now.
+/// The change set that claims a recipient, as the store has it now.
 async fn claim(store: &PostgresStore, number: u32) -> ChangeSet {
     let id = campaign().id;
     let campaign =
@@ -115,7 +115,7 @@ fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), Co
     tokio::spawn(async move { store.commit(changes).await })
 }
 
-/// Until so many statements of this database wait for a lock.
+/// Waits until this many statements of the database wait for a lock.
 async fn until_waiting(client: &Client, count: i64) {
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -188,7 +188,7 @@ async fn a_contact_that_is_enrolled_can_go_meanwhile_only_afterwards() {
     let database = with_list(2).await;
     let store = &database.store;
     let (holder, watcher) = (database.client().await, database.client().await);
-    // The enrolment holds the first contact and waits for the second one.
+    // The enrolment has locked the first contact and waits for the second one.
     let held = "BEGIN; SELECT FROM contacts WHERE identifier = 'c2' FOR UPDATE";
     holder.batch_execute(held).await.unwrap();
     let enrolled = commit(store, enrollment());

@@ -1,4 +1,4 @@
-//! The schema is held to what the core declares of references and unique keys.
+//! Compares the schema with the references and unique keys that the core declares.
 
 mod support;
 
@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use recado_core::store::{OnDelete, REFERENCES, Reference, RowKind, UNIQUE};
 use recado_store_sql::{table_of, unique_columns};
 
-/// A foreign key: its columns, the table it leads to, and what a deletion there does.
+/// A foreign key: its columns, the table it refers to, and what happens when the row there is
+/// deleted.
 type ForeignKey = (BTreeSet<String>, String, String);
 
 const FOREIGN_KEYS: &str = "SELECT array(SELECT attname::text FROM pg_attribute \
@@ -19,7 +20,7 @@ const UNIQUE_INDEXES: &str = "SELECT array(SELECT attname::text FROM pg_attribut
         WHERE attrelid = i.indrelid AND attnum = ANY (i.indkey)) \
     FROM pg_index i WHERE i.indisunique AND i.indrelid = $1::text::regclass";
 
-/// What a reference is in the schema.
+/// The foreign key that a reference needs.
 fn wanted(reference: &Reference, found: &[ForeignKey]) -> (String, String, String) {
     let table = table_of(reference.from);
     let column = table

@@ -1,4 +1,4 @@
-//! Deliveries in great numbers, and what races with them.
+//! Many deliveries, and commits that run at the same time as they do.
 
 mod support;
 
@@ -106,7 +106,7 @@ async fn batches_of_the_same_deliveries_in_any_order_never_deadlock() {
 #[tokio::test(flavor = "multi_thread")]
 async fn places_follow_the_order_of_the_set_across_many_events() {
     let database = Database::fresh().await;
-    // Ids that go down, so that no order but that of the set gives these positions.
+    // The ids descend, so that only the order of the set gives these positions.
     let events: Vec<Event> = (1..=50).rev().map(event).collect();
     let made: Vec<Delivery> =
         (1..=50).rev().zip(&events).map(|(n, event)| delivery(n, 1, event)).collect();
@@ -133,7 +133,7 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
     assert_eq!(reported, events.iter().map(|event| event.id).collect::<Vec<_>>());
 }
 
-/// How many connections of the database wait for a lock of this kind.
+/// How many connections of the database wait for this kind of lock.
 async fn waiting(database: &Database, kind: &str) -> i64 {
     let sql = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
                WHERE NOT granted AND locktype = $1 AND datname = current_database()";
@@ -152,7 +152,7 @@ async fn journal(store: &PostgresStore) -> Vec<EventId> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_journal_waits_for_a_place_that_was_given_and_is_not_visible_yet() {
     let database = Database::fresh().await;
-    // Holds a commit back after its event got a position: by the index of its id.
+    // Blocks a commit after its event got a position: it waits at the unique index of event ids.
     let client = database.client().await;
     client.batch_execute("BEGIN").await.expect("the store works");
     let taken = "INSERT INTO events (company_id, id, event_type, at) VALUES ($1, $2, 'x', 0)";

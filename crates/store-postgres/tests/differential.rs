@@ -1,10 +1,10 @@
-//! Random commands, answered as the model does.
+//! Random commands, compared with the model.
 
 mod support;
 
 use recado_testkit::differential::{Mix, commands_of_mix, differential};
 
-/// The same number of commands for each seed.
+/// Runs the same number of commands for each seed.
 async fn seeds(mix: Mix, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let store = support::Database::fresh().await;
@@ -37,7 +37,7 @@ async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
     seeds(Mix::Reach, 0..8).await;
 }
 
-/// For a longer search: `scripts/test --test differential -- --ignored`.
+/// For longer runs: `scripts/test --test differential -- --ignored`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {

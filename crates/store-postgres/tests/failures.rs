@@ -1,4 +1,4 @@
-//! What callers are told when the database is slow, busy or gone.
+//! The errors that callers get when the database is slow, busy or not reachable.
 
 mod support;
 
@@ -63,7 +63,7 @@ async fn waiting_for_a_connection_is_bounded() {
     client.batch_execute("BEGIN; LOCK TABLE companies").await.unwrap();
     let blocked = store.clone();
     let blocked = tokio::spawn(async move { blocked.all::<Company>(()).await });
-    // The second call finds the only connection taken, sooner or later.
+    // At some time the second call finds that the only connection is in use.
     while store.get::<Secret>(recado_core::access::SecretName::CursorKey).await.is_ok() {
         tokio::task::yield_now().await;
     }
@@ -96,7 +96,7 @@ async fn connections_that_were_cut_are_replaced() {
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                WHERE datname = current_database() AND pid <> pg_backend_pid()";
     database.client().await.batch_execute(cut).await.unwrap();
-    // Calls may fail while the pool does not know yet; none may hang or answer wrongly.
+    // Calls may fail until the pool has noticed; none may hang or give a wrong answer.
     let mut answers = 0;
     for _ in 0..100 {
         match store.all::<Company>(()).await {
@@ -135,7 +135,7 @@ async fn a_caller_that_goes_away_leaves_no_transaction_open() {
     let database = Database::fresh().await;
     let options = Options { pool_size: 1, ..support::options() };
     let store = with_options(&database, options).await;
-    // Prepares the statement, which would wait for the lock by itself.
+    // Prepares the statement, because preparing it would wait for the lock, too.
     store.commit(ChangeSet::new().insert(company(0))).await.unwrap();
     let client = database.client().await;
     client.batch_execute("BEGIN; LOCK TABLE companies").await.unwrap();
@@ -143,7 +143,7 @@ async fn a_caller_that_goes_away_leaves_no_transaction_open() {
     let left = tokio::time::timeout(Duration::from_millis(100), store.commit(changes)).await;
     assert!(left.is_err(), "the lock holds it");
     client.batch_execute("COMMIT").await.unwrap();
-    // The only connection works on, and what was under way was applied as a whole.
+    // The only connection still works, and the commit that was under way was applied as a whole.
     assert_eq!(store.all::<Company>(()).await.unwrap(), [company(0), company(1), company(2)]);
     let open = "SELECT FROM pg_stat_activity WHERE datname = current_database() \
                 AND state LIKE 'idle in transaction%'";

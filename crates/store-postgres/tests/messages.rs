@@ -1,4 +1,4 @@
-//! Messages, seen from inside the database: counters, and what a status report touches.
+//! Messages in the database: counters, and what a status report writes.
 
 mod support;
 
@@ -105,7 +105,7 @@ async fn number(client: &Client, sql: &str) -> i64 {
     client.query_one(sql, &[]).await.expect("it can be counted").get(0)
 }
 
-/// What listings say agrees with the rows themselves.
+/// Asserts that the listings agree with the rows.
 async fn assert_counted(database: &Database, client: &Client) {
     for (condition, filter) in filters() {
         let page = database.store.message_page(company(), &filter, PageRequest::FIRST).await;
@@ -117,7 +117,7 @@ async fn assert_counted(database: &Database, client: &Client) {
     }
 }
 
-/// Messages that are sent and no further, counted one by one.
+/// Counts messages that stay at `sent`, one by one.
 const LEFT_SENT: &str = "\
 SELECT count(*) FROM messages m JOIN connections n ON n.id = m.connection_id \
 JOIN contacts c ON c.id = m.contact_id WHERE m.status = 'sent' AND m.direction = 'outbound' \
@@ -180,7 +180,7 @@ async fn counters_follow_messages_however_they_change() {
     database.store.upkeep(NOW).await.unwrap();
     assert_counted(&database, &client).await;
 
-    // The messages that go with a contact are counted out as well.
+    // The messages that are deleted with a contact are subtracted from the counters.
     let gone = database.store.get::<Contact>((company(), contact(3))).await.unwrap().unwrap();
     database.store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
     assert_eq!(number(&client, "SELECT count(*) FROM messages").await, 29 * 9);
@@ -218,7 +218,7 @@ async fn upkeep_lets_the_planner_look_at_what_has_grown() {
     for _ in 0..5 {
         client.batch_execute(MESSAGES).await.unwrap();
     }
-    // The server tells of what a session wrote when that session is idle or asked to.
+    // The server publishes the statistics of a session when it is idle, or when asked to.
     client.execute("SELECT pg_stat_force_next_flush()", &[]).await.unwrap();
     let analyzed = "SELECT count(*) FROM pg_stats WHERE tablename = 'messages'";
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);

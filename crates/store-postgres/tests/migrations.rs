@@ -1,4 +1,4 @@
-//! The schema is applied once, in order, and only to databases that are ours.
+//! The migrations are applied once, in order, and only to databases of this program.
 
 mod support;
 
@@ -78,7 +78,7 @@ async fn a_database_whose_history_is_not_ours_is_refused() {
 async fn a_step_that_fails_leaves_nothing_behind() {
     let (store, database) = empty().await;
     let client = connect(database.url()).await;
-    // The second step cannot make its first table.
+    // The second migration cannot create its first table.
     client.batch_execute("CREATE TABLE contacts (id int)").await.unwrap();
     assert!(matches!(store.migrate().await, Err(MigrateError::Store(StoreError::Corrupt(_)))));
     assert!(store.ready().await.is_err());

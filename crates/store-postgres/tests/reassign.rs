@@ -1,4 +1,4 @@
-//! Merged contacts on Postgres: what moves, and who waits for whom.
+//! Merged contacts on Postgres: what moves, and which commits wait for which.
 
 mod support;
 
@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
-/// Three contacts of a company and one of another, with what all can have.
+/// Three contacts of a company and one of another, with rows in every table that refers to
+/// contacts.
 const SEED: &str = "\
 INSERT INTO companies SELECT md5('c' || i)::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, 1 \
 FROM generate_series(1, 2) i; \
@@ -65,7 +66,7 @@ INSERT INTO remembered_calls SELECT company_id, 'o', id::text, sha256(''), NULL,
 i, 1 FROM had";
 
 fn md5(of: &str) -> Uuid {
-    // What Postgres makes of these texts.
+    // What Postgres makes of these texts with `md5`.
     Uuid::parse_str(match of {
         "c1" => "a9f7e97965d6cf799a529102a973b8b9",
         "p1" => "ec6ef230f1828039ee794566b9c58adc",
@@ -95,7 +96,7 @@ async fn number(client: &Client, sql: &str) -> i64 {
     client.query_one(sql, &[]).await.expect("it can be counted").get(0)
 }
 
-/// One contact gives all to the other and goes, as merging them does.
+/// Moves all rows of one contact to the other and deletes it, as merging does.
 async fn merge(store: &PostgresStore, from: u32, into: u32) -> Result<(), CommitError> {
     let gives = store.get::<Contact>((company(), contact(from))).await.expect("it works");
     let takes = store.get::<Contact>((company(), contact(into))).await.expect("it works");
@@ -110,7 +111,7 @@ fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> J
     tokio::spawn(task)
 }
 
-/// Until so many statements of this database wait for a lock.
+/// Waits until this many statements of the database wait for a lock.
 async fn until_waiting(client: &Client, count: i64) {
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -121,8 +122,8 @@ async fn until_waiting(client: &Client, count: i64) {
     }
 }
 
-/// Which tables hold what of a contact, and how much of it after a merge into it: of what both can
-/// have once, eight of ten are the same.
+/// The tables that refer to a contact, and the number of rows there after a merge into it. Of rows
+/// that a contact can have once, eight of ten are the same for both.
 const HELD: [(&str, bool, i64); 13] = [
     ("aliases", false, 20),
     ("clicks", false, 20),
@@ -196,7 +197,7 @@ async fn nobody_takes_what_there_is_and_anybody_nothing() {
     store.commit(moved(contact(1), contact(1))).await.unwrap();
     assert_eq!(number(&client, "SELECT count(*) FROM messages WHERE version = 1").await, 60);
 
-    // Events refer to nobody, and still nobody takes them.
+    // Events have no foreign key to their contact, and still they are not moved to a missing one.
     for (table, ..) in HELD.iter().rev().filter(|(table, ..)| *table != "events") {
         client.batch_execute(&format!("DELETE FROM {table}")).await.unwrap();
     }
@@ -232,7 +233,7 @@ async fn a_message_that_is_being_stored_moves_as_well() {
 async fn what_comes_for_a_contact_that_is_being_merged_is_refused_and_not_lost() {
     let (database, client) = seeded().await;
     let holder = database.client().await;
-    // The merge is held up in its midst.
+    // The merge has to wait in the middle.
     let held = "BEGIN; SELECT FROM deals WHERE contact_id = md5('p1')::uuid FOR UPDATE";
     holder.batch_execute(held).await.unwrap();
     let store = database.store.clone();
@@ -260,7 +261,7 @@ async fn what_comes_for_a_contact_that_is_being_merged_is_refused_and_not_lost()
     later.await.unwrap().unwrap();
 }
 
-/// Reports of all messages of the first two contacts, as a batch of events writes them.
+/// Writes reports of all messages of the first two contacts, as a batch of events does.
 async fn reports(store: &PostgresStore, ids: &[MessageId]) -> Result<(), CommitError> {
     let messages = store.messages(company(), ids).await.expect("it works");
     let read = |message: &Message| Message { status: MessageStatus::Read, ..message.clone() };

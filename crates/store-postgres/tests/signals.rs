@@ -1,4 +1,4 @@
-//! What processes on one database tell each other.
+//! Notifications between processes on one database.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::Database;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Long enough for anything that comes at all.
+/// Long enough for every notification that is sent.
 const LONG: Duration = Duration::from_secs(30);
 
 fn key(n: u128) -> QueueKey {
@@ -21,7 +21,7 @@ fn key(n: u128) -> QueueKey {
     }
 }
 
-/// Waits until as many connections as that listen, or tell.
+/// Waits until this many connections listen or send.
 async fn connected(database: &Database, query: &str, count: i64) {
     let client = database.client().await;
     let sql = "SELECT count(*) FROM pg_stat_activity \
@@ -36,10 +36,10 @@ async fn connected(database: &Database, query: &str, count: i64) {
     timeout(LONG, all).await.expect("they connect");
 }
 
-/// A process that listens already.
+/// A process that is listening.
 async fn listener(database: &Database, others: i64) -> PostgresStore {
     let store = database.another_process().await;
-    // Going away while waiting loses nothing of what comes later.
+    // A caller that stops waiting does not lose later notifications.
     assert!(timeout(Duration::from_millis(1), store.notified()).await.is_err());
     connected(database, "LISTEN%", others + 1).await;
     store
@@ -96,7 +96,7 @@ async fn a_process_that_was_cut_off_looks_everywhere_and_goes_on() {
     assert_eq!(client.query_one(cut, &[]).await.expect("the store works").get::<_, i64>(0), 2);
     assert_eq!(heard(&one).await, None);
     database.store.notify(&[key(2)]);
-    // What was cut off does not know which of its words were heard.
+    // A sender that was disconnected does not know which of its notifications arrived.
     while heard(&one).await != Some(vec![key(2)]) {
         database.store.notify(&[key(2)]);
     }

@@ -1,4 +1,4 @@
-//! Counters and housekeeping, seen from inside the database.
+//! Counters and housekeeping in the database.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! How long it takes on SQLite to enroll a list of 10,000, to claim a recipient together with its
-//! message and its debit, alone and in company, and to count and to show the recipients.
+//! Measures campaigns on SQLite: enrolling a list of 10,000; claiming a recipient together with its
+//! message and its debit, alone and with concurrent claims; counting and listing the recipients.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -125,7 +125,7 @@ async fn fill(store: &SqliteStore) {
     }
 }
 
-/// What is written before a recipient's message is handed to the gateway.
+/// Writes what is written before a recipient's message is sent to the gateway.
 async fn claim(store: &SqliteStore, number: u32) {
     let campaign = campaign(number / CONTACTS);
     let place = RecipientNumber(number % CONTACTS + 1);

@@ -1,5 +1,5 @@
-//! How long a durable creation and a received message, alone and in company, and a page of a listing
-//! take on SQLite.
+//! Measures SQLite: a durable creation and a received message, alone and with concurrent ones, and
+//! a page of a listing.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ fn company() -> CompanyId {
     CompanyId::new(Uuid::from_u128(1))
 }
 
-/// The contact with this number, no two alike.
+/// The contact with this number. No two contacts are equal.
 fn contact(number: u64) -> Contact {
     let phone = Phone::from_stored(format!("+55349{:08}", 90_000_000 + number)).expect("a phone");
     let identifier = Identifier::of_phone(&phone);
@@ -76,7 +76,7 @@ fn connection() -> Connection {
     }
 }
 
-/// The message with this number, with its reference; every third was sent by the company.
+/// The message with this number, with its reference. Every third one was sent by the company.
 fn message(number: u64) -> ChangeSet {
     let at = Timestamp::from_millis(NOW + number.cast_signed());
     let sent = number.is_multiple_of(3);

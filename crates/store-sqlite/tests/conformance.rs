@@ -1,4 +1,4 @@
-//! The promises of the store contract, each put to a database of its own.
+//! The promises of the store contract. Each runs on a database of its own.
 
 mod harness;
 

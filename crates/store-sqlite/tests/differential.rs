@@ -1,10 +1,10 @@
-//! The model and SQLite under the same random commands.
+//! The same random commands on the model and on SQLite.
 
 mod harness;
 
 use recado_testkit::differential::{Mix, commands_of_mix, differential};
 
-/// The same number of commands for each seed.
+/// Runs the same number of commands for each seed.
 async fn seeds(mix: Mix, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let store = harness::fresh().await;
@@ -37,7 +37,7 @@ async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
     seeds(Mix::Reach, 0..8).await;
 }
 
-/// For a longer search: `cargo test -p recado-store-sqlite --test differential -- --ignored`.
+/// For longer runs: `cargo test -p recado-store-sqlite --test differential -- --ignored`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {

@@ -43,7 +43,7 @@ impl Database {
     }
 }
 
-/// A database that was migrated: copying it is faster than migrating another.
+/// A migrated database. Copying it is faster than migrating another one.
 async fn template() -> &'static TestDatabase {
     static TEMPLATE: tokio::sync::OnceCell<TestDatabase> = tokio::sync::OnceCell::const_new();
     let migrated = async {

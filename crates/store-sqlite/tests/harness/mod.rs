@@ -10,13 +10,13 @@ use recado_store_sqlite::SqliteStore;
 use recado_testkit::conformance::Harness;
 use tempfile::TempDir;
 
-/// A file in a folder of its own.
+/// A database file in a folder of its own.
 pub(crate) struct Sqlite {
     folder: TempDir,
     store: Arc<SqliteStore>,
 }
 
-/// A database that nobody else uses.
+/// A database that no other test uses.
 pub(crate) async fn fresh() -> Sqlite {
     let folder = tempfile::tempdir().expect("a folder");
     let store = SqliteStore::open(folder.path().join("recado.db")).expect("a database");

@@ -1,5 +1,5 @@
-//! Campaigns of such a size that their recipients lie on many pages, and what becomes of recipients
-//! and dispatch windows on their own.
+//! Campaigns large enough that their recipients are on many pages, and single changes of recipients
+//! and dispatch windows.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// Ids all over, so that those of later contacts may come before those of earlier ones.
+/// Ids in no order, so that a later contact may have a lesser id than an earlier one.
 fn scattered(n: u32) -> ContactId {
     ContactId::new(Uuid::from_u128(
         u128::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835),
@@ -69,7 +69,8 @@ fn campaign(of: CompanyId, n: u128) -> Campaign {
     }
 }
 
-/// Contacts, of which all but every fifth are in the first list, and a campaign that enrolls it.
+/// Contacts, of which all but every fifth are in the first list, and a campaign that enrolls this
+/// list.
 fn enrolled(of: CompanyId) -> ChangeSet {
     let mut changes = ChangeSet::new().insert(list(of, 1)).insert(list(of, 2));
     for n in 0..CONTACTS {
@@ -100,7 +101,7 @@ async fn page_of(store: &dyn Store, of: CompanyId, page: u32) -> Vec<Recipient> 
     page.expect("a store that works").items.into_iter().map(|entry| entry.recipient).collect()
 }
 
-/// How far a recipient is after some steps.
+/// A recipient after some steps.
 fn moved(recipient: &Recipient) -> Recipient {
     let n = recipient.number.0;
     let message = Some(MessageId::new(Uuid::from_u128(u128::from(n % 250))));
@@ -126,13 +127,13 @@ fn moved(recipient: &Recipient) -> Recipient {
     }
 }
 
-/// Two companies with a campaign each, in which every recipient is somewhere else on its way, and
-/// some of whose contacts are gone.
+/// Two companies with a campaign each. The recipients have different statuses, and some of their
+/// contacts are deleted.
 async fn scene() -> (Scene, MemoryStore) {
     let (scene, model) = (Scene::new().await, MemoryStore::new());
     model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
-        // What belongs to a neighbour must not appear anywhere.
+        // Nothing of another company may appear.
         store.commit(ChangeSet::new().insert(company(2))).await.expect("new rows");
         for of in [company(2).id, scene.company] {
             store.commit(enrolled(of)).await.expect("new rows");
@@ -229,7 +230,7 @@ async fn a_list_is_enrolled_once_and_only_into_a_campaign_that_is_there() {
         let change = Change::enroll(of, campaign(of, campaign_no).id, list(of, list_no).id);
         scene.store.commit(ChangeSet::new().with(change))
     };
-    // The second list has other contacts: they would get numbers that are taken.
+    // The second list has other contacts: they would get numbers that are already taken.
     for list in [1, 2] {
         let again = enroll(1, list).await;
         let taken = Conflict::Taken(UniqueKey::Recipient);
@@ -256,7 +257,7 @@ async fn a_recipient_stays_without_its_contact_and_goes_on() {
     let orphaned = Recipient { contact: None, ..before.value().clone() };
     assert_eq!((known.value(), known.version()), (&orphaned, before.version()));
 
-    // What was decided before it went is written, and its contact does not come back by it.
+    // A decision made before the contact was deleted is written, and does not restore the contact.
     let skipped = Recipient { status: RecipientStatus::Skipped, ..orphaned };
     scene.store.commit(ChangeSet::new().with(known.update(skipped.clone()))).await.unwrap();
     let revived = before.update(Recipient { contact: Some(gone), ..skipped.clone() });

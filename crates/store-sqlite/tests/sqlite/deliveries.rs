@@ -1,5 +1,5 @@
-//! Deliveries and events in such numbers that ranges are read in several parts, and what is done
-//! with them by steps.
+//! So many deliveries and events that ranges are read in several parts, and the changes that single
+//! steps make to them.
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{
@@ -32,7 +32,7 @@ fn event_id(n: u32) -> EventId {
     EventId::new(Uuid::from_u128(u128::from(n) + 1))
 }
 
-/// An event of one of three contacts; of one moment in fives.
+/// An event of one of three contacts. Five events share a time.
 fn event(of: CompanyId, n: u32) -> Event {
     Event {
         id: event_id(n),
@@ -44,7 +44,7 @@ fn event(of: CompanyId, n: u32) -> Event {
     }
 }
 
-/// A delivery that was never tried, for one of four webhooks.
+/// A delivery without attempts, to one of four webhooks.
 fn fresh(of: CompanyId, n: u32) -> Delivery {
     let Event { id, event_type, at, .. } = event(of, n);
     let own = DeliveryId::new(Uuid::from_u128(u128::from(n * 7919 % 1301)));
@@ -91,7 +91,7 @@ async fn scene() -> (Scene, MemoryStore) {
     let (scene, model) = (Scene::new().await, MemoryStore::new());
     model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
-        // What belongs to a neighbour must not appear anywhere.
+        // Nothing of another company may appear.
         store.commit(ChangeSet::new().insert(company(2))).await.expect("new rows");
         store.commit(traffic(company(2).id)).await.expect("new rows");
         store.commit(traffic(scene.company)).await.expect("new rows");
@@ -126,7 +126,7 @@ async fn every_page_of_deliveries_is_that_of_the_model() {
 
 type Reported = (Stored<Delivery>, Option<ContactId>, Option<String>);
 
-/// What a part of a queue holds, but for the positions.
+/// The content of a part of a queue, without the positions.
 fn reported(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Reported>; 2]) {
     let parts = [&page.fresh, &page.again].map(|part| {
         let reported = |due: &DueDelivery| (due.delivery.clone(), due.contact, due.data.clone());
@@ -151,7 +151,7 @@ async fn every_queue_is_that_of_the_model() {
     for number in [0, 3, 77] {
         let key = QueueKey { company: scene.company, webhook: webhook(number) };
         for (fresh, due, again) in [(1000, 1000, 1000), (7, 50, 5), (1, 0, 1)] {
-            // Places are each store's own.
+            // Each store assigns positions of its own.
             let mut after = [DeliverySeq::default(); 2];
             for _ in 0..30 {
                 let read = |after| QueueRead { key, after, fresh, due: at(due), again };
@@ -209,7 +209,7 @@ async fn an_update_replaces_all_of_a_delivery_at_the_version_that_was_read() {
     assert_eq!((outcome.value(), outcome.version()), (&finished, Version::new(2)));
     let again = scene.store.commit(ChangeSet::new().with(known.update(finished.clone()))).await;
     assert!(matches!(again, Err(CommitError::Conflict(Conflict::Stale(_)))));
-    // What no use case changes.
+    // Columns that no use case changes.
     let other = Delivery { webhook: webhook(9), event: event_id(9), created_at: at(9), ..finished };
     scene.store.commit(ChangeSet::new().with(outcome.update(other.clone()))).await.unwrap();
     assert_eq!(read(&scene, 1).await.value(), &other);
@@ -219,7 +219,7 @@ async fn an_update_replaces_all_of_a_delivery_at_the_version_that_was_read() {
 async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
     let scene = Scene::new().await;
     let of = scene.company;
-    // The oldest and the newest of those that are old enough wait for a webhook.
+    // Among the events that are old enough, the oldest and the newest have pending deliveries.
     let waits = |n: u32| n < 20 || (80..90).contains(&n);
     let changes = (0..100).fold(ChangeSet::new(), |changes, n| {
         let fresh = fresh(of, n);
@@ -241,7 +241,8 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
         scene.store.events(of).await.unwrap().into_iter().map(|event| event.id).collect();
     let expected: Vec<EventId> = (0..100).filter(|n| waits(*n) || *n >= 90).map(event_id).collect();
     assert_eq!(kept, expected);
-    // Everything goes, and still the next event comes after the last that was read.
+    // All events are deleted, and still the next event gets a position after the last one that was
+    // read.
     for n in (0..100).filter(|n| waits(*n)) {
         let pending = read(&scene, n).await;
         let finished = pending.update(delivered(pending.value()));

@@ -1,4 +1,4 @@
-//! One transaction for all change sets that wait, each on its own feet.
+//! One transaction for all waiting change sets, each of which may fail without the others.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 async fn change_sets_that_wait_for_each_other_share_a_transaction() {
     let scene = Scene::new().await;
     let before = scene.store.stats();
-    // Nobody can write while this lock is held, so all change sets wait.
+    // While this lock is held no change set can be written, so all of them wait.
     let lock = Connection::open(scene.folder.path().join("recado.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let commits: Vec<_> = (1..=100)
@@ -38,7 +38,7 @@ async fn a_change_set_that_fails_does_not_take_its_neighbours_along() {
     let scene = Scene::new().await;
     let lock = Connection::open(scene.folder.path().join("recado.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // Every contact is sent twice; of each pair one must fail, whichever comes second.
+    // Every contact is sent twice. The second of each pair must fail.
     let commits: Vec<_> = (0..40)
         .map(|n| {
             let store = Arc::clone(&scene.store);

@@ -1,5 +1,5 @@
-//! Listings long enough that every way of reading them is taken: ranges, merges, matches looked up
-//! one by one, and matches found along the order.
+//! Listings long enough that every way of reading them is used: ranges, merges, matches looked up
+//! one by one, and matches found by reading the index in order.
 
 use recado_core::Timestamp;
 use recado_core::contacts::{
@@ -14,7 +14,7 @@ use crate::support::{Scene, company, contact};
 
 const CONTACTS: u32 = 700;
 
-/// Contacts of twenty combinations; of one moment in threes; every fourth without messages.
+/// Contacts of twenty combinations. Three contacts share a time; every fourth has no messages.
 fn contacts(of: CompanyId) -> ChangeSet {
     (0..CONTACTS).fold(ChangeSet::new(), |changes, n| {
         let name = if n % 3 == 0 { format!("Ana Rara {n}") } else { format!("Ana {n}") };
@@ -63,7 +63,7 @@ fn assert_same(ours: &ContactSlice, models: &ContactSlice, what: &str) {
 async fn scene() -> (Scene, MemoryStore) {
     let (scene, model) = (Scene::new().await, MemoryStore::new());
     model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
-    // Contacts of a neighbour must not appear anywhere.
+    // No contact of another company may appear.
     let neighbour = ChangeSet::new().insert(company(2));
     scene.store.commit(neighbour).await.expect("new rows");
     scene.store.commit(contacts(company(2).id)).await.expect("new rows");

@@ -1,4 +1,4 @@
-//! What the store contract leaves to SQLite: the file, its migrations, group commit, the
+//! Tests of what the store contract does not cover: the file, its migrations, group commit, the
 //! indexes.
 
 mod campaigns;

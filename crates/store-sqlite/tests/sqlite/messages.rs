@@ -43,7 +43,7 @@ fn connection(of: CompanyId, n: u32) -> Connection {
     }
 }
 
-/// A message of one of three contacts and two connections; of one moment in fives.
+/// A message of one of three contacts and two connections. Five messages share a time.
 fn message(of: CompanyId, n: u32) -> Message {
     let (direction, sender_type, status) = match n % 3 {
         0 => (Direction::Inbound, SenderType::Contact, MessageStatus::Received),
@@ -111,7 +111,7 @@ fn messaging(of: CompanyId) -> ChangeSet {
 async fn scene() -> (Scene, MemoryStore) {
     let (scene, model) = (Scene::new().await, MemoryStore::new());
     model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
-    // Messages of a neighbour must not appear anywhere.
+    // No message of another company may appear.
     scene.store.commit(ChangeSet::new().insert(company(2))).await.expect("new rows");
     scene.store.commit(messaging(company(2).id)).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
@@ -202,7 +202,7 @@ async fn every_page_of_the_ledger_is_that_of_the_model() {
     }
 }
 
-/// How many messages the counters and the rows tell of.
+/// The number of messages by the counters, and by the rows.
 async fn counted(scene: &Scene) -> (u64, usize) {
     let all = MessageFilter::default();
     let page =
@@ -242,7 +242,7 @@ async fn counters_follow_messages_that_come_change_and_go() {
     let twice = ChangeSet::new().insert(message(of, 500)).insert(message(of, 2));
     scene.store.commit(twice).await.unwrap_err();
     assert_eq!(counted(&scene).await, (89, 89));
-    // By cascade.
+    // The messages are deleted by cascade.
     let gone = Stored::new(contact(of, 0, "Ana"), Version::FIRST);
     scene.store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
     let (total, rows) = counted(&scene).await;

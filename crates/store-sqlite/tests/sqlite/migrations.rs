@@ -28,7 +28,7 @@ fn secret() -> Secret {
     Secret { name: SecretName::CursorKey, bytes: SecretBytes::new([7; 32]) }
 }
 
-/// Whether an error names what has to be called.
+/// Whether an error names the function that migrates.
 fn says_what_migrates<T>(answer: Result<T, StoreError>) -> bool {
     let Err(error @ StoreError::NotMigrated { .. }) = answer else { return false };
     error.to_string().contains("SqliteStore::migrate")
@@ -63,7 +63,7 @@ async fn what_was_committed_is_there_after_closing_and_opening_again() {
     assert_eq!(kept.as_deref(), Some(&secret()));
 }
 
-/// A file as a release with the first few migrations left it.
+/// A file as it was after the first few migrations.
 fn older_file(path: &Path, migrations: usize) -> rusqlite::Result<()> {
     let conn = Connection::open(path)?;
     let history = "CREATE TABLE schema_migrations \

@@ -1,4 +1,4 @@
-//! The search index answers exactly as the core's own comparison does.
+//! The search index finds the same contacts as the core's own comparison.
 
 use crate::support::{Scene, company, contact};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, RecordsExt};
 use recado_store_sqlite::SqliteStore;
 
-/// Pieces that names and searches are put together of, so that they match often.
+/// Names and searches are made of these pieces, so that they match often.
 const PIECES: &[&str] = &[
     "a",
     "an",
