@@ -12,18 +12,18 @@ use crate::ids::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobKind {
-    /// Asks the registry about an organization (D22).
+    /// Requests an organization's data from the registry (D22).
     Enrich {
         /// The organization.
         organization: OrganizationId,
     },
-    /// Deletes a contact's documents: the durable record of D26.
+    /// Deletes a contact and its documents: the durable record of D26.
     Purge {
         /// The contact.
         contact: ContactId,
         /// Its documents when the purge began.
         documents: Vec<DocumentId>,
-        /// How far it has come.
+        /// Its stage.
         stage: PurgeStage,
     },
     /// Fetches the file of a received message (D31a).
@@ -46,59 +46,60 @@ pub enum JobKind {
         /// The connection.
         connection: ConnectionId,
     },
-    /// The same once, because something made it doubtful.
+    /// The same once, after a sign that the connection may have failed.
     CheckConnectionOnce {
         /// The connection.
         connection: ConnectionId,
     },
-    /// Asks a gateway what happened lately, at a slow interval.
+    /// Reads recent messages from a gateway's history, at a long interval.
     PullMissed {
         /// The connection.
         connection: ConnectionId,
-        /// What happened before this is known.
+        /// Messages from before this time are already stored.
         since: Timestamp,
     },
     /// The same once, after the connection was connected again.
     PullMissedOnce {
         /// The connection.
         connection: ConnectionId,
-        /// What happened before this is known.
+        /// Messages from before this time are already stored.
         since: Timestamp,
     },
-    /// Looks for a message whose send ended uncertainly (D28).
+    /// Searches the gateway for a message whose send has an unknown outcome (D28).
     FindSent {
         /// The message.
         message: MessageId,
     },
-    /// Asks a gateway for the phone of whom a message was exchanged with (D15).
+    /// Asks a gateway for the phone of a message's contact (D15).
     LearnNames {
         /// The message.
         message: MessageId,
     },
-    /// Erases what events said about a contact that was deleted (D26).
+    /// Erases the data of a deleted contact from events (D26).
     EraseEvents {
         /// The contact.
         contact: ContactId,
     },
 }
 
-/// How far a purge has come (D26).
+/// The stage of a purge (D26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PurgeStage {
-    /// The contact is whole; whatever happened to its files is undone if this is found later.
+    /// The contact is not deleted yet. If a process finds the job in this stage, it restores the
+    /// contact's files.
     Removing,
-    /// The contact is gone; the copies that served for undoing are erased.
+    /// The contact is deleted; the copies kept for restoring its files are erased.
     Erasing,
 }
 
 impl JobKind {
-    /// The purge of a contact as [`JobReads::job_like`](super::JobReads::job_like) asks for it.
+    /// The purge of a contact, as a key for [`JobReads::job_like`](super::JobReads::job_like).
     pub const fn purge_of(contact: ContactId) -> Self {
         Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
     }
 
-    /// The name stores keep it under.
+    /// The name under which stores keep it.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Enrich { .. } => "enrich",

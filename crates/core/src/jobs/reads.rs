@@ -9,8 +9,8 @@ use crate::store::{StoreError, Stored};
 /// Reads of jobs.
 #[async_trait]
 pub trait JobReads: Send + Sync {
-    /// The job of this kind and subject, whoever works on it. `kind` counts by its
-    /// [name](JobKind::name) and [subject](JobKind::subject) alone.
+    /// The job of this kind and subject, leased or not. Of `kind`, only the
+    /// [name](JobKind::name) and the [subject](JobKind::subject) are compared.
     async fn job_like(
         &self,
         company: CompanyId,

@@ -17,12 +17,12 @@ use crate::sending::find_sent_job;
 use crate::store::{ChangeSet, Decided, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a claim holds: longer than everything that is done under it, short enough that a
-/// restart after a crash is not kept waiting.
+/// The length of the first lease: longer than the work done under it, and short enough that a
+/// restart after a crash does not wait long.
 const LEASE: Duration = Duration::from_secs(8);
 
-/// How soon what is being worked on is done once more at the earliest: many who ask for that at once
-/// must not set as many to work.
+/// The shortest time until a job that is being worked on is done again: many requests at once must
+/// not cause as many runs.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The use cases on background work. Made by [`Recado::jobs`].
@@ -78,8 +78,9 @@ impl Jobs<'_> {
     }
 }
 
-/// The job that is there, so that it is done at `due_at` or before; `None` if it will be anyway.
-/// One that is being worked on is taken away from its worker, whose commit then fails.
+/// The existing job, changed so that it is done at `due_at` or before; `None` if no change is
+/// needed. If the job is leased, its lease ends within a second: the commit of its worker then
+/// fails, and the job is done again.
 fn sooner(there: &Job, due_at: Timestamp, now: Timestamp) -> Option<Job> {
     match there.leased_until.filter(|until| now < *until) {
         Some(until) => {
@@ -92,8 +93,8 @@ fn sooner(there: &Job, due_at: Timestamp, now: Timestamp) -> Option<Job> {
 }
 
 impl Recado {
-    /// Leases a claimed job for as long as working on it may take; `None` when another process has
-    /// it.
+    /// Leases a claimed job for as long as its work may take; `None` when another process has
+    /// claimed it.
     pub(crate) async fn hold_job(
         &self,
         job: &Stored<Job>,
@@ -104,9 +105,9 @@ impl Recado {
         Ok(is_held.then(|| Stored::new(held, job.version().next())))
     }
 
-    /// Has a job done at `due_at`. One of its kind that waits for its subject is done then too, if
-    /// that is earlier; one that is being worked on is done once more, as it may have looked before
-    /// what this is about. Tells whether it is news.
+    /// Queues a job for `due_at`. If a job of this kind and subject is queued already, it is moved
+    /// to `due_at` if that is earlier. If it is being worked on, it is done once more, as it may
+    /// have read its data too early. Returns whether something was stored.
     pub(crate) async fn queue_job(
         &self,
         company: CompanyId,
@@ -132,7 +133,8 @@ impl Recado {
         match queued.await {
             Ok(is_news) => Ok(is_news),
             Err(Error::Store(error)) => Err(error),
-            // So many others queue it that it is no news.
+            // The commits conflict because others queue the same job: it is queued without this
+            // one.
             Err(_) => Ok(false),
         }
     }
@@ -182,7 +184,7 @@ mod tests {
     fn a_job_that_is_being_worked_on_is_done_once_more_and_not_only_when_its_lease_lapses() {
         assert_eq!(asked(&job(-1, Some(80)), 3), Some((at(3), Some(at(1)), 0)));
         assert_eq!(asked(&job(-1, Some(80)), 0), Some((at(0), Some(at(1)), 0)));
-        // Whoever asks after that has it done no later.
+        // A further call with the same time changes nothing.
         let again = Job { due_at: at(0), ..job(0, Some(1)) };
         assert_eq!(asked(&again, 0), Some((at(0), Some(at(1)), 0)));
     }

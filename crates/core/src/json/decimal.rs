@@ -23,7 +23,8 @@ impl Decimal {
         if digits.is_empty() {
             return Self { digits, magnitude: 0 };
         }
-        // What no i64 holds is beyond every number that it is compared with.
+        // An exponent beyond an i64 makes the number larger or smaller than every number compared
+        // with it.
         let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
         let exponent = exponent.parse().unwrap_or(beyond);
         let magnitude = (whole.len() as i64 - leading as i64).saturating_add(exponent);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::decimal::Decimal;
 
-/// A JSON number of any size and precision. Equal to another if it is written alike;
+/// A JSON number of any size and precision. Two are equal if their texts are equal;
 /// [`Number::equals`] compares values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Number(String);
@@ -43,16 +43,17 @@ impl Number {
 
     /// As `serde_json` keeps it: an integer that fits an `i64` or `u64`, else an `f64`.
     ///
-    /// A number that is not the shortest text of any `f64` becomes an `f64` next to it, never one
-    /// with up to 15 digits on the other side of it or in its place: an amount, which has no more,
-    /// is never mistaken for another, and what is too fine stays too fine. Beyond the range of an
-    /// `f64` it becomes the largest.
+    /// A number that is not the shortest text of any `f64` becomes an adjacent `f64`. There is no
+    /// number of up to 15 digits between the two, and the `f64` is not such a number itself. So an
+    /// amount, which has at most 15 digits, never becomes another amount, and a number with too
+    /// many decimal places keeps too many. A number beyond the range of an `f64` becomes the
+    /// largest `f64`.
     pub fn to_serde(&self) -> serde_json::Number {
         let text = &self.0;
         if let Ok(whole) = text.parse::<u64>() {
             return whole.into();
         }
-        // An f64 has a zero below zero, no integer has.
+        // An f64 has a negative zero, an integer has not.
         if let Some(whole) = text.parse::<i64>().ok().filter(|whole| *whole != 0) {
             return whole.into();
         }

@@ -17,7 +17,7 @@ pub struct NotJson {
     pub column: usize,
 }
 
-/// Reads a JSON value. Of a member that comes twice the last one counts.
+/// Reads a JSON value. If a member occurs twice, the last one counts.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn read(body: &[u8]) -> Result<Value, NotJson> {
     read().ok_or_else(|| fault(body))
 }
 
-/// Where a parser that tells it stops.
+/// Line and column of the error, found by `serde_json`, which reports them.
 fn fault(body: &[u8]) -> NotJson {
     let error = serde_json::from_slice::<serde_json::Value>(body).err();
     error.map_or(NotJson { line: 0, column: 0 }, |error| NotJson {
@@ -41,7 +41,7 @@ fn fault(body: &[u8]) -> NotJson {
     })
 }
 
-/// What is left of a body. `None` from any of its methods: it is no JSON.
+/// The rest of a body. `None` from any of its methods means that the body is not JSON.
 struct Reader<'t> {
     rest: &'t str,
     depth: usize,
@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
             escaped = byte == b'\\' && !escaped;
             is_end
         })?;
-        // With its quotes: escapes are for the parser.
+        // With its quotes, so that `serde_json` decodes the escapes.
         let (quoted, rest) = self.rest.split_at(end + 2);
         self.rest = rest;
         serde_json::from_str(quoted).ok()

@@ -26,7 +26,7 @@ pub(super) struct Segment {
     pub(super) selectors: Vec<Selector>,
 }
 
-/// What is taken of a node's children.
+/// Which of a node's children are selected.
 #[derive(Debug)]
 pub(super) enum Selector {
     Name(String),
@@ -44,7 +44,7 @@ pub(super) struct Slice {
     pub(super) step: i64,
 }
 
-/// What a filter asks of a node.
+/// A condition that a filter tests on a node.
 #[derive(Debug)]
 pub(super) enum Test {
     Any(Vec<Test>),
@@ -75,7 +75,7 @@ pub(super) enum Extent {
     Part,
 }
 
-/// What yields one value, or nothing.
+/// An operand of a comparison: it yields one value, or nothing.
 #[derive(Debug)]
 pub(super) enum Operand {
     Literal(Value),

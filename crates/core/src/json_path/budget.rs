@@ -3,12 +3,12 @@
 use super::ast::Extent;
 use super::pattern::{self, Patterns};
 
-/// The work that may still be done: made once for a mapping and handed to each of its expressions.
+/// The work that may still be done. One budget is made for a mapping and shared by its expressions.
 ///
-/// A step is a node looked at, a part of a test, or a few bytes compared: some nanoseconds.
-/// [`StepBudget::STEPS`] suffice for a hundred searches through all of a body of 5,000 values, or for
-/// fifteen through one of the largest size allowed. Spending them takes some forty milliseconds at
-/// the worst.
+/// A step is a node visited, a part of a test, or a few bytes compared: some nanoseconds.
+/// [`StepBudget::STEPS`] suffice for a hundred complete searches of a body of 5,000 values, or for
+/// fifteen of a body of the largest size allowed. Using all of them takes at most some forty
+/// milliseconds.
 #[derive(Debug)]
 pub struct StepBudget {
     left: u64,
@@ -42,7 +42,8 @@ impl StepBudget {
         self.left
     }
 
-    /// Pays for work about to be done. What is spent stays spent, also when it does not suffice.
+    /// Takes `steps` from the budget before the work is done. If too few are left, the budget is
+    /// empty afterwards.
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), TooCostly> {
         match self.left.checked_sub(steps) {
             Some(left) => {
@@ -56,19 +57,20 @@ impl StepBudget {
         }
     }
 
-    /// Pays for looking through so many bytes.
+    /// Takes the steps for reading so many bytes.
     pub(super) fn charge_bytes(&mut self, bytes: usize) -> Result<(), TooCostly> {
         self.charge(bytes as u64 / 16)
     }
 
-    /// Whether a regular expression matches a text; a wrong expression matches none.
+    /// Whether a regular expression matches a text; an invalid expression matches none.
     pub(super) fn matches(
         &mut self,
         source: &str,
         extent: Extent,
         text: &str,
     ) -> Result<bool, TooCostly> {
-        // The compiled expressions live in the budget, and using them costs budget: out for a while.
+        // The compiled expressions are part of the budget, and matching also changes the budget:
+        // they are moved out for the call.
         let mut patterns = std::mem::take(&mut self.patterns);
         let answer = pattern::matches(&mut patterns, self, source, extent, text);
         self.patterns = patterns;

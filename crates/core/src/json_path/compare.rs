@@ -6,7 +6,7 @@ use super::ast::Relation;
 use super::budget::{StepBudget, TooCostly};
 use crate::json::{Number, Value};
 
-/// What finding a member of an object by its name costs, beside the length of the name.
+/// The steps for finding a member of an object by its name, besides those for the name's length.
 const LOOKUP: u64 = 16;
 
 /// One side of a comparison.
@@ -14,7 +14,7 @@ const LOOKUP: u64 = 16;
 pub(super) enum OperandValue<'v> {
     Nothing,
     Value(&'v Value),
-    /// What `length()` or `count()` came to.
+    /// The result of `length()` or `count()`.
     Number(usize),
 }
 
@@ -137,7 +137,7 @@ fn less(
 #[derive(Debug, Clone, Copy)]
 struct Numeric {
     integer: Option<i128>,
-    /// None beyond the range.
+    /// None beyond the range of an `f64`.
     float: Option<f64>,
 }
 

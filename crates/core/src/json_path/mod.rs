@@ -6,24 +6,25 @@
 //!
 //! - **Reading** is a descent without backtracking, so its time is linear. Expressions of more than
 //!   [`MAX_CHARACTERS`] characters or nested deeper than [`MAX_NESTING`] are refused.
-//! - **Running** spends the steps of a [`StepBudget`] that the expressions of one mapping share, and ends
-//!   with [`TooCostly`] when none is left. Steps are counted, not timed: the same expressions over
-//!   the same document always end alike. Nodes are found one by one, depth first, which is the order
-//!   of the RFC; no list of intermediate nodes is ever held.
+//! - **Running** spends the steps of a [`StepBudget`] that the expressions of one mapping share,
+//!   and ends with [`TooCostly`] when none is left. Steps are counted, not timed: the same
+//!   expressions over the same document always have the same result. Nodes are found one by one,
+//!   depth first, which is the order of the RFC; no list of intermediate nodes is ever held.
 //! - **Documents** may be of any depth: the walk and the comparison of values keep their own stacks.
 //!   (The parser of JSON refuses more than 128 levels; nothing here relies on it.)
 //! - **Regular expressions** of `match()` and `search()` may come from the body. Their length and
-//!   the size of what they compile to are limited, and both compiling and matching are paid for.
+//!   the size of what they compile to are limited, and both compiling and matching use steps.
 //!
 //! # Why not a library
 //!
-//! Those at hand do not allow these promises. The parsers of `serde_json_path` and `jsonpath-rust`
-//! backtrack: each further level of nested filters or functions doubles the time, so that 500
-//! characters never end. The first evaluates segment by segment into lists without a way to stop it;
-//! the second keeps the path of each node as text, which for one long key is gigabytes. Both compile
-//! whatever regular expression the body brings. Nor do they always agree with the RFC: the second
-//! fails cases of its compliance suite, the first finds nothing by `@[-1]` in a comparison.
-//! It is an oracle in the tests instead.
+//! The available libraries cannot give these guarantees. The parsers of `serde_json_path` and
+//! `jsonpath-rust` backtrack: each further level of nested filters or functions doubles the time,
+//! so that an expression of 500 characters is never finished. The first evaluates segment by
+//! segment into lists without a way to stop it; the second keeps the path of each node as text,
+//! which for one long key is gigabytes. Both compile any regular expression of the body, of any
+//! size. Nor do they always agree with the RFC: the second fails cases of its compliance suite, the
+//! first finds nothing by `@[-1]` in a comparison. The tests compare results with those of the
+//! first.
 //!
 //! # What the RFC leaves open
 //!

@@ -24,11 +24,11 @@ enum Open<'q, 'd> {
         chosen: Chosen<'q, 'd>,
         rest: &'q [Segment],
     },
-    /// Children yet to be gone into for a descendant segment, the first of these.
+    /// Children that are still to be visited for the first of these segments, a descendant segment.
     Descending { children: Children<'d>, segments: &'q [Segment] },
 }
 
-/// The children that one selector takes.
+/// The children that one selector selects.
 enum Chosen<'q, 'd> {
     None,
     One(&'d Value),
@@ -45,7 +45,8 @@ enum Children<'d> {
 }
 
 impl<'q, 'd> Nodes<'q, 'd> {
-    /// Of the nodes that `segments` select from `start`; `root` is what `$` means in filters.
+    /// A walk over the nodes that `segments` select from `start`; `root` is what `$` means in
+    /// filters.
     pub(super) fn new(segments: &'q [Segment], start: &'d Value, root: &'d Value) -> Self {
         Self { root, entered: Some((start, segments)), open: Vec::new() }
     }

@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
                 };
                 segments.push(Segment { descendant, selectors: vec![selector] });
             } else {
-                // Space belongs to a query only if more of it follows.
+                // White space belongs to a query only if a further segment follows.
                 self.at = before;
                 return Ok(segments);
             }

@@ -37,8 +37,8 @@ impl JsonPath {
         &self.text
     }
 
-    /// The first node of the document that the expression selects, in the order of the RFC. Stops
-    /// there: what comes after is not paid for.
+    /// The first node of the document that the expression selects, in the order of the RFC. The
+    /// evaluation stops there: nodes after it use no steps.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
 //! Regular expressions of `match()` and `search()`.
 //!
 //! They are run by a simulation of their automaton that never backtracks: at most one step for each
-//! state and byte of the text. What that comes to is known beforehand, and paid for beforehand.
+//! state and byte of the text. The number of steps is computed and taken from the budget before
+//! matching.
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ const MAX_COMPILED: usize = 256 * 1024;
 /// How deep its groups and classes may be nested.
 const MAX_NESTING: u32 = 32;
 
-/// How many compiled expressions are kept for the next node.
+/// How many compiled expressions are kept for further nodes.
 const KEPT: usize = 8;
 
 /// Expressions compiled lately, the latest last.
@@ -43,7 +44,7 @@ struct Program {
     states: u64,
 }
 
-/// Whether a text matches. Keeps what was compiled.
+/// Whether a text matches. The compiled expression is kept.
 pub(super) fn matches(
     patterns: &mut Patterns,
     budget: &mut StepBudget,
@@ -105,8 +106,8 @@ fn compile(
     Ok(Some(Program { vm, cache, states: size.states }))
 }
 
-/// Whether there is a group that begins with `(?`, or a class inside a class: no part of RFC 9485,
-/// and options such as ignoring case cost much.
+/// Whether there is a group that begins with `(?`, or a class inside a class: neither is part of
+/// RFC 9485, and options such as ignoring case make large automata.
 fn has_group_options(source: &str) -> bool {
     let mut in_class = false;
     let mut bytes = source.bytes().peekable();

@@ -44,7 +44,7 @@ pub struct Inferred {
     pub sentiment: String,
     /// What they want.
     pub intent: String,
-    /// How aware they are of their problem and of us.
+    /// How aware they are of their problem and of the company's offer.
     pub consciousness_level: String,
     /// Budget, authority, need, timeline.
     pub bant: Bant,
@@ -54,11 +54,11 @@ pub struct Inferred {
     pub products_interested: Vec<String>,
     /// At most 10.
     pub objections: Vec<String>,
-    /// What was spoken of last.
+    /// The topic discussed last.
     pub last_topic: String,
 }
 
-/// The lead memory of a contact; one row each, goes with the contact.
+/// The lead memory of a contact: one row for each contact, deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeadMemory {
     /// The company.

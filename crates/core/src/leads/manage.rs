@@ -35,7 +35,7 @@ pub struct WriteMemory {
 /// What was sent.
 #[derive(Clone, Debug)]
 enum Sent {
-    /// To be merged into what is known.
+    /// To be merged into the stored memory.
     Update(MemoryUpdate),
     /// To be stored as it is.
     Whole(WholeMemory),
@@ -68,8 +68,8 @@ impl UseCase for WriteMemory {
         };
         let changes = match &known {
             Some(known) => ChangeSet::new().with(known.update(memory.clone())),
-            // The contact is written too: a merge that has read that there is no memory must read
-            // again.
+            // The contact is written too, so that a concurrent merge that read no memory conflicts
+            // and reads again.
             None => ChangeSet::new()
                 .with(Change::insert(memory.clone()))
                 .with(contact.update(contact.value().clone())),
@@ -99,7 +99,8 @@ impl Leads<'_> {
         }
     }
 
-    /// Merges what was inferred into the memory: lists grow, what is sent replaces the rest (D45).
+    /// Merges what was inferred into the memory: items are added to lists, other values that are
+    /// sent replace the stored ones (D45).
     ///
     /// # Errors
     ///
@@ -114,9 +115,9 @@ impl Leads<'_> {
         self.write(WriteMemory { company, contact, sent }).await
     }
 
-    /// Stores a memory as it is given, in place of all there was, counters and times included: for
-    /// moving memories from elsewhere, in the shape of old records too (2.3.2). Counters and times
-    /// that it lacks are those of one more write (D45).
+    /// Stores a memory as it is given, counters and times included, in place of the stored one. It
+    /// is for moving memories from another system; old records keep their shape (2.3.2). Counters
+    /// and times that the body lacks are those of one more write (D45).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a body says about a lead, and how it goes into the memory (D45).
+//! The body of a lead memory, and how it is merged into the stored memory (D45).
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ type LeadText = Text<1_000>;
 /// Counters and times: a merge makes them itself, a PUT stores those that are given (D45).
 const COUNTED: [&str; 4] =
     ["version", "interaction_count", "first_interaction_at", "last_memory_update_at"];
-/// The length of a list that a merge cuts itself.
+/// No maximum: the merge itself shortens the list.
 const UNCAPPED: usize = usize::MAX;
 
-/// A list of at most `MAX` texts; blank ones say nothing and are left out.
+/// A list of at most `MAX` texts; blank ones are left out.
 pub(crate) struct Texts<const MAX: usize>;
 
 impl<const MAX: usize> Form for Texts<MAX> {
@@ -70,15 +70,15 @@ impl Form for BantUpdate {
 }
 
 body! {
-    /// What was inferred about a lead: texts that are sent replace, lists grow (R43). Counters and
-    /// times are ignored.
+    /// What was inferred about a lead: texts that are sent replace the stored ones, items are added
+    /// to lists (R43). Counters and times are ignored.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct MemoryUpdate as "LeadMemoryBody" {
-        /// Beyond 20 the oldest go.
+        /// Beyond 20 the oldest are removed.
         key_facts: Vec<String> = OrDefault<Texts<UNCAPPED>>,
-        /// Beyond 10 the oldest go.
+        /// Beyond 10 the oldest are removed.
         products_interested: Vec<String> = OrDefault<Texts<UNCAPPED>>,
-        /// Beyond 10 the oldest go.
+        /// Beyond 10 the oldest are removed.
         objections: Vec<String> = OrDefault<Texts<UNCAPPED>>,
         summary: Given<String> = Clearable<Observation>,
         sentiment: Given<String> = Clearable<LeadText>,
@@ -147,8 +147,8 @@ impl WholeMemory {
 }
 
 impl MemoryUpdate {
-    /// What is stored when the body is merged into what was known (D45): texts that are sent
-    /// replace, `bant` goes key by key, lists grow.
+    /// What is stored when the body is merged into the stored memory (D45): texts that are sent
+    /// replace the stored ones, `bant` is merged key by key, items are added to lists.
     pub fn merged(&self, before: Option<&Inferred>) -> Inferred {
         let mut merged = before.cloned().unwrap_or_default();
         self.summary.write_over(&mut merged.summary);
@@ -168,8 +168,8 @@ impl MemoryUpdate {
     }
 }
 
-/// One memory of two, of the contact that `kept` is of: what `kept` says stays, the other fills in
-/// what it lacks, lists grow (D45).
+/// One memory made of two, for the contact of `kept`: the values of `kept` stay, those that it
+/// lacks come from the other, lists are joined (D45).
 #[must_use]
 pub fn united(kept: &LeadMemory, other: &LeadMemory) -> LeadMemory {
     let fill = |own: &mut String, theirs: &String| {
@@ -229,7 +229,7 @@ impl BantUpdate {
                 bant.authority_raw = Some(raw.as_ref().cloned().unwrap_or_default());
             }
             (Given::Value(sent), raw) => {
-                // The text that stood behind another code says nothing about this one.
+                // The text stored with another code does not belong to this one.
                 let is_known = bant.authority_raw.is_some() && bant.authority == *sent;
                 match raw {
                     Given::Value(raw) => bant.authority_raw = Some(raw.clone()),
@@ -254,8 +254,8 @@ fn caseless(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// The items of both lists, each once without regard to case: the first spelling stays where it
-/// is, new ones follow; beyond the cap the oldest go.
+/// The items of both lists, each once without regard to case: the first spelling stays where it is,
+/// new ones follow; beyond the cap the oldest are removed.
 fn merged_list(known: Vec<String>, sent: &[String], cap: usize) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut merged: Vec<String> = known

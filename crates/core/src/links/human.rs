@@ -1,4 +1,4 @@
-//! Telling people from previews and bots (D60).
+//! Distinguishing clicks of people from those of link previews and bots (D60).
 
 /// What is known of a request for a tracked link.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +13,8 @@ pub struct Visit<'a> {
     pub sec_purpose: Option<&'a str>,
 }
 
-/// Names of programs that the maintained list lacks, or knows in one spelling or with a version
-/// only. Lower case; anywhere in the agent.
+/// Names of programs that the maintained list lacks, or has in one spelling or with a version only.
+/// Lower case; they may occur anywhere in the agent.
 const PROGRAMS: &[&str] = &[
     "whatsapp/",
     "facebookexternalhit",
@@ -33,22 +33,23 @@ const PROGRAMS: &[&str] = &[
     "headlesschrome",
 ];
 
-/// What HTTP libraries call themselves at the start of an agent, where the word alone could be
-/// anything elsewhere. Lower case.
+/// Names of HTTP libraries that count only at the start of an agent, as these words have other
+/// meanings elsewhere. Lower case.
 const LIBRARIES: &[&str] = &["ruby", "node", "undici", "hyper", "insomnia"];
 
-/// How the names end that programs give themselves. Lower case.
+/// Endings of programs' names. Lower case.
 const OWN_WORDS: &[&str] = &["bot", "crawler", "spider"];
 
-/// Names that end so and belong to people: a make of phones. Lower case.
+/// Exceptions to those endings: a brand of phones. Lower case.
 const PEOPLES_WORDS: &[&str] = &["cubot"];
 
-/// How much of an agent is examined, in bytes: real ones are shorter, and the work of matching
-/// grows with it.
+/// How much of an agent is examined, in bytes: agents of real browsers are shorter, and matching
+/// takes longer for longer ones.
 const AGENT_BYTES: usize = 1024;
 
 /// Whether a person asked: not HEAD, not a prefetch, and an agent that is neither empty nor known
-/// as a crawler or previewer, by the list of the Crawlerdex project that `iscrawl` carries (D60).
+/// as a crawler or previewer, by the list of the Crawlerdex project, which the crate `iscrawl`
+/// contains (D60).
 pub fn is_human(visit: Visit<'_>) -> bool {
     let agent = visit.user_agent.unwrap_or_default().trim();
     if visit.head || agent.is_empty() {
@@ -66,8 +67,8 @@ pub fn is_human(visit: Visit<'_>) -> bool {
     !is_program(&agent[..agent.floor_char_boundary(AGENT_BYTES)])
 }
 
-/// Whether an agent is known as, or says of itself that it is, no person's. What nobody knows is a
-/// person's, however short or odd: shape alone proves nothing, and browsers in apps have any.
+/// Whether an agent is that of a program: it is on the list, or names itself so. Any other agent
+/// counts as a person's, however short or odd: browsers inside apps send agents of every form.
 fn is_program(agent: &str) -> bool {
     let lower = agent.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());

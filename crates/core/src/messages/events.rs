@@ -1,4 +1,4 @@
-//! What outbound webhooks send about messages (6.1, D57).
+//! Events about messages for outbound webhooks (6.1, D57).
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use crate::ids::{ConnectionId, ContactId, EventId, MessageId};
 /// The contact of an event, in its state after the change (D52a).
 #[derive(Clone, Copy, Debug)]
 pub enum EventContact<'a> {
-    /// As it is.
+    /// The contact as it was read.
     Known(&'a Contact),
-    /// It could not be read: both AIs count as on (6.1).
+    /// The contact could not be read: both AIs count as on (6.1).
     Unreadable(ContactId),
 }
 
@@ -178,8 +178,8 @@ pub fn message_received(
     event(id, EventType::MessageReceived, message, contact, at, &data)
 }
 
-/// The event `message.sent`: the fields of `message.received` with the provider's id and what is
-/// known of a failure (D57).
+/// The event `message.sent`: the fields of `message.received`, the provider's id, and the failure
+/// if there is one (D57).
 pub fn message_sent(
     id: EventId,
     message: &Message,

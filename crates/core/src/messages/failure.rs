@@ -13,9 +13,9 @@ words! {
         Config = "config",
         /// The channel refused the message.
         Provider = "provider",
-        /// Nobody knows whether it arrived.
+        /// It is unknown whether the message arrived.
         DeliveryUncertain = "delivery_uncertain",
-        /// Nothing is known.
+        /// No cause is known.
         Unknown = "unknown",
     }
 }
@@ -37,13 +37,13 @@ words! {
         Configuration = "CONFIGURATION",
         /// The gateway could not be reached.
         Network = "NETWORK",
-        /// Nobody knows whether it arrived.
+        /// It is unknown whether the message arrived.
         DeliveryUncertain = "DELIVERY_UNCERTAIN",
-        /// The contact refuses such messages on the channel itself.
+        /// The contact has opted out of such messages on the channel itself.
         RecipientOptedOut = "RECIPIENT_OPTED_OUT",
         /// The file could not be fetched or is not accepted.
         Media = "MEDIA",
-        /// The channel holds marketing back for the good of its users.
+        /// The channel limits how many marketing messages a user gets.
         MarketingLimited = "MARKETING_LIMITED",
         /// The content or kind of the message is not accepted.
         ContentRejected = "CONTENT_REJECTED",
@@ -51,7 +51,7 @@ words! {
         Payment = "PAYMENT",
         /// The account is restricted or locked.
         AccountRestricted = "ACCOUNT_RESTRICTED",
-        /// The group does not let this number write.
+        /// The connection's number may not write in the group.
         Group = "GROUP",
         /// Anything else.
         Unknown = "UNKNOWN",
@@ -138,8 +138,8 @@ impl DeliveryCode {
         }
     }
 
-    /// The code of a failure that the official API reports: what it calls uncertain in an answer is
-    /// certain once it is reported.
+    /// The code of a failure that the official API reports: an error that leaves the outcome of a
+    /// call unknown is certain in a later report.
     pub const fn of_official_report(code: u32) -> Self {
         match Self::of_official(code) {
             Self::DeliveryUncertain => Self::Unknown,
@@ -187,7 +187,7 @@ impl Failure {
         Self { error_type: code.error_type(), code, message: message.into() }
     }
 
-    /// Nobody knows whether the message arrived.
+    /// A failure after which it is unknown whether the message arrived.
     pub fn uncertain(message: impl Into<Option<String>>) -> Self {
         Self::new(DeliveryCode::DeliveryUncertain, message)
     }

@@ -28,10 +28,10 @@ pub enum ImportMessageError {
     /// The body is not acceptable; correct what it names.
     #[error(transparent)]
     Invalid(#[from] Problems),
-    /// The message is there: its id, or its provider's id on the connection, is taken.
+    /// The message exists: its id, or its provider's id on the connection, is taken.
     #[error("the message is there already")]
     Exists {
-        /// That message.
+        /// The existing message.
         message: MessageId,
     },
 }
@@ -84,7 +84,7 @@ impl ImportMessage {
         self.draft.body.id.unwrap_or(self.id)
     }
 
-    /// The body's own problems and those of what it names.
+    /// The problems of the body, and of the records that it names.
     fn problems(&self, facts: &ImportFacts) -> Problems {
         let (draft, mut problems) = (&self.draft, self.draft.problems.clone());
         let body = &draft.body;
@@ -197,7 +197,7 @@ impl UseCase for ImportMessage {
     ) -> Result<Decided<MessageRecord>, ImportMessageError> {
         self.problems(&facts).into_result()?;
         let (Some(connection), Some(known)) = (self.draft.body.connection, &facts.contact) else {
-            // Without either there was a problem.
+            // If either is missing, the problems above name it.
             return Err(Problems::of("contact_id", "is required").into());
         };
         let taken = facts.messages.iter().any(|message| Some(message.id) == self.draft.body.id);
@@ -212,7 +212,7 @@ impl UseCase for ImportMessage {
         {
             message = step.apply(&message);
         }
-        // The reference leads to the message, so it comes after it.
+        // The reference names the message, so it is inserted after it.
         let mut changes = touch(ChangeSet::new(), &message, known).insert(message.clone());
         if let Some(provider_id) = message.provider_id.clone() {
             let target = RefTarget::Message(message.id);
@@ -227,11 +227,11 @@ impl UseCase for ImportMessage {
     }
 }
 
-/// What was reported of a provider's id before its message was known, if it still counts.
+/// The status report that came for a provider's id before its message, if it has not expired.
 ///
 /// # Errors
 ///
-/// When the id stands for a message.
+/// [`ImportMessageError::Exists`] when the id belongs to a message.
 fn kept_report(
     reference: &MessageRef,
     now: Timestamp,
@@ -243,7 +243,7 @@ fn kept_report(
     }
 }
 
-/// Adds what the message moves on its contact and conversation.
+/// Adds the changes that the message makes to its contact and conversation.
 fn touch(mut changes: ChangeSet, message: &Message, known: &ChannelContact) -> ChangeSet {
     let contact: &Stored<Contact> = &known.contact;
     let touched = touch_contact(contact, message);
@@ -262,8 +262,8 @@ fn touch(mut changes: ChangeSet, message: &Message, known: &ChannelContact) -> C
 }
 
 impl Messages<'_> {
-    /// Imports one message for the operator, without events. It counts like any other for the
-    /// times of its contact and conversation, by its `created_at`; what is unread stays.
+    /// Imports one message for the operator, without events. Its `created_at` moves the times of
+    /// its contact and conversation as any message's does; the number of unread messages stays.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ use crate::templates::{Category, TemplateCategory};
 
 /// A text as long as that of a received message.
 type Content = Text<65_536>;
-/// A provider's text, and an id that others gave.
+/// A provider's text, or an external id.
 type Long = Text<1024>;
 /// Most bytes of an address.
 const URL_BYTES: usize = 2048;
@@ -39,8 +39,8 @@ const fn usual_status(direction: Direction) -> MessageStatus {
     }
 }
 
-/// The status. Inbound messages are received and nothing else; outbound ones are on their way or
-/// failed, and an import sends nothing.
+/// The status. An inbound message is always `received`; an outbound one has any other status but
+/// `pending`, as an import sends nothing.
 pub(crate) struct Status;
 
 impl BodyField for Status {
@@ -68,7 +68,7 @@ impl BodyField for Status {
     as_form!(MessageStatus);
 }
 
-/// Who wrote the message: the contact if it is inbound, else somebody of ours.
+/// Who wrote the message: the contact if it is inbound, else the company.
 pub(crate) struct Sender;
 
 impl BodyField for Sender {
@@ -92,7 +92,7 @@ impl BodyField for Sender {
     as_form!(SenderType);
 }
 
-/// What only a failed message has.
+/// A field that only a failed message has.
 pub(crate) struct OfFailed<F>(std::marker::PhantomData<F>);
 
 impl<F: Form> BodyField for OfFailed<F> {
@@ -161,7 +161,7 @@ impl Form for ShownFailure {
 }
 
 body! {
-    /// The debit that covers a message; its values are the ledger's.
+    /// The debit that covers a message; its values are read from the ledger.
     #[derive(Clone, Copy, Debug)]
     pub struct CoveredBy as "CoveredBy" {
         consumption_id: LedgerLineId = Required<LedgerLineId>,
@@ -179,7 +179,7 @@ impl Form for CoveredBy {
     component!();
 }
 
-/// When the content was changed: not at all, if the body says so.
+/// When the content was changed; not accepted together with `is_edited: false`.
 pub(crate) struct EditedAt;
 
 impl BodyField for EditedAt {
@@ -206,7 +206,7 @@ body! {
         status: Option<MessageStatus> = Status,
         created_at: Option<Timestamp> = NotAfterNow,
         timestamp: Option<Timestamp> = Optional<Timestamp>,
-        /// So that an import can be repeated: an id that is there already is 409.
+        /// With an id, an import can be repeated: an id that exists is answered with 409.
         id: Option<MessageId> = Optional<MessageId>,
         contact as "contact_id": Option<ContactId> = Expected<ContactId>,
         connection as "connection_id": Option<ConnectionId> = Expected<ConnectionId>,
@@ -244,7 +244,7 @@ body! {
     };
 }
 
-/// A body of the import, read; what it says follows from what it lacks too.
+/// A parsed body of the import, with the values of fields that it lacks.
 #[derive(Clone, Debug)]
 pub(super) struct MessageDraft {
     pub(super) body: ImportedMessage,
@@ -253,11 +253,11 @@ pub(super) struct MessageDraft {
 }
 
 impl MessageDraft {
-    /// Reads the fields of 2.4. Never fails: what is wrong is kept and answered by the use case.
+    /// Reads the fields of 2.4. Never fails: problems are kept, and the use case answers them.
     pub(super) fn parse(body: impl IntoBody<ImportedMessage>, now: Timestamp) -> Self {
         let body = body.into_map();
         let mut input = Input::new(&body).at(now);
-        // What the listing adds to a message may be sent along and says nothing new.
+        // Fields that the listing adds to a message may be sent and are ignored.
         input.ignore(&["contacts"]);
         let read = ImportedMessage::fields(&mut input);
         Self { body: read, problems: input.finish(), now }
@@ -291,7 +291,7 @@ impl MessageDraft {
         }
     }
 
-    /// Why the message failed: there exactly when it did.
+    /// The failure; `Some` exactly if the status is failed.
     pub(super) fn failure(&self) -> Option<Failure> {
         if self.status() != MessageStatus::Failed {
             return None;
@@ -311,7 +311,7 @@ impl MessageDraft {
         self.body.timestamp.unwrap_or_else(|| self.created_at())
     }
 
-    /// When the content was changed; an edit without a time counts from the message's own.
+    /// When the content was changed; an edit without a time has the time of the message.
     pub(super) fn edited_at(&self) -> Option<Timestamp> {
         let unknown = self.body.is_edited.filter(|is_edited| *is_edited).map(|_| self.timestamp());
         self.body.edited_at.or(unknown)

@@ -7,9 +7,9 @@ use crate::Timestamp;
 use crate::connections::{Connection, ConnectionKind};
 use crate::contacts::Contact;
 
-/// How old they are at least: a phone may be off for a moment.
+/// The least age: a phone may be off for a short time.
 const LEAST: Duration = Duration::from_secs(10 * 60);
-/// How old they are at most.
+/// The greatest age.
 const MOST: Duration = Duration::from_hours(24);
 
 /// The times of the messages that count at `now`, for

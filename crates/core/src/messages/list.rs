@@ -176,7 +176,7 @@ impl Messages<'_> {
         let Some(message) = store.messages(company, &[id]).await?.into_iter().next() else {
             return Err(Error::Rejected(NotFound));
         };
-        // The contact takes its messages along when it goes.
+        // The contact and its messages were deleted since the message was read.
         let Some(contact) = store.get::<Contact>((company, message.contact)).await? else {
             return Err(Error::Rejected(NotFound));
         };

@@ -15,12 +15,13 @@ use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, RowKey, StoreError,
 use crate::transport::OutboundRequest;
 use crate::{Recado, Timestamp, text};
 
-/// How long the gateway may take to hand over a file.
+/// How long the gateway may take to send a file.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the job is held: the fetch, in up to two steps, and then storing what came. Gateways may
-/// delete files after three minutes: whoever takes over from a dead process has to come before that.
+/// How long the job is held: the fetch, in up to two steps, and then storing what came. Gateways
+/// may delete files after three minutes: if the process dies, another has to claim the job before
+/// that.
 const LEASE: Duration = Duration::from_secs(150);
-/// The waits after a failure; after one more the file is given up.
+/// The waits after a failure; after one more failure the file is not tried again.
 const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -29,7 +30,7 @@ const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(60 * 60),
 ];
 
-/// Whether a message has a file that lies with the gateway only.
+/// Whether a message has a file of which only the gateway has a copy.
 pub const fn wants_fetch(message: &Message) -> bool {
     let media = &message.media;
     media.source.is_some() && media.document.is_none() && media.url.is_none()
@@ -50,8 +51,9 @@ enum FetchOutcome {
     GiveUp,
 }
 
-/// Fetches the file of a message, attaches it to the contact and finishes the job. A crash after
-/// the attaching leaves a document that no message names; it goes with the contact (R34).
+/// Fetches the file of a message, attaches it to the contact as a document, and finishes the job. A
+/// crash after the attaching leaves a document that no message names; it is deleted with the
+/// contact (R34).
 ///
 /// # Errors
 ///
@@ -103,8 +105,8 @@ async fn fetch(app: &Recado, message: &Message) -> Result<FetchOutcome, StoreErr
     let attached = app.documents().attach(message.company, message.contact, &filename, bytes).await;
     match attached {
         Ok(document) => Ok(FetchOutcome::Attached(document.id)),
-        // Its contact may have become part of another one, whose message it is by the next try; of a
-        // contact that was deleted the message is gone then.
+        // The contact may have been merged into another or deleted. At the next attempt the message
+        // belongs to the other contact, or is deleted.
         Err(Error::Rejected(AttachError::Files(_) | AttachError::NotFound) | Error::Busy) => {
             Ok(FetchOutcome::TryLater)
         }
@@ -128,9 +130,9 @@ async fn locate(
     Ok(provider.media(transport, &connection, source, MAX_DOCUMENT_BYTES).await)
 }
 
-/// A file at an address from outside.
+/// Downloads the file at an address that a gateway gave; `None` if that fails.
 async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
-    // One byte more than is taken, so that a larger file is noticed and not cut off.
+    // One byte more than the limit, so that a larger file is noticed and not cut off.
     let request = OutboundRequest::get(address)
         .with_timeout(FETCH_TIMEOUT)
         .with_answer_limit(MAX_DOCUMENT_BYTES + 1);
@@ -170,8 +172,8 @@ async fn attach(
     }
 }
 
-/// The name of a message's file: the given one made fit for a document, or one made from what the
-/// file is; it ends as its kind does, so that the name tells the kind.
+/// The name of a message's file: the given one, made valid for a document, or one made from the
+/// message's type; it has the ending of its media type.
 fn filename(message: &Message) -> String {
     let given = message.media.filename.as_deref().unwrap_or_default();
     let fit: String = given

@@ -1,4 +1,4 @@
-//! Links to received media: nobody can guess one, and whoever has one can read the file (D31a).
+//! Links to received media. They cannot be guessed, and whoever has one can read the file (D31a).
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use sha2::Sha256;
 use crate::ids::{CompanyId, DocumentId};
 use crate::secret::SecretBytes;
 
-/// How long a signature is once written: 32 bytes.
+/// The length of the text of a signature of 32 bytes.
 const SIGNATURE_CHARS: usize = 43;
 
-/// Makes and checks links to documents. The key lives in the store, so that every process takes the
-/// links of the others, across restarts.
+/// Makes and checks links to documents. The key is kept in the store, so that links of every
+/// process stay valid in the others and across restarts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MediaLinks {
     public_url: String,
@@ -40,8 +40,7 @@ impl MediaLinks {
         format!("{}/media/{company}/{document}/{signature}", self.public_url)
     }
 
-    /// Whether a signature is ours for this document; its time does not tell how much of it is
-    /// right.
+    /// Whether a signature is the one for this document, compared in constant time.
     pub fn verifies(&self, company: CompanyId, document: DocumentId, signature: &str) -> bool {
         if signature.len() != SIGNATURE_CHARS {
             return false;

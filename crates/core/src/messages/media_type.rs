@@ -1,7 +1,7 @@
-//! Kinds of files and the endings that names of such files have.
+//! Media types and the endings of file names.
 
-/// Kinds and their endings. Several kinds may share an ending and the other way round: the first
-/// entry wins.
+/// Media types and their endings. A type may have several endings and an ending several types: the
+/// first entry is used.
 const KINDS: &[(&str, &str)] = &[
     ("image/jpeg", "jpg"),
     ("image/jpeg", "jpeg"),
@@ -38,13 +38,13 @@ const KINDS: &[(&str, &str)] = &[
     ("text/vcard", "vcf"),
 ];
 
-/// The ending of names of files of a kind such as `audio/ogg; codecs=opus`.
+/// The ending of file names for a media type such as `audio/ogg; codecs=opus`.
 pub(super) fn ending_of(mimetype: &str) -> Option<&'static str> {
     let bare = mimetype.split(';').next().unwrap_or_default().trim();
     KINDS.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(bare)).map(|(_, ending)| *ending)
 }
 
-/// The kind of a file by the ending of its name.
+/// The media type of a file by the ending of its name.
 pub(super) fn mimetype_of(filename: &str) -> Option<&'static str> {
     let (_, ending) = filename.rsplit_once('.')?;
     KINDS.iter().find(|(_, known)| known.eq_ignore_ascii_case(ending)).map(|(kind, _)| *kind)

@@ -27,7 +27,7 @@ words! {
         Image = "image",
         /// Sound.
         Audio = "audio",
-        /// Moving pictures.
+        /// A video.
         Video = "video",
         /// A file.
         Document = "document",
@@ -43,7 +43,7 @@ words! {
         Template = "template",
         /// A reaction to another message.
         Reaction = "reaction",
-        /// Something the channel or we cannot show.
+        /// A type that the channel or this service does not support.
         Unsupported = "unsupported",
     }
 }
@@ -65,7 +65,7 @@ words! {
 }
 
 words! {
-    /// How far a message came (D28).
+    /// The status of a message (D28).
     MessageStatus {
         /// Outbound: stored, the provider's answer is not known yet.
         Pending = "pending",
@@ -85,9 +85,9 @@ words! {
 /// A file that came with a message.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Media {
-    /// Where it lies for everybody: given by an import.
+    /// A public address, given by an import.
     pub url: Option<String>,
-    /// Where the gateway keeps it until it was fetched.
+    /// The gateway's address or reference of the file, until it was fetched.
     pub source: Option<String>,
     /// Our copy, once it was fetched (D31a).
     pub document: Option<DocumentId>,
@@ -95,12 +95,12 @@ pub struct Media {
     pub mimetype: Option<String>,
     /// Its name.
     pub filename: Option<String>,
-    /// What was written beneath it.
+    /// Its caption.
     pub caption: Option<String>,
 }
 
 impl Media {
-    /// Whether there is nothing at all.
+    /// Whether every field is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -115,7 +115,7 @@ hides! {
     }
 }
 
-/// The message that another one answers (D31a).
+/// The message that a message quotes (D31a).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Quoted {
     /// Its id, if we have it.
@@ -138,7 +138,7 @@ hides! {
 /// A message (2.4, D27).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Its id; also the reference that is sent along to gateways that carry one.
+    /// Its id; also the reference sent to gateways that accept one.
     pub id: MessageId,
     /// Its company.
     pub company: CompanyId,
@@ -152,7 +152,7 @@ pub struct Message {
     pub message_type: MessageType,
     /// Who wrote it.
     pub sender_type: SenderType,
-    /// How far it came.
+    /// Its status.
     pub status: MessageStatus,
     /// Why it failed; only while `status` is failed.
     pub failure: Option<Failure>,
@@ -166,7 +166,7 @@ pub struct Message {
     pub external_id: Option<String>,
     /// What it answers.
     pub quoted: Quoted,
-    /// Who of a group wrote it, as the gateway writes it.
+    /// The group's participant who wrote it, in the gateway's form.
     pub participant: Option<String>,
     /// The category of the template it was made from.
     pub template_category: Option<TemplateCategory>,
@@ -185,7 +185,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Whether a campaign sent it, so that a recipient follows it (D58).
+    /// Whether a campaign sent it, so that the status of a campaign's recipient follows it (D58).
     pub fn is_of_campaign(&self) -> bool {
         self.sender_type == SenderType::Campaign && self.direction == Direction::Outbound
     }

@@ -1,4 +1,4 @@
-//! What a provider's id of a message leads to: the message, or what was reported of it before.
+//! The target of a provider's message id: the message, or a status report that came before it.
 
 use super::provider_id::ProviderMessageId;
 use super::{Failure, MessageStatus};
@@ -14,28 +14,29 @@ pub struct StatusReport {
     pub failure: Option<Failure>,
 }
 
-/// What a provider's message id stands for.
+/// What a provider's message id refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefTarget {
     /// A message of ours.
     Message(MessageId),
-    /// Nothing yet: what was reported of it is kept until `expires_at`.
+    /// No message yet: a status report is kept until `expires_at`.
     Report {
-        /// What was reported.
+        /// The report.
         report: StatusReport,
-        /// From when on it counts as never reported.
+        /// From this time on the report is ignored.
         expires_at: Timestamp,
     },
     /// A message that was deleted with its contact, under the [trace](ProviderMessageId::trace) of
     /// its id (R145).
     Forgotten {
-        /// From when on it counts as never known.
+        /// From this time on the trace is ignored.
         expires_at: Timestamp,
     },
 }
 
-/// The one row for a provider's message id on a connection: whoever brings the id first, a message
-/// or a report, holds it, so that neither can miss the other (D28, D31). Goes with its message.
+/// The one row for a provider's message id on a connection. The first message or report with the id
+/// inserts it, so that a concurrent insert of the other fails and is decided again (D28, D31). It
+/// is deleted with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRef {
     /// The company.
@@ -44,6 +45,6 @@ pub struct MessageRef {
     pub connection: ConnectionId,
     /// The provider's id.
     pub provider_id: ProviderMessageId,
-    /// What it stands for.
+    /// What it refers to.
     pub target: RefTarget,
 }

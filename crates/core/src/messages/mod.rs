@@ -1,4 +1,4 @@
-//! Messages: what was said, by whom, and how far it came (2.4, 3.2, 4.6, 4.7).
+//! Messages: content, sender and status (2.4, 3.2, 4.6, 4.7).
 
 mod events;
 mod failure;

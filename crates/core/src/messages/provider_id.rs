@@ -27,10 +27,11 @@ impl ProviderMessageId {
         &self.0
     }
 
-    /// What stands in place of the id once its message was deleted with its contact (R145): a tab
-    /// and 64 hexadecimal digits, of the SHA-256 of the connection's id and this one. Some providers
-    /// write a person's number into their ids, so the id itself must not stay; what is random in it
-    /// keeps the trace from being guessed. No id that a provider gives looks like this.
+    /// The value that replaces the id when its message is deleted with its contact (R145): a tab
+    /// and 64 hexadecimal digits, the SHA-256 of the connection's id and this one. Some providers
+    /// write a person's number into their ids, so the id itself must not be kept. The random part
+    /// of an id prevents that it is guessed from the trace. A provider's id never has this form, as
+    /// it has no control characters.
     #[must_use]
     pub fn trace(&self, connection: ConnectionId) -> Self {
         let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);

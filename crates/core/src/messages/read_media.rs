@@ -14,7 +14,7 @@ use crate::store::RecordsExt;
 pub struct LinkedFile {
     /// The document.
     pub document: Document,
-    /// Its kind, if the ending of its name is a known one.
+    /// Its media type, if the ending of its name is a known one.
     pub mimetype: Option<&'static str>,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -27,11 +27,11 @@ impl fmt::Debug for LinkedFile {
 }
 
 impl Messages<'_> {
-    /// The file that a link leads to (D31a). The link is all that is asked for.
+    /// The file that a link leads to (D31a). The link is the only credential.
     ///
     /// # Errors
     ///
-    /// [`AttachError::NotFound`] for a wrong signature and for a file that is gone, alike;
+    /// [`AttachError::NotFound`] for a wrong signature and for a deleted file, alike;
     /// [`AttachError::Files`].
     pub async fn read_media(
         &self,

@@ -1,4 +1,4 @@
-//! What the store tells about messages.
+//! Reads of messages.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,15 +13,16 @@ use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
 
-/// How long the traces of deleted messages are kept (R145): longer than any provider repeats itself.
+/// How long the traces of deleted messages are kept (R145): longer than any provider repeats a
+/// notification.
 pub const FORGOTTEN_KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
-/// A reference with the message it leads to.
+/// A reference with the message it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Referred {
     /// The reference.
     pub reference: Stored<MessageRef>,
-    /// Its message, when it is one.
+    /// Its message, if it refers to one.
     pub message: Option<Stored<Message>>,
 }
 
@@ -90,7 +91,7 @@ pub trait MessageReads: Send + Sync {
         ids: &[MessageId],
     ) -> Result<Vec<Stored<Message>>, StoreError>;
 
-    /// What these provider ids stand for on a connection, in any order; unknown ids are left out.
+    /// What these provider ids refer to on a connection, in any order; unknown ids are left out.
     async fn referred(
         &self,
         company: CompanyId,

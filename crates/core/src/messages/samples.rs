@@ -1,4 +1,4 @@
-//! What the tests of messages begin with.
+//! Records for the tests of messages.
 
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ pub(super) fn company() -> CompanyId {
     CompanyId::new(Uuid::from_u128(1))
 }
 
-/// Milliseconds into the time of these tests.
+/// A time so many milliseconds after the start of these tests' time.
 pub(super) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_763_000_000_000 + millis)
 }

@@ -1,4 +1,4 @@
-//! How a message's status moves (3.2, D28).
+//! The changes of a message's status (3.2, D28).
 
 use super::{DeliveryCode, Failure, Message, MessageStatus, StatusReport};
 
@@ -9,12 +9,12 @@ pub struct StatusStep {
     pub previous: MessageStatus,
     /// The status after.
     pub status: MessageStatus,
-    /// Why, when the message is failed now; `None` otherwise, also where it was failed before.
+    /// The failure after the change; `None` unless the message is failed now.
     pub failure: Option<Failure>,
 }
 
 impl StatusStep {
-    /// The message after the step: nobody is sending it any more.
+    /// The message after the step; it has no sending process any more.
     #[must_use]
     pub fn apply(&self, message: &Message) -> Message {
         Message {
@@ -25,14 +25,14 @@ impl StatusStep {
         }
     }
 
-    /// Whether the status is another one, which `message.status_updated` tells (6). Only why a
-    /// message failed may change without it.
+    /// Whether the status itself changed, so that `message.status_updated` is sent (6). It did not
+    /// if only the reason of a failure changed.
     pub fn is_reported(&self) -> bool {
         self.previous != self.status
     }
 }
 
-/// How far a status is on the way from pending to read; `None` off that way.
+/// The position of a status in the order pending, sent, delivered, read; `None` for other statuses.
 const fn rank(status: MessageStatus) -> Option<u8> {
     match status {
         MessageStatus::Pending => Some(0),
@@ -46,10 +46,10 @@ const fn rank(status: MessageStatus) -> Option<u8> {
 /// What a report changes about a message with this status and failure; `None` when it changes
 /// nothing (D28).
 ///
-/// Along pending, sent, delivered, read a message only moves on. It fails only while pending or
-/// sent. A failure is final, but one whose outcome was not known gives way to whatever is known: to
-/// proof that the message was sent, or to the reason why it surely was not, which stays (R137).
-/// Inbound messages never move.
+/// The order is pending, sent, delivered, read, and a message never goes back in it. It fails only
+/// while pending or sent. A failure is final, unless it was recorded because the outcome was
+/// unknown. Such a failure is replaced by proof that the message was sent, or by the reason why it
+/// surely was not, which is final (R137). The status of inbound messages never changes.
 pub fn advance(
     current: MessageStatus,
     failure: Option<&Failure>,
@@ -77,8 +77,8 @@ pub fn advance(
     })
 }
 
-/// One report that stands for two, of which `kept` came first: applying it to a pending or sent
-/// message does what applying both in turn does (R30, 3.2).
+/// One report made of two, of which `kept` came first: applied to a pending or sent message, it has
+/// the same effect as both in turn (R30, 3.2).
 #[must_use]
 pub fn merge_reports(kept: StatusReport, new: &StatusReport) -> StatusReport {
     match advance(kept.status, kept.failure.as_ref(), new) {
@@ -144,7 +144,7 @@ mod tests {
         prop_oneof![4 => plain, 1 => Just(uncertain())]
     }
 
-    /// What a provider reports: never pending or received.
+    /// A report of a provider: never pending or received.
     fn provider_reports() -> impl Strategy<Value = StatusReport> {
         reports().prop_filter("reported by no provider", |report| {
             !matches!(report.status, MessageStatus::Pending | MessageStatus::Received)
@@ -207,7 +207,7 @@ mod tests {
         let bare = StatusReport { status: MessageStatus::Failed, failure: None };
         let unknown = Some(Failure::new(DeliveryCode::Unknown, None));
         assert_eq!(after(unsure.clone(), &bare), (MessageStatus::Failed, unknown));
-        // `sent` and `failed` end alike in either order.
+        // `sent` and `failed` have the same result in either order.
         for order in [
             [MessageStatus::Sent, MessageStatus::Failed],
             [MessageStatus::Failed, MessageStatus::Sent],
@@ -240,8 +240,8 @@ mod tests {
             prop_assert_eq!(all((start, None), &reports), (furthest, None));
         }
 
-        /// A final failure ends the way unless the message is known to have been delivered before:
-        /// with failures among the reports the order counts, and in just this way.
+        /// A final failure stays, unless the message was reported delivered before it: with
+        /// failures among the reports the order counts, and only in this way.
         #[test]
         fn a_final_failure_stands_exactly_when_nothing_was_delivered_before_it(
             start in select(&WAY[..2]),

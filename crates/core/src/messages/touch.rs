@@ -1,4 +1,4 @@
-//! What a new message moves on its contact and conversation (D42a, D44a, D65).
+//! The fields of a contact and its conversation that a new message changes (D42a, D44a, D65).
 
 use super::{Direction, Message};
 use crate::Timestamp;
@@ -11,8 +11,8 @@ fn latest(kept: Option<Timestamp>, at: Timestamp) -> Option<Timestamp> {
 }
 
 /// The contact after a message of it was stored: the times of its first, last and last inbound
-/// message, and with the newest message its connection. `updated_at` stays
-/// (D44a); a message from a history moves nothing (D65).
+/// message, and with the newest message its connection. `updated_at` stays (D44a); a message from a
+/// history changes nothing (D65).
 #[must_use]
 pub fn touch_contact(contact: &Contact, message: &Message) -> Contact {
     let mut touched = contact.clone();
@@ -33,8 +33,9 @@ pub fn touch_contact(contact: &Contact, message: &Message) -> Contact {
 }
 
 /// The conversation of a message's contact and connection after the message was stored: its times
-/// move as the contact's do. One that was not there begins with `identifier` as the contact's name
-/// on the connection; a known name stays. Unread messages are counted by who receives them.
+/// move as the contact's do. A new conversation has `identifier` as the contact's name on the
+/// connection; a stored name stays. The caller that receives inbound messages counts the unread
+/// ones.
 #[must_use]
 pub fn touch_conversation(
     kept: Option<&Conversation>,

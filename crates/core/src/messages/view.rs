@@ -97,8 +97,8 @@ impl std::fmt::Debug for MessageView {
     }
 }
 
-/// Where the file of a message can be read: the address that an import gave, or our link to the
-/// copy once there is one (D31a).
+/// Where the file of a message can be read: the address that an import gave, or the link to the
+/// stored copy once there is one (D31a).
 pub(super) fn media_url(message: &Message, links: &MediaLinks) -> Option<String> {
     let copy = message.media.document.map(|document| links.link(message.company, document));
     message.media.url.clone().or(copy)
@@ -143,7 +143,7 @@ impl MessageView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MessageListItem {
-    /// What both listings show.
+    /// The fields of both listings.
     #[serde(flatten)]
     pub message: MessageView,
     /// The contact.

@@ -1,4 +1,4 @@
-//! Asking the registry about organizations (D22).
+//! Reading organizations' data from the registry (D22).
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use crate::organizations::Organization;
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// The waits after a failure of the registry: these, then the last one over and over (D22).
+/// The waits after a failure of the registry: these, then the last one is repeated without end
+/// (D22).
 pub const RETRY_WAITS: [Duration; 6] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -27,7 +28,7 @@ pub fn retry_wait(attempts: u32) -> Duration {
     RETRY_WAITS[index as usize]
 }
 
-/// Asks the registry about an organization and finishes the job.
+/// Requests an organization's data from the registry, stores it and finishes the job.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Client organizations and what the public registry knows of them (D21, D22).
+//! Client organizations and their data in the public registry (D21, D22).
 
 mod cnpj;
 mod enrich;

@@ -42,8 +42,8 @@ impl Organization {
         }
     }
 
-    /// The organization with what the registry told: `name` gives way only while it still is the
-    /// number (D22).
+    /// The organization with the registry's data: `name` is replaced only while it is still the
+    /// cnpj (D22).
     #[must_use]
     pub fn enriched(&self, entry: &RegistryEntry, now: Timestamp) -> Self {
         let mut enriched = self.clone();

@@ -1,4 +1,5 @@
-//! Asking the public registry about a cnpj (BrasilAPI's contract, D22): pure translation.
+//! Requests to the public registry about a cnpj (BrasilAPI's contract, D22) and its answers: pure
+//! translation.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ const MAX_ANSWER_BYTES: usize = 256 * 1024;
 /// The longest name that is taken over.
 const MAX_NAME_CHARS: usize = 200;
 
-/// What the registry knows of an organization.
+/// The registry's data of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegistryEntry {
     /// The legal name.
@@ -23,11 +24,11 @@ pub struct RegistryEntry {
 /// What an answer of the registry means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegistryAnswer {
-    /// It knows the organization.
+    /// The organization is registered.
     Found(RegistryEntry),
-    /// It never will: the number is wrong or unregistered (400, 404).
+    /// The number is invalid or not registered (400, 404); asking again is useless.
     Unknown,
-    /// It could not say; ask again later.
+    /// The registry failed; ask again later.
     TryLater,
 }
 

@@ -55,13 +55,13 @@ macro_rules! amount {
                 read(number.as_str(), $places).map(Self)
             }
 
-            /// The sum; at the ends of what can be written it stays there.
+            /// The sum, saturating at the largest and smallest amount.
             #[must_use]
             pub const fn plus(self, other: Self) -> Self {
                 Self(self.0.saturating_add(other.0))
             }
 
-            /// The difference; at the ends of what can be written it stays there.
+            /// The difference, saturating at the largest and smallest amount.
             #[must_use]
             pub const fn minus(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
@@ -148,7 +148,7 @@ fn read(written: &str, places: u32) -> Result<i64, AmountError> {
     if negative {
         return Err(AmountError::Negative);
     }
-    // What no i64 holds is far above or below every amount.
+    // An exponent beyond an i64 makes the number far larger or smaller than every amount.
     let Some(exponent) = exponent else {
         let tiny = written.contains("e-") || written.contains("E-");
         return Err(if tiny { AmountError::TooFine(places) } else { AmountError::TooLarge });

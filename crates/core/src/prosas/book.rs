@@ -1,4 +1,4 @@
-//! The rules of booking: what a line of the ledger says, how much may be given back, and how the
+//! The rules of booking: the contents of a ledger line, how much may be refunded, and how the
 //! debits of messages are totalled. Plain functions; the use cases that spend prosas call them.
 
 use std::collections::HashSet;
@@ -56,13 +56,13 @@ impl LedgerLine {
         }
     }
 
-    /// What is left of a debit to be given back (R53).
+    /// What can still be refunded of a debit (R53).
     pub const fn refundable(&self) -> (Prosas, Brl) {
         (self.prosas.minus(self.refunded.0), self.cost.minus(self.refunded.1))
     }
 }
 
-/// What is given back of a debit.
+/// A refund of a debit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenBack {
     /// The value in prosas, from zero on.
@@ -96,9 +96,9 @@ pub fn refund_line(
     }
 }
 
-/// The debit after the refund, and the refund's line; `None` when more would be given back than
-/// is left, of prosas or of money (D32). The debit has to be written too, so that two refunds at
-/// once cannot both take what is left (R94).
+/// The debit after the refund, and the refund's line; `None` when the refund exceeds what is left,
+/// of prosas or of money (D32). The debit is written too, so that two concurrent refunds cannot
+/// both use what is left (R94).
 pub fn give_back(
     id: LedgerLineId,
     debit: &LedgerLine,

@@ -41,7 +41,7 @@ body! {
 }
 
 impl RefundDraft {
-    /// What is given back.
+    /// The amounts and reason of the refund.
     pub(super) fn back(&self) -> GivenBack {
         GivenBack { prosas: self.prosas, cost: self.cost, reason: self.reason.clone() }
     }

@@ -16,7 +16,7 @@ use crate::query::{InvalidParameter, Params, from_bound, to_bound};
 pub struct LedgerLineView {
     /// Its id.
     pub id: LedgerLineId,
-    /// The debit it is, or gives back.
+    /// The debit: this line, or the one that it refunds.
     pub consumption_id: LedgerLineId,
     /// `debit` or `refund`.
     pub kind: LineKind,
@@ -30,7 +30,7 @@ pub struct LedgerLineView {
     pub contact_id: Option<ContactId>,
     /// The campaign it was spent on.
     pub campaign_id: Option<CampaignId>,
-    /// What it was for; of a refund, why.
+    /// What the debit was for; of a refund, its reason.
     pub description: Option<String>,
     /// When it was booked.
     pub created_at: Timestamp,

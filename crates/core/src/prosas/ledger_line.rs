@@ -1,4 +1,4 @@
-//! What a turn or a message costs, and a line of the ledger (2.4, D32).
+//! The debit of an AI turn or a message, and a line of the ledger (2.4, D32).
 
 use super::{Brl, Prosas};
 use crate::Timestamp;
@@ -19,9 +19,9 @@ words! {
 words! {
     /// What a ledger line is (D59).
     LineKind {
-        /// Something was used.
+        /// Prosas were spent.
         Debit = "debit",
-        /// Something was given back; its amounts are negative.
+        /// Prosas were refunded; its amounts are negative.
         Refund = "refund",
     }
 }
@@ -46,7 +46,7 @@ pub struct LedgerLine {
     pub id: LedgerLineId,
     /// Its company.
     pub company: CompanyId,
-    /// The debit it is, or gives back.
+    /// The debit: this line, or the one that it refunds.
     pub consumption_id: LedgerLineId,
     /// What it is.
     pub kind: LineKind,
@@ -56,7 +56,7 @@ pub struct LedgerLine {
     pub prosas: Prosas,
     /// The cost; negative for a refund.
     pub cost: Brl,
-    /// Of a debit: what was given back so far, as positive amounts.
+    /// Of a debit: what was refunded so far, as positive amounts.
     pub refunded: (Prosas, Brl),
     /// The contact it was spent on.
     pub contact: Option<ContactId>,

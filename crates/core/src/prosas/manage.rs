@@ -39,7 +39,7 @@ impl UseCase for BookDebit {
             [] => Vec::new(),
             ids => store.messages(self.company, ids).await?,
         };
-        // Stores answer in any order; a refusal must not depend on it.
+        // Stores return the messages in any order; a refusal must not depend on it.
         messages.sort_by_key(|message| message.id);
         let contact = match self.draft.contact {
             None => None,
@@ -171,7 +171,7 @@ impl UseCase for BookRefund {
 }
 
 impl ProsaLedger<'_> {
-    /// Books a debit; the messages it names show it from then on. Atomic.
+    /// Books a debit and sets it on the messages that it names, in one commit.
     ///
     /// # Errors
     ///

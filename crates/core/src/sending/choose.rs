@@ -1,4 +1,4 @@
-//! Through which connection, and under which name, a message reaches a person (D15, D35).
+//! The choice of the connection for a message, and of the recipient's name on it (D15, D35).
 
 use crate::connections::Connection;
 use crate::contacts::{ChannelKey, Contact};
@@ -21,7 +21,7 @@ pub enum NoConnection {
 }
 
 /// The connection for a person: the wanted one; else the contact's last one if it can be used; else
-/// the company's only usable one (D35). `fits` narrows to those that can carry the message.
+/// the company's only usable one (D35). `fits` tells whether a connection can carry the message.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ fn is_digits(name: &str) -> bool {
 }
 
 /// Whether a name is a business-scoped id, `BR.…`, which changes with the person's phone and is not
-/// taken for every kind of message.
+/// accepted for every type of message.
 fn is_scoped(name: &str) -> bool {
     let is_country =
         |country: &str| country.len() == 2 && country.bytes().all(|b| b.is_ascii_uppercase());
@@ -65,9 +65,9 @@ fn is_number(name: &str) -> bool {
     ChannelKey::parse(name).is_some_and(|key| is_digits(key.as_str()))
 }
 
-/// Whether a contact goes on being addressed as `known` although it is called `reported` now: a
-/// number gives way to no LID or business-scoped id, which come and go, as long as it is the
-/// contact's.
+/// Whether a contact is still addressed as `known` although the channel reports the name `reported`
+/// now. A number that is the contact's is not replaced by a LID or a business-scoped id, as those
+/// change.
 pub(crate) fn keeps_number(
     known: &str,
     reported: &str,
@@ -78,11 +78,11 @@ pub(crate) fn keeps_number(
         && ChannelKey::parse(known).is_some_and(|key| is_its(&key))
 }
 
-/// What the channel calls a contact on a connection: the name learnt there; else the digits under
-/// which the channel used for it last on another connection; else its identifier, if it is
-/// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a
-/// business-scoped id that was learnt here, too, if the channel knows the contact's phone (R138,
-/// R39).
+/// The recipient's name for a contact on a connection, the first of these that exists: the name
+/// reported there; the digits that the channel used last on another connection; the contact's
+/// identifier, if it is digits, a LID or another id of the channel; its phone (D15). If the channel
+/// has reported the contact's phone, digits are also preferred to a business-scoped id that was
+/// reported there (R138, R39).
 pub fn recipient_on(
     contact: &Contact,
     aliases: &[ChannelKey],

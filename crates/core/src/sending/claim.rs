@@ -1,6 +1,6 @@
-//! What an intent has to win beside its contact, so that a message is sent once: the window of a
-//! template dispatch (D50), or a recipient of a campaign (D66). Won in the commit that stores the
-//! message, finished in the commit that records its outcome.
+//! What an intent has to claim so that a message is sent once: the window of a template dispatch
+//! (D50), or a recipient of a campaign (D66). It is claimed in the commit that stores the message,
+//! and finished in the commit that records its outcome.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::messages::Message;
 use crate::prosas::{Brl, GivenBack, LedgerLine, ProsaScope, Prosas, Spent, debit_line, give_back};
 use crate::store::{Change, ChangeSet, Reads, RecordsExt, StoreError, Stored, Version};
 
-/// How long after a dispatch was stored its provider may be called: with the longest timeout of a
-/// gateway, 50 seconds, it ends before its reservation could lapse (D50, R88).
+/// How long after a dispatch was stored its provider may be called. With the longest timeout of a
+/// gateway, 50 seconds, the call ends before the reservation lapses (D50, R88).
 const CALLED_WITHIN: Duration = Duration::from_secs(5);
 
-/// What an intent has to win beside its contact.
+/// What an intent has to claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Claim {
     /// Nothing.
@@ -32,7 +32,7 @@ pub enum Claim {
     Recipient {
         /// The campaign.
         campaign: CampaignId,
-        /// The version of it that the message was made by.
+        /// The version of the campaign that the message was made from.
         read_at: Version,
         /// The recipient.
         number: RecipientNumber,
@@ -49,7 +49,7 @@ pub(super) struct ClaimFacts {
     recipient: Option<Stored<Recipient>>,
 }
 
-/// What a claim has won, as it is stored.
+/// What was claimed, as it is stored.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Claimed {
     pub(super) window: Option<Stored<DispatchWindow>>,
@@ -58,13 +58,14 @@ pub(super) struct Claimed {
 }
 
 impl Claim {
-    /// Whether so much time went by since the message was stored that its window could lapse while
-    /// the provider is still being called (D50).
+    /// Whether the message was stored so long ago that its window could lapse during the call of
+    /// the provider (D50).
     pub(super) fn is_late(&self, stored_at: Timestamp, now: Timestamp) -> bool {
         matches!(self, Self::Window(_)) && now.since(stored_at) > CALLED_WITHIN
     }
 
-    /// Reads what it is about; `contact` is the one that the message would go to, if there is one.
+    /// Reads the records of the claim; `contact` is the one that the message would go to, if there
+    /// is one.
     pub(super) async fn load(
         &self,
         store: &dyn Reads,
@@ -85,7 +86,7 @@ impl Claim {
         Ok(facts)
     }
 
-    /// Whether it can be won for a contact at `now`.
+    /// Whether it can be claimed for a contact at `now`.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Claim {
         }
     }
 
-    /// Wins it, together with the message.
+    /// Adds the changes that claim it to those that store the message.
     pub(super) fn win(
         &self,
         facts: &ClaimFacts,
@@ -167,7 +168,7 @@ impl Claim {
                 let (change, stored) = write(Some(known), recipient);
                 claimed.recipient = Some(stored);
                 claimed.debit = Some(Stored::new(line.clone(), Version::FIRST));
-                // A pause that was answered holds for every message that begins after it.
+                // A message must not be stored after a pause of the campaign was answered.
                 changes.require(campaign.unchanged()).with(change).insert(line)
             }
         };
@@ -175,7 +176,7 @@ impl Claim {
     }
 }
 
-/// What a campaign's message is debited (D66).
+/// The debit of a campaign's message (D66).
 fn spent(campaign: &Campaign, message: &Message) -> Spent {
     Spent {
         company: message.company,
@@ -199,12 +200,12 @@ fn write<T: Clone + Into<crate::store::Row>>(
     }
 }
 
-/// How a send ended, as far as what it claimed is concerned.
+/// The outcome of a send, as the claim needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SendEnd {
     /// Whether it was sent, or may have been.
     pub(super) may_have_arrived: bool,
-    /// Whether nobody has recorded a sure end of it before.
+    /// Whether no certain outcome was recorded before.
     pub(super) is_news: bool,
 }
 
@@ -224,7 +225,7 @@ impl Claimed {
                     store.get::<DispatchWindow>((company, message.contact, rule.key)).await?;
             }
             Claim::Recipient { campaign, number, debit, .. } => {
-                // Both may outlive the message, which goes with its contact.
+                // Both may still exist when the message is deleted with its contact.
                 claimed.recipient = store.get::<Recipient>((company, campaign, number)).await?;
                 claimed.debit = store.get::<LedgerLine>((company, debit)).await?;
             }
@@ -241,9 +242,9 @@ impl Claimed {
         Ok(claimed)
     }
 
-    /// What has to be written when the outcome of `message` is: an opened window or one that is
-    /// given back, the recipient as far as its message is, and the refund of a message that surely
-    /// was not sent, once (D50, D66).
+    /// What has to be written with the outcome of `message`: an opened or released window, the
+    /// status of the recipient, and once the refund of a message that surely was not sent (D50,
+    /// D66).
     pub(super) fn changes(
         &self,
         message: &Message,

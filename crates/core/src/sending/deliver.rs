@@ -18,7 +18,7 @@ use crate::use_case::UseCase;
 
 impl Sending<'_> {
     /// Sends one message: records the intent, calls the provider once, records the outcome. All
-    /// sends go through this. It comes to its end also when this future is dropped.
+    /// sends go through this. It is completed also when this future is dropped.
     ///
     /// # Errors
     ///
@@ -29,11 +29,11 @@ impl Sending<'_> {
         let app = self.app.clone();
         let sent =
             self.app.tasks().run(async move { app.sending().deliver_attached(order).await }).await;
-        // Its process ends: the next one finds out how far it was.
+        // The process is ending: the next one records the outcome.
         sent.unwrap_or_else(|cut_off| Err(Error::Store(StoreError::outcome_unknown(cut_off))))
     }
 
-    /// [`Sending::deliver`], which ends with this future: dropped, it is as if its process died.
+    /// [`Sending::deliver`], but dropping this future stops it, as the end of the process would.
     async fn deliver_attached(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?.clone();
@@ -41,7 +41,7 @@ impl Sending<'_> {
         let mut in_flight = InFlight::new(self.app, order.company, ids.message);
         let intended = self.intend(&order, ids, &mut in_flight).await?;
         let result = match order.claim.is_late(intended.message.created_at, self.app.now()) {
-            // Another dispatch may hold the window before this one would have ended.
+            // The window could lapse, and another dispatch begin, before this call ended.
             true => Err(SendFailure::TryLater {
                 failure: Failure::new(
                     DeliveryCode::Unknown,
@@ -68,7 +68,7 @@ impl Sending<'_> {
         };
         let Intended { message, connection, group, is_new_contact, .. } = intended;
         if blames && self.app.providers().can(&connection, Capability::State) {
-            // Without it the regular look finds out.
+            // If this fails, the regular check finds the state.
             let _ = self.app.connections().check_soon(order.company, connection.id).await;
         }
         match recorded {
@@ -76,7 +76,8 @@ impl Sending<'_> {
                 in_flight.end();
                 answer(message, connection.kind, group, is_new_contact, fault)
             }
-            // Deleted with its contact while it was sent: what the provider said still stands.
+            // The message was deleted with its contact while it was sent: the provider's answer is
+            // returned all the same.
             Err(Error::Rejected(_)) => {
                 in_flight.end();
                 match outcome {
@@ -99,10 +100,10 @@ impl Sending<'_> {
         }
     }
 
-    /// Records an outcome: first as if nothing had happened since the intent, which needs no read
-    /// and is what mostly is; else on what is there now, as where new names are learnt, which may be
-    /// others'. Again after a failure of the store: what
-    /// the provider did cannot be asked for a second time.
+    /// Records an outcome. It first commits as if nothing had changed since the intent, which needs
+    /// no read and mostly succeeds. If that conflicts, or if the answer has new names, which may be
+    /// another contact's, it reads first. It tries again after a failure of the store, as the
+    /// provider's answer cannot be requested a second time.
     async fn record_now(
         &self,
         record: &RecordOutcome,
@@ -131,7 +132,8 @@ impl Sending<'_> {
             gateways: self.app.providers(),
         };
         let (intended, is_unknown) = self.decide(&intent).await;
-        // It may be stored as pending although nobody will call its provider.
+        // Unless it is certain that the message was not stored, it stays in flight, so that
+        // `recover` fails it.
         if intended.is_err() && !is_unknown {
             in_flight.end();
         }

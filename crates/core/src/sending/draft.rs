@@ -10,7 +10,7 @@ use crate::groups::GroupCode;
 use crate::ids::ConnectionId;
 use crate::text;
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendRecipient {
     /// Whoever has this phone.
@@ -22,7 +22,7 @@ pub enum SendRecipient {
 /// The body of a text send, read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextDraft {
-    /// Whom it is for.
+    /// The recipient.
     pub to: SendRecipient,
     /// The text, as it was sent.
     pub message: String,
@@ -35,7 +35,7 @@ impl TextDraft {
     ///
     /// # Errors
     ///
-    /// In this order: what is missing (null, empty and blank included), everything of the wrong
+    /// In this order: missing fields (null, empty and blank included), all fields of the wrong
     /// type, form or length, a `to` that is no recipient.
     pub fn parse(
         body: impl IntoBody<SendMessage>,
@@ -80,7 +80,7 @@ pub(crate) fn recipient(
     Phone::parse(to, region).map(SendRecipient::Phone).map_err(|_| SendError::InvalidPhone)
 }
 
-/// Whom a text is for, as it was sent.
+/// `to`, as it was sent.
 pub(crate) struct RecipientText;
 
 impl Form for RecipientText {
@@ -102,8 +102,8 @@ impl Form for RecipientText {
     }
 }
 
-/// A text as it was sent: neither trimmed nor changed (D34). The limits of D9 are those of the
-/// trimmed text; what surrounds it counts too, so that what is stored keeps within them (R56).
+/// A text as it was sent: neither trimmed nor changed (D34). The limits of D9 hold for the trimmed
+/// text and also for the whole text, so that the stored text is within them (R56).
 pub(crate) struct MessageText;
 
 impl Form for MessageText {

@@ -16,13 +16,13 @@ use crate::messages::Failure;
 use crate::problems::Problems;
 use crate::store::StoreError;
 
-/// What a store said of its failure, for logs.
+/// The text of a store's failure, for logs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Cause(String);
 
 impl Cause {
-    /// Everything that an error says of itself and its causes.
+    /// The texts of an error and its causes.
     pub(super) fn of(error: &dyn std::error::Error) -> Self {
         let mut text = error.to_string();
         let mut source = error.source();
@@ -34,7 +34,7 @@ impl Cause {
     }
 }
 
-/// Why a message was not sent, or is not known to be (R41).
+/// Why a message was not sent, or why its outcome is unknown (R41).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// Fields are missing; send them.
@@ -52,7 +52,7 @@ pub enum SendError {
     /// The company has no such connection; name another or none.
     #[error("the company has no such connection")]
     ConnectionNotFound,
-    /// The company knows no such group, or not yet the announcement group of the community.
+    /// The company has no such group, or the community's announcement group is not known yet.
     #[error("no group or community with this code is known, or its announcement group is not yet")]
     GroupNotFound,
     /// Several contacts match; have the operator merge or correct them.
@@ -91,7 +91,7 @@ pub enum SendError {
     /// The message could not be stored, so it was not sent; try again.
     #[error("the message could not be stored, so it was not sent")]
     NotStored(#[source] Cause),
-    /// The campaign does not run, or the recipient had its turn.
+    /// The campaign is not running, or the recipient is not waiting any more.
     #[error("it is not the recipient's turn")]
     ClaimLost,
     /// Campaigns do not write to groups.
@@ -106,11 +106,11 @@ pub enum SendError {
         contact: ContactId,
         /// Why.
         failure: Failure,
-        /// Whose fault it is.
+        /// Whether the cause is this message, the connection, or a temporary limit.
         fault: Fault,
     },
-    /// The message may have arrived; do not send it again by yourself. On every kind of connection:
-    /// only the code that the API answers differs by it (7.1, D38).
+    /// The message may have arrived; do not send it again automatically. This is the outcome on
+    /// every kind of connection; only the code that the API answers depends on the kind (7.1, D38).
     #[error("{}{}", outcome_words(failure), said(failure))]
     Uncertain {
         /// The kind of its connection.

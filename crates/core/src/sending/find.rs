@@ -1,5 +1,5 @@
-//! Looking for a message whose send ended uncertainly (D28, D36): it is never sent again, but where
-//! the gateway can be asked for it, finding it proves that it was sent.
+//! Searching the gateway for a message whose send has an unknown outcome (D28, D36). It is never
+//! sent again, but if the gateway can be searched and has it, that proves that it was sent.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::messages::{Failure, Message, MessageStatus};
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long one look may take beyond the connection's own limit before it counts as dead.
+/// How much longer than the connection's timeout the lease of one search is.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Looks for a message and finishes the job.
+/// Searches for a message and finishes the job.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ pub(crate) async fn find_sent_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// The message, as long as it is not known whether it arrived.
+/// The message, if it is still unknown whether it arrived.
 async fn uncertain(
     app: &Recado,
     job: &Job,
@@ -63,10 +63,10 @@ async fn uncertain(
     }))
 }
 
-/// A gateway's word that it has a message.
+/// A gateway's answer that it has a message.
 struct Proof {
     accepted: Accepted,
-    /// What the recipient was called in the question.
+    /// The recipient's name in the search.
     called: String,
 }
 
@@ -95,8 +95,8 @@ async fn look(
     Ok(found.ok().flatten().map(|accepted| Proof { accepted, called: outgoing.recipient }))
 }
 
-/// Records that the gateway has the message, as a report of it would, and what it calls the
-/// recipient.
+/// Records that the gateway has the message, as a status report would, and the recipient's name at
+/// the gateway.
 async fn prove(app: &Recado, message: &Message, proof: Proof) -> Result<(), StoreError> {
     let Proof { accepted, called } = proof;
     let names: Vec<String> = accepted.recipient.into_iter().chain(accepted.aliases).collect();
@@ -122,7 +122,7 @@ async fn prove(app: &Recado, message: &Message, proof: Proof) -> Result<(), Stor
     }
 }
 
-/// The job of the next look; `None` after the last one.
+/// The job of the next search; `None` after the last one.
 fn next(job: &Job, now: Timestamp) -> Option<Job> {
     let attempts = job.attempts.saturating_add(1);
     let wait = WAITS.get(attempts as usize)?;

@@ -1,4 +1,4 @@
-//! Which messages can be looked for, and the job that does it (D28).
+//! Which messages can be searched for, and the job of the search (D28).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::ids::JobId;
 use crate::jobs::{Job, JobKind};
 use crate::messages::{Failure, Message, MessageType};
 
-/// The waits before each look; after the last one the message stays uncertain (R110).
+/// The waits before each search; after the last one the message stays uncertain (R110).
 pub(super) const WAITS: [Duration; 4] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -17,7 +17,7 @@ pub(super) const WAITS: [Duration; 4] = [
     Duration::from_secs(10 * 60),
 ];
 
-/// Whether looking for a message through its connection may find its outcome.
+/// Whether a search through its connection may find a message's outcome.
 pub(super) fn can_be_found(
     connection: &Connection,
     message: &Message,
@@ -29,7 +29,7 @@ pub(super) fn can_be_found(
     finds && uncertain && message.provider_id.is_none() && is_text
 }
 
-/// The job that looks for a message.
+/// The job that searches for a message.
 pub(super) fn find_job(id: JobId, message: &Message, now: Timestamp) -> Job {
     let kind = JobKind::FindSent { message: message.id };
     let job = Job::due_now(id, message.company, kind, now);

@@ -1,13 +1,13 @@
-//! A send on its way, so that one that is cut off half-way, by a panic or the end of its runtime, is recorded by
-//! [`Sending::recover`](super::Sending::recover) and does not stay pending as long as the process
-//! lives.
+//! A send under way. If a panic or the end of the runtime stops it, it is left for
+//! [`Sending::recover`](super::Sending::recover) to record, so that its message does not stay
+//! pending as long as the process lives.
 
 use super::leftovers::Leftover;
 use super::record_outcome::RecordOutcome;
 use crate::Recado;
 use crate::ids::{CompanyId, MessageId};
 
-/// How far a send is.
+/// The stage of a send.
 enum SendStage {
     /// Its message may be stored; its provider was not called.
     Intending,

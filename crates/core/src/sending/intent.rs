@@ -21,7 +21,8 @@ use crate::store::{
 };
 use crate::use_case::UseCase;
 
-/// Ids for what an intent makes; made once, so that deciding again decides the same.
+/// Ids for the records that an intent makes. They are made once, so that deciding again has the
+/// same result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IntentIds {
     pub(super) message: MessageId,
@@ -29,7 +30,8 @@ pub(super) struct IntentIds {
     pub(super) created: EventId,
 }
 
-/// Decides whether, through which connection and to whom a message goes, and stores it as pending.
+/// Decides whether a message is sent, through which connection and to whom, and stores it as
+/// pending.
 #[derive(Clone, Debug)]
 pub(super) struct Intent<'a> {
     pub(super) order: &'a Order,
@@ -52,7 +54,7 @@ pub(super) struct IntentFacts {
     claim: ClaimFacts,
 }
 
-/// A message that may be handed to its provider now.
+/// A message that may be sent to its provider now.
 #[derive(Clone, Debug)]
 pub(super) struct Intended {
     pub(super) message: Message,
@@ -63,13 +65,13 @@ pub(super) struct Intended {
     pub(super) contact: ChannelContact,
     /// Whether it was made for the message.
     pub(super) is_new_contact: bool,
-    /// What the intent has won beside it.
+    /// What the intent has claimed.
     pub(super) claimed: Claimed,
 }
 
 impl Intent<'_> {
-    /// Whom to look for; `None` for a group that was never reported and that only a contact may
-    /// know.
+    /// Which contacts to read. `group` is `None` for a group that was never reported; a contact may
+    /// still have its code.
     fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
         match &self.order.target {
             SendTarget::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
@@ -87,7 +89,7 @@ impl Intent<'_> {
         }
     }
 
-    /// The contacts that match, or the refusal (D33): 503 comes where the state is needed.
+    /// The contacts that match, or the refusal (D33): if they could not be read, it is 503.
     fn contact<'f>(&self, facts: &'f IntentFacts) -> Result<Option<&'f ChannelContact>, SendError> {
         let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
         match found {
@@ -106,7 +108,7 @@ impl Intent<'_> {
         }
     }
 
-    /// What forbids a message to a contact in this state, in the order of D33.
+    /// The first reason not to send to a contact in this state, in the order of D33.
     fn check_state(&self, contact: &Contact) -> Result<(), SendError> {
         let rules = self.order.rules;
         if rules.heeds_opt_out && contact.opted_out_at.is_some() {
@@ -227,7 +229,7 @@ impl UseCase for Intent<'_> {
             SendTarget::Group(code) => resolve_group(code, &groups, true).ok(),
             SendTarget::Phone(_) | SendTarget::AnyWithPhone(_) | SendTarget::Contact(_) => None,
         };
-        // The announcement group may be known to connections that do not know the community.
+        // Some connections have the announcement group but not the community.
         if let (Some(resolved), SendTarget::Group(code)) = (&group, &self.order.target)
             && resolved != code
         {
@@ -302,7 +304,7 @@ impl UseCase for Intent<'_> {
             }
         };
         let mut touched = touch_contact(&contact, &message);
-        // D35: the last connection follows what was accepted, not what was tried.
+        // D35: the last connection is that of the last accepted message, not of the last attempt.
         touched.last_connection_id = contact.last_connection_id;
         let changes = ChangeSet::new().require(connection.unchanged());
         let changes = match found {
@@ -332,7 +334,7 @@ fn after<T>(read: Option<&Stored<T>>, now: T) -> Stored<T> {
     Stored::new(now, read.map_or(Version::FIRST, |read| read.version().next()))
 }
 
-/// The contact as the store has it after the intent.
+/// The contact as the store has it after the intent's commit.
 fn stored_after(
     found: Option<&ChannelContact>,
     contact: Contact,

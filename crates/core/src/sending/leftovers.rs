@@ -10,15 +10,15 @@ use crate::ids::{CompanyId, MessageId};
 /// A send of this process whose outcome could not be recorded.
 #[derive(Debug)]
 pub(crate) enum Leftover {
-    /// The provider answered; the store did not.
+    /// The provider answered, but the store failed.
     Outcome(Box<RecordOutcome>),
-    /// Nobody knows whether the message was stored; its provider was not called.
+    /// It is unknown whether the message was stored; its provider was not called.
     NeverSent {
         /// Its company.
         company: CompanyId,
         /// The message.
         message: MessageId,
-        /// When that happened: the store may still be at it for a while.
+        /// When that happened: the commit may still go on at the database for a while.
         since: Timestamp,
     },
     /// The call of the provider was cut off: it is not known whether the message arrived.
@@ -48,8 +48,8 @@ impl Unrecorded {
     }
 }
 
-/// A leftover that is being recorded: put back unless that came to its end, also when the
-/// recording is dropped.
+/// A leftover that is being recorded. Dropping it puts the leftover back, unless the recording was
+/// completed.
 pub(super) struct TakenLeftover<'a> {
     unrecorded: &'a Unrecorded,
     pub(super) leftover: Option<Leftover>,

@@ -1,9 +1,9 @@
 //! Sending (4.8, 7.1, D33–D39): record the intent, call the provider, record the outcome.
 //!
-//! [`Sending::send_text`] is what integrators call; replies, AI turns and templates go the same way
-//! with other [rules](SendRules). A message is stored as pending before its provider is called and
-//! recorded after; whatever a process leaves pending becomes `failed` as uncertain and is never sent
-//! again by itself.
+//! [`Sending::send_text`] is what integrators call; replies, AI turns and templates are sent in the
+//! same way under other [rules](SendRules). A message is stored as pending before its provider is
+//! called, and its outcome is recorded afterwards. A message that a process leaves pending becomes
+//! `failed` as uncertain and is never sent again automatically.
 
 mod choose;
 mod claim;

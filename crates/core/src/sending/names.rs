@@ -1,4 +1,4 @@
-//! Names of the recipient that the answer to a send brings (D15, D62, D67, R138).
+//! Names of the recipient in a gateway's answer to a send (D15, D62, D67, R138).
 
 use super::keeps_number;
 use crate::Timestamp;
@@ -7,8 +7,8 @@ use crate::conversations::{ChannelContact, Conversation};
 use crate::gateway::Accepted;
 use crate::store::Change;
 
-/// How many of their last digits the forms of one number share: what countries write differently
-/// (Brazil's ninth digit, Mexico's 1, Argentina's 9) stands before them.
+/// How many last digits all forms of one number have in common. The digits that differ between
+/// forms (Brazil's ninth digit, Mexico's 1, Argentina's 9) come before these.
 const TAIL: usize = 8;
 
 /// Every name in an answer, accepted or not.
@@ -21,14 +21,14 @@ pub(super) fn reported_names(accepted: &Accepted) -> Vec<ChannelKey> {
 #[derive(Debug)]
 pub(super) struct LearntNames<'a> {
     keys: Vec<ChannelKey>,
-    /// What the channel calls the recipient, where that is one of the names.
+    /// The recipient's name in the answer, if it is one of `keys`.
     name: Option<&'a str>,
 }
 
 impl<'a> LearntNames<'a> {
-    /// What is believed of an answer to a message to `own`. A number is, where it is a form of one
-    /// that the contact has, or where it has none: of anybody else's number the gateway says
-    /// nothing that could be used. Groups learn nothing.
+    /// The names used from an answer to a message to `own`. A number is used if it is a form of one
+    /// of the contact's numbers, or if the contact has none; a different number is ignored. No
+    /// names are used for groups.
     pub(super) fn of(accepted: &'a Accepted, own: &ChannelContact) -> Self {
         let numbers = numbers(own);
         let is_its = |key: &ChannelKey| {
@@ -60,7 +60,7 @@ impl<'a> LearntNames<'a> {
         self.keys.iter().find_map(ChannelKey::phone)
     }
 
-    /// The recipient, which gets the phone that is reported if it has none.
+    /// The recipient, with the reported phone if it had none.
     pub(super) fn learnt_by(&self, contact: &Contact, now: Timestamp) -> Contact {
         match self.phone() {
             Some(phone) if contact.phone.is_none() && !contact.is_group => {
@@ -70,8 +70,8 @@ impl<'a> LearntNames<'a> {
         }
     }
 
-    /// What the recipient is called from now on in `conversation`: what the channel says, unless
-    /// another contact is known by it, or it is a hidden id of somebody whose number is known.
+    /// The recipient's name in `conversation` from now on: the reported one, unless another contact
+    /// has it, or it is a LID or business-scoped id and the contact's number is known.
     pub(super) fn address(
         &self,
         own: &ChannelContact,
@@ -87,7 +87,7 @@ impl<'a> LearntNames<'a> {
         (!is_taken && !keeps).then(|| name.to_owned())
     }
 
-    /// The names that are new and no other contact's become aliases (D67).
+    /// Aliases for the names that are new and that no other contact has (D67).
     pub(super) fn aliases(
         &self,
         own: &ChannelContact,
@@ -106,8 +106,8 @@ impl<'a> LearntNames<'a> {
         self.keys.iter().filter(free).map(alias).collect()
     }
 
-    /// Contacts that turn out to be the same person learn the phone, if they have none: sends by it
-    /// are ambiguous from then on, until an operator merges them (R115).
+    /// Other contacts with one of the names are the same person: they get the phone, if they have
+    /// none. Sends by this phone are then ambiguous until an operator merges the contacts (R115).
     pub(super) fn others(
         &self,
         own: &ChannelContact,

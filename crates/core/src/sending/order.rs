@@ -13,7 +13,7 @@ use crate::messages::{Message, MessageType, SenderType};
 use crate::prosas::{Brl, Prosas};
 use crate::templates::{Composed, TemplateCategory};
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendTarget {
     /// The contact that has this phone; made a contact if none has it.
@@ -27,12 +27,12 @@ pub enum SendTarget {
     Contact(ContactId),
 }
 
-/// Which states of a contact forbid a message. A blocked contact gets none at all.
+/// Which states of a contact forbid a message. A blocked contact never gets one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRules {
-    /// Whether one that asked not to receive messages gets none.
+    /// Whether a contact that opted out gets none.
     pub heeds_opt_out: bool,
-    /// Whether one whose external AI is off gets none.
+    /// Whether a contact whose external AI is off gets none.
     pub heeds_external_ai: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct TurnDebit {
 pub struct Order {
     /// The company that sends.
     pub company: CompanyId,
-    /// Whom it is for.
+    /// The recipient.
     pub target: SendTarget,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
@@ -73,12 +73,12 @@ pub struct Order {
     pub sender: SenderType,
     /// Which states of the contact forbid it.
     pub rules: SendRules,
-    /// What it does to the conversation once it was accepted; what an agent does, also when it may
-    /// have arrived.
+    /// What it does to the conversation once it was accepted. An agent's act is also applied when
+    /// the message may have arrived.
     pub act: Option<Act>,
     /// The turn it is a bubble of.
     pub turn: Option<TurnDebit>,
-    /// What it has to win beside its contact.
+    /// What it has to claim.
     pub claim: Claim,
 }
 
@@ -132,7 +132,7 @@ impl Order {
         }
     }
 
-    /// Whether a connection can carry it: its gateway is one of this program, and sends such
+    /// Whether a connection can carry it: this program has its gateway, and the gateway sends such
     /// messages.
     pub fn fits(&self, connection: &Connection, gateways: &Providers) -> bool {
         let needed = match self.content {

@@ -25,7 +25,7 @@ use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
 use crate::use_case::UseCase;
 
-/// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
+/// Records the outcome of a send. Idempotent: recording the same outcome again changes nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordOutcome {
     /// The message as it was stored before the call.
@@ -36,7 +36,7 @@ pub(crate) struct RecordOutcome {
     pub(crate) act: Option<Act>,
     /// The turn it is a bubble of.
     pub(crate) turn: Option<TurnDebit>,
-    /// What it has won beside its contact, unless that is not known any more.
+    /// What it has claimed, unless that is unknown after a crash.
     pub(crate) claim: Claim,
     /// The id of the refund of its debit, should there be one.
     pub(crate) refund: LedgerLineId,
@@ -49,7 +49,8 @@ pub(crate) struct RecordOutcome {
     pub(crate) gateways: Providers,
 }
 
-/// Ids for what the recording may make; made once, so that deciding again decides the same.
+/// Ids for the records that the recording may make. They are made once, so that deciding again has
+/// the same result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeIds {
     pub(crate) refund: LedgerLineId,
@@ -57,10 +58,10 @@ pub(crate) struct OutcomeIds {
     pub(crate) find: JobId,
 }
 
-/// How a send ended, as far as the message is concerned.
+/// The outcome of a send for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SendOutcome {
-    /// The provider took it.
+    /// The provider accepted it.
     Accepted(Accepted),
     /// It was not sent, or that is not known.
     Failed(Failure),
@@ -88,8 +89,8 @@ pub(crate) struct OutcomeFacts {
 }
 
 impl OutcomeFacts {
-    /// What the intent left in the store, if nothing has happened since: every version is known, so
-    /// that a commit shows whether that is so without a read.
+    /// The state that the intent left in the store. Every version is known, so that a commit
+    /// conflicts if something has changed since, and no read is needed.
     pub(super) fn untouched(intended: &Intended) -> Self {
         Self {
             message: Some(Stored::new(intended.message.clone(), Version::FIRST)),
@@ -130,8 +131,8 @@ impl RecordOutcome {
         }
     }
 
-    /// Whether the answer has names of the recipient that it is not known by, so that others have
-    /// to be looked at.
+    /// Whether the answer has names that the recipient does not have yet, so that other contacts
+    /// have to be read.
     pub(super) fn brings_news(&self, own: &ChannelContact) -> bool {
         self.learnt(own).is_some_and(|learnt| learnt.is_news(own))
     }
@@ -144,7 +145,7 @@ impl RecordOutcome {
         }
     }
 
-    /// Whether it is known if the message was sent.
+    /// Whether the outcome is certain.
     fn is_known(&self) -> bool {
         match &self.outcome {
             SendOutcome::Accepted(_) => true,
@@ -161,8 +162,8 @@ impl RecordOutcome {
         }
     }
 
-    /// What is left to record of a message that went with its contact: how far its recipient is,
-    /// and what is given back (R55).
+    /// What is recorded of a message that was deleted with its contact: the status of its
+    /// recipient, and the refund (R55).
     fn without_message(&self, facts: &OutcomeFacts, now: Timestamp) -> Decided<Message> {
         let mut message = Message { sender: None, ..self.message.clone() };
         match &self.outcome {
@@ -189,7 +190,8 @@ impl RecordOutcome {
             None => contact.clone(),
         };
         let accepted = matches!(self.outcome, SendOutcome::Accepted(_));
-        // D51: only an accepted template reopens; what a person did, they did all the same.
+        // D51: only an accepted template reopens the conversation; an agent's act counts in any
+        // case.
         let counts = |act: &Act| match act {
             Act::TemplateSent => accepted,
             _ => self.may_have_arrived(),
@@ -204,7 +206,8 @@ impl RecordOutcome {
         after
     }
 
-    /// What the channel reported of the recipient's names, and what a person's answer clears.
+    /// The changes by the names that the channel reported, and by an agent's reply, which clears
+    /// unread messages.
     fn contact_changes(
         &self,
         facts: &OutcomeFacts,
@@ -240,7 +243,7 @@ impl RecordOutcome {
         changes
     }
 
-    /// How the message moves, step by step, and what it is after each.
+    /// The steps of the message's status, each with the message after it.
     fn moves(&self, message: Message, reports: &[StatusReport]) -> Vec<(StatusStep, Message)> {
         let mut moves: Vec<(StatusStep, Message)> = Vec::new();
         for report in reports {
@@ -257,7 +260,7 @@ impl RecordOutcome {
         moves
     }
 
-    /// The reference of an accepted message, and what was reported of it before.
+    /// The reference of an accepted message, and the report that came before it.
     fn reference(
         &self,
         facts: &OutcomeFacts,
@@ -277,7 +280,7 @@ impl RecordOutcome {
                 Some(other) if self.is_echo(other) => {
                     (vec![known.reference.update(reference), other.delete()], None)
                 }
-                // A provider that gives an id twice: the first message keeps it.
+                // The provider gave the same id twice: the first message keeps it.
                 _ => (Vec::new(), None),
             },
             RefTarget::Report { report, expires_at } => {
@@ -334,7 +337,7 @@ impl UseCase for RecordOutcome {
             }
             SendOutcome::Failed(_) => None,
         };
-        // Not always whom it was sent to: contacts may have been merged meanwhile.
+        // This may be another contact than at the intent, as contacts may have been merged since.
         let contact = message.as_ref().map_or(self.message.contact, |message| message.contact);
         let query = ChannelQuery {
             platform: connection.as_ref().map(|connection| connection.platform.clone()),
@@ -365,7 +368,7 @@ impl UseCase for RecordOutcome {
         let mut message = stored.value().clone();
         let mut changes = ChangeSet::new();
 
-        // An unknown outcome adds nothing to what a report has already said.
+        // An unknown outcome does not replace the status of an earlier report.
         let is_news = self.is_known() || stored.status == MessageStatus::Pending;
         let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
         let mut references = Vec::new();
@@ -393,7 +396,7 @@ impl UseCase for RecordOutcome {
         let stopped = after.as_mut().is_some_and(|after| stops && opt_out(after, now));
         if let (Some(own), Some(after)) = (own, &after) {
             if after == own.contact.value() {
-                // The events have it.
+                // The events contain the contact.
                 changes = changes.require(own.contact.unchanged());
             }
             for change in self.contact_changes(&facts, own, after, now) {
@@ -430,13 +433,15 @@ impl UseCase for RecordOutcome {
         if message != *stored.value() {
             changes = changes.with(stored.update(message.clone()));
         } else if facts.claimed.recipient.is_some() {
-            // The recipient goes by it, and a report may have moved both on since it was read.
+            // The recipient's status follows the message's, and a report may have changed both
+            // since the read.
             changes = changes.require(stored.unchanged());
         }
         let ended = SendEnd {
-            // A report may have proved what the gateway's answer denies (R112).
+            // A report may have proved that the message arrived although the gateway's answer was a
+            // failure (R112).
             may_have_arrived: self.may_have_arrived() || message.status != MessageStatus::Failed,
-            // Others may have given it up before its outcome was known here.
+            // Another process may have failed it as uncertain before its outcome was known here.
             is_news: stored.failure.as_ref().is_none_or(Failure::is_uncertain),
         };
         for change in facts.claimed.changes(&message, ended, self.refund, now) {
@@ -446,8 +451,8 @@ impl UseCase for RecordOutcome {
     }
 }
 
-/// Whether a message fails because its recipient asked the channel to be left alone: from gateways
-/// that say so, as the official API, that is their wish as if they had told it (D43, R114).
+/// Whether a message fails because its recipient opted out on the channel itself. From gateways
+/// that report this, such as the official API, it counts as the contact's own opt-out (D43, R114).
 pub(crate) fn asks_to_stop(
     step: &StatusStep,
     connection: &Connection,
@@ -457,7 +462,7 @@ pub(crate) fn asks_to_stop(
     gateways.can(connection, Capability::OptOuts) && step.failure.as_ref().is_some_and(refused)
 }
 
-/// Blocks a contact, and returns whether that has to be announced.
+/// Blocks a contact, and returns whether an event has to be sent.
 fn opt_out(contact: &mut Contact, now: Timestamp) -> bool {
     let state = ConversationState::of(contact);
     let act = Act::OptedOut { at: now };

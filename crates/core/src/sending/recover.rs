@@ -1,4 +1,4 @@
-//! Settling what was left behind (D36): outcomes that could not be recorded, and messages whose
+//! Recording what was left over (D36): outcomes that could not be recorded, and messages whose
 //! process died.
 
 use std::time::Duration;
@@ -17,14 +17,14 @@ const COMMIT_LASTS: Duration = Duration::from_secs(60);
 const SWEEP: u32 = 100;
 
 impl Sending<'_> {
-    /// Settles what was left behind: outcomes of this process that could not be recorded, and
-    /// messages whose send was cut off or whose process died, which become `failed` as uncertain
-    /// and are never sent again by themselves. Tells whether there may be more. Call it at start
-    /// and every few seconds (R28).
+    /// Records what was left over: outcomes of this process that could not be recorded, and
+    /// messages whose send was cut off or whose process died. Such messages become `failed` as
+    /// uncertain and are never sent again automatically. Returns whether there may be more. Call it
+    /// at start and every few seconds (R28).
     ///
     /// # Errors
     ///
-    /// When the store fails; what is left is taken up by the next call.
+    /// When the store fails; the next call continues.
     pub async fn recover(&self) -> Result<bool, StoreError> {
         self.record_leftovers().await?;
         let now = self.app.now();
@@ -36,8 +36,8 @@ impl Sending<'_> {
         Ok(more)
     }
 
-    /// Settles every message that this process still has in flight as uncertain: the last thing
-    /// before it ends.
+    /// Fails as uncertain every message that this process still has in flight. Call it last before
+    /// the process ends.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Tells whether the message is stored (R27).
+    /// Fails the message as uncertain if it is stored; returns whether it is (R27).
     async fn fail_if_stored(
         &self,
         company: CompanyId,
@@ -131,7 +131,7 @@ impl Sending<'_> {
 
     async fn record(&self, recording: &RecordOutcome) -> Result<(), StoreError> {
         match self.app.run(recording).await {
-            // Gone with its contact: there is nothing to record.
+            // It was deleted with its contact: there is nothing to record.
             Ok(_) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
             Err(Error::Busy) => Err(StoreError::Unavailable(None)),
             Err(Error::Store(error)) => Err(error),

@@ -25,9 +25,9 @@ impl From<&Delivered> for SentView {
 impl Sending<'_> {
     /// Sends a text to a phone, group or community (4.8).
     ///
-    /// A refusal before the provider was called leaves nothing behind. An answer means that the
-    /// message, its outcome and its events are durable; `message.sent` is fired once. It comes to its
-    /// end also when this future is dropped.
+    /// A refusal before the provider was called stores nothing. An answer means that the message,
+    /// its outcome and its events are durable; `message.sent` is fired once. It is completed also
+    /// when this future is dropped.
     ///
     /// # Errors
     ///

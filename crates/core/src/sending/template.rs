@@ -29,7 +29,7 @@ const NAME_CHARS: usize = 512;
 /// The body of a template send, read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SendTemplateDraft {
-    /// Whom it is for.
+    /// The recipient.
     pub to: Phone,
     /// The name or id of the template.
     pub template: String,
@@ -52,8 +52,8 @@ impl SendTemplateDraft {
     ///
     /// # Errors
     ///
-    /// In this order: what is missing (null, empty and blank included), everything of the wrong
-    /// type, form or length, a `to` that is no phone; a group is none.
+    /// In this order: missing fields (null, empty and blank included), all fields of the wrong
+    /// type, form or length, a `to` that is no phone. A group code is no phone.
     pub fn parse(
         body: impl IntoBody<SendTemplate>,
         group_suffix: &str,
@@ -99,7 +99,7 @@ body! {
     /// A template to a phone.
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendTemplate as "SendTemplate" {
-        /// A phone. A group is none.
+        /// A phone, never a group code.
         to: String = Required<Short>,
         /// Its name or id.
         template: String = Required<Text<NAME_CHARS>>,
@@ -135,12 +135,12 @@ impl From<ComposeError> for SendError {
 }
 
 impl Sending<'_> {
-    /// Sends an approved template to a phone (D40). No duplicate window; the external AI of the
-    /// contact does not matter. Durable and told of like [`Sending::send_text`].
+    /// Sends an approved template to a phone (D40). There is no duplicate window, and the contact's
+    /// external AI may be off. Durability and events are those of [`Sending::send_text`].
     ///
     /// # Errors
     ///
-    /// [`SendError`]: what is missing, then types, the phone, the connection, the template, its
+    /// [`SendError`]: missing fields, then types, the phone, the connection, the template, its
     /// approval, the variables; then as for a text.
     pub async fn send_template(
         &self,

@@ -1,4 +1,4 @@
-//! What a send answers (4.8).
+//! The answer to a send (4.8).
 
 use serde::Serialize;
 

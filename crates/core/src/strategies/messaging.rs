@@ -1,4 +1,4 @@
-//! Messages, and what gateways tell of them.
+//! Messages, and the events of gateways about them.
 
 use proptest::option::of as maybe;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ pub fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The ids that a provider gives to messages: few, so that events meet.
+/// The ids that a provider gives to messages: few, so that several events concern the same message.
 pub fn provider_ids() -> impl Strategy<Value = ProviderMessageId> {
     (1..=6_u8).prop_map(|n| ProviderMessageId::from_stored(format!("wamid.{n}")))
 }
@@ -36,7 +36,7 @@ pub fn failures() -> impl Strategy<Value = Failure> {
         .prop_map(|(code, message)| Failure::new(code, message))
 }
 
-/// Messages of one contact, in and out, as far as they may have come.
+/// Messages of one contact, inbound and outbound, in any status.
 pub fn messages() -> impl Strategy<Value = Message> {
     let outbound = prop_oneof![
         ids(WorkerId::new).prop_map(|sender| (MessageStatus::Pending, None, Some(sender))),
@@ -131,7 +131,8 @@ fn status_events() -> impl Strategy<Value = StatusEvent> {
     )
 }
 
-/// What gateways tell, but for groups, templates and what no adapter knows.
+/// Events of gateways, except those about groups and templates and those that no adapter
+/// recognizes.
 pub fn gateway_events() -> impl Strategy<Value = GatewayEvent> {
     let preferences = (peers(), select(Preference::ALL), maybe(times())).prop_map(
         |(peer, preference, timestamp)| PreferenceReport {

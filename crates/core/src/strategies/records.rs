@@ -1,4 +1,4 @@
-//! Records that rules are about. Ids are few, so that records meet.
+//! Records that rules are about. Ids are few, so that records refer to each other.
 
 use proptest::collection::vec;
 use proptest::option::of as maybe;
@@ -59,7 +59,7 @@ pub fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The states that conversations come to: those of new contacts, moved by some acts.
+/// Reachable states of conversations: those of new contacts, changed by some acts.
 pub fn conversation_states() -> impl Strategy<Value = ConversationState> {
     vec(acts(), 0..8).prop_map(|acts| {
         let identifier = Identifier::parse("5534991230001").expect("acceptable");
@@ -140,8 +140,8 @@ pub fn templates() -> impl Strategy<Value = Template> {
         })
 }
 
-/// A debit of the ledger and the refunds of it: together they never give back more than was spent.
-/// The debit is the first line and sums up its refunds.
+/// A debit of the ledger and the refunds of it: together they never refund more than was spent. The
+/// debit is the first line and holds the sum of its refunds.
 pub fn ledgers() -> impl Strategy<Value = Vec<LedgerLine>> {
     let scope = select(ProsaScope::ALL);
     let amounts = (0..=10_000_i64, 0..=10_000_i64, vec((0..=100_i64, 0..=100_i64), 0..4));

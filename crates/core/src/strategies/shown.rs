@@ -1,11 +1,12 @@
-//! Values that show themselves in counterexamples.
+//! Values that are printed in full in counterexamples.
 
 use std::fmt;
 use std::ops::Deref;
 
 use proptest::prelude::*;
 
-/// A value that prints itself in full, where by itself it would hide from logs. Secrets stay hidden.
+/// A value whose `Debug` form is complete, although the type's own leaves out personal data.
+/// Secrets stay hidden.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shown<T>(pub T);
 

@@ -1,4 +1,4 @@
-//! Running work to its end, and waiting for all of it.
+//! Running work to completion, and waiting for all of it.
 
 use std::any::Any;
 use std::future::Future;
@@ -10,31 +10,30 @@ use futures_util::FutureExt;
 
 use crate::Recado;
 
-/// Work that comes to its end whoever waits for it. Made by [`Recado::tasks`].
+/// Work that is completed even if its caller stops waiting. Made by [`Recado::tasks`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tasks<'a> {
     pub(crate) app: &'a Recado,
 }
 
 impl Recado {
-    /// Work of this process that comes to its end whoever waits for it.
+    /// Work of this process that is completed even if its caller stops waiting.
     pub fn tasks(&self) -> Tasks<'_> {
         Tasks { app: self }
     }
 }
 
-/// The work did not come to its end: what ran it has ended, as a runtime does at the end of its
-/// process.
+/// The work was not completed: its runtime has ended, as at the end of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the work was cut off by the end of what ran it")]
 pub struct CutOff;
 
 impl Tasks<'_> {
-    /// Runs `work` to its end by the [`Spawner`](super::Spawner) of the parts, also when this future
-    /// is dropped once it was polled. A panic of the work reaches whoever waits for it.
+    /// Runs `work` to completion on the configured [`Spawner`](super::Spawner), also when this
+    /// future is dropped after it was first polled. A panic of the work is passed on to the caller.
     ///
-    /// All sends run like this by themselves. It is for what goes around them: a request of one's
-    /// own whose answer has to be kept, for example.
+    /// Sends run like this without further ado. Call this for other work that must not be cut off,
+    /// for example a request of the host program whose answer has to be kept.
     ///
     /// # Errors
     ///
@@ -47,7 +46,7 @@ impl Tasks<'_> {
         let under_way = self.app.under_way().begin();
         let running = self.app.spawner().spawn(Box::pin(async move {
             let ended = AssertUnwindSafe(work).catch_unwind().await;
-            // Whoever waited may have gone.
+            // The caller may have stopped waiting.
             let _ = tell.send(ended);
             drop(under_way);
         }));
@@ -59,9 +58,9 @@ impl Tasks<'_> {
         }
     }
 
-    /// Waits until no such work is under way: the last thing before what is left is recorded by
-    /// [`Sending::abandon_own`](crate::sending::Sending::abandon_own). Whatever begins work has to
-    /// have stopped before.
+    /// Waits until no such work is under way. On shutdown, stop everything that begins work first,
+    /// then call this, then [`Sending::abandon_own`](crate::sending::Sending::abandon_own), which
+    /// records the sends that were not completed.
     pub async fn finished(self) {
         Arc::clone(self.app.under_way()).finished().await;
     }

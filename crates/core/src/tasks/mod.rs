@@ -1,5 +1,5 @@
-//! Work that comes to its end whoever waits for it: sends, and whatever else calls a gateway and has
-//! to record its answer.
+//! Work that is completed even if its caller stops waiting: sends, and all other work that calls a
+//! gateway and has to record its answer.
 
 mod handle;
 mod spawner;

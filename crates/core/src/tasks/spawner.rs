@@ -1,14 +1,14 @@
-//! Who runs the work.
+//! The interface to the runtime that runs the work.
 
 use std::future::Future;
 use std::pin::Pin;
 
-/// Work that answers nothing.
+/// Work without a result.
 pub type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs work apart from those who wait for it. The core has no runtime of its own.
+/// Runs work independently of its callers. The core has no runtime of its own.
 pub trait Spawner: Send + Sync {
-    /// Begins to run `work` and answers a future that ends with it. Dropping that future stops
-    /// nothing: the work is run to its end. A panic of the work ends the work alone.
+    /// Begins to run `work` and returns a future that ends with it. Dropping that future does not
+    /// stop the work. A panic of the work ends this work only.
     fn spawn(&self, work: Work) -> Work;
 }

@@ -11,12 +11,12 @@ pub(crate) struct UnderWay(Mutex<Count>);
 #[derive(Debug, Default)]
 struct Count {
     running: usize,
-    /// Those who wait until nothing is.
+    /// The callers that wait until no work is under way.
     waiting: Vec<oneshot::Sender<()>>,
 }
 
 impl UnderWay {
-    /// Counts one more until the answer is dropped.
+    /// Counts one more piece of work until the returned value is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> OneUnderWay {
         self.count().running += 1;
         OneUnderWay(Arc::clone(self))
@@ -34,7 +34,7 @@ impl UnderWay {
                 count.waiting.push(tell);
                 told
             };
-            // Something may have begun since it was told.
+            // New work may have begun since the notification.
             let _ = told.await;
         }
     }
@@ -53,7 +53,7 @@ impl Drop for OneUnderWay {
         count.running -= 1;
         if count.running == 0 {
             for waiting in count.waiting.drain(..) {
-                // Who waited may have gone.
+                // The caller may have stopped waiting.
                 let _ = waiting.send(());
             }
         }
