@@ -1,4 +1,4 @@
-//! Change sets: what a decision wants written, as owned data.
+//! Change sets: the writes of a decision, as owned data.
 
 use super::{Row, RowKey, Stored, Version};
 use crate::clock::Timestamp;
@@ -10,7 +10,7 @@ use crate::ids::{CampaignId, CompanyId, ContactId, ListId};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change(ChangeKind);
 
-/// What a [`Change`] does; stores match on it.
+/// The kinds of [`Change`]; stores match on them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ChangeKind {
@@ -41,38 +41,37 @@ pub enum ChangeKind {
         /// The list.
         list: ListId,
     },
-    /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
-    /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
-    /// remembered calls, events, and its list memberships, campaign recipients and tags. Where both
-    /// have the same tag or list, that of `into` stays. Of two windows with one key and of two places
-    /// on one campaign the one stays that
+    /// Everything that belongs to the contact `from` belongs to the contact `into` from now on
+    /// (D62): its messages, deals, documents, links and their clicks, aliases, ledger lines,
+    /// dispatch windows, remembered calls, events, and its list memberships, campaign recipients
+    /// and tags. Where both have the same tag or list, that of `into` stays. Of two windows with
+    /// one key, and of two recipients of one campaign, the one stays that
     /// [`window_that_stays`](crate::contacts::window_that_stays) and
     /// [`recipient_that_stays`](crate::contacts::recipient_that_stays) name. The other window is
-    /// deleted. The other recipient has no contact any more, which is why one that waits is passed
-    /// over. Every row that becomes somebody else's, or nobody's, and has a version gets the next one.
-    /// Contacts themselves, their conversations and lead memories are written by changes of their
-    /// own, as is the deletion of `from`.
+    /// deleted. The other recipient loses its contact; if it is waiting, the campaign skips it.
+    /// Every changed row that has a version gets the next one. The contacts, their conversations
+    /// and lead memories, and the deletion of `from`, are written by separate changes.
     Reassign {
         /// The company of both.
         company: CompanyId,
         /// The contact that the rows belong to.
         from: ContactId,
-        /// Who takes.
+        /// The contact that they belong to afterwards.
         into: ContactId,
     },
-    /// The providers' ids of a contact's messages are remembered as forgotten, whatever becomes of
-    /// the messages (R145): for each message of the contact that has an id there is a
+    /// Keeps traces of the providers' ids of a contact's messages, also after the messages are
+    /// deleted (R145): for each message of the contact that has an id there is a
     /// [reference](crate::messages::MessageRef) under the id's
-    /// [trace](crate::messages::ProviderMessageId::trace) on the message's connection, with the target
-    /// [`Forgotten`](crate::messages::RefTarget::Forgotten) until `expires_at`. One that is there
-    /// already is replaced, at its next version. Comes before the deletion of the contact in one
-    /// set, and misses no message that goes with it.
+    /// [trace](crate::messages::ProviderMessageId::trace) on the message's connection, with the
+    /// target [`Forgotten`](crate::messages::RefTarget::Forgotten) until `expires_at`. An existing
+    /// one is replaced, at its next version. In a change set it stands before the deletion of the
+    /// contact, and it covers every message that is deleted with the contact.
     ForgetMessages {
         /// The company of all.
         company: CompanyId,
         /// The contact.
         contact: ContactId,
-        /// From when on the messages count as never known.
+        /// From this time on the traces are ignored.
         expires_at: Timestamp,
     },
 }
@@ -83,17 +82,17 @@ impl Change {
         Self(ChangeKind::Insert(row.into()))
     }
 
-    /// A recipient for every contact of a list, in one step however long it is.
+    /// A recipient for every contact of a list, in one step for any length.
     pub const fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> Self {
         Self(ChangeKind::Enroll { company, campaign, list })
     }
 
-    /// Everything of one contact becomes another's, in one step however much it is.
+    /// Everything of one contact becomes another's, in one step for any number of rows.
     pub const fn reassign(company: CompanyId, from: ContactId, into: ContactId) -> Self {
         Self(ChangeKind::Reassign { company, from, into })
     }
 
-    /// The ids of a contact's messages are remembered as forgotten, in one step however many it has.
+    /// Traces of the ids of a contact's messages are kept, in one step for any number of messages.
     pub const fn forget_messages(
         company: CompanyId,
         contact: ContactId,
@@ -132,7 +131,7 @@ impl<T: Into<Row> + Clone> Stored<T> {
     }
 }
 
-/// What a decision relied on but did not write.
+/// Something that a decision relied on but does not write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
     /// The row still has the version that was read.
@@ -142,7 +141,7 @@ pub enum Precondition {
         /// The version that was read.
         read_at: Version,
     },
-    /// No export of the company has handed out a position at or after `created_at` (D25): a contact
+    /// No export of the company has returned a position at or after `created_at` (D25): a contact
     /// made with that time will be in every export that is under way.
     NotExported {
         /// The company.
@@ -151,9 +150,9 @@ pub enum Precondition {
         created_at: Timestamp,
     },
     /// The company's [`Routes`](crate::webhooks::Routes) are still what was read when the set's
-    /// events and deliveries were made (D52). Weaker than `Unchanged`, and free of locks: a change
-    /// of the routes that was committed before this commit began is seen; one that goes on at the
-    /// same time may come before or after.
+    /// events and deliveries were made (D52). Weaker than `Unchanged`, and checked without locks: a
+    /// change of the routes that was committed before this commit began is noticed; a concurrent
+    /// one may come before or after.
     Routed {
         /// The company.
         company: CompanyId,
@@ -162,15 +161,15 @@ pub enum Precondition {
     },
 }
 
-/// Everything one decision wants written, applied as a whole or not at all.
+/// All writes of one decision, applied as a whole or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct ChangeSet {
     /// The writes, in order.
     pub changes: Vec<Change>,
-    /// What must still hold.
+    /// What the decision relied on.
     pub requires: Vec<Precondition>,
-    /// What happened, for the outbox (D52).
+    /// The events, for the outbox (D52).
     pub events: Vec<Event>,
 }
 

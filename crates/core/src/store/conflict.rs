@@ -4,19 +4,20 @@ use super::error::StoreError;
 use super::{RowKey, RowKind};
 use crate::ids::CompanyId;
 
-/// What stood in the way of a change set. Never an answer: a reason to decide again.
+/// Why a change set was not applied. It is never shown to a caller: the decision is made again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// A row that was read has changed or gone, or a precondition no longer holds.
+    /// A row that was read was changed or deleted, or a precondition no longer holds.
     Stale(RowKey),
     /// An export of the company has passed the position of a new contact
     /// ([`Precondition::NotExported`](super::Precondition::NotExported)).
     Exported(CompanyId),
     /// A unique key is held by another row.
     Taken(UniqueKey),
-    /// A reference leads nowhere, or a deleted row is still referred to.
+    /// A referenced row is missing, or a row to be deleted is still referred to.
     Reference,
-    /// The database gave up on a race (deadlock, serialization); trying again may succeed.
+    /// The database aborted the transaction (deadlock, serialization failure); trying again may
+    /// succeed.
     Contended,
 }
 
@@ -89,7 +90,7 @@ pub enum UniqueKey {
 }
 
 impl UniqueKey {
-    /// The key that the identity of a kind's rows is.
+    /// The unique key that identifies the rows of a kind.
     pub const fn identity(kind: RowKind) -> Self {
         match kind {
             RowKind::Secret => Self::SecretName,

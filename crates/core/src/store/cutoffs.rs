@@ -1,21 +1,21 @@
-//! What housekeeping drops, and when.
+//! Which rows housekeeping removes, and when.
 
 use std::time::Duration;
 
 use crate::Timestamp;
 
-/// How long a worker is remembered after its lease lapsed (D36): by then others have taken over what
-/// it left behind.
+/// How long a worker is remembered after its lease lapsed (D36): by then other processes have
+/// recorded the sends that it left.
 const WORKERS_KEPT: Duration = Duration::from_hours(1);
 /// How long an unknown kind of event is remembered after it came last (R105).
 const UNKNOWN_KINDS_KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// The moments up to which [`Upkeep::upkeep`](super::Upkeep::upkeep) drops rows: a row goes when its
-/// time is at the moment or before it.
+/// The moments up to which [`Upkeep::upkeep`](super::Upkeep::upkeep) removes rows: a row is removed
+/// when its time is at or before the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// For what carries its own end: status reports and traces of forgotten messages (D28, R145),
-    /// remembered calls (D37), dispatch windows (D50).
+    /// For rows with an expiry time of their own: status reports and traces of forgotten messages
+    /// (D28, R145), remembered calls (D37), dispatch windows (D50).
     pub ended: Timestamp,
     /// For workers, by the end of their lease.
     pub workers: Timestamp,

@@ -6,11 +6,11 @@ pub enum StoreError {
     /// Not reachable, overloaded or shutting down; nothing was written.
     #[error("the store is unavailable")]
     Unavailable(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
-    /// The database has not the schema of this release: nobody has migrated it, or an older release
-    /// has. Nothing was written.
+    /// The database does not have the schema of this release: it was never migrated, or only by an
+    /// older release. Nothing was written.
     #[error("the database was not migrated to this release: run {migrate}")]
     NotMigrated {
-        /// What does it, by name: `SqliteStore::migrate`, for example.
+        /// The name of the function that migrates, such as `SqliteStore::migrate`.
         migrate: &'static str,
         /// What was found.
         #[source]
@@ -30,7 +30,7 @@ impl StoreError {
         Self::Unavailable(Some(cause.into()))
     }
 
-    /// An [`StoreError::NotMigrated`] that names what migrates, and what was found.
+    /// An [`StoreError::NotMigrated`] with the function that migrates, and what was found.
     pub fn not_migrated(
         migrate: &'static str,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,4 +1,4 @@
-//! The kinds of record, and what names one row.
+//! The kinds of record, and the keys of rows.
 
 use crate::ids::CompanyId;
 
@@ -32,7 +32,7 @@ macro_rules! keys {
             }
         }
 
-        /// Names one row.
+        /// The key of one row.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum RowKey {
             $($(#[$doc])* $name {

@@ -1,11 +1,11 @@
-//! The one list of record kinds, which all others are made from.
+//! The only list of record kinds; all others are generated from it.
 
-/// Hands the list of record kinds to a macro: each with the name of its variants, its type, the
+/// Passes the list of record kinds to a macro: each with the name of its variants, its type, the
 /// parts of its key in the order of the table's key, and whether it has a version.
 ///
 /// A kind is written `Name(Type) { field: Type, … } versioned;`. A part of the key is the record's
-/// field of that name, or the one that stands after `=`. What stands in brackets after the macro's
-/// name comes before the list.
+/// field of that name, or the one that stands after `=`. The tokens in brackets after the macro's
+/// name come before the list.
 ///
 /// ```
 /// macro_rules! names {
@@ -18,8 +18,8 @@
 /// assert_eq!(recado_core::for_each_row!(names)[0], "Company");
 /// ```
 ///
-/// [`match_row!`](crate::match_row) and [`match_kind!`](crate::match_kind) are shorter where a
-/// generic function does the same for every kind.
+/// [`match_row!`](crate::match_row) and [`match_kind!`](crate::match_kind) are shorter if a generic
+/// function handles every kind alike.
 #[macro_export]
 macro_rules! for_each_row {
     ($($callback:tt)::+ $([$($input:tt)*])?) => {
@@ -116,7 +116,7 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::ConnectionId,
             } versioned;
-            /// A group as a connection sees it.
+            /// A group, as one connection reports it.
             Group($crate::groups::ConnectionGroup) {
                 company: $crate::ids::CompanyId,
                 connection: $crate::ids::ConnectionId,
@@ -185,7 +185,7 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::DeliveryId,
             } versioned;
-            /// A share of the webhooks, which one process at a time dispatches.
+            /// A shard of the webhooks. One process at a time dispatches its deliveries.
             Shard($crate::deliveries::Shard) { number: $crate::deliveries::ShardNumber } versioned;
             /// An inbound endpoint.
             InboundEndpoint($crate::inbound::InboundEndpoint) {

@@ -1,5 +1,5 @@
-//! What the core asks of a database: [`Records`] for reading rows of any kind, queries by feature,
-//! one atomic [`Commit`], and [`Claims`] for queues.
+//! The interface between the core and a database: [`Records`] for reading rows of any kind, queries
+//! by feature, one atomic [`Commit`], and [`Claims`] for queues.
 //!
 //! # Contract
 //!
@@ -142,8 +142,8 @@ pub trait Commit: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Conflict`] when what was read has moved on: nothing was applied, read and
-    /// decide again. [`CommitError::Store`] when the database failed.
+    /// [`CommitError::Conflict`] when a row that was read has changed: nothing was applied; read
+    /// and decide again. [`CommitError::Store`] when the database failed.
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
 }
 
@@ -151,8 +151,8 @@ pub trait Commit: Send + Sync {
 #[async_trait]
 pub trait Claims: Send + Sync {
     /// Leases up to `limit` jobs that are due at `now` and not leased beyond it, oldest `due_at`
-    /// first. A claimed job has `leased_until` set and its version raised; it is handed to no other
-    /// caller until the lease lapsed. The outcome is an ordinary commit on the claimed version.
+    /// first. A claimed job has `leased_until` set and its version raised; no other caller gets it
+    /// until the lease lapses. The outcome is an ordinary commit on the claimed version.
     async fn claim_jobs(
         &self,
         now: Timestamp,
@@ -170,8 +170,8 @@ pub trait Upkeep: Send + Sync {
 
     /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, and the status reports,
     /// traces of forgotten messages, remembered calls, dispatch windows, workers and unknown kinds
-    /// of events that [`Cutoffs::at`] `now` lets go. Call it every few seconds; a missed call costs
-    /// speed, never correctness.
+    /// of events that are older than [`Cutoffs::at`] `now` says. Call it every few seconds; a
+    /// missed call only makes other calls slower.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
 }
 

@@ -1,11 +1,10 @@
-//! The one list of the reads of a store.
+//! The only list of the reads of a store.
 
-/// Hands the reads of a store to a macro: each trait with its path, and its methods with their
-/// arguments and what they answer when the store works. All of them are async, take `&self` and
-/// answer a `Result<_, StoreError>`. What stands in brackets after the macro's name comes before
-/// the list.
+/// Passes the reads of a store to a macro: each trait with its path, and its methods with their
+/// arguments and their `Ok` type. All methods are async, take `&self` and return a `Result<_,
+/// StoreError>`. The tokens in brackets after the macro's name come before the list.
 ///
-/// A wrapper that does the same with every read is made from it.
+/// It serves to generate wrappers that handle every read alike.
 ///
 /// ```
 /// macro_rules! names {

@@ -2,17 +2,18 @@
 //!
 //! # Contract
 //!
-//! A row is answered whatever its state: deleted webhooks, expired calls and workers without a lease
-//! too. A key of another company's row answers nothing. A listing is complete, and in its order.
+//! A row is returned in any state: deleted webhooks, expired calls and workers without a lease too.
+//! For the key of another company's row nothing is returned. A listing is complete, and in its
+//! order.
 
 use async_trait::async_trait;
 
 use super::{Record, Row, RowKey, StoreError, Stored};
 use crate::ids::{CloseReasonId, CompanyId, ConnectionId, MemberId};
 
-/// Hands the kinds of record that can be listed to a macro: first those of a company, then those of
-/// the whole installation, each with its type and the fields whose order a listing has (D58). What
-/// stands in brackets after the macro's name comes before the list.
+/// Passes the kinds of record that can be listed to a macro: first those of a company, then those
+/// of the whole installation, each with its type and the fields whose order a listing has (D58).
+/// The tokens in brackets after the macro's name come before the list.
 #[macro_export]
 macro_rules! for_each_listing {
     ($($callback:ident)::+ $([$($input:tt)*])?) => {
@@ -117,7 +118,7 @@ impl Removable {
     }
 }
 
-/// Reads of rows of any kind. Callers use [`RecordsExt`], which gives them their types back.
+/// Reads of rows of any kind. Callers use [`RecordsExt`], whose methods return the record types.
 #[async_trait]
 pub trait Records: Send + Sync {
     /// The row of a key.
@@ -127,8 +128,9 @@ pub trait Records: Send + Sync {
     /// `display_order`, workers by id, shards by number.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
-    /// Whether any row of the company refers to this record by a [`Reference`](super::Reference) that
-    /// refuses its deletion or keeps naming it.
+    /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)
+    /// with [`OnDelete::Restrict`](super::OnDelete::Restrict) or
+    /// [`OnDelete::Keep`](super::OnDelete::Keep).
     async fn is_in_use(&self, company: CompanyId, row: Removable) -> Result<bool, StoreError>;
 }
 

@@ -1,11 +1,11 @@
-//! What rows refer to, said once: the guide for store authors, the model of the test kit and the
+//! All references between rows. The guide for store authors, the model of the test kit and the
 //! tests of the databases' schemas are made from this table.
 
 use super::{Row, RowKey, RowKind};
 use crate::ids::MessageId;
 use crate::messages::RefTarget;
 
-/// What becomes of a row when the row that it refers to is deleted.
+/// The effect on a row when the row that it refers to is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnDelete {
     /// The deletion is refused with [`Conflict::Reference`](super::Conflict::Reference).
@@ -14,8 +14,8 @@ pub enum OnDelete {
     Cascade,
     /// The field becomes empty. The row keeps its version.
     SetNull,
-    /// Nothing. The row goes on naming what is gone, and may name from the start what was never
-    /// there. [`Records::is_in_use`](super::Records::is_in_use) counts it nevertheless.
+    /// None. The field keeps the id of the deleted row, and may hold the id of a row that never
+    /// existed. [`Records::is_in_use`](super::Records::is_in_use) counts it nevertheless.
     Keep,
 }
 
@@ -24,7 +24,7 @@ pub enum OnDelete {
 pub struct Reference {
     /// The kind that refers.
     pub from: RowKind,
-    /// The field of its record. Where it is empty the row refers to nothing.
+    /// The field of its record. If it is empty, the row refers to nothing.
     pub field: &'static str,
     /// The kind that is referred to.
     pub to: RowKind,
@@ -49,7 +49,7 @@ impl Reference {
         if refers { Some(reference) } else { None }
     }
 
-    /// Whether a row can only be stored while the row is there that it refers to.
+    /// Whether a row can be stored only while the referenced row exists.
     pub const fn is_enforced(&self) -> bool {
         !matches!(self.on_delete, OnDelete::Keep)
     }
@@ -88,7 +88,7 @@ impl Names<MessageId> for RefTarget {
     }
 }
 
-/// A record with a field emptied, where its reference says so.
+/// A record with a field emptied, if its reference has `SetNull`.
 macro_rules! cleared {
     ($record:ident $field:ident SetNull) => {{
         let mut record = $record.clone();
@@ -131,7 +131,7 @@ macro_rules! references {
 
         impl Row {
             /// The row with the field of a reference emptied; `None` unless it is a reference of
-            /// this kind of row that says [`OnDelete::SetNull`].
+            /// this kind of row with [`OnDelete::SetNull`].
             pub fn cleared(&self, reference: &Reference) -> Option<Self> {
                 match self {
                     $($(Row::$From(record)
@@ -178,7 +178,7 @@ references! {
 }
 
 impl Row {
-    /// The rows that this one refers to: its company, and what else its fields name.
+    /// The rows that this one refers to: its company, and those that its fields name.
     pub fn references(&self) -> Vec<(Reference, RowKey)> {
         let key = self.key();
         let company = Reference::to_company(key.kind())

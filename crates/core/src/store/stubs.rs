@@ -1,11 +1,12 @@
-//! A store that grows: what is not written yet answers with its name.
+//! Stubs for a store under development: a method that is not written yet returns an error with its
+//! name.
 
 pub use async_trait::async_trait;
 pub use uuid::Uuid;
 
 use super::StoreError;
 
-/// What a method answers that is not written yet.
+/// The error of a method that is not written yet.
 pub fn missing(of: &str, method: &str) -> StoreError {
     StoreError::corrupt(format!("`{method}` of `{of}` is not written yet"))
 }
@@ -17,7 +18,7 @@ macro_rules! names {
             $(fn $name:ident($($arg:ident: $Type:ty),* $(,)?) -> $Answer:ty;)+
         })+
     ) => {
-        /// What `stubs!` may be told is there: traits and methods.
+        /// The names that `stubs!` accepts after `except`: traits and methods.
         #[expect(non_upper_case_globals, reason = "these are the names themselves")]
         pub mod names {
             $(
@@ -44,8 +45,8 @@ macro_rules! names {
             ];
         }
 
-        /// Lets the compiler refuse a store whose listed method is not there: without this the name
-        /// would mean the method of the trait, which would call itself.
+        /// Makes the compiler refuse a store that lacks a listed method. Without this trait, the
+        /// name would mean the method of the store's trait, which would call itself.
         pub trait WriteThisMethodFirst {
             $($(
                 #[doc = concat!("Stands for a missing `", stringify!($method), "`.")]
@@ -70,11 +71,10 @@ for_each_read!(names [
 
 /// Makes a type a [`Store`](crate::store::Store) of which only a part is written.
 ///
-/// The methods that are listed are those that the type has by itself, in an `impl` of its own and
-/// with the signature of the trait, without `#[async_trait]`. All others answer an error that says
-/// their name, but for `notify`, which notifies nobody, and `notified`, which waits for ever: both are
-/// right for a database of one process. A trait may be listed, too: then the type implements it by
-/// itself.
+/// The listed methods are inherent methods of the type, with the signature of the trait and without
+/// `#[async_trait]`. All others return an error with their name, except `notify`, which does
+/// nothing, and `notified`, which never returns: both are correct for a database of one process. A
+/// trait may be listed, too: then the type implements it itself.
 ///
 /// ```
 /// use recado_core::store::{ChangeSet, CommitError, RecordsExt, Row, RowKey, StoreError, Stored};
@@ -101,7 +101,8 @@ for_each_read!(names [
 /// # }).expect("nothing waits");
 /// ```
 ///
-/// A name that no store has, and a listed method that the type has not, do not compile.
+/// Listing a name that is no method of a store, or a method that the type does not have, is a
+/// compile error.
 ///
 /// ```compile_fail,E0425
 /// struct MyStore;
@@ -127,7 +128,7 @@ macro_rules! stubs {
 
             $(const _: &str = $crate::store::stubs::names::$written;)*
 
-            /// The one thing where a name is listed, the other where it is not.
+            /// Expands to the first block if the name is listed, else to the second.
             macro_rules! if_written {
                 $(($written { $d($d yes:tt)* } { $d($d no:tt)* }) => { $d($d yes)* };)*
                 ($d other:ident { $d($d yes:tt)* } { $d($d no:tt)* }) => { $d($d no)* };

@@ -1,4 +1,4 @@
-//! Which values no two rows may have, said once, as [references](super::REFERENCES) are.
+//! All unique keys of rows, in one table as the [references](super::REFERENCES) are.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ use crate::jobs::JobKind;
 use crate::links::LinkCode;
 use crate::organizations::Cnpj;
 
-/// Fields of a kind of row that no two rows have alike. A row in which one of them is empty is held
-/// to nothing. The identity of rows is unique besides: [`UniqueKey::identity`].
+/// Fields of a kind of row whose values no two rows share. It does not apply to a row in which one
+/// of them is empty. The identity of rows is unique as well: [`UniqueKey::identity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Unique {
-    /// What a conflict names.
+    /// The key that a conflict names.
     pub key: UniqueKey,
     /// The kind of row.
     pub kind: RowKind,
@@ -26,7 +26,8 @@ pub struct Unique {
     pub fields: &'static [&'static str],
 }
 
-/// What a row has in the fields of a [`Unique`]: alike in no two rows. Prints its key alone.
+/// The values of a row in the fields of a [`Unique`]; no two rows share them. Its `Debug` form
+/// shows only the key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UniqueValue<'a> {
     key: UniqueKey,
@@ -34,7 +35,7 @@ pub struct UniqueValue<'a> {
 }
 
 impl UniqueValue<'_> {
-    /// What a conflict names.
+    /// The key that a conflict names.
     pub const fn key(&self) -> UniqueKey {
         self.key
     }
@@ -107,7 +108,7 @@ fn value<'a, const N: usize>(
 
 macro_rules! unique {
     ($($Kind:ident { $($Key:ident: $($field:ident),+;)+ })+) => {
-        /// Every unique key beside the identities of rows.
+        /// Every unique key except the identities of rows.
         pub const UNIQUE: &[Unique] = &[$($(Unique {
             key: UniqueKey::$Key,
             kind: RowKind::$Kind,
@@ -115,7 +116,7 @@ macro_rules! unique {
         },)+)+];
 
         impl Row {
-            /// What no other row of its kind may have, beside its key.
+            /// The values, besides its key, that no other row of its kind may have.
             pub fn unique_values(&self) -> Vec<UniqueValue<'_>> {
                 match self {
                     $(Self::$Kind(record) => [

@@ -1,5 +1,5 @@
-//! A template and its variables as a message: the one way that API sends, dispatches, campaigns and
-//! agents share (D40, D49).
+//! Making a message of a template and its variables. API sends, dispatches, campaigns and agents
+//! all use it (D40, D49).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Composed {
     pub category: TemplateCategory,
     /// The only connection it may be sent through.
     pub connection: Option<ConnectionId>,
-    /// What it says.
+    /// The content of the message.
     pub content: Content,
 }
 
@@ -28,13 +28,14 @@ pub enum ComposeError {
     /// channel's own means.
     #[error("cannot fill in this template: it needs more than its text")]
     Complex,
-    /// Somebody forgot to fill in these positions (D49); send what the tags stand for.
+    /// The values of these positions are tags that were not filled in (D49); send the values that
+    /// the tags stand for.
     #[error("hold a tag that was not filled in, at the positions {}", listed(.0))]
     LiteralTag(Vec<u32>),
     /// These positions have no value, or a blank one; send them.
     #[error("lack the positions {}", listed(.0))]
     Missing(Vec<u32>),
-    /// The whole text is longer than the channel carries; send shorter values.
+    /// The whole text is longer than the channel allows; send shorter values.
     #[error("make a text of more than {} characters", text::MESSAGE)]
     TooLong,
 }
@@ -44,12 +45,12 @@ fn listed(positions: &[u32]) -> String {
     positions.join(", ")
 }
 
-/// Fills a template in. Variables that it does not have are ignored, whatever they hold (R80).
+/// Fills a template in. Values for variables that it does not have are ignored (R80).
 ///
 /// # Errors
 ///
-/// [`ComposeError`]: a template that cannot be filled in first, then literal tags, then what is
-/// missing (D49, R118).
+/// [`ComposeError`]: a template that cannot be filled in first, then literal tags, then missing
+/// values (D49, R118).
 pub fn compose(
     template: &Template,
     variables: &BTreeMap<u32, String>,
@@ -64,7 +65,7 @@ pub fn compose(
     if !literal.is_empty() {
         return Err(ComposeError::LiteralTag(literal));
     }
-    // Before it is made: a value may go in many times.
+    // The length is checked before rendering, as a value may be inserted many times.
     let is_long = rendered_chars(&template.body, variables) > text::MESSAGE;
     let rendered = match is_long {
         false => render(&template.body, variables).map_err(ComposeError::Missing)?,

@@ -1,5 +1,4 @@
-//! Templates as their gateway has them (D69): read as a whole, and followed as the gateway reports
-//! them.
+//! Templates of gateways (D69): the whole list is read, and single reports are applied.
 
 use super::{Template, TemplateView, Templates};
 use crate::code::Code;
@@ -23,7 +22,7 @@ pub enum SyncTemplatesError {
     /// The company has no such connection.
     #[error("no such connection")]
     NotFound,
-    /// Its gateway has no templates; nothing can be read.
+    /// Its gateway has no templates.
     #[error("the connection's gateway has no templates that could be read")]
     Unsupported,
     /// The gateway refused or failed; nothing has changed. Try again, or correct the settings.
@@ -47,17 +46,18 @@ impl From<NotFound> for SyncTemplatesError {
     }
 }
 
-/// Writes what a gateway listed (R117).
+/// Writes the templates that a gateway listed (R117).
 #[derive(Debug)]
 struct Sync {
     company: CompanyId,
     connection: ConnectionId,
     listed: Vec<ProviderTemplate>,
-    /// One id and token for each that was listed; made once, so that deciding again decides the same.
+    /// One id and token for each listed template. They are made once, so that deciding again has
+    /// the same result.
     made: Vec<(TemplateId, Uuid)>,
 }
 
-/// Follows one report.
+/// Applies one report.
 #[derive(Debug)]
 struct Follow<'a> {
     company: CompanyId,
@@ -67,8 +67,8 @@ struct Follow<'a> {
 
 impl Templates<'_> {
     /// Reads the templates of a connection from its gateway, and answers all that are bound to it:
-    /// those that are listed are made or brought up to date, by name and language; those that were
-    /// read before and are listed no more are paused. Atomic.
+    /// listed ones are created or updated, by name and language; those that were read before and
+    /// are not listed any more are paused. Atomic.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Templates<'_> {
         }
     }
 
-    /// Follows what a gateway reports of one template.
+    /// Applies a gateway's report about one template.
     pub(crate) async fn follow(
         &self,
         company: CompanyId,
@@ -145,7 +145,7 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
     kept
 }
 
-/// The template with its body as it can be kept. One that is longer than a text may be is listed as
+/// The template with a body that can be stored. If the body is too long, the template is marked as
 /// one that cannot be sent.
 fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
     let plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
@@ -159,8 +159,8 @@ fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
     }
 }
 
-/// Whether a report is about this template. Its id is asked only where not both of name and
-/// language were reported: a template that was made anew has another one.
+/// Whether a report is about this template. The id is compared only if the report lacks name or
+/// language, as a template that was deleted and created again has another id.
 fn is_meant(template: &Template, report: &TemplateReport) -> bool {
     let agrees =
         |reported: &Option<String>, known: &str| reported.as_deref().is_none_or(|t| t == known);
@@ -171,7 +171,7 @@ fn is_meant(template: &Template, report: &TemplateReport) -> bool {
         && agrees(&report.language, &template.language)
 }
 
-/// A template as it is after it was listed like this.
+/// The template after it was listed in this way.
 fn followed(known: &Template, listed: &ProviderTemplate, now: Timestamp) -> Template {
     let mut template = Template {
         category: listed.category,
@@ -249,7 +249,8 @@ impl UseCase for Sync {
             }
         }
         if !changes.is_empty() {
-            // Two readings at once must not make one template twice.
+            // The connection is written too, so that two concurrent syncs cannot create one
+            // template twice.
             changes = changes.with(connection.update(connection.value().clone()));
         }
         Ok(Decided::new(changes, ()))

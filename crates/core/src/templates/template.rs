@@ -24,7 +24,7 @@ words! {
 }
 
 words! {
-    /// Whether the channel lets a template be sent.
+    /// Whether the channel allows a template to be sent.
     TemplateStatus {
         /// Under review.
         Pending = "PENDING",
@@ -32,7 +32,7 @@ words! {
         Approved = "APPROVED",
         /// It was refused.
         Rejected = "REJECTED",
-        /// Not for now.
+        /// It may not be sent for the time being.
         Paused = "PAUSED",
     }
 }
@@ -137,9 +137,9 @@ impl TemplateView {
 }
 
 /// The template that is meant by an id or a name (D40), among templates in order of creation. Of
-/// those of one name: the one in the language that was asked for; when none was, the one in
+/// those of one name: the one in the requested language; if none was requested, the one in
 /// [`DEFAULT_LANGUAGE`], else the oldest. Templates that are bound to another connection than the
-/// one that was named are passed over; of what is left, the oldest.
+/// named one are skipped; of several that remain, the oldest is chosen.
 pub fn choose<'a, T: std::ops::Deref<Target = Template>>(
     templates: &'a [T],
     wanted: &str,

@@ -1,4 +1,4 @@
-//! The text of templates: where variables go, what they become, and which values are refused.
+//! The text of templates: the positions of variables, rendering, and refused values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ fn parts(body: &str) -> impl Iterator<Item = TextPart<'_>> {
             rest = &rest[close + 2..];
             return Some(TextPart::Tag(inner));
         }
-        // From a `{{` that nothing closes on, all is text.
+        // After a `{{` without `}}`, the rest is text.
         let end = open.filter(|open| *open > 0).unwrap_or(rest.len());
         let (text, after) = rest.split_at(end);
         rest = after;
@@ -72,8 +72,8 @@ pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
         .sum()
 }
 
-/// The text with its variables filled in. What a variable says is never looked at again: a value
-/// that holds `{{1}}` stays as it is. Surplus variables are ignored (D49, R45).
+/// The text with its variables filled in. Values are not rendered again: a value that holds `{{1}}`
+/// stays as it is. Surplus variables are ignored (D49, R45).
 ///
 /// # Errors
 ///
@@ -102,8 +102,8 @@ pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, V
     Ok(text)
 }
 
-/// Whether a variable's value is a tag that somebody forgot to fill in (D49): it holds `{{…}}`,
-/// `${…}`, `[[…]]`, `<%…%>` or `*|…|*`, or is as a whole `{word}` or `%word%`.
+/// Whether a variable's value is a tag that was not filled in (D49): it holds `{{…}}`, `${…}`,
+/// `[[…]]`, `<%…%>` or `*|…|*`, or is as a whole `{word}` or `%word%`.
 pub fn literal_tag(value: &str) -> bool {
     const PAIRS: [(&str, &str); 5] =
         [("{{", "}}"), ("${", "}"), ("[[", "]]"), ("<%", "%>"), ("*|", "|*")];

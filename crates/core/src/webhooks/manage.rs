@@ -19,7 +19,7 @@ use crate::store::{ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreErr
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
-/// How many commits a deletion makes to give up what is pending before it answers.
+/// How many commits a deletion makes at most to cancel pending deliveries before it answers.
 const CANCELLING_COMMITS: u32 = 50;
 
 /// Why a webhook was not written or tested.
@@ -34,7 +34,7 @@ pub enum WebhookError {
     /// It is inactive; activate it first.
     #[error("the webhook is inactive")]
     Inactive,
-    /// The company has as many webhooks as it may; delete one first.
+    /// The company has the largest number of webhooks allowed; delete one first.
     #[error("the company has {MAX_WEBHOOKS} webhooks, and no more are kept")]
     TooMany,
     /// The company's plan does not include outbound webhooks.
@@ -127,7 +127,7 @@ impl UseCase for CreateWebhook {
             return Err(WebhookError::TooMany);
         }
         let webhook = self.draft.clone().into_webhook(self.company, self.id, self.random, now);
-        // The routes say whether the plan fires: it must be the plan that was read.
+        // The routes contain whether the plan includes webhooks: it must be the plan that was read.
         let changes = ChangeSet::new().insert(webhook.clone()).require(company.unchanged());
         Ok(Decided::new(routed(changes, routes.as_ref(), &company, &webhook), webhook))
     }
@@ -190,7 +190,8 @@ impl UseCase for TestWebhook {
     type Error = WebhookError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        // Before the webhook: what is required of the routes holds for what is read after them.
+        // Read before the webhook: the precondition on the routes then covers the webhook, which is
+        // read later.
         let routes = store.get::<Routes>(self.company).await?;
         Ok((routes, store.get::<Webhook>((self.company, self.id)).await?))
     }
@@ -224,7 +225,7 @@ impl UseCase for TestWebhook {
             EventType::WebhookTest,
             now,
         );
-        // Every change of a webhook or of the plan writes the routes; nothing has to be locked.
+        // Every change of a webhook or of the plan writes the routes, so no lock is needed.
         let read_at = Some(routes.version());
         let changes = ChangeSet::new()
             .require(Precondition::Routed { company: self.company, read_at })
@@ -257,8 +258,8 @@ impl Webhooks<'_> {
         Ok(WebhookView::new(webhook, self.app.now()))
     }
 
-    /// Registers a webhook; its secret is in the answer and in no other. The address is resolved
-    /// and checked (D54), on any plan (D52a).
+    /// Registers a webhook. Only this answer contains its secret. The address is resolved and
+    /// checked (D54), on any plan (D52a).
     ///
     /// # Errors
     ///
@@ -276,7 +277,7 @@ impl Webhooks<'_> {
         Ok(SecretView::new(&self.app.run(&make).await?, self.app.now()))
     }
 
-    /// Changes a webhook; deliveries that are pending go by what it is then.
+    /// Changes a webhook; pending deliveries use its new values.
     ///
     /// # Errors
     ///
@@ -296,8 +297,8 @@ impl Webhooks<'_> {
         Ok(WebhookView::new(&changed, self.app.now()))
     }
 
-    /// Deletes a webhook: nothing is sent to it any more, and what was pending is given up (D52a,
-    /// R57).
+    /// Deletes a webhook: nothing is sent to it any more, and pending deliveries are cancelled
+    /// (D52a, R57).
     ///
     /// # Errors
     ///
@@ -309,7 +310,7 @@ impl Webhooks<'_> {
             ..webhook.clone()
         };
         self.app.run(&ChangeWebhook { company, id, change }).await?;
-        // It is deleted, whatever becomes of this: the delivery worker goes on where it ends.
+        // The webhook is deleted even if this fails: the delivery worker cancels the rest.
         let _left: Result<bool, StoreError> =
             self.app.deliveries().cancel(company, id, CANCELLING_COMMITS).await;
         Ok(())

@@ -1,4 +1,5 @@
-//! Outbound webhooks: where events are sent, signed how (6, D52a, D54, D56).
+//! Outbound webhooks: the addresses that events are sent to, their subscriptions and signing
+//! secrets (6, D52a, D54, D56).
 
 mod draft;
 mod manage;

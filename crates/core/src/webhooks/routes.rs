@@ -1,5 +1,5 @@
-//! Where the events of a company go: a fact derived from its webhooks and its plan, kept in one row
-//! so that a commit can make deliveries without reading either (6.1, D52, D52a).
+//! The routes of a company's events. They are derived from its webhooks and its plan, and kept in
+//! one row, so that a commit can make deliveries without reading either (6.1, D52, D52a).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::access::Plan;
 use crate::events::EventType;
 use crate::ids::{CompanyId, WebhookId};
 
-/// The way to one active webhook.
+/// The route to one active webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRoute {
     /// The webhook.
@@ -17,12 +17,12 @@ pub struct EventRoute {
     pub topics: Topics,
 }
 
-/// The ways to all active webhooks of a company.
+/// The routes to all active webhooks of a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
     /// The company.
     pub company: CompanyId,
-    /// Whether its plan lets webhooks fire (D10).
+    /// Whether its plan includes webhooks (D10).
     pub fires: bool,
     /// The active webhooks, by id.
     pub routes: Vec<EventRoute>,
@@ -40,7 +40,7 @@ impl Routes {
         routes.iter().filter(move |route| route.topics.include(event)).map(|route| route.webhook)
     }
 
-    /// The same with the webhook as it is now: only an active one has a way to it.
+    /// The routes after a change of this webhook: only an active one has a route.
     #[must_use]
     pub fn with(&self, webhook: &Webhook) -> Self {
         let mut routes: Vec<EventRoute> =
@@ -52,7 +52,7 @@ impl Routes {
         Self { routes, ..self.clone() }
     }
 
-    /// The same under another plan.
+    /// The routes under another plan.
     #[must_use]
     pub fn under(&self, plan: Plan) -> Self {
         Self { fires: plan.has_webhooks(), ..self.clone() }

@@ -1,4 +1,4 @@
-//! What deliveries are signed with, and its rotation (6.2, D56).
+//! The signing secrets of deliveries and their rotation (6.2, D56).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::secret::SecretText;
 
 /// How long the old secret signs beside the new one (D56).
 pub const ROTATION: Duration = Duration::from_secs(24 * 60 * 60);
-/// What the secrets we make begin with.
+/// The prefix of generated secrets.
 const PREFIX: &str = "whsec_";
 const MIN_CHARS: usize = 16;
 const MAX_CHARS: usize = 128;
@@ -50,8 +50,8 @@ impl SigningSecret {
         self.0.expose()
     }
 
-    /// The bytes that the text after `whsec_` stands for: verifiers of Standard Webhooks that are
-    /// given the secret as text take those for the key. `None` when it stands for none.
+    /// The bytes that the text after `whsec_` encodes in base64. Verifiers of Standard Webhooks use
+    /// these as the key if they get the secret as text. `None` if the text is not base64.
     pub fn decoded(&self) -> Option<Vec<u8>> {
         let text = self.expose().strip_prefix(PREFIX)?;
         let url_safe: String = text
@@ -79,9 +79,9 @@ pub struct RotatedSecret {
 /// The secrets of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningSecrets {
-    /// What signs.
+    /// The secret that signs.
     pub current: SigningSecret,
-    /// What was replaced last.
+    /// The secret that was replaced last.
     pub previous: Option<RotatedSecret>,
 }
 
@@ -91,8 +91,8 @@ impl SigningSecrets {
         Self { current, previous: None }
     }
 
-    /// The secrets after a rotation: the old one signs for 24 hours more; the one before it, if it
-    /// still did, does no longer (D56, R76).
+    /// The secrets after a rotation: the replaced one signs for 24 hours more; an even older one
+    /// stops signing at once (D56, R76).
     #[must_use]
     pub fn rotated(&self, new: SigningSecret, now: Timestamp) -> Self {
         let until = now.plus(ROTATION);

@@ -12,7 +12,7 @@ use crate::form::{Form, to_json};
 /// The subscription to everything, events of later versions included (6.1).
 pub const ALL_EVENTS: &str = "*";
 
-/// What a webhook is subscribed to; never nothing.
+/// What a webhook is subscribed to; at least one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topics {
     /// Everything, events of later versions included.
@@ -32,7 +32,7 @@ impl Topics {
             }
     }
 
-    /// Reads `["*"]` or names of events; repeats are merged, and `*` beside others takes them in
+    /// Reads `["*"]` or names of events; repeats are merged, and `*` beside others means all events
     /// (D56a).
     ///
     /// # Errors

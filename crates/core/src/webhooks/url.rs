@@ -1,4 +1,4 @@
-//! The form of a webhook's URL (D54). Where it leads is asked of the transport.
+//! The form of a webhook's URL (D54). The transport checks the addresses that it resolves to.
 
 use std::fmt;
 
@@ -17,8 +17,9 @@ pub struct WebhookUrl(String);
 pub struct InvalidUrl(&'static str);
 
 impl WebhookUrl {
-    /// Reads a URL. Only its form is judged, and narrowly: whatever parsers are known to read
-    /// differently (spaces, backslashes, users, control and non-ASCII characters) is refused (R61).
+    /// Reads a URL. Only its form is checked, and strictly: everything that parsers are known to
+    /// read differently (spaces, backslashes, users, control and non-ASCII characters) is refused
+    /// (R61).
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ fn is_host_and_port(authority: &str) -> bool {
 }
 
 fn is_port(text: &str) -> bool {
-    // Parsing alone would take a sign.
+    // `parse` alone would accept a sign.
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 

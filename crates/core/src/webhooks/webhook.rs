@@ -11,17 +11,17 @@ pub const MAX_WEBHOOKS: usize = 500;
 words! {
     /// Whether a webhook gets deliveries (D52a).
     WebhookState {
-        /// It does.
+        /// It gets deliveries.
         Active = "active",
-        /// What happens meanwhile makes no deliveries; those that are pending wait.
+        /// Events make no deliveries to it; pending deliveries wait.
         Inactive = "inactive",
-        /// It is gone; its row stays for the deliveries that name it.
+        /// It is deleted; its row stays for the deliveries that name it.
         Deleted = "deleted",
     }
 }
 
 impl WebhookState {
-    /// That of a webhook that is there.
+    /// The state of a webhook that is not deleted.
     pub const fn of(is_active: bool) -> Self {
         if is_active { Self::Active } else { Self::Inactive }
     }

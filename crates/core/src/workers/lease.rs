@@ -10,11 +10,11 @@ use crate::{Recado, Timestamp};
 
 /// How long a process counts as alive after its last renewal. Renew about three times as often (R28).
 pub const LEASE: Duration = Duration::from_secs(10);
-/// With less than this left, the lease is renewed before anything is begun under the lease.
+/// If less than this is left, the lease is renewed before work under it begins.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// A renewal that another task of this process made so shortly before counts as one's own. Any number
-/// of tasks may renew at the same time; one of them writes.
+/// A renewal by another task of this process within this time counts as one's own, so that of any
+/// number of tasks that renew at the same time only one writes.
 const JUST_NOW: Duration = Duration::from_secs(1);
 
 impl Worker {
@@ -39,12 +39,12 @@ impl Recado {
 }
 
 impl Workers<'_> {
-    /// Renews the lease of this process. Call it every three seconds: what the process has in
-    /// flight counts as abandoned once the lease has lapsed.
+    /// Renews the lease of this process. Call it every three seconds: sends in flight count as
+    /// abandoned once the lease has lapsed.
     ///
     /// # Errors
     ///
-    /// When the store fails; the lease runs on as it was.
+    /// When the store fails; the lease keeps its end.
     pub async fn renew(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
         let renewed =
@@ -65,7 +65,8 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Renews the lease if it would lapse soon, so that a program without a loop for it is safe too.
+    /// Renews the lease if it would lapse soon, for programs that do not call [`Workers::renew`] in
+    /// a loop.
     ///
     /// # Errors
     ///
@@ -77,8 +78,8 @@ impl Workers<'_> {
         self.renew().await
     }
 
-    /// Gives the lease up at the end of the process: whatever is still in flight counts as
-    /// abandoned at once.
+    /// Ends the lease at the end of the process: sends that are still in flight count as abandoned
+    /// at once.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Workers: running processes with a lease, so that what a dead one left behind is found (D36).
+//! Workers: running processes with a lease, so that the sends of a process that died are found
+//! (D36).
 
 mod lease;
 mod own_lease;

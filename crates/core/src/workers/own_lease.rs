@@ -1,11 +1,11 @@
-//! The lease of this process as far as it knows.
+//! The lease of this process, as this process last wrote it.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use crate::Timestamp;
 use crate::ids::WorkerId;
 
-/// The lease of this process as far as it knows.
+/// The lease of this process, as this process last wrote it.
 #[derive(Debug)]
 pub(crate) struct OwnLease {
     id: WorkerId,
@@ -22,27 +22,28 @@ impl OwnLease {
         self.id
     }
 
-    /// Until when it lasts, as far as this process knows.
+    /// The end of the lease, as this process last wrote it.
     pub(crate) fn lasts_until(&self) -> Timestamp {
         Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
     }
 
-    /// Whether this process says that it dispatches deliveries.
+    /// Whether this process announces that it dispatches deliveries.
     pub(super) fn dispatches(&self) -> bool {
         self.dispatches.load(Ordering::Acquire)
     }
 
-    /// It was renewed until then.
+    /// Records that it was renewed until then.
     pub(super) fn renewed(&self, leased_until: Timestamp) {
         self.leased_until.fetch_max(leased_until.millis(), Ordering::AcqRel);
     }
 
-    /// It is given up.
+    /// Records that it was ended.
     pub(super) fn end(&self) {
         self.leased_until.store(i64::MIN, Ordering::Release);
     }
 
-    /// Says whether this process dispatches deliveries; the others read it after the next renewal.
+    /// Sets whether this process dispatches deliveries; other processes see it after the next
+    /// renewal.
     pub(crate) fn set_dispatches(&self, dispatches: bool) {
         self.dispatches.store(dispatches, Ordering::Release);
     }

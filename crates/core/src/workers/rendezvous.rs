@@ -1,11 +1,13 @@
-//! Which of several processes something falls to (rendezvous hashing): all that know the same ones
-//! agree without a message, and when one comes or goes only what is its own moves.
+//! Rendezvous hashing: which of several processes a subject is assigned to. Processes that know the
+//! same set agree without communication. When a process starts or ends, only its own subjects are
+//! reassigned.
 
 use sha2::{Digest, Sha256};
 
 use crate::ids::WorkerId;
 
-/// How much a process weighs for a subject; it falls to the heaviest. No two weigh the same.
+/// The weight of a process for a subject. A subject is assigned to the process with the largest
+/// weight; no two weights are equal.
 pub(crate) fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
     let mut hash = Sha256::new();
     hash.update(worker.uuid().as_bytes());
@@ -13,8 +15,8 @@ pub(crate) fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
     (hash.finalize().into(), worker)
 }
 
-/// Whether a subject falls to a process among those that are known. One that is not known yet
-/// takes what no other would (R67, R98).
+/// Whether a subject is assigned to `own` among the known processes. If none is known, it is (R67,
+/// R98).
 pub(crate) fn falls_to(own: WorkerId, known: &[WorkerId], subject: &[u8]) -> bool {
     let heaviest = known.iter().map(|worker| weight(*worker, subject)).max();
     heaviest.is_none_or(|(_, worker)| worker == own)

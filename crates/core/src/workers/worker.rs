@@ -1,4 +1,4 @@
-//! A process, and until when it counts as alive.
+//! A process and its lease.
 
 use crate::Timestamp;
 use crate::ids::WorkerId;
@@ -10,7 +10,7 @@ pub struct Worker {
     pub id: WorkerId,
     /// Until when it counts as alive.
     pub leased_until: Timestamp,
-    /// Whether it dispatches deliveries, so that webhooks may fall to it.
+    /// Whether it dispatches deliveries, so that shards may be assigned to it.
     pub dispatches: bool,
 }
 
