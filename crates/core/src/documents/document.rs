@@ -7,9 +7,9 @@ use crate::ids::{CompanyId, ContactId, DocumentId};
 use crate::words::words;
 
 words! {
-    /// Whether a document's bytes are there.
+    /// Whether a document's bytes are stored.
     DocumentState {
-        /// Announced; its bytes may or may not be there yet. Not listed.
+        /// Announced; its bytes may or may not be stored yet. Not listed.
         Uploading = "uploading",
         /// Its bytes are durable.
         Stored = "stored",
@@ -31,7 +31,7 @@ pub struct Document {
     pub filename: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether its bytes are there.
+    /// Whether its bytes are stored.
     #[serde(skip)]
     pub state: DocumentState,
     /// When it was attached.

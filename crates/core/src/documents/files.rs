@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::ids::{CompanyId, DocumentId};
 
-/// The object store failed; what it was asked may or may not have happened.
+/// The object store failed; the operation may or may not have been done.
 #[derive(Debug, thiserror::Error)]
 #[error("the document store failed: {0}")]
 pub struct FileError(pub String);
@@ -13,21 +13,21 @@ pub struct FileError(pub String);
 ///
 /// # Contract
 ///
-/// - `put`, `copy` and `remove` are durable when they answer.
-/// - `put` and `copy` replace whatever the key held, as a whole: no reader sees a part.
-/// - A key that holds nothing is `None` or `false`, never an error.
+/// - `put`, `copy` and `remove` are durable when they return.
+/// - `put` and `copy` replace the value of the key as a whole: no reader sees a part.
+/// - A key without a value is `None` or `false`, never an error.
 #[async_trait]
 pub trait Files: Send + Sync {
     /// Stores bytes.
     async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError>;
 
-    /// The bytes of a key, or `None` when it holds nothing.
+    /// The bytes of a key; `None` if it has none.
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError>;
 
-    /// Copies what `from` holds to `to`; `false` when `from` holds nothing.
+    /// Copies the bytes of `from` to `to`; `false` if `from` has none.
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError>;
 
-    /// Removes a key; one that holds nothing is fine.
+    /// Removes a key; removing a missing key succeeds.
     async fn remove(&self, key: &str) -> Result<(), FileError>;
 }
 

@@ -62,7 +62,7 @@ impl Rejection for AttachError {
     }
 }
 
-/// What became of a document whose bytes are there.
+/// The outcome of recording that a document's bytes are stored.
 enum Completed {
     /// It can be read.
     Stored(Document),
@@ -74,7 +74,7 @@ enum Completed {
 
 impl Documents<'_> {
     /// Attaches a document to a contact. The record is made first, so that a crash leaves no file
-    /// that nothing knows of; the document is listed once its bytes are durable.
+    /// without a record; the document is listed once its bytes are durable.
     ///
     /// # Errors
     ///
@@ -92,8 +92,8 @@ impl Documents<'_> {
         let announced = self.announce(company, contact, filename, bytes.len()).await?;
         let key = file_key(company, announced.id);
         if let Err(error) = self.app.files().put(&key, bytes).await {
-            // The bytes may be there all the same: the record stays until they are surely not, so
-            // that they go with the contact at the latest.
+            // The bytes may be stored all the same. The record stays until they are surely removed,
+            // so that they are deleted with the contact at the latest.
             if self.app.files().remove(&key).await.is_ok() {
                 self.forget(&announced).await?;
             }
@@ -109,7 +109,7 @@ impl Documents<'_> {
         Err(refused)
     }
 
-    /// Records that a document's bytes are there.
+    /// Records that a document's bytes are stored.
     async fn complete(
         &self,
         announced: &Stored<Document>,
@@ -119,7 +119,7 @@ impl Documents<'_> {
             if conflict.is_some() {
                 match self.app.store().get::<Document>((known.company, known.id)).await? {
                     Some(now) if now.version() == known.version() => {}
-                    // Its contact was merged into another one meanwhile.
+                    // Its contact was merged into another one since.
                     Some(now) if self.has_moved(&known, &now).await? => known = now,
                     Some(_) => return Ok(Decided::unchanged(Completed::Claimed)),
                     None => return Ok(Decided::unchanged(Completed::Gone)),
@@ -132,7 +132,7 @@ impl Documents<'_> {
         self.app.decide_after(complete).await
     }
 
-    /// Whether a document under way belongs to another contact now, which keeps it.
+    /// Whether a document that is being attached belongs to another contact now, which keeps it.
     async fn has_moved(
         &self,
         before: &Document,
@@ -170,8 +170,8 @@ impl Documents<'_> {
                 state: DocumentState::Uploading,
                 created_at: now,
             };
-            // The contact is written too: a deletion that has read the documents before this one
-            // was there must read them again.
+            // The contact is written too, so that a concurrent deletion that has already read the
+            // documents conflicts and reads them again.
             let changes =
                 ChangeSet::new().insert(document.clone()).with(owner.update(owner.value().clone()));
             Ok(Decided::new(changes, Stored::new(document, Version::FIRST)))
@@ -179,7 +179,7 @@ impl Documents<'_> {
         self.app.decide(announce).await
     }
 
-    /// Takes back the record of a document whose bytes could not be stored.
+    /// Removes the record of a document whose bytes could not be stored.
     async fn forget(&self, announced: &Stored<Document>) -> Result<(), Error<AttachError>> {
         self.app.commit_once(ChangeSet::new().with(announced.delete())).await?;
         Ok(())
@@ -208,7 +208,7 @@ impl Documents<'_> {
     }
 
     /// A document of a contact with its bytes. While a deletion that failed is being undone, the
-    /// bytes are read from where they wait (D26).
+    /// bytes are read from the copy kept for that (D26).
     ///
     /// # Errors
     ///

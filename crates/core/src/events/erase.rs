@@ -1,5 +1,4 @@
-//! Erasing what events said about a contact that is gone (D26): once no delivery needs it any
-//! more.
+//! Erasing the data of a deleted contact from events (D26), once no delivery needs it any more.
 
 use std::time::Duration;
 
@@ -8,14 +7,14 @@ use crate::ids::ContactId;
 use crate::jobs::Job;
 use crate::store::{ChangeSet, StoreError, Stored};
 
-/// How many events lose their data in one step.
+/// How many events are erased in one step.
 const AT_ONCE: u32 = 500;
 /// The first wait for deliveries that are pending; it doubles.
 const WAIT: Duration = Duration::from_secs(30);
 /// The longest wait.
 const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
 
-/// Erases what can be erased; the job stays until nothing is left (R64).
+/// Erases the data that no pending delivery needs; the job stays until nothing is left (R64).
 pub(crate) async fn erase_events_job(
     app: &Recado,
     job: &Stored<Job>,

@@ -1,4 +1,4 @@
-//! What happened: an event, and what events there are (6.2).
+//! Events and their types (6.2).
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, EventId};
@@ -24,7 +24,7 @@ words! {
 
 impl EventType {
     /// Whether it is one of the company's events, which can be subscribed to and which the journal
-    /// tells: all but a test.
+    /// lists: all but a test.
     pub const fn is_public(self) -> bool {
         !matches!(self, Self::WebhookTest)
     }

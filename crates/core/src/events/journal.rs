@@ -1,5 +1,5 @@
 //! The pull journal: the company's events in the order in which they were stored, for receivers
-//! that were away for longer than deliveries are tried (6.1).
+//! that were unreachable for longer than deliveries are tried (6.1).
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -43,7 +43,7 @@ pub type JournalError = InvalidParameter;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JournalEntry {
-    /// The event's id; the same however often it is read.
+    /// The event's id; the same in every read.
     pub event_id: EventId,
     /// What happened.
     pub event: EventType,
@@ -51,7 +51,7 @@ pub struct JournalEntry {
     pub timestamp: Timestamp,
     /// The company it happened in.
     pub company_id: CompanyId,
-    /// As deliveries carry it; null once the contact was deleted.
+    /// The `data` of deliveries; null once the contact was deleted.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub data: Option<Box<RawValue>>,
 }
@@ -73,10 +73,10 @@ impl JournalEntry {
 pub struct Journal {
     /// The events, oldest first.
     pub entries: Vec<JournalEntry>,
-    /// The `limit` that held.
+    /// The `limit` that was applied.
     pub limit: u32,
-    /// Where to go on: give it as `after`. It does not expire, and stays as it was when nothing new
-    /// was read.
+    /// The position to continue from: send it as `after`. It does not expire, and stays the same if
+    /// nothing new was read.
     pub position: String,
     /// Whether more can be read at once.
     pub has_more: bool,
@@ -96,8 +96,8 @@ impl Recado {
 }
 
 impl Events<'_> {
-    /// Reads the journal from a position on: oldest first, each event once, however many are
-    /// written meanwhile; it reaches back as far as the retention (6.4, R63).
+    /// Reads the journal from a position on: oldest first, each event once, also while events are
+    /// written; it reaches back as far as the retention (6.4, R63).
     ///
     /// # Errors
     ///

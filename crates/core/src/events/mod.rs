@@ -1,4 +1,4 @@
-//! What happened, for the outbox (6.1, D52): written in the commit that caused it.
+//! Events in the outbox (6.1, D52): written in the commit that caused them.
 
 mod erase;
 mod event;

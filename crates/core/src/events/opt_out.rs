@@ -1,4 +1,4 @@
-//! What outbound webhooks send about contacts that block messages (6.1).
+//! The event about contacts that opt out (6.1).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How far a reader of the journal has come.
+//! The position of a reader in the journal.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Reads of the outbox, and what keeps it small.
+//! Reads of the outbox, and the removal of old rows.
 
 use async_trait::async_trait;
 
@@ -7,7 +7,7 @@ use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, EventId};
 use crate::store::StoreError;
 
-/// An event as it is kept: as it was written, but that its data may have been erased (D26).
+/// An event as it is stored: as it was written, except that its data may have been erased (D26).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
     /// Its id.
@@ -34,9 +34,9 @@ pub trait EventReads: Send + Sync {
         id: EventId,
     ) -> Result<Option<EventRecord>, StoreError>;
 
-    /// The company's events of these types after a position, in the order of their positions, at most
-    /// `limit`. Neither skips nor repeats while events are being written: no event becomes visible
-    /// at or before the position of one that this read has answered, in any process.
+    /// The company's events of these types after a position, in the order of their positions, at
+    /// most `limit`. No event is skipped or repeated while events are being written: in no process
+    /// does an event become visible at or before the position of one that this read has returned.
     async fn events_after(
         &self,
         company: CompanyId,
@@ -46,10 +46,10 @@ pub trait EventReads: Send + Sync {
     ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError>;
 }
 
-/// What an erasure did.
+/// The result of an erasure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// How many events lost their data now.
+    /// How many events were erased now.
     pub events: u32,
     /// Whether data is left: more than the limit, or of events with a pending delivery.
     pub left: bool,
@@ -68,7 +68,7 @@ pub trait Outbox: Send + Sync {
     ) -> Result<Erased, StoreError>;
 
     /// Removes at most `limit` deliveries that are not pending and were made before `before`, and
-    /// at most `limit` events from before it that no delivery names any more. Answers how many rows
-    /// went; 0 when nothing is left to remove.
+    /// at most `limit` events from before it that no delivery names any more. Returns how many rows
+    /// were removed; 0 when nothing is left to remove.
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError>;
 }

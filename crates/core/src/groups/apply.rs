@@ -1,4 +1,4 @@
-//! Writing what a connection sees of its groups, and the contacts that stand for them (D64).
+//! Writing the groups of a connection, and the contacts that represent them (D64).
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use crate::contacts::{Contact, Identifier, Platform, contact_created, creation_s
 use crate::ids::{CompanyId, ContactId, EventId};
 use crate::store::{ChangeSet, Precondition, Stored};
 
-/// What becomes of groups that are known and not named.
+/// What happens to stored groups that are not named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupsMode {
-    /// They go: the named ones are all there are.
+    /// They are deleted: the named ones are all.
     Replace,
     /// They stay.
     Merge,
 }
 
-/// What is known of groups before they are written.
+/// The stored state of groups before they are written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupFacts {
     /// The connection's groups: all of them to replace the set, at least those that are named to
@@ -26,20 +26,21 @@ pub struct GroupFacts {
     pub groups: Vec<Stored<ConnectionGroup>>,
     /// The contacts of the connection's channel whose identifier is one of the named codes.
     pub contacts: Vec<Stored<Contact>>,
-    /// How far exports of the company have read.
+    /// The latest position that exports of the company have read.
     pub export_frontier: Option<Timestamp>,
 }
 
 /// The ids that one named group may need, made before deciding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupContactIds {
-    /// Of the contact that stands for it.
+    /// Of the contact that represents it.
     pub contact: ContactId,
     /// Of the event about the contact.
     pub event: EventId,
 }
 
-/// The contact that stands for a group: known by its code, named by its subject, without a phone.
+/// The contact that represents a group: its identifier is the code, its name the subject, and it
+/// has no phone.
 pub fn group_contact(
     id: ContactId,
     company: CompanyId,
@@ -57,10 +58,10 @@ pub fn group_contact(
     Some(contact)
 }
 
-/// Writes `incoming`, with one entry of `ids` for each, over the rows in `facts`. A group that is no
-/// community gets its contact, with the event `contact.created`, unless there is one; a new subject
-/// renames the contact, a subject that stays does not, so that a name which people gave it holds. A
-/// subject that is not reported leaves the known one (R46).
+/// Writes `incoming`, with one entry of `ids` for each, over the rows in `facts`. A group that is
+/// no community gets its contact, with the event `contact.created`, unless there is one; a new
+/// subject renames the contact. An unchanged subject does not, so that a name which people gave it
+/// stays. If no subject is reported, the stored one stays (R46).
 pub fn apply_groups(
     connection: &Connection,
     facts: &GroupFacts,
@@ -130,8 +131,9 @@ fn write_row(
     }
 }
 
-/// Names the contact by a subject that is new to the connection. Where the connection did not know
-/// the group, only a contact without a name is named: another connection, or people, named it.
+/// Renames the contact to a subject that is new to the connection. If the group was not stored for
+/// the connection, only a contact without a name is renamed: another connection, or a person, may
+/// have named it.
 fn rename(
     contact: &Stored<Contact>,
     row: Option<&Stored<ConnectionGroup>>,
@@ -192,7 +194,7 @@ mod tests {
         Group { subject: Some(subject.to_owned()), ..Group::seen(code(n)) }
     }
 
-    /// What a store would hold after the changes that were applied to it.
+    /// The state of a store after the applied changes.
     #[derive(Clone, Debug, Default)]
     struct StoreModel {
         groups: BTreeMap<GroupCode, Stored<ConnectionGroup>>,

@@ -11,8 +11,8 @@ use crate::text;
 
 /// The most groups that one call may name.
 pub const MAX_GROUPS: usize = 10_000;
-/// How many groups with problems one answer names; whoever sends ten thousand wrong ones need not
-/// read of each.
+/// How many groups with problems one answer names; a call with ten thousand wrong groups need not
+/// list them all.
 const MAX_NAMED: usize = 20;
 
 /// Reads the set of groups of a PUT: each with a code and a subject, no code twice.
@@ -48,8 +48,8 @@ pub fn read_groups(entries: &[Value], suffix: &str) -> Result<Vec<Group>, Proble
     Ok(groups)
 }
 
-/// Reads the groups of a gateway's event: fields that are not known are passed over, a subject may
-/// be missing, and of two with the same code the later counts.
+/// Reads the groups of a gateway's event: unknown fields are ignored, a subject may be missing, and
+/// of two with the same code the later counts.
 ///
 /// # Errors
 ///

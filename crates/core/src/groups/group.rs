@@ -1,4 +1,4 @@
-//! A group or community, as its gateway knows it (4.8, D64).
+//! A group or community, as its gateway reports it (4.8, D64).
 
 use std::fmt;
 
@@ -47,12 +47,12 @@ impl fmt::Display for GroupCode {
     }
 }
 
-/// A group or community as one connection sees it.
+/// A group or community, as one connection reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its code.
     pub code: GroupCode,
-    /// Its name; `None` while only a message named it.
+    /// Its name; `None` if it is known only from a message.
     pub subject: Option<String>,
     /// Whether it is a community, which messages reach through its announcement group.
     pub is_community: bool,
@@ -69,7 +69,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// What a message in an unknown group shows of it: that the number is in it.
+    /// A group that is known only from a message in it: the number participates, and nothing else
+    /// is known.
     pub const fn seen(code: GroupCode) -> Self {
         Self {
             code,
@@ -91,7 +92,7 @@ pub struct ConnectionGroup {
     pub company: CompanyId,
     /// The connection.
     pub connection: ConnectionId,
-    /// What it sees.
+    /// The group as this connection reports it.
     pub group: Group,
 }
 
@@ -100,16 +101,16 @@ pub struct ConnectionGroup {
 pub struct GroupList {
     /// The groups.
     pub groups: Vec<Group>,
-    /// Whether the number is in no others. If the list is not whole, the known groups that it does
-    /// not name stay.
+    /// Whether the list is complete: the number is in no other groups. If it is not, stored groups
+    /// that it does not name stay.
     pub is_whole: bool,
-    /// The codes of those of which it does not tell whether the number administers them: what is
-    /// known of that stays.
+    /// The codes of groups for which it does not report whether the number is an administrator: the
+    /// stored value stays.
     pub without_role: Vec<GroupCode>,
 }
 
 impl From<Vec<Group>> for GroupList {
-    /// All groups there are, with everything about them.
+    /// A complete list, with all roles.
     fn from(groups: Vec<Group>) -> Self {
         Self { groups, is_whole: true, without_role: Vec::new() }
     }

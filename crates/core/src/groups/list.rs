@@ -1,4 +1,4 @@
-//! What a gateway reports of groups, and what it leaves open.
+//! A gateway's list of groups, which may be incomplete.
 
 use std::collections::HashSet;
 
@@ -9,18 +9,18 @@ use crate::inbox::tidy_group;
 use crate::store::Stored;
 
 impl GroupList {
-    /// How it is written over what is known, if it answers a question.
+    /// How it is combined with the stored groups, if it is the answer to a request.
     pub(super) const fn mode(&self) -> GroupsMode {
         if self.is_whole { GroupsMode::Replace } else { GroupsMode::Merge }
     }
 
-    /// The list as it is taken: each group once.
+    /// The normalized list: each group once.
     pub(crate) fn tidied(self) -> Self {
         let groups = self.groups.into_iter().map(tidy_group).collect();
         Self { groups: last_of_each(groups), ..self }
     }
 
-    /// The groups with the roles that are known and not reported anew.
+    /// The groups, with the stored role where none is reported.
     pub(super) fn with_known_roles(&self, known: &[Stored<ConnectionGroup>]) -> Vec<Group> {
         let unreported: HashSet<&GroupCode> = self.without_role.iter().collect();
         let led: HashSet<&GroupCode> =

@@ -18,8 +18,8 @@ use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored, Version};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
-/// How often a gateway is asked while others write the groups it was asked for: as often as the
-/// lease of the job allows for (R144).
+/// How many times a gateway is asked for its groups if others write them meanwhile: as many as fit
+/// into the lease of the job (R144).
 const QUESTIONS: usize = 2;
 
 /// The use cases on groups. Made by [`Recado::groups`].
@@ -44,7 +44,7 @@ pub enum GroupsError {
     /// There is no such connection in the company.
     #[error("no such connection")]
     NotFound,
-    /// The gateway failed; the set is as it was. Try again later.
+    /// The gateway failed; the set is unchanged. Try again later.
     #[error("the gateway failed: {0}")]
     Provider(String),
 }
@@ -69,7 +69,7 @@ impl Rejection for GroupsError {
 /// What a use case on groups answers.
 pub type GroupsResult<T> = Result<T, Error<GroupsError>>;
 
-/// A group as one connection sees it, as it is shown.
+/// A group of one connection, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -118,8 +118,8 @@ pub struct WriteGroups {
     pub groups: GroupList,
     /// What happens to the others.
     pub mode: GroupsMode,
-    /// The version that the connection had when its gateway was asked for them, if it was: what was
-    /// written since is newer.
+    /// The connection's version when its gateway was asked for the groups, if it was. Groups
+    /// written since are newer.
     pub asked_at: Option<Version>,
     /// Ids for contacts that may have to be made, one entry for each group.
     pub ids: Vec<GroupContactIds>,
@@ -130,7 +130,7 @@ pub struct WriteGroups {
 pub enum GroupsWritten {
     /// They are written.
     Done,
-    /// They may be older than what was written meanwhile: ask again.
+    /// The stored groups may be newer: ask the gateway again.
     Outdated,
 }
 
@@ -177,8 +177,8 @@ impl UseCase for WriteGroups {
         let groups = self.groups.with_known_roles(&facts.groups);
         let mut changes = apply_groups(&connection, &facts, &groups, self.mode, &self.ids, now);
         if !changes.is_empty() {
-            // Two sets that replace the same one must not be mixed, nor one that was asked for
-            // before written over another.
+            // The connection is written too, so that two concurrent sets are not mixed, and an
+            // older list does not replace a newer one.
             changes = changes.with(connection.update(connection.value().clone()));
         }
         Ok(Decided::new(changes, GroupsWritten::Done))
@@ -215,11 +215,11 @@ impl Groups<'_> {
         self.all(company, id).await
     }
 
-    /// The same for groups that have their type.
+    /// [`Groups::replace`] for typed groups.
     ///
     /// # Errors
     ///
-    /// [`GroupsError`], as for a body that says the same; nothing was written.
+    /// [`GroupsError`], as for the equivalent body; nothing was written.
     pub async fn set(
         &self,
         company: CompanyId,
@@ -230,8 +230,8 @@ impl Groups<'_> {
         self.replace(company, id, &body).await
     }
 
-    /// Adds groups to those of a connection, or writes over those with the same code, and makes
-    /// their contacts: what a gateway's `groups` event asks for, also of a whole list. Atomic.
+    /// Adds groups to those of a connection, replaces those with the same code, and makes their
+    /// contacts. A gateway's `groups` event does this, also with a complete list. Atomic.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl Groups<'_> {
     ///
     /// # Errors
     ///
-    /// [`GroupsError`]; the set is as it was. [`Error::Busy`] when others keep writing it.
+    /// [`GroupsError`]; the set is unchanged. [`Error::Busy`] when others keep writing it.
     pub async fn sync(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
         for _ in 0..QUESTIONS {
             if self.sync_once(company, id).await? == GroupsWritten::Done {

@@ -1,4 +1,4 @@
-//! Groups and communities as the connections' gateways know them (4.8, D64).
+//! Groups and communities as the connections' gateways report them (4.8, D64).
 
 mod apply;
 mod body;

@@ -16,7 +16,7 @@ pub trait GroupReads: Send + Sync {
         connection: ConnectionId,
     ) -> Result<Vec<Stored<ConnectionGroup>>, StoreError>;
 
-    /// Every connection's view of these groups, and of the groups of a community among these
+    /// The rows of all connections for these groups, and for the groups of a community among these
     /// codes, by code, then connection id.
     async fn groups_by_code(
         &self,

@@ -1,4 +1,4 @@
-//! Through which connection a message to a group goes (4.8, rules 1 and 2; D33, D64).
+//! The choice of the connection for a message to a group (4.8, rules 1 and 2; D33, D64).
 
 use super::{ConnectionGroup, GroupCode};
 use crate::connections::{Connection, ConnectionKind};
@@ -6,8 +6,8 @@ use crate::conversations::Conversation;
 use crate::ids::ConnectionId;
 use crate::store::Stored;
 
-/// The company knows no such group or community, or not yet the announcement group of the
-/// community (GROUP_NOT_FOUND).
+/// The company has no such group or community, or the community's announcement group is not known
+/// yet (GROUP_NOT_FOUND).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no group or community with this code is known, or its announcement group is not yet")]
 pub struct GroupUnknown;
@@ -24,7 +24,7 @@ pub enum ConnectionNeeded {
     /// No usable one is in the group.
     #[error("no active and connected QR-code connection is in the group")]
     Nobody,
-    /// Several usable ones are, and the group has talked in none of them.
+    /// Several usable ones are, and none of them has a conversation with the group.
     #[error("several connections are in the group; name one in connection_id")]
     Several,
 }
@@ -42,8 +42,8 @@ pub enum GroupRefusal {
 
 /// The group that a message to `code` goes to: the group itself, or the announcement group of the
 /// community, whichever connection reported it (D64). `rows` is what
-/// [`GroupReads::groups_by_code`](super::GroupReads::groups_by_code) answers for the code. A group
-/// of which only its contact is left is known too: `has_contact`.
+/// [`GroupReads::groups_by_code`](super::GroupReads::groups_by_code) answers for the code. With
+/// `has_contact`, a group without rows is known too.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn resolve_group(
         let is_known = own().next().is_some() || has_contact;
         return if is_known { Ok(code.clone()) } else { Err(GroupUnknown) };
     }
-    // Of several, which only outdated views can tell of, one that somebody is in.
+    // Outdated rows may name several; one is preferred in which a connection participates.
     of_community()
         .filter(|row| row.group.is_announcement && !row.group.is_community)
         .min_by_key(|row| (!row.group.participates, &row.group.code))
@@ -69,17 +69,17 @@ pub fn resolve_group(
         .ok_or(GroupUnknown)
 }
 
-/// The connection that a message to the group goes through: the wanted one; else the only one that
-/// can; else the one in which the group last talked. Only usable QR-code connections whose number
-/// is in the group can (4.8.1), and in a group where only administrators write, only those of
-/// administrators (D64).
+/// The connection that a message to the group goes through: the wanted one; else the only possible
+/// one; else the one with the group's latest conversation. Only usable QR-code connections whose
+/// number is in the group can (4.8.1), and in a group where only administrators write, only those
+/// of administrators (D64).
 ///
 /// `rows` may hold other groups too; `conversations` are those of the group's contact. A wanted
 /// connection that is not among `connections` counts as not in the group.
 ///
 /// # Errors
 ///
-/// [`GroupRefusal`]; that there is no connection comes before that it may not write (D33).
+/// [`GroupRefusal`]; a missing connection is reported before a missing permission to write (D33).
 pub fn choose_connection(
     group: &GroupCode,
     rows: &[Stored<ConnectionGroup>],

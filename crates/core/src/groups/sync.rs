@@ -10,11 +10,12 @@ use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long after one sweep the next is due.
+/// The interval between two regular syncs.
 pub const SWEEP: Duration = Duration::from_secs(60 * 60);
-/// How long one reading may take beyond the connection's own limit before it counts as dead.
+/// How much longer than the connection's timeout the lease of one sync is.
 const LEASE: Duration = Duration::from_secs(60);
-/// The waits after failures of the reading that follows a connect; then the sweep has to do.
+/// The waits after failures of the sync that follows a connect; after the last one, the regular
+/// sync remains.
 const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(15), Duration::from_secs(60), Duration::from_secs(5 * 60)];
 
@@ -52,7 +53,7 @@ async fn finish_job(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), S
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// What becomes of a job after it was worked on; `None` when it is over.
+/// The job after a run; `None` when it is finished.
 fn next(job: &Job, done: bool, now: Timestamp) -> Option<Job> {
     let attempts = if done { 0 } else { job.attempts.saturating_add(1) };
     let wait = match &job.kind {

@@ -1,11 +1,11 @@
-//! Whom a remembered answer is about (D37).
+//! The contact that a remembered answer is about (D37).
 
 use serde_json::Value;
 
 use crate::ids::ContactId;
 
-/// Where the body of an answer names its contact: what a call made or sent, what a refusal tells of
-/// in its details or at its root. The first that is there counts.
+/// JSON pointers to the contact in the body of an answer: of what a call made or sent, and in a
+/// refusal's details or at its root. The first one found counts.
 const POINTERS: [&str; 4] =
     ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
 

@@ -8,13 +8,13 @@ use crate::error::Rejection;
 use crate::ids::{CompanyId, ContactId, WorkerId};
 use crate::query::InvalidParameter;
 
-/// The header that carries the key, and the name it is refused by.
+/// The header that carries the key. A refused key is named by it.
 pub const HEADER: &str = "Idempotency-Key";
 
 /// Most characters of a key (D37).
 pub const KEY_CHARS: usize = 255;
 
-/// What a call is remembered by: the operation (method and path) and the caller's key.
+/// The key of a remembered call: the operation (method and path) and the caller's key.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallKey {
     /// Method and path.
@@ -24,7 +24,7 @@ pub struct CallKey {
 }
 
 impl CallKey {
-    /// The key of a call of `operation`, that is its method and path.
+    /// The key of a call of `operation`, its method and path.
     ///
     /// # Errors
     ///
@@ -37,9 +37,9 @@ impl CallKey {
     }
 }
 
-/// Whether a refusal is remembered and answered again (D37): one that was decided on after the
-/// request itself had passed, so that asking again could only decide differently by chance. What
-/// is wrong with the request, the rate and our own trouble are not. What succeeded always is.
+/// Whether a refusal is remembered and answered again (D37): one that was decided after the request
+/// itself was accepted. Invalid requests, rate limits and failures of this server are not
+/// remembered. Successful answers always are.
 pub fn is_remembered(refusal: &(impl Rejection + ?Sized)) -> bool {
     let before_validation = matches!(
         refusal.code(),
@@ -69,15 +69,15 @@ impl fmt::Debug for CallKey {
     }
 }
 
-/// How far a remembered call is.
+/// The state of a remembered call.
 #[derive(Clone, PartialEq, Eq)]
 pub enum CallState {
-    /// A process is at it; when its lease has lapsed, it is not known how it ended.
+    /// A process is handling it. If the process's lease has lapsed, the outcome is unknown.
     InFlight {
         /// The process.
         worker: WorkerId,
     },
-    /// It was answered: the adapter's own form of the answer.
+    /// It was answered; the answer is in the adapter's own form.
     Answered {
         /// The answer.
         answer: String,
@@ -95,20 +95,20 @@ impl fmt::Debug for CallState {
     }
 }
 
-/// A call that is remembered. Goes with the contact it is about.
+/// A remembered call. It is deleted with the contact that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberedCall {
     /// The company.
     pub company: CompanyId,
-    /// What it is remembered by.
+    /// Its key.
     pub key: CallKey,
     /// SHA-256 of the body's bytes.
     pub body_hash: [u8; 32],
-    /// How far it is.
+    /// Its state.
     pub state: CallState,
     /// The contact its answer is about.
     pub contact: Option<ContactId>,
-    /// From when on it is no longer remembered.
+    /// From this time on it is not remembered any more.
     pub expires_at: Timestamp,
 }
 

@@ -30,9 +30,9 @@ impl Recado {
     }
 }
 
-/// The right to do what a call asks for, until [`Calls::finish`]. While it is held, the same key
-/// is answered with [`CallError::InProgress`]; when it is never handed back, with
-/// [`CallError::Uncertain`] once this process is gone.
+/// The right to execute a call, until [`Calls::finish`]. Meanwhile the same key is answered with
+/// [`CallError::InProgress`]. If the call is never finished, the key is answered with
+/// [`CallError::Uncertain`] once this process has ended.
 #[derive(Debug)]
 #[must_use = "a call that is never finished blocks its key"]
 pub struct Ticket {
@@ -42,9 +42,9 @@ pub struct Ticket {
 /// How a call begins.
 #[derive(Debug)]
 pub enum Begun {
-    /// Nobody made this call before: do it, then finish it.
+    /// The call is new: execute it, then finish it.
     Fresh(Ticket),
-    /// It was made before: answer this again and do nothing.
+    /// It was made before: return this answer again and do nothing else.
     Replay(String),
 }
 
@@ -57,7 +57,7 @@ pub enum CallError {
     /// The first call is still under way; ask again shortly.
     #[error("the first request with this idempotency key is still in progress")]
     InProgress,
-    /// The process that made the first call is gone: it is not known what it did. It is not done
+    /// The process that made the first call has ended: its outcome is unknown. It is not executed
     /// again.
     #[error("nobody knows whether the first request with this idempotency key took effect")]
     Uncertain,
@@ -73,23 +73,23 @@ impl Rejection for CallError {
     }
 }
 
-/// What a body is compared by: the SHA-256 of its bytes.
+/// The hash by which bodies are compared: the SHA-256 of the bytes.
 pub fn hash_of(body: &[u8]) -> [u8; 32] {
     Sha256::digest(body).into()
 }
 
-/// What to do about a call that is remembered.
+/// What to do about a remembered call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RememberedState {
-    /// Its time is over: it counts as never made.
+    /// It has expired: it counts as never made.
     Forgotten,
     /// Answer it again.
     Answered(String),
-    /// This process, alive or not, was at it.
+    /// This process, alive or not, was handling it.
     InFlight(WorkerId),
 }
 
-/// Looks at a remembered call with the eyes of a new one that has this body.
+/// What a new call with this body does about the remembered one.
 fn recall(
     call: &RememberedCall,
     body_hash: &[u8; 32],
@@ -155,7 +155,7 @@ impl Calls<'_> {
         self.app.decide(begin).await
     }
 
-    /// What to say of a call that `worker` has begun and not finished.
+    /// The error for a call that `worker` has begun and not finished.
     async fn unfinished(&self, worker: WorkerId, now: Timestamp) -> Result<CallError, StoreError> {
         if worker == self.app.workers().own_id() {
             return Ok(CallError::InProgress);
@@ -167,7 +167,7 @@ impl Calls<'_> {
 
     /// Finishes a call: remembers its answer for the rest of its 24 hours, together with the
     /// contact the answer is about, or removes the call when there is nothing to remember. The
-    /// answer goes when the contact goes, at once if it is gone already.
+    /// answer is deleted with the contact, at once if the contact is deleted already.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Calls<'_> {
         let finish = |_, conflict: Option<Conflict>| {
             match conflict {
                 None | Some(Conflict::Contended) => {}
-                // Its time was over, and it was dropped or begun anew.
+                // It had expired, and was removed or begun anew.
                 Some(Conflict::Stale(_)) => change = None,
                 // The contact has been deleted meanwhile, and its answers with it.
                 Some(_) => change = Some(call.delete()),

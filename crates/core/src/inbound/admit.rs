@@ -1,4 +1,4 @@
-//! Who may post to an endpoint, and how often (D13).
+//! Authentication and rate limits of endpoints (D13).
 
 use super::{AuthMode, Inbound, InboundEndpoint, InboundError};
 use crate::access::{ClientNet, Company, Gcra, RateCheck, RateDecision, RateKey};
@@ -14,7 +14,8 @@ pub struct InboundRates {
     pub per_client: u32,
 }
 
-/// The allowances of a tier; an unknown slug counts as one with a secret (8, D13).
+/// The rate limits of an authentication mode; an unknown slug has those of `secret_required` (8,
+/// D13).
 pub const fn rates(mode: AuthMode) -> InboundRates {
     match mode {
         AuthMode::SecretRequired => InboundRates { per_endpoint: 60, per_client: 10 },
@@ -22,7 +23,7 @@ pub const fn rates(mode: AuthMode) -> InboundRates {
     }
 }
 
-/// An endpoint that takes this call.
+/// An endpoint that admitted a call.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     pub(super) endpoint: InboundEndpoint,
@@ -36,7 +37,7 @@ impl Admitted {
     }
 }
 
-/// Whether an endpoint takes a call that presents these secrets, limits aside.
+/// Whether an endpoint admits a call with these secrets, apart from rate limits.
 fn permitted(
     found: Option<(InboundEndpoint, Company)>,
     secrets: &[&[u8]],
@@ -56,10 +57,10 @@ fn permitted(
 }
 
 impl Inbound<'_> {
-    /// Lets a call of an endpoint in, before its body is read: the client's allowance comes before
-    /// everything, the endpoint's own only after the secret, so that only the owner uses it up. A
-    /// call that is refused for its rate is charged nothing (D13). `secrets` are the values of all
-    /// `X-Service-Secret` headers; more than one is as wrong as none (R77).
+    /// Admits a call to an endpoint before its body is read. The client's rate limit is checked
+    /// first, the endpoint's own only after the secret, so that callers without the secret cannot
+    /// exhaust it. A call that is refused for its rate counts against no limit (D13). `secrets` are
+    /// the values of all `X-Service-Secret` headers; more than one is refused like none (R77).
     ///
     /// # Errors
     ///

@@ -27,13 +27,13 @@ pub struct InboundEndpoint {
     pub company: CompanyId,
     /// The last part of its path.
     pub slug: EndpointSlug,
-    /// Which part of a body goes where.
+    /// Which part of a body goes into which field.
     pub mapping: VariableMapping,
     /// Who may post to it.
     pub auth_mode: AuthMode,
-    /// What callers present, unless it is public; kept then too.
+    /// The secret that callers send unless the endpoint is public; it is kept then too.
     pub secret: EndpointSecret,
-    /// Whether it takes anything.
+    /// Whether it accepts calls.
     pub is_active: bool,
     /// When it was made.
     pub created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! Why an inbound endpoint took nothing (7.2).
+//! Why an inbound endpoint did not accept a call (7.2).
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use super::BODY_LIMIT;
 use crate::code::{Code, Kind};
 use crate::error::Rejection;
 
-/// Why an inbound endpoint took nothing.
+/// Why an inbound endpoint did not accept a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InboundError {
-    /// Too many calls; come back after the wait.
+    /// Too many calls; call again after the wait.
     #[error("too many calls; repeat this one after Retry-After")]
     RateLimited {
-        /// When a call will pass, at the earliest.
+        /// The shortest wait until a call may be accepted.
         retry_after: Duration,
     },
     /// No endpoint has this slug; correct the address.
@@ -24,24 +24,24 @@ pub enum InboundError {
     /// The endpoint is deactivated.
     #[error("the endpoint is deactivated")]
     EndpointInactive,
-    /// The secret is missing or wrong; present it in X-Service-Secret.
+    /// The secret is missing or wrong; send it in X-Service-Secret.
     #[error("the header X-Service-Secret is missing or wrong")]
     InvalidSecret,
     /// The body is too large; send less.
     #[error("the body may have at most {BODY_LIMIT} bytes")]
     TooLarge,
-    /// The body is no JSON; correct it.
+    /// The body is not JSON; correct it.
     #[error("the body is not JSON (line {line}, column {column})")]
     InvalidPayload {
-        /// Where it stops being JSON.
+        /// The line of the error.
         line: usize,
-        /// Where in the line.
+        /// The column of the error.
         column: usize,
     },
-    /// An expression found something that no field can hold, or took too long.
+    /// An expression selected an object or array, or its evaluation took too many steps.
     #[error("the variable mapping could not be applied: {0}")]
     MappingFailed(String),
-    /// No phone was found, or what was found is none.
+    /// No phone was found, or the value found is not a phone.
     #[error("no valid phone number was found through the variable mapping")]
     MissingPhone,
     /// The contact could not be read; try again after the wait.

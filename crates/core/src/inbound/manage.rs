@@ -58,7 +58,8 @@ impl Inbound<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the body, or [`ManageError::SlugTaken`], by whichever company.
+    /// What is wrong with the body, or [`ManageError::SlugTaken`], also if another company has the
+    /// slug.
     pub async fn create(
         &self,
         company: CompanyId,

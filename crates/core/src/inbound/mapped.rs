@@ -1,4 +1,4 @@
-//! Applying a mapping to a body: what it says of a person (D46, D46a, D47).
+//! Applying a mapping to a body (D46, D46a, D47).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,21 +14,21 @@ use crate::text;
 /// Why a mapping could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// An expression found an object or an array.
+    /// An expression selected an object or an array.
     #[error("{0} found an object or an array")]
     NotScalar(String),
-    /// Looking took too many steps.
+    /// The evaluation took too many steps.
     #[error("{0} takes too many steps on this body")]
     TooCostly(String),
     /// An expression that is stored cannot be read any more; register it again.
     #[error("{0} is no JSONPath")]
     Unreadable(String),
-    /// No phone was found, or what was found is none.
+    /// No phone was found, or the value found is not a phone.
     #[error("no valid phone number was found")]
     NoPhone,
 }
 
-/// What a body says of a person. Empty and missing values are left out (R81).
+/// The values of a contact's fields in a body. Empty and missing values are left out (R81).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     /// The phone.
@@ -53,7 +53,7 @@ pub struct Mapped {
     pub cnpj: Option<Cnpj>,
     /// Values of custom fields by slug.
     pub custom: BTreeMap<String, String>,
-    /// What was skipped because it is not valid.
+    /// Warnings about values that were skipped as invalid.
     pub warnings: Vec<Warning>,
 }
 
@@ -88,7 +88,7 @@ fn texts(
     };
     for [canonical, alias] in [PHONE_KEYS, NAME_KEYS] {
         look(canonical, &mut texts)?;
-        // D46a: the alias is for what the canonical key did not find.
+        // D46a: the alias is used if the canonical key found nothing.
         if !texts.contains_key(canonical) {
             look(alias, &mut texts)?;
             if let Some(text) = texts.remove(alias) {
@@ -143,7 +143,7 @@ impl Mapped {
     ///
     /// # Errors
     ///
-    /// [`MappingError`]: whatever keeps the mapping from being applied, before the phone.
+    /// [`MappingError`]: problems of the mapping come before those of the phone.
     pub fn new(
         mapping: &VariableMapping,
         payload: &Payload,

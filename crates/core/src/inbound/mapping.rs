@@ -71,7 +71,7 @@ fn is_native(key: &str) -> bool {
     NAME_KEYS.contains(&key) || PHONE_KEYS.contains(&key) || NATIVE_KEYS.contains(&key)
 }
 
-/// A key in a message: not without end.
+/// A key for an error message, shortened.
 fn shown(key: &str) -> String {
     key.chars().take(100).collect()
 }

@@ -1,5 +1,5 @@
-//! Inbound endpoints: other systems post what they know of a person, and a contact is made or
-//! brought up to date (4.9, 7.2, D13, D46–D47).
+//! Inbound endpoints: other systems post a person's data, and a contact is created or updated from
+//! it (4.9, 7.2, D13, D46–D47).
 
 mod admit;
 mod draft;

@@ -4,7 +4,7 @@
 use super::{BODY_LIMIT, InboundError};
 use crate::json::{self, Value};
 
-/// A body, read.
+/// A parsed body.
 #[derive(Clone, Debug)]
 pub struct Payload(Value);
 
@@ -13,8 +13,8 @@ impl Payload {
     ///
     /// # Errors
     ///
-    /// [`InboundError::TooLarge`], or [`InboundError::InvalidPayload`] for what is no JSON; a
-    /// byte-order mark is none.
+    /// [`InboundError::TooLarge`], or [`InboundError::InvalidPayload`] if the body is not JSON, or
+    /// begins with a byte-order mark.
     pub fn read(body: &[u8]) -> Result<Self, InboundError> {
         if body.len() > BODY_LIMIT {
             return Err(InboundError::TooLarge);
@@ -25,7 +25,7 @@ impl Payload {
         })
     }
 
-    /// What it says.
+    /// Its value.
     pub const fn value(&self) -> &Value {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! What callers of an inbound endpoint present (4.9, 5.2).
+//! The secret of an inbound endpoint (4.9, 5.2).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,12 +7,12 @@ use subtle::ConstantTimeEq;
 use crate::form::text_form;
 use crate::secret::SecretText;
 
-/// What the secrets we make begin with.
+/// The prefix of generated secrets.
 const PREFIX: &str = "ies_";
 const MIN_CHARS: usize = 16;
 const MAX_CHARS: usize = 128;
 
-/// The secret of an inbound endpoint, presented in `X-Service-Secret` (R83).
+/// The secret of an inbound endpoint, which callers send in `X-Service-Secret` (R83).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointSecret(SecretText);
 
@@ -22,8 +22,8 @@ impl EndpointSecret {
         Self(SecretText::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
     }
 
-    /// A secret that was given: 16 to 128 printable ASCII characters without spaces, so that it
-    /// comes through a header as it is.
+    /// A secret that was given: 16 to 128 printable ASCII characters without spaces, so that a
+    /// header can carry it unchanged.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl EndpointSecret {
         self.0.expose()
     }
 
-    /// Whether exactly this was presented, once. Takes as long whatever the difference (4.9, R84,
-    /// 5.2).
+    /// Whether the headers are exactly this secret, once. The comparison takes constant time (4.9,
+    /// R84, 5.2).
     pub fn is_presented(&self, headers: &[&[u8]]) -> bool {
         match headers {
             [only] => only.ct_eq(self.expose().as_bytes()).into(),

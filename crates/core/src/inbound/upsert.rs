@@ -1,4 +1,4 @@
-//! Making a contact, or bringing it up to date, from what a body says of it (4.9, D46, D47).
+//! Creating or updating a contact from a mapped body (4.9, D46, D47).
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::use_case::UseCase;
 use crate::words::words;
 
 words! {
-    /// What became of the contact (D47).
+    /// Whether the contact was created or updated (D47).
     UpsertAction {
         /// It was made.
         Created = "created",
-        /// It was there.
+        /// It existed.
         Updated = "updated",
     }
 }
 
-/// A definition that was made for a slug nobody had defined (D46).
+/// A definition that was made for a slug without one (D46).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PendingField {
@@ -52,17 +52,17 @@ pub struct Upserted {
     pub custom_fields_captured: usize,
     /// The definitions that were made, by slug.
     pub new_pending_definitions: Vec<PendingField>,
-    /// What was skipped or done differently; usually nothing.
+    /// Warnings about values that were skipped or changed; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// Makes a contact, or brings it up to date.
+/// Creates or updates a contact.
 #[derive(Clone, Debug)]
 pub struct UpsertContact {
     /// The company.
     pub company: CompanyId,
-    /// What was said.
+    /// The values of the body.
     pub mapped: Mapped,
     /// The id of a new contact.
     pub id: ContactId,
@@ -97,7 +97,7 @@ impl UpsertContact {
         Ok((found, store.draft_facts(self.company, &query).await?))
     }
 
-    /// The definitions that values need and nobody has made (R82).
+    /// The definitions that values need and that do not exist (R82).
     fn missing_definitions(&self, facts: &DraftFacts, now: Timestamp) -> Vec<CustomField> {
         let is_missing = |slug: &str| !facts.fields.iter().any(|field| field.slug == slug);
         let make = |(slug, id): (&String, &CustomFieldId)| CustomField {
@@ -112,7 +112,7 @@ impl UpsertContact {
         self.definitions.iter().filter(|(slug, _)| is_missing(slug)).map(make).collect()
     }
 
-    /// Writes what was said over the contact; what was not said stays (D47).
+    /// Sets the fields that the body has; others stay (D47).
     fn apply(&self, contact: &mut Contact, fields: &BTreeMap<&str, CustomFieldId>) {
         let mapped = &self.mapped;
         fn over<T: Clone>(said: &Option<T>, field: &mut Option<T>) {
@@ -140,7 +140,7 @@ impl UpsertContact {
         self.mapped.email.clone().map_or(Given::Absent, Given::Value)
     }
 
-    /// The contact after the upsert, with what that changes beside it.
+    /// The changes that write the contact and the records made for it.
     fn write(
         &self,
         known: Option<&Stored<Contact>>,
@@ -245,11 +245,11 @@ impl From<MappingError> for InboundError {
 }
 
 impl Inbound<'_> {
-    /// Makes the contact that a body tells of, or brings it up to date (4.9).
+    /// Creates or updates the contact of a body (4.9).
     ///
     /// Atomic: the contact, the definitions, the organization and the event `contact.created` are
-    /// durable together when this answers, or nothing is. Of simultaneous calls for one new phone
-    /// one makes the contact. Idempotent: the same body again changes nothing.
+    /// durable when this returns; after an error nothing was stored. Of simultaneous calls for one
+    /// new phone, one creates the contact. Idempotent: the same body again changes nothing.
     ///
     /// # Errors
     ///

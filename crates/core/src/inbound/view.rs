@@ -21,7 +21,7 @@ pub struct EndpointView {
     pub variable_mapping: BTreeMap<String, String>,
     /// Who may post to it.
     pub auth_mode: AuthMode,
-    /// Whether it takes anything.
+    /// Whether it accepts calls.
     pub is_active: bool,
     /// When it was made.
     pub created_at: Timestamp,
@@ -44,14 +44,14 @@ impl EndpointView {
     }
 }
 
-/// An endpoint with the secret that it was given just now: shown this once.
+/// An endpoint with its new secret, which is shown this once.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EndpointSecretView {
     /// The endpoint.
     #[serde(flatten)]
     pub endpoint: EndpointView,
-    /// What callers present in `X-Service-Secret`.
+    /// The secret that callers send in `X-Service-Secret`.
     pub secret: String,
 }
 

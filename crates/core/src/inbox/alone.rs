@@ -1,4 +1,4 @@
-//! Events that are not about messages: each is taken on its own, between the batches.
+//! Events that are not about messages. Each is handled on its own, between the batches.
 
 use super::{EventOutcome, EventResult, Inbox};
 use crate::error::{Error, NotFound};
@@ -14,7 +14,7 @@ const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How many kinds of a connection are kept (R105).
 const MAX_KINDS: usize = 200;
 
-/// Whether an event is taken on its own.
+/// Whether an event is handled on its own.
 pub(super) const fn is_alone(event: &GatewayEvent) -> bool {
     matches!(
         event,
@@ -32,7 +32,7 @@ fn stored(is_news: bool) -> EventResult {
 }
 
 impl Inbox<'_> {
-    /// Takes an event that [`is_alone`].
+    /// Handles an event that [`is_alone`].
     pub(super) async fn take_alone(
         &self,
         company: CompanyId,
@@ -44,7 +44,8 @@ impl Inbox<'_> {
             GatewayEvent::Connection(status) => {
                 let is_news = app.connections().set_status(company, connection, status).await?;
                 if is_news {
-                    // Webhooks come late and in any order: the gateway is asked what holds.
+                    // Webhooks come late and in any order, so the gateway is asked for the current
+                    // state.
                     app.connections().check_in(company, connection, DOUBTED).await?;
                 }
                 Ok(stored(is_news))
@@ -73,7 +74,7 @@ impl Inbox<'_> {
         }
     }
 
-    /// Keeps the kind and the shape of an event that no adapter knows.
+    /// Keeps the kind and the shape of an event that the adapter does not know.
     async fn keep_unknown(
         &self,
         company: CompanyId,

@@ -1,5 +1,5 @@
-//! A batch of events as one use case: read everything they are about at once, decide one after the
-//! other, commit together.
+//! A batch of events as one use case: everything that they concern is read at once, they are
+//! decided one after the other, and committed together.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl Batch {
         self.events.len()
     }
 
-    /// The same events, each on its own: they are moved, none is copied.
+    /// Batches of one event each; the events are moved, not copied.
     pub(super) fn into_singles(mut self) -> impl Iterator<Item = Self> {
         let events = std::mem::take(&mut self.events);
         events.into_iter().map(move |event| Self { events: vec![event], ..self.clone() })
@@ -106,7 +106,7 @@ impl Batch {
         references.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Everybody that an event names.
+    /// All persons and groups that the events name.
     fn everybody(&self) -> Vec<Names> {
         let named = self.readable().filter_map(|event| match event {
             GatewayEvent::Message(message) | GatewayEvent::Echo(message) => self.names(message),
@@ -124,7 +124,7 @@ impl Batch {
         named.collect()
     }
 
-    /// Whether a message failed because its recipient wants none, which has to be kept of them.
+    /// Whether a message failed because its recipient opted out, which the contact must record.
     fn stops_somebody(&self) -> bool {
         let failures = self.readable().filter_map(|event| match event {
             GatewayEvent::Status(status) => status.failure.as_ref(),
@@ -173,7 +173,7 @@ impl Batch {
         Ok(Some(people))
     }
 
-    /// Reads what only echoes and requests to stop need to know of a contact.
+    /// Reads the data of a contact that only echoes and opt-outs need.
     async fn recall(&self, store: &dyn Reads, person: &mut Person) -> Result<(), StoreError> {
         let id = person.contact.now.id;
         let is_it =
@@ -272,7 +272,8 @@ impl UseCase for Batch {
         now: Timestamp,
     ) -> Result<Decided<Vec<EventResult>>, InboxError> {
         let connection = facts.connection.take().ok_or(InboxError::NotFound)?;
-        // 6.1: what needs a contact only to tell of it does without; the others cannot.
+        // 6.1: status reports, which need the contact only for their events, are handled without
+        // it; other events cannot be.
         if facts.people.is_none() && (!self.everybody().is_empty() || self.stops_somebody()) {
             return Err(InboxError::ContactStateUnavailable);
         }
@@ -327,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Where the text of each event lies in memory, and its number.
+    /// The address in memory of each event's text, and its number.
     fn whereabouts(batch: &Batch) -> Vec<(*const u8, u128)> {
         let place = |(event, ids): &(Incoming, EventIds)| {
             let text = event.as_ref().expect_err("only texts are taken here");

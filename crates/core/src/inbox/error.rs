@@ -1,10 +1,10 @@
-//! Why events of a connection are not taken.
+//! Why events of a connection are not accepted.
 
 use crate::code::Code;
 use crate::error::{Error, NotFound, Rejection};
 
-/// Why events of a connection are not taken (D67, D70). Of the events of one call those before the
-/// trouble may be stored: hand in all of them again.
+/// Why events of a connection are not accepted (D67, D70). Some events of the call may be stored:
+/// send all of them again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InboxError {
     /// The company has no such connection; correct the id.

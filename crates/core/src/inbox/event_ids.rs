@@ -3,7 +3,8 @@
 use crate::ids::{ContactId, EventId, JobId, MessageId};
 use crate::{Recado, Timestamp};
 
-/// Ids for whatever one event makes; made once, so that deciding again decides the same.
+/// Ids for the records that one event may make. They are made once, so that deciding again has the
+/// same result.
 #[derive(Clone, Copy, Debug)]
 pub struct EventIds {
     /// Of a contact.
@@ -12,7 +13,7 @@ pub struct EventIds {
     pub message: MessageId,
     /// Of the job that fetches a file.
     pub job: JobId,
-    /// Of the job that asks who somebody is.
+    /// Of the job that asks the gateway for a sender's phone.
     pub names_job: JobId,
     /// Of events: the contact's creation, what happened to the message, its second step, a block.
     pub events: [EventId; 4],

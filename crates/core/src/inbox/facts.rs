@@ -30,11 +30,11 @@ pub struct BatchFacts {
     pub(super) connection: Option<Stored<Connection>>,
     pub(super) referred: Vec<Referred>,
     pub(super) messages: Vec<Stored<Message>>,
-    /// The recipients of campaigns that got one of the messages.
+    /// The campaigns' recipients of these messages.
     pub(super) recipients: Vec<Stored<Recipient>>,
     /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
-    /// The groups that the connection is known to be in, of those that the events name.
+    /// Those of the named groups that are stored for the connection.
     pub(super) groups: Vec<GroupCode>,
     pub(super) export_frontier: Option<Timestamp>,
 }

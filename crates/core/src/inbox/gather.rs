@@ -1,12 +1,12 @@
-//! Gathering what arrives at once: while one call is at it, the calls that come meanwhile for the
-//! same key wait, and the next one takes all of them together. A gateway that sends each event in a
-//! call of its own, many at a time, then costs about what one that sends batches does. A call that
-//! comes alone does not wait.
+//! Combining simultaneous calls. While one call for a key is under way, further calls for the key
+//! wait, and the next one handles all of them together. A gateway that sends each event in a call
+//! of its own, many at a time, then causes about as much work as one that sends batches. A single
+//! call does not wait.
 //!
-//! What is taken together begins after every call that is answered by it has come: the one that
-//! reads for several reads nothing that is older than their calls.
+//! The combined work begins after all its calls have arrived, so it reads nothing that is older
+//! than any of them.
 //!
-//! Nothing here decides: what cannot be done together is left to its calls one by one.
+//! Calls that cannot be handled together are handled one by one.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -24,9 +24,9 @@ use crate::store::Stored;
 /// The signal to a waiting call.
 #[derive(Debug)]
 pub(super) enum Signal<A> {
-    /// What it asked for was done; this is its answer.
+    /// Its work was done; this is the answer.
     Taken(A),
-    /// It leads now: it takes what waits, its own question first.
+    /// It leads now: it takes the waiting calls, its own first.
     Lead,
 }
 
@@ -73,7 +73,7 @@ impl<K: Copy + Eq + Hash, Q, A> Gather<K, Q, A> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leads, or leaves the question to the next leader.
+    /// Becomes the leader, or queues the question for the next leader.
     pub(super) fn enter(&self, key: K, question: impl FnOnce() -> Q) -> Entered<'_, K, Q, A> {
         let mut queues = self.queues();
         match queues.get_mut(&key) {
@@ -95,7 +95,7 @@ impl<K: Copy + Eq + Hash, Q, A> Gather<K, Q, A> {
     }
 }
 
-/// A waiting call. Dropped, it passes on a signal to lead that it did not follow.
+/// A waiting call. If it is dropped after a signal to lead, the next call gets the signal.
 pub(super) struct Waiter<'a, K: Copy + Eq + Hash, Q, A> {
     gather: &'a Gather<K, Q, A>,
     key: K,
@@ -118,14 +118,15 @@ impl<K: Copy + Eq + Hash, Q, A> Drop for Waiter<'_, K, Q, A> {
     }
 }
 
-/// The right to take what waits. Passed on when it is dropped, by an end or by a cancellation.
+/// The right to take the waiting calls. When it is dropped, at the end or by cancellation, the next
+/// call gets it.
 pub(super) struct Leader<'a, K: Copy + Eq + Hash, Q, A> {
     gather: &'a Gather<K, Q, A>,
     key: K,
 }
 
 impl<K: Copy + Eq + Hash, Q, A> Leader<'_, K, Q, A> {
-    /// Takes waiting calls, the first ones first, as long as `fits` says yes.
+    /// Takes waiting calls in order, as long as `fits` returns true.
     pub(super) fn take(&self, mut fits: impl FnMut(&Q) -> bool) -> Vec<Waiting<Q, A>> {
         let mut queues = self.gather.queues();
         let mut taken = Vec::new();
@@ -150,7 +151,7 @@ impl<K: Copy + Eq + Hash, Q, A> Drop for Leader<'_, K, Q, A> {
     }
 }
 
-/// The calls that hand in events, by connection.
+/// The calls that bring events, by connection.
 pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
 
 /// The look-ups under way, by connection.
@@ -164,7 +165,7 @@ mod tests {
 
     const KEY: u8 = 1;
 
-    /// Takes calls of at most so much together.
+    /// Accepts calls until their sum reaches `room`.
     fn up_to(mut room: usize) -> impl FnMut(&usize) -> bool {
         move |size| {
             let fits = *size <= room;

@@ -1,5 +1,5 @@
-//! Asking a gateway who somebody is that wrote under a name which hides the phone (D15, D62): the
-//! message is taken at once, and the phone is determined afterwards.
+//! Asking a gateway for the phone of a sender whose name hides it (D15, D62). The message is stored
+//! at once, and the phone is determined afterwards.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::messages::Message;
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// What ends a name that hides the phone.
+/// The ending of names that hide the phone.
 const LID: &str = "@lid";
-/// The waits after a failure; after one more the question is given up until the next message.
+/// The waits after a failure; after one more failure it is not tried again until the next message.
 const RETRY_WAITS: [Duration; 4] = [
     Duration::from_secs(5),
     Duration::from_secs(60),
     Duration::from_secs(10 * 60),
     Duration::from_secs(60 * 60),
 ];
-/// How long one question may take beyond the connection's own limit before it counts as dead.
+/// How much longer than the connection's timeout the lease of one question is.
 const LEASE: Duration = Duration::from_secs(30);
 
 impl Workspace<'_> {
-    /// Has the gateway asked for the phone of whom a message was exchanged with, where the event
-    /// did not report it; of several messages of a batch once (R130).
+    /// Queues a job that asks the gateway for the contact's phone, if the event did not report it;
+    /// one job for several messages of a batch (R130).
     pub(super) fn ask_names(&mut self, index: usize, peer: &str, message: &Message, id: JobId) {
         let hidden = peer.ends_with(LID) && self.gateways.can(self.connection, Capability::Names);
         let person = self.people.as_ref().and_then(|people| people.get(index));
@@ -51,8 +51,8 @@ impl Workspace<'_> {
     }
 }
 
-/// Asks the gateway of a message's connection for the phone of whom it was exchanged with, and
-/// finishes the job.
+/// Asks the gateway of a message's connection for the phone of the message's contact, and finishes
+/// the job.
 ///
 /// # Errors
 ///
@@ -87,8 +87,8 @@ pub(crate) async fn learn_names_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// The name whose phone is to be asked for, and the connection to ask; `None` where nothing is left
-/// to be learnt.
+/// The name whose phone is needed, and the connection to ask; `None` if the phone is known or
+/// cannot be asked for.
 async fn hidden_name(
     app: &Recado,
     job: &Job,
@@ -107,7 +107,7 @@ async fn hidden_name(
     Ok(connection.zip(lid_of(&found, &message)))
 }
 
-/// The hidden name of a contact: as the message's connection calls it, else any.
+/// The LID of a contact: the one on the message's connection, else any.
 fn lid_of(found: &ChannelContact, message: &Message) -> Option<String> {
     let here = found.conversations.iter().filter(|known| known.connection == message.connection);
     let called = here.map(|conversation| conversation.identifier.as_str());
@@ -116,7 +116,7 @@ fn lid_of(found: &ChannelContact, message: &Message) -> Option<String> {
     called.chain(own).chain(aliases).find(|name| name.ends_with(LID)).map(str::to_owned)
 }
 
-/// Hands in what was found, in the form of an event of the gateway.
+/// Processes the answer as an event of the gateway.
 async fn tell(app: &Recado, connection: &Connection, names: NamesReport) -> Result<(), StoreError> {
     let event = GatewayEvent::Names(names);
     match app.inbox().receive(connection.company, connection.id, vec![Ok(event)]).await {

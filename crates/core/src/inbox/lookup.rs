@@ -1,5 +1,5 @@
-//! Finding the connection of a webhook: calls that come at once share a reading, which begins after
-//! each of them came, so that a changed secret holds for the very next call.
+//! Finding the connection of a webhook. Simultaneous calls share one read, which begins after all
+//! of them arrived, so that a changed secret applies to the very next call.
 
 use super::Inbox;
 use super::gather::{Entered, Signal};
@@ -23,7 +23,7 @@ impl Inbox<'_> {
             },
         };
         let others = leader.take(|()| true);
-        // A failure drops the others, and each of them asks for itself.
+        // After a failure the others are dropped, and each of them reads on its own.
         let found = self.app.store().connection_anywhere(id).await?;
         for other in others {
             other.taken(found.clone());

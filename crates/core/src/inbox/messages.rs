@@ -16,10 +16,10 @@ use crate::messages::{
     touch_contact, touch_conversation, wants_fetch,
 };
 
-/// How much the clocks of the channel, of gateways and ours may differ.
+/// How much the clocks of the channel, of gateways and of this server may differ.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(10 * 60);
-/// How late a gateway's call may be: Meta repeats one for that long. A time that is further back is
-/// no old word but one of a clock that is wrong (R124).
+/// How late a gateway's call may be: Meta repeats one for that long. An earlier time is treated as
+/// that of a wrong clock (R124).
 const CALLED_AGAIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Contacts could not be read although the event needs them; never answered, as such a batch fails
 /// as a whole.
@@ -94,7 +94,7 @@ impl Workspace<'_> {
                 let is_reply = echo_is_reply(message.timestamp, person.newest_inbound);
                 person.contact.now = moved(&person.contact.now, Act::Echoed { is_reply }, now);
                 person.newest_outbound = Some(SenderType::Agent);
-                // What came after the operator's words is still unread (D44a).
+                // Messages that came after the operator's reply are still unread (D44a).
                 if person.newest_inbound.is_none_or(|inbound| message.timestamp >= inbound) {
                     person.clear_unread();
                 }
@@ -253,7 +253,7 @@ impl Workspace<'_> {
         }
     }
 
-    /// The quoted message as we have it; else as the gateway reports it (D31a).
+    /// The quoted message as it is stored; else as the gateway reports it (D31a).
     fn quoted(&self, event: &GatewayMessage) -> Quoted {
         let ours = event
             .quoted
@@ -274,7 +274,7 @@ impl Workspace<'_> {
         }
     }
 
-    /// Moves the times of the contact and of its conversation on this connection.
+    /// Updates the times of the contact and of its conversation on this connection.
     fn record(&mut self, index: usize, names: &Names, message: &Message) {
         if let Some(conversation) = self.conversation(index, &names.peer) {
             *conversation = touch_conversation(Some(conversation), message, &names.peer);
@@ -284,7 +284,7 @@ impl Workspace<'_> {
         }
     }
 
-    /// What a new message of the contact moves beside the times (3.1).
+    /// The changes by a contact's new message, apart from the times (3.1).
     fn apply_inbound(
         &mut self,
         index: usize,
@@ -354,8 +354,9 @@ impl Workspace<'_> {
         }
     }
 
-    /// Where a request came from (6.1, D43): a reply to a campaign when it quotes a campaign's
-    /// message, or when that is the newest one we sent; of a history by quote only.
+    /// Where a request came from (6.1, D43): a reply to a campaign if it quotes a campaign's
+    /// message, or if the newest outbound message is a campaign's; for messages of a history, only
+    /// if it quotes one.
     fn opt_out_source(
         &self,
         message: &Message,

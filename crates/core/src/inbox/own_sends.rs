@@ -1,5 +1,5 @@
-//! Messages that a gateway reports having sent for a program (D28, D42a): how an uncertain send of
-//! ours is proved where the gateway takes no reference.
+//! Messages that a gateway reports having sent for a program (D28, D42a). If the gateway accepts no
+//! reference, they prove sends with an unknown outcome.
 
 use std::time::Duration;
 
@@ -13,38 +13,39 @@ use crate::messages::{Direction, Failure, Message, MessageFilter, MessageStatus}
 use crate::page::PageRequest;
 use crate::store::{Reads, StoreError, Stored};
 
-/// How much later than ours the gateway's time of a message may be.
+/// How much later than this server's time of a message the gateway's time may be.
 const LATER: Duration = Duration::from_secs(10 * 60);
-/// How much earlier: clocks differ, but what was sent before ours is not ours.
+/// How much earlier it may be, as clocks differ. An earlier one is a different message.
 const EARLIER: Duration = Duration::from_secs(60);
-/// How old what a gateway reports may be: a little more than a pull reaches back, and far more than a
-/// gateway repeats a call of its webhook.
+/// How old a reported message may be: a little more than the history that is pulled, and far more
+/// than the time for which a gateway repeats a webhook.
 const TOLD_WITHIN: Duration = Duration::from_secs(4 * 24 * 60 * 60);
-/// How far the clock of a gateway may be ahead of ours.
+/// How far the clock of a gateway may be ahead of this server's.
 const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many of a contact's newest messages in a status are searched.
 const NEWEST: u32 = 20;
 
-/// Whether it is not known yet that this message was sent.
+/// Whether it is still unknown that this message was sent.
 fn is_open(message: &Message) -> bool {
     let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
     let open = message.status == MessageStatus::Pending || uncertain;
     open && message.provider_id.is_none() && message.direction == Direction::Outbound
 }
 
-/// When the gateway sent something, if the time that it reports can be one of something reported
-/// now: some gateways report constant or wrong ones.
+/// The reported time of the gateway's send, if it is plausible for a report of now: some gateways
+/// report constant or wrong times.
 fn reported_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
     sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
 }
 
-/// Whether an event would prove something by having come now.
+/// Whether an event has neither a reference nor a plausible time, so that its arrival counts as the
+/// time of the send.
 fn proves_by_arrival(event: &Incoming, now: Timestamp) -> bool {
     matches!(event, Ok(GatewayEvent::OwnSend(sent))
         if sent.reference.is_none() && reported_time(sent, now).is_none())
 }
 
-/// Whether what the gateway sent may be this message.
+/// Whether the reported send may be this message.
 fn may_be(
     message: &Message,
     sent: &OwnSend,
@@ -63,8 +64,9 @@ fn may_be(
 }
 
 impl Inbox<'_> {
-    /// What a gateway was asked for, to be taken like the events of a webhook: without what would
-    /// prove something by coming now, since it may be of any time.
+    /// The events of a gateway's answer that may be handled like those of a webhook. Events whose
+    /// arrival would count as the time of the send are left out, as an answer may be about any
+    /// time.
     pub(crate) fn asked_for(&self, mut events: Vec<Incoming>) -> Vec<Incoming> {
         let now = self.app.now();
         events.retain(|event| !proves_by_arrival(event, now));
@@ -73,7 +75,8 @@ impl Inbox<'_> {
 }
 
 impl Batch {
-    /// Open messages to those whom the gateway has sent something that no id explains.
+    /// Messages with an unknown outcome to the recipients of reported sends whose ids are not
+    /// known.
     pub(super) async fn unexplained(
         &self,
         store: &dyn Reads,
@@ -129,7 +132,8 @@ impl Batch {
 }
 
 impl Workspace<'_> {
-    /// A message that the gateway sent for a program: proof of ours, if it is ours.
+    /// A message that the gateway sent for a program. If it is one of this server's, it proves that
+    /// send.
     pub(super) fn take_own_send(
         &mut self,
         batch: &Batch,
@@ -155,8 +159,8 @@ impl Workspace<'_> {
         self.take_status(batch, &status, ids)
     }
 
-    /// The only open message that it can be; none when there are several, of which at most one is
-    /// still being sent (R111).
+    /// The message that it can be; none if there are several and one of them is still being sent
+    /// (R111).
     fn explained(&self, batch: &Batch, sent: &OwnSend) -> Option<MessageId> {
         let names = Names::new(&sent.peer, &sent.aliases, &batch.group_suffix)?;
         let contact = self.people.as_ref()?[self.find(&names)?].contact.now.id;
@@ -166,7 +170,7 @@ impl Workspace<'_> {
         fitting.sort_by_key(|message| (message.created_at, message.id));
         match fitting.as_slice() {
             [only] => Some(only.id),
-            // Whichever of several that are over it was, it was one of them.
+            // Several failed as uncertain: it was one of them, and the oldest is taken.
             [oldest, ..] if fitting.iter().all(|m| m.status == MessageStatus::Failed) => {
                 Some(oldest.id)
             }

@@ -23,7 +23,7 @@ const MAX_EVENTS: usize = 1_000;
 ///
 /// # Errors
 ///
-/// When `events` is missing, is no array or holds too many, or another field is there.
+/// When `events` is missing, is no array or has too many entries, or when there is another field.
 pub fn parse_events(
     body: &Map<String, Value>,
     group_suffix: &str,
@@ -202,7 +202,7 @@ fn channel_name(value: &Value) -> Result<String, String> {
     }
 }
 
-/// A text of the outside: control characters are dropped, not refused, as nobody can send it again.
+/// An external text: control characters are removed, not refused, as its author cannot correct it.
 fn long_text(value: &Value, max_chars: usize) -> Result<String, String> {
     let text = value.as_str().ok_or("must be a string")?;
     if text.chars().count() > max_chars {
@@ -211,7 +211,7 @@ fn long_text(value: &Value, max_chars: usize) -> Result<String, String> {
     Ok(text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect())
 }
 
-/// A short text of the outside: cut to its limit.
+/// A short external text, cut to its limit.
 fn short_text(value: &Value) -> Result<String, String> {
     let text = long_text(value, MAX_CONTENT)?;
     Ok(text.trim().chars().take(text::SHORT).collect())
@@ -237,7 +237,7 @@ fn media(value: &Value) -> Result<EventMedia, String> {
     })
 }
 
-/// Numeric codes are the official API's, textual ones the catalogue's (D67).
+/// Numeric codes are those of the official API, textual ones those of the catalogue (D67).
 fn failure(value: &Value) -> Result<Failure, String> {
     let fields = EventFields { object: value.as_object().ok_or("must be an object")? };
     let code = fields.optional("code", |value| match value {

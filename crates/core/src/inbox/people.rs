@@ -1,4 +1,4 @@
-//! Who an event is about (D15, D62, D67).
+//! The contacts that events are about (D15, D62, D67).
 
 use super::person::Person;
 use super::person::Tracked;
@@ -51,7 +51,7 @@ impl Names {
         self.keys.iter().filter_map(ChannelKey::phone)
     }
 
-    /// Adds what has to be asked to find the contact.
+    /// Adds the keys by which the contact is searched.
     pub(super) fn ask(&self, query: &mut ChannelQuery) {
         query.identifiers.extend(self.identifiers());
         query.keys.extend(self.keys.iter().cloned());
@@ -63,8 +63,8 @@ impl Names {
         self.rank(person, &person.contact.now.source_platform).is_some()
     }
 
-    /// How surely this contact is the one that is named: the lower the surer. What the gateway
-    /// calls it by comes before its other names, and a phone that it only has comes last.
+    /// How well the names match this contact; a lower rank is a better match. The gateway's name
+    /// for it comes before aliases, and the contact's phone comes last.
     fn rank(&self, person: &Person, platform: &Platform) -> Option<usize> {
         let contact = &person.contact.now;
         if contact.source_platform != *platform {
@@ -85,7 +85,7 @@ impl Names {
     }
 }
 
-/// The names that a key stands for, as they are written.
+/// The forms in which the name of a key is written.
 fn forms(key: &ChannelKey) -> Vec<String> {
     match key.phone() {
         Some(phone) => phone.aliases(),
@@ -96,7 +96,7 @@ fn forms(key: &ChannelKey) -> Vec<String> {
 /// Whether a contact had to be made for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matched {
-    /// It was there.
+    /// It existed.
     Known(usize),
     /// It was made.
     New(usize),
@@ -121,8 +121,8 @@ impl Workspace<'_> {
         ranked.min().map(|(_, index)| index)
     }
 
-    /// The contact that is named, made if it is not known, with all names that the event
-    /// brings. `None` when contacts could not be read.
+    /// The contact that is named, made if it is not known, with all names of the event. `None` when
+    /// contacts could not be read.
     pub(super) fn match_or_create(
         &mut self,
         names: &Names,
@@ -173,7 +173,7 @@ impl Workspace<'_> {
         Some(people.len() - 1)
     }
 
-    /// Names that turned out to be one person's: a person whom one of them names learns the others.
+    /// Names of one person: a contact that has one of them gets the others.
     pub(super) fn take_names(&mut self, batch: &Batch, report: &NamesReport) -> EventResult {
         let Some(names) = Names::new(&report.peer, &report.aliases, &batch.group_suffix) else {
             return EventResult::refused("no name is one of a contact");
@@ -186,9 +186,9 @@ impl Workspace<'_> {
     }
 
     /// Newly learnt names that are free are added; those of another contact stay with it (D67). A
-    /// phone that is learnt becomes the phone of everybody who is named and has none: if that is
-    /// another's phone, both stay, and a send by phone is ambiguous until the operator merges them.
-    /// Tells whether anything is new.
+    /// new phone becomes the phone of every named contact that has none. If another contact has
+    /// this phone, both stay, and a send by phone is ambiguous until the operator merges them.
+    /// Returns whether anything is new.
     fn learn(&mut self, names: &Names, index: usize) -> bool {
         let (now, platform) = (self.now, self.connection.platform.clone());
         let Some(people) = self.people.as_mut() else { return false };
@@ -220,8 +220,9 @@ impl Workspace<'_> {
         is_news
     }
 
-    /// The conversation of a contact on this connection, made if it is missing; addressed from now
-    /// on as `peer`, unless that is a hidden id of somebody whose number is known there.
+    /// The conversation of a contact on this connection, made if it is missing. Messages are
+    /// addressed to `peer` from now on, unless that is a LID or business-scoped id and the number
+    /// is known there.
     pub(super) fn conversation(&mut self, index: usize, peer: &str) -> Option<&mut Conversation> {
         let connection = self.connection.id;
         let company = self.connection.company;

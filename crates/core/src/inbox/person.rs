@@ -32,7 +32,7 @@ impl<T: Clone + PartialEq + Into<Row>> Tracked<T> {
     }
 }
 
-/// A contact with what is known of it.
+/// A contact with its aliases, conversations and newest messages.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
     pub(super) contact: Tracked<Contact>,
@@ -41,7 +41,7 @@ pub(super) struct Person {
     pub(super) conversations: Vec<Tracked<Conversation>>,
     /// The provider's time of its newest inbound message that is not from a history (D42a).
     pub(super) newest_inbound: Option<Timestamp>,
-    /// Who sent its newest outbound message that is not from a history (D43).
+    /// The sender type of its newest outbound message that is not from a history (D43).
     pub(super) newest_outbound: Option<SenderType>,
 }
 
@@ -50,16 +50,16 @@ impl Person {
         self.contact.read.is_none()
     }
 
-    /// The contact as it was read, if something is to be written that goes with it while it is not
-    /// written itself: a conversation that is new. Whoever merges or deletes it meanwhile would not
-    /// see that.
+    /// A precondition that the contact is unchanged, if a new conversation is written but the
+    /// contact is not. Without it, a concurrent merge or deletion of the contact would miss the
+    /// conversation.
     pub(super) fn relied_on(&self) -> Option<Precondition> {
         let read = self.contact.read.as_ref()?;
         let is_met = self.conversations.iter().any(|known| known.read.is_none());
         (is_met && *read.value() == self.contact.now).then(|| read.unchanged())
     }
 
-    /// Nothing waits for an answer any more (D44a, R36).
+    /// Sets the unread messages of all conversations to zero (D44a, R36).
     pub(super) fn clear_unread(&mut self) {
         for conversation in &mut self.conversations {
             conversation.now.unread = 0;

@@ -1,4 +1,4 @@
-//! Taking events of a connection in: in batches, and one by one where that is needed.
+//! Accepting events of a connection: in batches, and one by one if necessary.
 
 use super::alone::is_alone;
 use super::error::of_connection;
@@ -16,11 +16,11 @@ use crate::store::{RecordsExt, StoreError};
 const BATCH: usize = 100;
 
 impl Inbox<'_> {
-    /// Takes events of a connection, in order, and answers a result for each. An event that cannot
-    /// be read, or that changes nothing, never stands in the way of the others.
+    /// Accepts events of a connection, in order, and returns a result for each. An event that
+    /// cannot be read, or that changes nothing, does not affect the others.
     ///
-    /// Idempotent: an event that comes again is a duplicate. Everything that was answered `stored`
-    /// is durable, with the events it causes. A failure of the store leaves the first events
+    /// Idempotent: an event that comes again is a duplicate. Everything with the result `stored` is
+    /// durable, with the events that it causes. After a failure of the store, some events may be
     /// stored; send all of them again.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Inbox<'_> {
         Ok(results)
     }
 
-    /// Takes the waiting events, together with those of other calls that wait meanwhile.
+    /// Handles the waiting events, together with those of other waiting calls.
     async fn flush(
         &self,
         company: CompanyId,
@@ -101,7 +101,7 @@ impl Inbox<'_> {
                 }
                 Ok(results)
             }
-            // Whatever was in the way, it may be in the way of some of the calls only.
+            // The error may concern the events of some calls only.
             Err(_) => {
                 drop(others);
                 self.take(company, connection, events).await
@@ -109,8 +109,8 @@ impl Inbox<'_> {
         }
     }
 
-    /// Decides and commits events together; one by one when others keep changing what they are about,
-    /// or the store cannot take some of them.
+    /// Decides and commits events together; one by one if concurrent writes keep conflicting, or if
+    /// the store cannot store some of them.
     async fn take(
         &self,
         company: CompanyId,
@@ -125,7 +125,8 @@ impl Inbox<'_> {
                 for single in batch.into_singles() {
                     match self.app.run(&single).await {
                         Ok(result) => results.extend(result),
-                        // Those behind it are taken all the same; the call comes again for this one.
+                        // The events after it are handled all the same; the gateway repeats the
+                        // call because of this one.
                         Err(error) if may_be_of_one(&error) => {
                             first_error.get_or_insert(error);
                         }
@@ -139,8 +140,8 @@ impl Inbox<'_> {
     }
 }
 
-/// Whether an error may be one event's alone: others keep changing what it is about, or the store
-/// cannot take it.
+/// Whether an error may concern a single event: concurrent writes keep conflicting, or the store
+/// cannot store it.
 const fn may_be_of_one<E>(error: &Error<E>) -> bool {
     matches!(error, Error::Busy | Error::Store(StoreError::Corrupt(_)))
 }

@@ -19,7 +19,7 @@ use crate::sending::asks_to_stop;
 pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
 
 impl Workspace<'_> {
-    /// How far a message came: moves it on, or is kept until the message is known (R30).
+    /// A status report: it changes the message, or is kept until the message is known (R30).
     pub(super) fn take_status(
         &mut self,
         batch: &Batch,
@@ -48,7 +48,8 @@ impl Workspace<'_> {
             && message.status == MessageStatus::Pending
             && report.status == MessageStatus::Failed
         {
-            // Whether it was sent at all is for the send's own answer to say, and to tell first.
+            // The message is still being sent: the answer to the send decides whether it was sent,
+            // and its event comes first. The report is kept until then.
             self.keep(event, report);
             return EventResult::about(EventOutcome::Stored, id);
         }
@@ -75,8 +76,8 @@ impl Workspace<'_> {
         }
     }
 
-    /// Adds what was reported before of an id that turns out to be a message's. A failure is told
-    /// after the send that it is of.
+    /// Adds the report that was kept for the id of this message. A failure is reported after
+    /// `message.sent`.
     fn add_kept(&self, event: &StatusEvent, reports: &mut Vec<StatusReport>) {
         let Some(RefTarget::Report { report: kept, .. }) = self.report_of(&event.provider_id)
         else {
@@ -100,8 +101,8 @@ impl Workspace<'_> {
         self.point(event.provider_id.clone(), RefTarget::Report { report, expires_at });
     }
 
-    /// Moves a message as far as a report of `at` says and fires its events; false when that is nowhere.
-    /// A message that was pending is sent first, which fires `message.sent`.
+    /// Changes a message's status by a report of `at` and adds the events; false if the report
+    /// changes nothing. A pending message becomes sent first, which adds `message.sent`.
     pub(super) fn advance_message(
         &mut self,
         batch: &Batch,
@@ -133,7 +134,7 @@ impl Workspace<'_> {
             } else {
                 status_updated(event, &message, step.previous, contact, self.connection, self.now)
             };
-            // D65: how far something of the past had come is no news.
+            // D65: no event is sent for a message of a history.
             if !message.is_history {
                 self.emit(reported);
             }
@@ -148,9 +149,10 @@ impl Workspace<'_> {
         true
     }
 
-    /// What a step of `message` moves on its contact. Proof that it was sent does what the
-    /// gateway's acceptance does (3.1, D35), unless something newer has happened since; that the
-    /// recipient wants none is their request to stop (R114), and answers whether that is new.
+    /// The effect of a status step of `message` on its contact. Proof that it was sent has the
+    /// effect of the gateway's acceptance (3.1, D35), unless there are newer messages. A failure
+    /// because the recipient opted out blocks the contact (R114); returns whether that has to be
+    /// announced.
     fn follow_up(&mut self, message: &Message, step: &StatusStep, at: Timestamp) -> bool {
         let now = self.now;
         let stops = asks_to_stop(step, self.connection, self.gateways);

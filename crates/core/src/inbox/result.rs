@@ -1,4 +1,4 @@
-//! What is answered for each event (D67).
+//! The result of each event (D67).
 
 use serde::Serialize;
 
@@ -6,15 +6,15 @@ use crate::ids::MessageId;
 use crate::words::words;
 
 words! {
-    /// What became of an event.
+    /// The outcome of an event.
     EventOutcome {
-        /// It was taken, and everything it causes is durable.
+        /// It was stored, and everything it causes is durable.
         Stored = "stored",
-        /// It was known already.
+        /// It was stored already.
         Duplicate = "duplicate",
         /// It changes nothing.
         Ignored = "ignored",
-        /// It cannot be taken; `reason` says why.
+        /// It cannot be accepted; `reason` says why.
         Refused = "refused",
     }
 }
@@ -23,7 +23,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventResult {
-    /// What became of it.
+    /// The outcome.
     pub result: EventOutcome,
     /// The message it is about, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]

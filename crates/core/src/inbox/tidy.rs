@@ -1,6 +1,6 @@
-//! What every event is held to, whoever read it: texts without control characters and within
-//! limits, names and ids that can be kept. People write what they like, and a gateway passes it on:
-//! what is too long is cut, and only what cannot be kept at all is refused.
+//! Normalization of every event, whichever gateway it comes from: texts without control characters
+//! and within limits, names and ids that can be stored. Texts that are too long are cut, as their
+//! authors cannot correct them; an event is refused only if it cannot be stored at all.
 
 use crate::gateway::{
     EventMedia, GatewayEvent, GatewayMessage, Incoming, NamesReport, OwnSend, PreferenceReport,
@@ -10,7 +10,7 @@ use crate::groups::Group;
 use crate::messages::ProviderMessageId;
 use crate::text;
 
-/// Most characters of what a message says; far above what any channel carries.
+/// The most characters of a message's content; far more than any channel allows.
 pub(super) const MAX_CONTENT: usize = 65_536;
 /// Most characters of an address of a file.
 pub(super) const MAX_URL: usize = 4_096;
@@ -23,7 +23,7 @@ pub(crate) fn tidied(text: &str, max_chars: usize) -> String {
     kept.take(max_chars).collect()
 }
 
-/// The same of a text that may be missing; what is nothing but white space is.
+/// The same for an optional text; `None` if only white space is left.
 fn optional(text: Option<String>, max_chars: usize) -> Option<String> {
     text.map(|text| tidied(&text, max_chars)).filter(|text| !text.trim().is_empty())
 }
@@ -45,16 +45,16 @@ fn provider_id(id: &ProviderMessageId) -> Result<ProviderMessageId, String> {
     ProviderMessageId::parse(id.as_str()).ok_or_else(|| "the provider's id is no id".to_owned())
 }
 
-/// The subject of a group, as it is kept.
+/// The group with its subject normalized.
 pub(crate) fn tidy_group(group: Group) -> Group {
     Group { subject: group.subject.map(|subject| tidied(&subject, text::SHORT)), ..group }
 }
 
-/// The event as it is taken (R35).
+/// The normalized event (R35).
 ///
 /// # Errors
 ///
-/// Why it cannot be.
+/// Why it cannot be stored.
 pub(super) fn tidy(event: GatewayEvent) -> Incoming {
     Ok(match event {
         GatewayEvent::Message(reported) => GatewayEvent::Message(message(reported)?),

@@ -1,4 +1,4 @@
-//! What gateways post to their connections' addresses (D68): verified, translated, routed, taken.
+//! Webhooks of gateways (D68): verified, translated, routed to connections, and stored.
 
 use super::{EventOutcome, EventResult, Inbox, InboxError};
 use crate::code::Code;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// The most bytes of one webhook (D68).
 pub const WEBHOOK_LIMIT: usize = 16 * 1024 * 1024;
 
-/// Why a gateway's call is not taken (D68).
+/// Why a gateway's call is not accepted (D68).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderWebhookError {
-    /// No connection has this address, or its gateway makes no such calls; correct the address.
+    /// No connection has this address, or its gateway sends no webhooks; correct the address.
     #[error("there is no connection with this webhook address")]
     NotFound,
     /// The signature or token is missing or wrong; nothing was read. Correct the secret on one of
@@ -30,7 +30,7 @@ pub enum ProviderWebhookError {
     /// The body, or the query of a verification, is not what the gateway sends.
     #[error("the call cannot be read: it is not what the gateway sends")]
     Malformed,
-    /// The contacts that it names could not be read; the gateway has to call again (D70).
+    /// The contacts that it names could not be read; the gateway has to repeat the call (D70).
     #[error("the contact's state could not be read")]
     ContactStateUnavailable,
 }
@@ -50,7 +50,7 @@ impl Rejection for ProviderWebhookError {
 impl From<InboxError> for ProviderWebhookError {
     fn from(error: InboxError) -> Self {
         match error {
-            // The connection was deleted while it was called.
+            // The connection was deleted during the call.
             InboxError::NotFound => Self::NotFound,
             InboxError::ContactStateUnavailable => Self::ContactStateUnavailable,
         }
@@ -67,7 +67,7 @@ impl From<WebhookRefused> for ProviderWebhookError {
     }
 }
 
-/// A connection whose address was called. What was called is not verified by that.
+/// A connection whose address was called. The call itself is not verified yet.
 #[derive(Clone)]
 pub struct CalledConnection {
     connection: Stored<Connection>,
@@ -92,16 +92,17 @@ impl CalledConnection {
     }
 }
 
-/// What became of the events of one call, in numbers and reasons; nothing that a person wrote.
+/// The outcome of the events of one call, in numbers and reasons, without any text that a person
+/// wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedWebhook {
     /// Events that changed something.
     pub stored: usize,
-    /// Events that were known, or that change nothing.
+    /// Events that were stored before, or that change nothing.
     pub passed_over: usize,
     /// Why others were refused; at most 20 reasons.
     pub refused: Vec<String>,
-    /// How many were refused, all of them counted.
+    /// How many were refused in all.
     pub refused_in_all: usize,
     /// The kinds that the adapter does not know; at most 20.
     pub unknown: Vec<String>,
@@ -130,8 +131,8 @@ impl ReceivedWebhook {
 }
 
 impl Inbox<'_> {
-    /// Finds the connection whose address was called, and refuses a call that is wrong already by
-    /// its head: `webhook` has no body yet.
+    /// Finds the connection whose address was called, and refuses a call whose headers or query are
+    /// wrong: `webhook` has no body yet.
     ///
     /// # Errors
     ///
@@ -154,11 +155,12 @@ impl Inbox<'_> {
         Ok(CalledConnection { connection, provider })
     }
 
-    /// Finds the connection whose address is being verified, and makes the answer to its gateway.
+    /// Finds the connection whose address its gateway is verifying, and makes the answer.
     ///
     /// # Errors
     ///
-    /// [`ProviderWebhookError`]; [`ProviderWebhookError::NotFound`] also where the gateway verifies no address.
+    /// [`ProviderWebhookError`]; [`ProviderWebhookError::NotFound`] also if this gateway does not
+    /// verify addresses.
     pub async fn verify_address(
         &self,
         id: &str,
@@ -175,14 +177,15 @@ impl Inbox<'_> {
         answer.map_err(|refused| Error::Rejected(refused.into()))
     }
 
-    /// Verifies a call and takes its events, each for the connection it is for. When this answers,
-    /// everything that was stored is durable, with the events it causes. Idempotent: a call that
-    /// comes again changes nothing.
+    /// Verifies a call and stores its events, each for the connection that it belongs to. When this
+    /// returns, everything that was stored is durable, with the events it causes. Idempotent: a
+    /// repeated call changes nothing.
     ///
     /// # Errors
     ///
-    /// [`ProviderWebhookError`]. A failure of the store, and [`ProviderWebhookError::ContactStateUnavailable`], may
-    /// leave the first events stored; the gateway has to call again.
+    /// [`ProviderWebhookError`]. A failure of the store, and
+    /// [`ProviderWebhookError::ContactStateUnavailable`], may leave some events stored; the gateway
+    /// has to repeat the call.
     pub async fn take_webhook(
         &self,
         called: &CalledConnection,
@@ -208,7 +211,7 @@ impl Inbox<'_> {
         Ok(taken)
     }
 
-    /// The events by connection, in order.
+    /// The events grouped by connection, in order.
     async fn routed(
         &self,
         called: &CalledConnection,
@@ -252,8 +255,9 @@ fn is_called(called: &Connection, shared: Option<&SharedWebhook>, to: &Addressee
 }
 
 /// The connections an event is for: those of the company's connections with the same secret that
-/// have its number, or its account (D68). A connection that does not name its account takes what
-/// its own address is told of any; so does the called one of an account that none names (R120).
+/// have its number, or its account (D68). If the called connection's settings have no account, it
+/// gets events of any account. If no connection has the account, the called one gets the event
+/// (R120).
 fn targets(
     called: &Connection,
     shared: Option<&SharedWebhook>,
@@ -273,7 +277,7 @@ fn targets(
         Addressee::Number(number) => {
             let with_number =
                 of_app.filter(|c| c.settings.text(&shared.number) == Some(number.as_str()));
-            // Of several, the one in use; of several in use, the oldest.
+            // Of several, an active one; of several active ones, the oldest.
             let chosen = with_number.min_by_key(|c| (!c.is_active, c.created_at, c.id));
             chosen.map(|connection| connection.id).into_iter().collect()
         }

@@ -1,4 +1,4 @@
-//! What a batch of events has read, changed step by step, and what of it has to be written.
+//! The rows that a batch of events has read, changed event by event, and the writes that result.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,7 +27,7 @@ pub(super) struct Workspace<'a> {
     /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
     messages: BTreeMap<MessageId, Tracked<Message>>,
-    /// The recipients of campaigns by the message they got.
+    /// The recipients of campaigns, by message.
     recipients: BTreeMap<MessageId, Tracked<Recipient>>,
     refs: HashMap<ProviderMessageId, Tracked<MessageRef>>,
     groups: Vec<GroupCode>,
@@ -77,7 +77,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The message that a provider's id stands for.
+    /// The message that a provider's id refers to.
     pub(super) fn message_of(&self, id: &ProviderMessageId) -> Option<MessageId> {
         match &self.refs.get(id)?.now.target {
             RefTarget::Message(message) => Some(*message),
@@ -85,8 +85,8 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// What becomes of an event about a message that is not to come again: it was stored already,
-    /// or it was and went with its contact (D31, R145).
+    /// The result of an event about a message that is not stored again: it is stored already, or
+    /// was deleted with its contact (D31, R145).
     pub(super) fn repeated(&self, id: &ProviderMessageId) -> Option<EventResult> {
         match self.message_of(id) {
             Some(known) => Some(EventResult::about(EventOutcome::Duplicate, known)),
@@ -94,8 +94,8 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Whether the message of a provider's id was deleted with its contact a short while ago, and
-    /// none was imported under it since.
+    /// Whether the message of a provider's id was deleted with its contact, its trace has not
+    /// expired, and no message was imported under the id since.
     pub(super) fn is_forgotten(&self, id: &ProviderMessageId) -> bool {
         if self.message_of(id).is_some() {
             return false;
@@ -107,7 +107,7 @@ impl<'a> Workspace<'a> {
         })
     }
 
-    /// What is kept of a provider's id that no message has yet, unless it has expired.
+    /// The report or trace kept for a provider's id without a message, unless it has expired.
     pub(super) fn report_of(&self, id: &ProviderMessageId) -> Option<&RefTarget> {
         match &self.refs.get(id)?.now.target {
             RefTarget::Message(_) | RefTarget::Forgotten { .. } => None,
@@ -128,7 +128,7 @@ impl<'a> Workspace<'a> {
         Some(&mut self.messages.get_mut(&id)?.now)
     }
 
-    /// Replaces a message that has moved on; the recipient that got it follows (D58).
+    /// Replaces a message whose status changed, and updates its campaign recipient (D58).
     pub(super) fn replace_message(&mut self, message: Message) {
         if let Some(recipient) = self.recipients.get_mut(&message.id) {
             recipient.now = follow(&recipient.now, &message, self.now);
@@ -138,7 +138,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Adds a message and lets its provider's id stand for it.
+    /// Adds a message and makes its provider's id refer to it.
     pub(super) fn add_message(&mut self, message: Message) {
         if let Some(id) = message.provider_id.clone() {
             self.point(id, RefTarget::Message(message.id));
@@ -146,7 +146,7 @@ impl<'a> Workspace<'a> {
         self.messages.insert(message.id, Tracked::new(message));
     }
 
-    /// Lets a provider's id stand for `target`.
+    /// Makes a provider's id refer to `target`.
     pub(super) fn point(&mut self, id: ProviderMessageId, target: RefTarget) {
         match self.refs.get_mut(&id) {
             Some(entry) => entry.now.target = target,
@@ -162,7 +162,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The group is known to exist for this connection from now on (R32).
+    /// Stores the group for this connection, unless it is stored (R32).
     pub(super) fn meet_group(&mut self, code: GroupCode) {
         if !self.groups.contains(&code) {
             self.groups.push(code.clone());
@@ -178,7 +178,7 @@ impl<'a> Workspace<'a> {
         self.jobs.push(job);
     }
 
-    /// The work that was added.
+    /// The jobs that were added.
     pub(super) fn jobs(&self) -> &[Job] {
         &self.jobs
     }
@@ -188,8 +188,8 @@ impl<'a> Workspace<'a> {
     }
 
     /// Everything that has to be written: rows that change, in the order of their kinds and keys,
-    /// then new rows, before those that refer to them, each kind together. Stores write what is
-    /// alike and in order with less effort.
+    /// then new rows, before those that refer to them, each kind together. Stores write changes of
+    /// one kind in order with fewer statements.
     pub(super) fn into_changes(self) -> ChangeSet {
         let company = self.connection.company;
         let mut changes = ChangeSet::new();
@@ -232,7 +232,7 @@ impl<'a> Workspace<'a> {
         changes.changes.extend(contacts.into_iter().chain(conversations).chain(messages));
         changes.changes.extend(recipients);
         changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
-        // An id that stood for a report may stand for a new message now.
+        // A reference that held a report may refer to a new message now.
         changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));
         for job in self.jobs {
             changes = changes.insert(job);
@@ -244,7 +244,7 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// The writes that rows need: of those that are there, and of new ones.
+/// The necessary writes: those of existing rows, and those of new ones.
 fn parted<T: Clone + PartialEq + Into<Row>>(
     entries: impl IntoIterator<Item = Tracked<T>>,
 ) -> (Vec<Change>, Vec<Change>) {

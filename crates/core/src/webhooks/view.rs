@@ -47,7 +47,7 @@ impl WebhookView {
     }
 }
 
-/// A webhook with the secret that it was given just now: shown this once.
+/// A webhook with its new secret, which is shown this once.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SecretView {
