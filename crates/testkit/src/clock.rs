@@ -1,4 +1,4 @@
-//! A clock that stands still until it is moved.
+//! A clock that only tests move.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,18 +13,19 @@ use recado_core::{Clock, Timestamp};
 #[derive(Debug)]
 struct Shown {
     now: AtomicI64,
-    /// How much time has passed; a clock that is set back does not undo that.
+    /// The elapsed time. Setting the clock back does not reduce it.
     passed: AtomicI64,
     sleepers: Mutex<Vec<Waker>>,
 }
 
-/// A clock for tests. Clones show and move the same time, and those who [sleep](Timer::sleep) by it
-/// wake when it was moved on far enough; setting it back wakes nobody and holds nobody up.
+/// A clock for tests. Clones show and move the same time. A task that [sleeps](Timer::sleep) by
+/// this clock wakes when the clock has advanced far enough. Setting the clock back neither wakes
+/// nor delays it.
 #[derive(Clone, Debug)]
 pub struct TestClock(Arc<Shown>);
 
 impl TestClock {
-    /// Where [`TestClock::default`] begins: 2026-11-20T12:00:00Z.
+    /// The time at which [`TestClock::default`] starts: 2026-11-20T12:00:00Z.
     pub const START: Timestamp = Timestamp::from_millis(1_795_176_000_000);
 
     /// A clock that shows `now`.
@@ -34,20 +35,20 @@ impl TestClock {
         Self(Arc::new(Shown { now, passed, sleepers: Mutex::default() }))
     }
 
-    /// Moves the clock to `now`, forth or back.
+    /// Moves the clock to `now`, forwards or backwards.
     pub fn set(&self, now: Timestamp) {
         let before = self.0.now.swap(now.millis(), Ordering::SeqCst);
         self.0.passed.fetch_add((now.millis() - before).max(0), Ordering::SeqCst);
         self.wake();
     }
 
-    /// Sets the clock back, as a correction of a clock that was ahead does: no time passes.
+    /// Sets the clock back, as a correction of a wrong clock does. Elapsed time does not change.
     pub fn set_back(&self, by: Duration) {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.0.now.fetch_sub(by, Ordering::SeqCst);
     }
 
-    /// Moves the clock on.
+    /// Moves the clock forwards.
     pub fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.0.now.fetch_add(by, Ordering::SeqCst);

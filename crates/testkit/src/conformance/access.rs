@@ -11,7 +11,7 @@ use super::scene::{Scene, at, first};
 use crate::SeededIds;
 use crate::kit::{Kit, body};
 
-/// D11: one read for every call.
+/// D11: one read for every call gives the key and its company.
 pub async fn a_key_is_found_by_its_hash_with_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -26,7 +26,7 @@ pub async fn a_key_is_found_by_its_hash_with_its_company(harness: &dyn Harness) 
     assert_eq!(scene.store.key_by_hash(&unknown).await.expect("the store works"), None);
 }
 
-/// No call that begins after a key was revoked is accepted, in any process.
+/// A call that begins after a key was revoked is refused, in every process.
 pub async fn a_revoked_key_is_not_found(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let second = harness.second().await.unwrap_or_else(|| scene.store.clone());
@@ -39,7 +39,7 @@ pub async fn a_revoked_key_is_not_found(harness: &dyn Harness) {
     }
 }
 
-/// A change of plan or rates holds from the next call on (D10, D12).
+/// A change of plan or rates applies from the next call on (D10, D12).
 pub async fn a_change_of_plan_is_seen_with_the_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let second = harness.second().await.unwrap_or_else(|| scene.store.clone());
@@ -83,7 +83,7 @@ pub async fn companies_keys_and_members_are_listed_by_creation_then_id(harness: 
     assert_eq!(store.all::<Company>(()).await.expect("works"), companies);
 }
 
-/// Byte for byte.
+/// Secrets are read back byte for byte.
 pub async fn a_secret_is_read_back(harness: &dyn Harness) {
     let store = harness.store().await;
     assert_eq!(store.get::<Secret>(SecretName::CursorKey).await.expect("works"), None);
@@ -95,7 +95,7 @@ pub async fn a_secret_is_read_back(harness: &dyn Harness) {
     assert_eq!(kept.map(Stored::into_value), Some(secret));
 }
 
-/// Cursors of one process are taken by the others (D25).
+/// A cursor made by one process is accepted by the others (D25).
 pub async fn two_processes_that_start_at_once_share_one_secret(harness: &dyn Harness) {
     let store = harness.store().await;
     let second = harness.second().await.unwrap_or_else(|| store.clone());
@@ -123,7 +123,7 @@ pub async fn two_processes_that_start_at_once_share_one_secret(harness: &dyn Har
     assert_eq!(rest.expect("the cursor is known to both").items.len(), 1);
 }
 
-/// Readiness probes.
+/// Used for readiness probes.
 pub async fn a_new_store_is_ready(harness: &dyn Harness) {
     let store = harness.store().await;
     store.ready().await.expect("it was just opened");

@@ -1,4 +1,5 @@
-//! Who asked: a promise that fails inside a helper names the line of the suite that called it.
+//! Where a promise failed: a panic inside a helper names the line of the suite that called the
+//! helper.
 
 use std::fmt::{self, Debug, Display};
 use std::panic::Location;
@@ -9,8 +10,9 @@ use recado_core::store::{
 
 use super::scene::Scene;
 
-/// The line that called a helper. Async functions cannot be told it by the compiler: a helper is a
-/// plain function that asks for it and answers a future.
+/// The line that called a helper. The compiler cannot pass it to an async function
+/// (`#[track_caller]`). Therefore a helper is a plain function that takes the line and returns a
+/// future.
 #[derive(Clone, Copy)]
 pub(super) struct CallSite(&'static Location<'static>);
 
@@ -26,18 +28,18 @@ impl CallSite {
         Self(Location::caller())
     }
 
-    /// What the store answered.
+    /// The answer of the store; panics if the store failed.
     pub(super) fn works<T>(self, answer: Result<T, StoreError>) -> T {
         answer.unwrap_or_else(|error| panic!("{self}: the store failed: {error}"))
     }
 
-    /// What is there.
+    /// The value that must be there; panics if it is missing.
     pub(super) fn finds<T>(self, what: &str, found: Option<T>) -> T {
         found.unwrap_or_else(|| panic!("{self}: {what} is not there"))
     }
 }
 
-/// What a change writes, to be named in a message.
+/// The change as an error message names it.
 fn named(change: &Change) -> String {
     match change.kind() {
         ChangeKind::Insert(row) => format!("the insert of {:?}", row.key()),
@@ -53,7 +55,7 @@ fn listed(references: &[Reference]) -> String {
 }
 
 impl Scene {
-    /// The references of a row that lead nowhere and should not.
+    /// The references of a row whose targets are missing although they must exist.
     async fn dangling(&self, row: &Row) -> Result<Vec<Reference>, StoreError> {
         let mut missing = Vec::new();
         for (reference, key) in row.references() {
@@ -64,7 +66,7 @@ impl Scene {
         Ok(missing)
     }
 
-    /// Why a change was not applied, in words that name its rows.
+    /// Why a change was not applied, in a text that names its rows.
     async fn why_not(&self, change: &Change, error: &CommitError) -> String {
         let name = named(change);
         let what = match change.kind() {
@@ -87,7 +89,7 @@ impl Scene {
         format!("{name} was not applied: {error}; {what}")
     }
 
-    /// Applies changes one by one; each has to be.
+    /// Applies changes one by one. Each must succeed.
     pub(super) async fn applies(
         &self,
         caller: CallSite,
@@ -100,8 +102,8 @@ impl Scene {
         }
     }
 
-    /// Checks that a change is refused for a reference: one of its row leads nowhere, or, where it is
-    /// a deletion, other rows lead to it.
+    /// Checks that a change is refused because of a reference: the row refers to a missing row, or
+    /// the row to delete is referred to.
     #[track_caller]
     pub(super) fn refuses(&self, change: Change) -> impl Future<Output = ()> {
         let caller = CallSite::here();
@@ -131,7 +133,7 @@ impl Scene {
     }
 }
 
-/// The references that may keep a row from being deleted.
+/// The references that can keep a row from being deleted.
 fn leading_to(key: &RowKey) -> Vec<Reference> {
     let refuses = |reference: &&Reference| {
         reference.to == key.kind() && reference.on_delete == recado_core::store::OnDelete::Restrict
@@ -139,7 +141,7 @@ fn leading_to(key: &RowKey) -> Vec<Reference> {
     REFERENCES.iter().filter(refuses).copied().collect()
 }
 
-/// Checks that nothing of a row got lost. Shows in full what differs.
+/// Checks that a row was read as it was stored. The panic shows in full what differs.
 #[track_caller]
 pub(super) fn assert_same<T: PartialEq + Debug>(read: &T, wanted: &T) {
     if read != wanted {

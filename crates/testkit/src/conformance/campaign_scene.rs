@@ -1,4 +1,4 @@
-//! Rows of inbound endpoints, dispatch windows and campaigns, to put beside those of [`Scene`].
+//! Rows of inbound endpoints, dispatch windows and campaigns, for use with those of [`Scene`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::Harness;
 use super::call_site::CallSite;
 use super::scene::{Scene, at, first};
 
-/// More than there ever are.
+/// A limit that no test reaches.
 pub(super) const ALL: u32 = 100_000;
 
 /// A slug.
@@ -32,7 +32,7 @@ pub(super) fn slug(slug: &str) -> EndpointSlug {
     EndpointSlug::parse(slug).expect("a slug")
 }
 
-/// So many of each status, all others none.
+/// Counts of recipients by status. Statuses that are not given have none.
 pub(super) fn counted(counts: &[(RecipientStatus, u64)]) -> RecipientCounts {
     let mut counted = RecipientCounts::default();
     counts.iter().for_each(|(status, count)| counted.add(*status, *count));
@@ -43,12 +43,12 @@ pub(super) fn counted(counts: &[(RecipientStatus, u64)]) -> RecipientCounts {
 pub(super) struct Enrolled {
     pub(super) campaign: Campaign,
     pub(super) list: List,
-    /// The contacts of the list, as they are numbered.
+    /// The contacts of the list, in the order of their numbers.
     pub(super) contacts: Vec<Contact>,
 }
 
-/// Commits all at once, in turns through two processes where there are two. What lost to nobody in
-/// particular is tried again.
+/// Commits all change sets at once, alternating between two processes if the harness has a second
+/// one. A commit that answers [`Conflict::Contended`] is repeated.
 pub(super) async fn at_once(
     harness: &dyn Harness,
     scene: &Scene,
@@ -78,7 +78,7 @@ pub(super) async fn at_once(
 }
 
 impl Scene {
-    /// An endpoint that takes a phone from anybody who knows its secret.
+    /// An endpoint that takes the phone from the body and needs a secret.
     pub(super) fn endpoint(&self, name: &str) -> InboundEndpoint {
         let phone = ("phone_number".to_owned(), "$.phone".to_owned());
         InboundEndpoint {
@@ -94,7 +94,7 @@ impl Scene {
         }
     }
 
-    /// A window that a dispatch has reserved.
+    /// A window with a reservation.
     pub(super) fn window(&self, contact: &Contact, key: u8) -> DispatchWindow {
         DispatchWindow {
             company: self.company,
@@ -113,7 +113,7 @@ impl Scene {
         window.expect("the store works")
     }
 
-    /// A draft of a campaign, whose template and list nobody has.
+    /// A draft of a campaign whose template and list do not exist.
     pub(super) fn campaign(&self) -> Campaign {
         Campaign {
             id: CampaignId::new(self.uuid()),
@@ -145,13 +145,13 @@ impl Scene {
         async move { caller.works(self.store.get::<Campaign>((self.company, id)).await) }
     }
 
-    /// A contact whose id is anything, so that ids do not tell who came first.
+    /// A contact with a random id, so that the order of ids is not the order of creation.
     pub(super) fn contact_by_chance(&self) -> Contact {
         let id = Builder::from_random_bytes(self.random()).into_uuid();
         Contact { id: ContactId::new(id), ..self.contact() }
     }
 
-    /// A stored list of contacts, which come by id.
+    /// A stored list, and its contacts in the order of their ids.
     pub(super) async fn crowd(&self, count: usize) -> (List, Vec<Contact>) {
         let list = self.list();
         let mut contacts: Vec<_> = (0..count).map(|_| self.contact_by_chance()).collect();
@@ -162,7 +162,7 @@ impl Scene {
         (list, contacts)
     }
 
-    /// A running campaign with so many recipients, all waiting.
+    /// A running campaign with this many recipients, all waiting.
     pub(super) async fn enrolled(&self, count: usize) -> Enrolled {
         let (list, contacts) = self.crowd(count).await;
         let campaign =
@@ -176,7 +176,7 @@ impl Scene {
         Enrolled { campaign, list, contacts }
     }
 
-    /// A recipient as it is made.
+    /// A recipient as enrolment makes it.
     pub(super) fn waiting(
         &self,
         campaign: CampaignId,
@@ -196,7 +196,7 @@ impl Scene {
         }
     }
 
-    /// A recipient as it is made, on its way.
+    /// A recipient whose message is being sent.
     pub(super) fn on_its_way(&self, of: &Recipient) -> Recipient {
         Recipient {
             status: RecipientStatus::Sending,
@@ -228,14 +228,14 @@ impl Scene {
         all
     }
 
-    /// Moves a recipient on to a status.
+    /// Changes the status of a recipient.
     pub(super) async fn moves(&self, campaign: CampaignId, number: u32, status: RecipientStatus) {
         let stored = self.recipient_now(campaign, number).await.expect("it is there");
         let moved = Recipient { status, ..stored.value().clone() };
         self.apply(stored.update(moved)).await;
     }
 
-    /// How many recipients have which status.
+    /// The number of recipients by status.
     #[track_caller]
     pub(super) fn counts(&self, campaign: CampaignId) -> impl Future<Output = RecipientCounts> {
         let caller = CallSite::here();
@@ -244,7 +244,7 @@ impl Scene {
 }
 
 impl Enrolled {
-    /// The recipients as they were made.
+    /// The recipients as enrolment made them.
     pub(super) fn recipients(&self, scene: &Scene) -> Vec<Stored<Recipient>> {
         let numbered = (1..).zip(&self.contacts);
         let waiting =

@@ -1,4 +1,4 @@
-//! Campaigns: their rows, their listings, and what relies on one running (D58, D66).
+//! Campaigns: their rows, their listings, and commits that rely on a running campaign (D58, D66).
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use super::campaign_scene::{at_once, counted};
 use super::channel_rows::AWKWARD;
 use super::scene::{Scene, assert_stale, assert_taken, at, conflict, first};
 
-/// The largest amount of any unit that is kept elsewhere.
+/// The largest amount of any unit.
 const LARGEST: i64 = 1_000_000_000_000_000;
 
-/// Variables from none to one at each position that a template can have.
+/// Variables of every size: for none of a template's positions, for one, and so on.
 fn variables() -> Vec<BTreeMap<u32, String>> {
     let texts = AWKWARD.iter().cycle().map(|text| (*text).to_owned());
     let most = (1..=999).zip(texts.clone()).collect();
@@ -26,7 +26,7 @@ fn variables() -> Vec<BTreeMap<u32, String>> {
     vec![BTreeMap::new(), (1..).zip(texts.take(AWKWARD.len())).collect(), most, long]
 }
 
-/// A campaign of which no field has its default.
+/// A campaign in which no field has its default value.
 fn full(scene: &Scene, n: usize) -> Campaign {
     Campaign {
         name: AWKWARD[n % AWKWARD.len()].to_owned(),
@@ -45,7 +45,7 @@ fn full(scene: &Scene, n: usize) -> Campaign {
     }
 }
 
-/// Nothing of a campaign is lost, by any way of reading it.
+/// Every read gives back all fields of a campaign.
 pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for n in 0..20 {
@@ -68,7 +68,7 @@ pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Oldest first, and of one moment by id; each with its own recipients counted.
+/// Oldest first; of the same time, by id. Each has the counts of its own recipients.
 pub async fn campaigns_come_by_creation_then_id_with_their_counts(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -102,7 +102,7 @@ pub async fn campaigns_come_by_creation_then_id_with_their_counts(harness: &dyn 
     assert_eq!(theirs, [(foreign, counted(&[(RecipientStatus::Waiting, 5)]))]);
 }
 
-/// What a process asks for every second: those of all companies, as they are now.
+/// Every process reads this once a second: the running campaigns of all companies, as they are now.
 pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -122,7 +122,7 @@ pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness
         .collect();
     wanted.sort_by_key(|campaign| campaign.id);
     assert_eq!(running().await, wanted);
-    // Each status follows each other one, and with it the listing.
+    // Each status follows each other one, and the listing changes with it.
     for status in CampaignStatus::ALL {
         for of in &all {
             let owner = if of.company == other.company { &other } else { &scene };
@@ -137,7 +137,8 @@ pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness
     }
 }
 
-/// A running campaign that is deleted runs no more, and an id says nothing of its own.
+/// A deleted campaign is not listed as running. A campaign with the same id is not running because
+/// of that.
 pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
@@ -147,7 +148,7 @@ pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
     assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
     assert_eq!(scene.campaign_now(id).await, None);
     assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
-    // Promise 6: its recipients went with it, and those of another campaign did not.
+    // Promise 6: its recipients were deleted with it, and those of another campaign were not.
     assert_eq!(scene.recipients_now(id).await, []);
     assert_eq!(scene.counts(id).await, RecipientCounts::default());
     scene.add(enrolled.campaign.clone()).await;
@@ -167,7 +168,7 @@ pub async fn recipients_go_with_their_campaign_alone(harness: &dyn Harness) {
     let message = way.message.expect("it has one");
     let left = scene.store.recipients_of(scene.company, &[message]).await.expect("works");
     assert_eq!(left, []);
-    // Neither the list nor its contacts went along.
+    // Neither the list nor its contacts were deleted.
     for contact in &gone.contacts {
         assert!(scene.has_contact(contact.id).await);
     }
@@ -175,7 +176,7 @@ pub async fn recipients_go_with_their_campaign_alone(harness: &dyn Harness) {
     assert_eq!(list.map(|(_, count)| count), Some(4));
 }
 
-/// D66: a campaign outlives its template, its list and its connection.
+/// D66: a campaign stays when its template, its list or its connection is deleted.
 pub async fn what_a_campaign_names_may_be_missing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, connection, template) = (scene.list(), scene.connection(), scene.template(None));
@@ -243,8 +244,8 @@ pub async fn a_campaign_of_another_company_is_missing(harness: &dyn Harness) {
     assert_eq!(scene.campaign_now(campaign.id).await, Some(first(campaign)));
 }
 
-/// Promise 4 under concurrency: every send relies on its campaign running. Those that were not
-/// committed before the pause was are not committed at all.
+/// Promise 4 with concurrent commits: every claim relies on its campaign running. A claim is
+/// committed before the pause is, or not at all.
 pub async fn no_recipient_is_claimed_once_a_pause_was_committed(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (mut claimed_in_all, mut rounds_lost) = (0, 0);
@@ -273,7 +274,7 @@ pub async fn no_recipient_is_claimed_once_a_pause_was_committed(harness: &dyn Ha
         assert_eq!(counts.of(RecipientStatus::Waiting), 12 - claimed as u64);
         claimed_in_all += claimed;
         rounds_lost += usize::from(claimed < 12);
-        // And none is from now on.
+        // And no recipient is claimed afterwards.
         let stored = scene.recipients_now(enrolled.campaign.id).await;
         let left = stored.into_iter().find(|r| r.status == RecipientStatus::Waiting);
         if let Some(left) = left {
@@ -282,11 +283,11 @@ pub async fn no_recipient_is_claimed_once_a_pause_was_committed(harness: &dyn Ha
             assert_stale(scene.store.commit(late).await);
         }
     }
-    // How the race ends is the scheduler's to say; that it ends is not.
+    // Which side wins each round is up to the scheduler; here it only matters that all rounds end.
     assert!(claimed_in_all > 0 || rounds_lost > 0);
 }
 
-/// The sends of a campaign rely on it, and do not stand in each other's way by that.
+/// Several claims rely on the same campaign at once, and none of them fails because of that.
 pub async fn claims_that_rely_on_one_campaign_all_pass(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(24).await;

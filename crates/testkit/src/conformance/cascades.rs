@@ -1,4 +1,4 @@
-//! Promise 6: what goes with a row, and what does not.
+//! Promise 6: which rows are deleted with a row, and which are not.
 
 use recado_core::contacts::{Contact, ContactFilter};
 use recado_core::deals::Deal;
@@ -12,7 +12,7 @@ use recado_core::tags::Tag;
 use super::Harness;
 use super::scene::{Scene, at, first};
 
-/// A contact with one of everything that goes with it.
+/// A contact with one row of each kind that is deleted with it.
 struct Rich {
     contact: Contact,
     list: List,
@@ -50,7 +50,7 @@ async fn count(scene: &Scene, list: &List) -> Option<u64> {
     list.map(|(_, count)| count)
 }
 
-/// What a contact takes along.
+/// The rows that are deleted with a contact.
 pub async fn memberships_tags_deals_links_and_clicks_go_with_the_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let gone = rich(&scene).await;
@@ -75,7 +75,7 @@ pub async fn memberships_tags_deals_links_and_clicks_go_with_the_contact(harness
     assert_eq!(clicks(&scene).await, [Some(LinkClicks { total: 2, last_at: Some(at(7)) })]);
 }
 
-/// What a contact leaves behind.
+/// The rows that stay when a contact is deleted.
 pub async fn jobs_and_events_stay_when_the_contact_goes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -98,7 +98,7 @@ pub async fn jobs_and_events_stay_when_the_contact_goes(harness: &dyn Harness) {
     assert_eq!(harness.events(scene.company).await, [event]);
 }
 
-/// Nothing is left behind that a contact of the same id would inherit.
+/// No row is left that a contact with the same id would get.
 pub async fn a_contact_made_again_with_the_same_id_starts_empty(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;
@@ -112,7 +112,7 @@ pub async fn a_contact_made_again_with_the_same_id_starts_empty(harness: &dyn Ha
     assert_eq!(scene.stored(rich.contact.id).await, first(rich.contact));
 }
 
-/// What a list takes along (R5).
+/// The rows that are deleted with a list (R5).
 pub async fn memberships_go_with_the_list(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;
@@ -123,7 +123,7 @@ pub async fn memberships_go_with_the_list(harness: &dyn Harness) {
     assert!(scene.has_contact(rich.contact.id).await);
 }
 
-/// What a tag takes along (R5).
+/// The rows that are deleted with a tag (R5).
 pub async fn given_tags_go_with_the_tag(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;
@@ -134,7 +134,7 @@ pub async fn given_tags_go_with_the_tag(harness: &dyn Harness) {
     assert_eq!(record.related.tags, []);
 }
 
-/// What a link takes along.
+/// The rows that are deleted with a link.
 pub async fn clicks_go_with_the_link(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;

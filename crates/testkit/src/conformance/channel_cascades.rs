@@ -1,4 +1,4 @@
-//! Promise 6 for connections, conversations, messages and their kin.
+//! Promise 6 for connections, conversations, messages and related rows.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
@@ -13,7 +13,7 @@ use super::Harness;
 use super::channel_scene::{code, wamid};
 use super::scene::{Scene, at, first};
 
-/// A contact with one of everything that messages leave about it.
+/// A contact with one row of each kind that messages make.
 struct ContactWithRows {
     contact: Contact,
     message: Message,
@@ -48,7 +48,7 @@ async fn referred(scene: &Scene, connection: &Connection, id: &str) -> Vec<Refer
     found.expect("the store works")
 }
 
-/// Whether everything of a contact is there: all of it, or nothing.
+/// Whether the rows of a contact exist: all of them, or none.
 async fn is_known(
     scene: &Scene,
     connection: &Connection,
@@ -74,7 +74,7 @@ async fn is_known(
     facts[0]
 }
 
-/// What a contact takes along, and what it leaves.
+/// The rows that are deleted with a contact, and those that stay.
 pub async fn all_that_messages_left_goes_with_the_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -96,8 +96,8 @@ pub async fn all_that_messages_left_goes_with_the_contact(harness: &dyn Harness)
     assert!(scene.connection_now(connection.id).await.is_some());
 }
 
-/// D26: the ledger keeps its lines, and their sums, without saying for whom. Nobody wrote them, so
-/// they keep their version.
+/// D26: the ledger keeps its lines and their sums, without the contact. The lines keep their
+/// versions, because no change set wrote them.
 pub async fn ledger_lines_stay_without_their_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -109,13 +109,13 @@ pub async fn ledger_lines_stay_without_their_contact(harness: &dyn Harness) {
     let anonymous = LedgerLine { contact: None, ..gone.line.clone() };
     assert_eq!(line(gone.line.id).await.expect("works"), Some(first(anonymous.clone())));
     assert_eq!(line(stays.line.id).await.expect("works"), Some(first(stays.line.clone())));
-    // It can be written as before.
+    // The line can still be updated.
     let mut refunded = anonymous.clone();
     refunded.refunded = (anonymous.prosas, anonymous.cost);
     scene.apply(first(anonymous).update(refunded)).await;
 }
 
-/// Nothing is left behind that somebody else would inherit or stumble over.
+/// No row is left that a contact with the same id would get, or that would conflict with its rows.
 pub async fn a_contact_that_comes_back_finds_nothing_of_the_old(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -129,7 +129,7 @@ pub async fn a_contact_that_comes_back_finds_nothing_of_the_old(harness: &dyn Ha
     assert_eq!((record.related.conversations, record.related.lead_memory), (vec![], None));
     let line = scene.store.get::<LedgerLine>((scene.company, gone.line.id)).await.expect("works");
     assert_eq!(line.and_then(|line| line.contact), None);
-    // Every key is free again.
+    // Every unique key can be used again.
     let rows: Vec<Row> = vec![
         scene.alias(&gone.contact, "gone").into(),
         scene.conversation(&gone.contact, &connection).into(),
@@ -142,7 +142,7 @@ pub async fn a_contact_that_comes_back_finds_nothing_of_the_old(harness: &dyn Ha
     assert!(is_known(&scene, &connection, &gone, "gone").await);
 }
 
-/// A message takes along what its provider's ids stood for.
+/// The references of provider ids to a message are deleted with it.
 pub async fn references_go_with_their_message(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -157,7 +157,7 @@ pub async fn references_go_with_their_message(harness: &dyn Harness) {
     assert_eq!(referred(&scene, &connection, "w3").await.len(), 1);
 }
 
-/// A connection takes along what only it knew.
+/// The groups and reports of a connection are deleted with it.
 pub async fn groups_and_reports_go_with_the_connection(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (scene.connection(), scene.connection());
@@ -171,7 +171,7 @@ pub async fn groups_and_reports_go_with_the_connection(harness: &dyn Harness) {
     assert_eq!(referred(&scene, &stays, "w1").await.len(), 1);
     let groups = scene.store.groups_by_code(scene.company, &[code("g1")]).await.expect("works");
     assert_eq!(groups, [first(scene.group(&stays, "g1"))]);
-    // Nothing is inherited by a connection of the same id.
+    // A connection with the same id gets none of the deleted rows.
     let again = ChangeSet::new()
         .insert(gone.clone())
         .insert(scene.group(&gone, "g1"))

@@ -1,4 +1,4 @@
-//! Promise 2 for connections, conversations, messages and their kin.
+//! Promise 2 for connections, conversations, messages and related rows.
 
 use recado_core::idempotency::RememberedCall;
 use recado_core::ids::MessageId;
@@ -8,7 +8,7 @@ use super::Harness;
 use super::channel_scene::{platform, wamid};
 use super::scene::{Scene, applied, assert_taken, at, conflict, first};
 
-/// Each names what it is known by.
+/// Each conflict names the identity of its kind.
 pub async fn a_taken_identity_names_its_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -44,7 +44,7 @@ pub async fn an_alias_belongs_to_one_contact_per_channel(harness: &dyn Harness) 
     assert_taken(taken, UniqueKey::AliasKey);
     scene.add(scene.alias(&elsewhere, "5534991234567")).await;
     scene.add(scene.alias(&ana, "553491234567")).await;
-    // Bytewise: neither upper case nor accents are folded.
+    // Aliases are compared byte by byte: neither case nor accents are ignored.
     scene.add(scene.alias(&ana, "lid")).await;
     scene.add(scene.alias(&bia, "LID")).await;
     scene.add(scene.alias(&bia, "líd")).await;
@@ -56,7 +56,7 @@ pub async fn an_alias_belongs_to_one_contact_per_channel(harness: &dyn Harness) 
     scene.add(scene.alias(&bia, "5534991234567")).await;
 }
 
-/// D31: a provider's id stands for one thing on a connection, whoever brought it.
+/// D31: on one connection a provider's id refers to one thing only, whichever row came first.
 pub async fn a_provider_id_stands_for_one_thing_per_connection(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -75,7 +75,8 @@ pub async fn a_provider_id_stands_for_one_thing_per_connection(harness: &dyn Har
     scene.add(scene.reference(&message, "W1")).await;
 }
 
-/// The message that comes late learns of the report, and takes its place with it.
+/// A message that is committed after a report of it conflicts with the report, and replaces it in a
+/// second commit.
 pub async fn a_report_gives_way_to_its_message(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -112,7 +113,7 @@ pub async fn a_taken_template_token_names_the_key(harness: &dyn Harness) {
     assert_taken(scene.try_apply(first(spare).update(wants)).await, UniqueKey::TemplateToken);
 }
 
-/// D37: the operation belongs to the key, and so does the company.
+/// D37: calls are distinguished by operation and by company, too.
 pub async fn calls_are_distinguished_by_operation_key_and_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -127,7 +128,8 @@ pub async fn calls_are_distinguished_by_operation_key_and_company(harness: &dyn 
     }
 }
 
-/// D28 in a race: a message and a report of it never miss each other.
+/// D28 with concurrent commits: of a message and a report of it, at least one commit sees the
+/// other.
 pub async fn of_a_message_and_its_report_one_learns_of_the_other(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let second = match harness.second().await {
@@ -158,7 +160,7 @@ pub async fn of_a_message_and_its_report_one_learns_of_the_other(harness: &dyn H
     assert!(passed > 0, "contention may stop some, not all");
 }
 
-/// D62 in a race: one person is made once.
+/// D62 with concurrent commits: two commits for one person make one contact.
 pub async fn of_two_contacts_with_one_alias_one_is_made(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut passed = 0;

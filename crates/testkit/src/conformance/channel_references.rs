@@ -1,4 +1,4 @@
-//! Promise 5 for connections, conversations, messages and their kin.
+//! Promise 5 for connections, conversations, messages and related rows.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
@@ -8,7 +8,7 @@ use recado_core::store::{Change, ChangeSet, Row};
 use super::Harness;
 use super::scene::{Scene, applied, at, first};
 
-/// Each belongs to a company; only workers belong to none.
+/// Every row except workers belongs to a company.
 pub async fn a_row_of_a_channel_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut nowhere = scene.through(scene.store.clone());
@@ -20,7 +20,8 @@ pub async fn a_row_of_a_channel_needs_its_company(harness: &dyn Harness) {
     nowhere.add(nowhere.worker(0)).await;
 }
 
-/// Rows of `scene` that refer to `lost`, a pair that it has not, beside `here`, a pair that it has.
+/// Rows of `scene` that refer to `lost`, a pair that is not stored, and otherwise to `here`, a pair
+/// that is.
 fn dangling(scene: &Scene, here: &(Contact, Connection), lost: &(Contact, Connection)) -> Vec<Row> {
     let message = scene.inbound(&here.0, &here.1, 0);
     vec![
@@ -45,13 +46,13 @@ async fn all_are_refused(scene: &Scene, rows: Vec<Row>) {
     }
 }
 
-/// Inserts.
+/// Inserts with a missing reference are refused.
 pub async fn a_row_of_a_channel_needs_what_it_refers_to(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let here = scene.pair().await;
     let lost = (scene.contact(), scene.connection());
     all_are_refused(&scene, dangling(&scene, &here, &lost)).await;
-    // All of them can be stored once everything is there.
+    // All of the rows can be stored once their references exist.
     scene.add(lost.0.clone()).await;
     scene.add(lost.1.clone()).await;
     for row in dangling(&scene, &here, &lost) {
@@ -74,7 +75,7 @@ pub async fn a_channel_of_another_company_is_no_reference(harness: &dyn Harness)
     scene.refuses(Change::insert(reference)).await;
 }
 
-/// Updates.
+/// Updates to a missing reference are refused.
 pub async fn an_update_cannot_lead_a_channels_row_to_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -111,7 +112,7 @@ pub async fn an_update_cannot_lead_a_channels_row_to_nothing(harness: &dyn Harne
     assert_eq!(scene.message_now(message.id).await, Some(first(message)));
 }
 
-/// What is only told, not referred to, may be gone: the quoted message, a document, a process, a
+/// A message may mention rows that do not exist: the quoted message, a document, a process, a
 /// campaign, the contact's last connection.
 pub async fn what_a_message_only_mentions_may_be_missing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
@@ -131,7 +132,7 @@ pub async fn what_a_message_only_mentions_may_be_missing(harness: &dyn Harness) 
     scene.add(refund).await;
 }
 
-/// Deletes.
+/// Deletions of a connection that is in use are refused.
 pub async fn a_connection_that_is_in_use_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -156,7 +157,7 @@ pub async fn a_connection_that_is_in_use_stays(harness: &dyn Harness) {
     }
 }
 
-/// Promise 5 in a race: no message is left without its contact.
+/// Promise 5 with concurrent commits: no message is left without its contact.
 pub async fn a_message_is_never_left_without_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();

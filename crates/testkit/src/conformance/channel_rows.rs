@@ -1,4 +1,4 @@
-//! What is stored of connections, conversations and their kin is read back as it was.
+//! Connections, conversations and related rows are read back as they were stored.
 
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus};
@@ -20,7 +20,7 @@ use super::channel_scene::{code, platform, wamid};
 use super::scene::{Scene, at, first};
 use crate::descriptions;
 
-/// Texts that have broken databases.
+/// Texts that are often stored wrongly.
 pub(super) const AWKWARD: &[&str] = &[
     "",
     "'; DROP TABLE messages; --",
@@ -35,7 +35,7 @@ pub(super) fn filled(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Nothing of a connection or template is lost, secrets and exact numbers among it.
+/// All fields of connections and templates are read back, including secrets and exact numbers.
 pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let settings = json!({
@@ -97,7 +97,7 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
     }
 }
 
-/// Nothing of what channels tell of contacts and groups is lost.
+/// All fields that channels report of contacts and groups are read back.
 pub async fn every_field_of_conversations_and_groups_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -141,7 +141,7 @@ pub async fn every_field_of_conversations_and_groups_is_read_back(harness: &dyn 
     }
 }
 
-/// Nothing of a report, a worker or a remembered call is lost.
+/// All fields of reports, workers and remembered calls are read back.
 pub async fn every_field_of_reports_workers_and_calls_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -197,7 +197,7 @@ pub async fn every_field_of_reports_workers_and_calls_is_read_back(harness: &dyn
     }
 }
 
-/// Nothing of a ledger line or a lead memory is lost.
+/// All fields of ledger lines and lead memories are read back.
 pub async fn every_field_of_ledger_lines_and_lead_memories_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();

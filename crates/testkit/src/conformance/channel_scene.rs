@@ -1,4 +1,4 @@
-//! Rows of connections, conversations, messages and their kin, to put beside those of [`Scene`].
+//! Rows of connections, conversations, messages and related rows, for use with those of [`Scene`].
 
 use recado_core::Timestamp;
 use recado_core::connections::{
@@ -25,7 +25,7 @@ use uuid::Builder;
 use super::call_site::CallSite;
 use super::scene::{Scene, at};
 
-/// A key as a store keeps it.
+/// A channel key as a store keeps it.
 pub(super) fn key(key: &str) -> ChannelKey {
     ChannelKey::from_stored(key.to_owned())
 }
@@ -46,7 +46,7 @@ pub(super) fn platform(name: &str) -> Platform {
 }
 
 impl Scene {
-    /// A contact and a connection that are stored.
+    /// A stored contact and a stored connection.
     pub(super) async fn pair(&self) -> (Contact, Connection) {
         let (contact, connection) = (self.contact(), self.connection());
         self.add(contact.clone()).await;
@@ -100,7 +100,7 @@ impl Scene {
         ConnectionGroup { company: self.company, connection: connection.id, group }
     }
 
-    /// A kind of event that came once.
+    /// A kind of event that came once and that no adapter recognizes.
     pub(super) fn unknown_kind(&self, connection: &Connection, kind: &str) -> UnknownKind {
         UnknownKind {
             company: self.company,
@@ -134,7 +134,7 @@ impl Scene {
         }
     }
 
-    /// A received text that was stored at this moment.
+    /// A received text, stored at this time.
     pub(super) fn inbound(
         &self,
         contact: &Contact,
@@ -167,7 +167,7 @@ impl Scene {
         }
     }
 
-    /// A text of the company's software that was sent at this moment.
+    /// A text sent by the company's software at this time.
     pub(super) fn outbound(
         &self,
         contact: &Contact,
@@ -203,7 +203,7 @@ impl Scene {
         }
     }
 
-    /// A report of a message that is not known yet.
+    /// A report of a message that is not stored yet.
     pub(super) fn report(
         &self,
         connection: &Connection,
@@ -231,7 +231,7 @@ impl Scene {
         }
     }
 
-    /// A debit of so many thousandths, at this moment.
+    /// A debit of this many thousandths of a prosa, at this time.
     pub(super) fn debit(&self, contact: Option<ContactId>, units: i64, millis: i64) -> LedgerLine {
         let id = LedgerLineId::new(self.uuid());
         LedgerLine {
@@ -261,7 +261,7 @@ impl Scene {
         }
     }
 
-    /// A process whose lease lasts until this moment.
+    /// A process whose lease ends at this time.
     pub(super) fn worker(&self, millis: i64) -> Worker {
         Worker { id: WorkerId::new(self.uuid()), leased_until: at(millis), dispatches: false }
     }

@@ -1,5 +1,5 @@
-//! Promises 1, 3, 7 and 9: change sets are applied whole or not at all, on the version that was
-//! read, and are seen at once.
+//! Promises 1, 3, 7 and 9: change sets are applied as a whole or not at all, on the version that
+//! was read, and are visible at once.
 
 use recado_core::store::{ChangeSet, Conflict, Version};
 
@@ -21,7 +21,7 @@ pub async fn an_insert_starts_at_version_one_and_each_update_adds_one(harness: &
     assert_eq!(scene.stored(contact.id).await.name, "Ana 3");
 }
 
-/// Nothing to write is no error.
+/// A change set without changes is no error.
 pub async fn an_empty_change_set_is_fine(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     scene.store.commit(ChangeSet::new()).await.expect("nothing can be in the way");
@@ -54,7 +54,7 @@ pub async fn a_stale_delete_deletes_nothing(harness: &dyn Harness) {
     assert!(scene.has_contact(contact.id).await);
 }
 
-/// Promise 3, rows that are gone.
+/// Promise 3, deleted rows.
 pub async fn writing_a_row_that_is_gone_is_stale(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, list) = (scene.contact(), scene.list());
@@ -87,7 +87,7 @@ pub async fn writing_a_row_of_another_company_is_stale(harness: &dyn Harness) {
     assert_eq!((untouched.value(), untouched.version()), (&contact, Version::FIRST));
 }
 
-/// A later change of a set builds on an earlier one.
+/// A later change of a set sees the earlier ones.
 pub async fn changes_are_applied_in_order(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (mut ana, bia) = (scene.contact(), scene.contact());
@@ -103,7 +103,7 @@ pub async fn changes_are_applied_in_order(harness: &dyn Harness) {
     assert_eq!(scene.stored(bia.id).await.value(), &with);
 }
 
-/// A unique value is free again within the set that frees it.
+/// A unique value can be used again within the set that deletes its row.
 pub async fn a_row_may_be_deleted_and_made_again_in_one_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact_named("5511987654321");

@@ -37,7 +37,7 @@ pub async fn connections_and_templates_come_by_creation_then_id(harness: &dyn Ha
     assert_eq!(found, order.map(|n: usize| first(templates[n].clone())));
 }
 
-/// By whatever refers to it, or only mentions it (R54).
+/// A connection is in use if a row refers to it or mentions it (R54).
 pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, spare) = scene.pair().await;
@@ -72,7 +72,7 @@ pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
     assert!(!used(ConnectionId::new(scene.uuid())).await);
 }
 
-/// Whoever calls its address knows nothing but its id.
+/// A call to its address has only its id, not its company.
 pub async fn a_connection_is_found_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -83,7 +83,7 @@ pub async fn a_connection_is_found_whatever_the_company(harness: &dyn Harness) {
     assert_eq!(find(ours.id).await, Some(first(ours.clone())));
     assert_eq!(find(theirs.id).await, Some(first(theirs.clone())));
     assert_eq!(find(ConnectionId::new(scene.uuid())).await, None);
-    // As it is now, through another process, too.
+    // The connection is read as it is now, in another process, too.
     let off = Connection { is_active: false, updated_at: at(9), ..ours.clone() };
     scene.apply(first(ours).update(off.clone())).await;
     let second = harness.second().await.unwrap_or_else(|| scene.store.clone());
@@ -98,7 +98,7 @@ fn codes(groups: Vec<Stored<ConnectionGroup>>) -> Vec<String> {
     groups.iter().map(|row| row.group.code.as_str().to_owned()).collect()
 }
 
-/// Bytewise.
+/// Codes are ordered byte by byte.
 pub async fn groups_of_a_connection_come_by_code(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -117,7 +117,7 @@ pub async fn groups_of_a_connection_come_by_code(harness: &dyn Harness) {
     assert_eq!(list(other.company, connection.id).await, [""; 0]);
 }
 
-/// Every connection's view, of the group itself and of the groups of a community.
+/// The rows of all connections, for the group itself and for the groups of a community.
 pub async fn groups_are_found_by_their_code_and_their_communitys(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -148,14 +148,14 @@ pub async fn groups_are_found_by_their_code_and_their_communitys(harness: &dyn H
     let row = |n: usize| first(rows[n].clone());
     assert_eq!(find(&["a"]).await, [row(4), row(1)]);
     assert_eq!(find(&["com"]).await, [row(3), row(0), row(2)]);
-    // Once, also when it is named twice over.
+    // Each once, even if it is named twice.
     assert_eq!(find(&["com", "b", "b"]).await, [row(3), row(0), row(2)]);
     assert_eq!(find(&["elsewhere", "z"]).await, [row(4), row(5)]);
     assert_eq!(find(&["nowhere", "A"]).await, []);
     assert_eq!(find(&[]).await, []);
 }
 
-/// What the detail form of a contact shows of it, and only that form.
+/// The detail form of a contact has its conversations and lead memory; no other form has them.
 pub async fn a_single_contact_shows_its_conversations_and_lead_memory(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, other) = (scene.contact(), scene.contact());

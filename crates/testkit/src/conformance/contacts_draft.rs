@@ -1,4 +1,4 @@
-//! What a body that writes a contact refers to, read at once.
+//! The records that a body which creates or changes a contact refers to, in one read.
 
 use recado_core::contacts::{
     DraftFacts, DraftQuery, Email, Identifier, OrganizationKey, Phone, Platform, Region,
@@ -24,7 +24,7 @@ fn identifiers(texts: &[&str]) -> Vec<Identifier> {
     texts.iter().filter_map(|text| Identifier::parse(text)).collect()
 }
 
-/// Empty parts ask for nothing.
+/// An empty query answers nothing.
 pub async fn an_empty_query_answers_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(facts(&scene, DraftQuery::default()).await, DraftFacts::default());
@@ -72,7 +72,7 @@ pub async fn the_oldest_holder_is_named(harness: &dyn Harness) {
             contact
         })
         .collect();
-    // An identifier counts as much as a phone.
+    // An identifier counts in the same way as a phone.
     contacts[3].phone = None;
     scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
     let query = DraftQuery {
@@ -89,7 +89,7 @@ pub async fn the_oldest_holder_is_named(harness: &dyn Harness) {
     assert_eq!(facts(&scene, query).await.holder, Some(contacts[3].id));
 }
 
-/// Only `email` identifies, `shared_email` does not (D20).
+/// Only `email` identifies a contact; `shared_email` does not (D20).
 pub async fn the_holder_of_an_email_is_named(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let email = Email::parse("ana@example.com").ok();
@@ -103,7 +103,7 @@ pub async fn the_holder_of_an_email_is_named(harness: &dyn Harness) {
     assert_eq!(facts(&scene, query).await.email_holder, None);
 }
 
-/// One per cnpj (D22).
+/// There is one organization for each cnpj (D22).
 pub async fn an_organization_is_found_by_number_or_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (ours, other) = (scene.organization(CNPJ), scene.organization(OTHER_CNPJ));
@@ -123,7 +123,7 @@ pub async fn an_organization_is_found_by_number_or_id(harness: &dyn Harness) {
     assert_eq!(found(OrganizationKey::Cnpj(unknown)).await, None);
 }
 
-/// Whether they may be used is the core's to decide; those that are missing are left out.
+/// The core decides whether they may be used. Missing ones are left out.
 pub async fn lists_fields_and_tags_are_found_in_any_state(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, mut inactive) = (scene.list(), scene.list());
@@ -150,7 +150,7 @@ pub async fn lists_fields_and_tags_are_found_in_any_state(harness: &dyn Harness)
     assert_eq!(found.tags, [first(tag)]);
 }
 
-/// D46: by id or by slug, in any status, each once however it was asked for.
+/// D46: by id or by slug, in any status. Each is answered once, even if it is asked for twice.
 pub async fn fields_are_found_by_id_and_by_slug_each_once(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -178,7 +178,7 @@ pub async fn fields_are_found_by_id_and_by_slug_each_once(harness: &dyn Harness)
     assert_eq!(found(&[0, 2, 0], &["cidade", "cidade", "a.b-c_1"]).await, [0, 2], "each once");
 }
 
-/// What the contact that is written has already.
+/// The lists and tags that the written contact has already.
 pub async fn memberships_are_reported_the_named_lists_and_tags_in_full(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, other) = (scene.contact(), scene.contact());
@@ -210,7 +210,7 @@ pub async fn memberships_are_reported_the_named_lists_and_tags_in_full(harness: 
     assert_eq!((nobody.contact, nobody.member_of, nobody.tagged), (None, vec![], vec![]));
 }
 
-/// Known or not.
+/// Members and close reasons: which of the ids exist.
 pub async fn members_and_close_reasons_are_known_by_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (member, reason) = (scene.member(), scene.close_reason());
@@ -275,7 +275,7 @@ pub async fn nothing_of_another_company_is_reported(harness: &dyn Harness) {
     assert_eq!((ours.connection, ours.alias_taken), (Some(first(connection)), true));
 }
 
-/// D62: an alias holds as much as a phone, on any channel.
+/// D62: an alias identifies a contact on any channel, like a phone.
 pub async fn the_holder_may_be_known_by_an_alias(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (young, mut old, mut other) = (scene.contact(), scene.contact(), scene.contact());
@@ -300,7 +300,7 @@ pub async fn the_holder_may_be_known_by_an_alias(harness: &dyn Harness) {
     assert_eq!(holder(ask(&["b"], phone("+5511987654321"))).await, Some(old.id));
 }
 
-/// An alias is taken on its own channel only.
+/// An alias is unique on its own channel only.
 pub async fn a_taken_alias_and_a_connection_are_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -313,7 +313,7 @@ pub async fn a_taken_alias_and_a_connection_are_reported(harness: &dyn Harness) 
     assert!(taken(ask("whatsapp", "a-lid")).await);
     assert!(!taken(ask("telegram", "a-lid")).await);
     assert!(!taken(ask("whatsapp", "A-LID")).await);
-    // It is no holder by that: nobody asked who has it.
+    // It is not reported as the holder, because the query does not ask for the holder.
     assert_eq!(facts(&scene, ask("whatsapp", "a-lid")).await.holder, None);
 
     let ask = |id| DraftQuery { connection: Some(id), ..DraftQuery::default() };
@@ -344,7 +344,7 @@ pub async fn a_contact_is_found_by_its_identifier_on_its_channel(harness: &dyn H
     assert_eq!(found.expect("the store works"), None);
 }
 
-/// What stands in the way of deleting them.
+/// Whether a row refers to them, which prevents their deletion.
 pub async fn use_of_members_and_close_reasons_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (store, company) = (&scene.store, scene.company);

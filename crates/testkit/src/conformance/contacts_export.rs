@@ -1,4 +1,4 @@
-//! The export: by creation, from position to position, in the presence of creators (D25).
+//! The export: by creation, from position to position, while contacts are created (D25).
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ async fn created_at(scene: &Scene, millis: i64) -> Contact {
     contact
 }
 
-/// Tries to make a contact with this creation time under the precondition of creators.
+/// Tries to create a contact with this creation time, under the precondition of all creations.
 async fn create_at(scene: &Scene, time: Timestamp) -> Result<(), CommitError> {
     let mut contact = scene.contact();
     contact.created_at = time;
@@ -49,7 +49,7 @@ async fn frontier(scene: &Scene) -> Option<Timestamp> {
     facts.expect("the store works").export_frontier
 }
 
-/// By `created_at`, then `id`, both ascending, whatever the listing's order.
+/// By `created_at`, then `id`, both ascending; the order of the listing does not matter.
 pub async fn an_export_goes_by_creation_then_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut contacts = Vec::new();
@@ -79,7 +79,7 @@ pub async fn an_export_goes_by_creation_then_id(harness: &dyn Harness) {
     }
 }
 
-/// Many contacts of one millisecond, as a batch makes them.
+/// Many contacts with the same creation time, as a batch makes them.
 pub async fn contacts_of_one_moment_are_neither_skipped_nor_repeated(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts: Vec<Contact> = (0..25).map(|_| scene.contact()).collect();
@@ -98,7 +98,7 @@ pub async fn contacts_of_one_moment_are_neither_skipped_nor_repeated(harness: &d
     assert_eq!(seen, wanted);
 }
 
-/// `more` is exact, also when the part ends just where the listing does.
+/// `more` is exact, even if the part ends exactly where the listing ends.
 pub async fn the_last_part_says_that_nothing_follows(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert!(!part(&scene, None, 3).await.more);
@@ -113,7 +113,7 @@ pub async fn the_last_part_says_that_nothing_follows(harness: &dyn Harness) {
     assert_eq!((beyond.records.len(), beyond.more, beyond.total), (0, false, 6));
 }
 
-/// Filters narrow the export; the total counts all that pass, wherever the export stands.
+/// Filters restrict the export. The total counts all contacts that pass, wherever the position is.
 pub async fn an_export_keeps_to_its_filters_with_an_exact_total(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = varied(&scene, 40).await;
@@ -145,7 +145,7 @@ pub async fn an_export_keeps_to_its_filters_with_an_exact_total(harness: &dyn Ha
     }
 }
 
-/// Once `more` was answered, nothing can be created at or before the last position.
+/// After `more` was answered, no contact can be created at or before the last position.
 pub async fn a_position_that_was_handed_out_closes_the_past(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for millis in 0..4 {
@@ -166,7 +166,7 @@ pub async fn a_position_that_was_handed_out_closes_the_past(harness: &dyn Harnes
     assert_eq!(rest.records.len(), 3, "the one that was created is met");
 }
 
-/// An export that is over has handed out no position.
+/// The last part of an export answers no position, so it does not move the frontier.
 pub async fn an_export_that_came_to_its_end_closes_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     created_at(&scene, 10).await;
@@ -175,7 +175,7 @@ pub async fn an_export_that_came_to_its_end_closes_nothing(harness: &dyn Harness
     create_at(&scene, at(5)).await.expect("nothing was handed out");
 }
 
-/// A second export that starts over opens nothing that the first one closed.
+/// A second export from the start does not move the frontier back.
 pub async fn the_frontier_never_moves_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for millis in 0..6 {
@@ -202,7 +202,7 @@ pub async fn the_frontier_is_of_one_company(harness: &dyn Harness) {
     create_at(&other, at(0)).await.expect("the other company was not exported");
 }
 
-/// Promise 7: creators and exports may be in different processes.
+/// Promise 7: creations and exports may run in different processes.
 pub async fn the_frontier_is_seen_through_a_second_handle(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let Some(second) = harness.second().await else { return };
@@ -229,12 +229,12 @@ fn id_of(item: &recado_core::contacts::ContactListItem) -> ContactId {
     id.expect("an item has an id")
 }
 
-/// Creating answers only when the contact is in reach of every export.
+/// When a creation is answered, every export that has not passed the contact's position shows it.
 pub async fn a_created_contact_is_visible_to_the_very_next_export_call(harness: &dyn Harness) {
     let kit = Kit::on(harness.store().await).await;
     let mut cursor = None;
     for n in 0..12 {
-        // The clock stands still, goes on and goes back.
+        // The clock stands still, advances or is set back.
         match n % 3 {
             0 => kit.clock.advance(Duration::from_secs(1)),
             1 => kit.clock.set(TestClock::START),
@@ -245,7 +245,7 @@ pub async fn a_created_contact_is_visible_to_the_very_next_export_call(harness: 
         if n < 2 {
             continue;
         }
-        // One more contact than a part holds, so that a cursor is handed out each time.
+        // There is one more contact than a part holds, so that each part has a cursor.
         let page = kit.app.contacts().export(&kit.caller, &export(cursor.clone(), 1)).await;
         let page = page.expect("the cursor is ours");
         let next = page.next_cursor.expect("more than one contact follows");
@@ -259,9 +259,8 @@ pub async fn a_created_contact_is_visible_to_the_very_next_export_call(harness: 
     assert_eq!(page.items.len(), 12);
 }
 
-/// Creators in several processes, their clocks apart and some of them far behind, and one reader
-/// with small parts: each complete export shows every contact that was there before its last call,
-/// once.
+/// Processes with different clocks, some far behind, create contacts while one reader exports small
+/// parts. Each complete export shows every contact that existed before its last call, exactly once.
 pub async fn an_export_under_concurrent_creation_neither_skips_nor_repeats(harness: &dyn Harness) {
     let kit = Kit::on(harness.store().await).await;
     let second = harness.second().await;

@@ -25,7 +25,7 @@ pub(super) fn in_order<'a>(contacts: impl IntoIterator<Item = &'a Contact>) -> V
     contacts.into_iter().map(|contact| contact.id).collect()
 }
 
-/// Contacts with varied facets and times, ties and contacts without messages among them.
+/// Contacts with various filtered values and times. Some have equal times, some have no messages.
 pub(super) async fn varied(scene: &Scene, count: usize) -> Vec<Contact> {
     let pipeline = scene.pipeline();
     let stages = [scene.stage(&pipeline, 0), scene.stage(&pipeline, 1)];
@@ -71,7 +71,7 @@ pub async fn contacts_come_by_last_message_then_id(harness: &dyn Harness) {
     assert_eq!(listed.records.len(), 40);
 }
 
-/// The pages of any size show each contact once, in order.
+/// Pages of any size show each contact once, in order.
 pub async fn pages_partition_the_listing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = varied(&scene, 23).await;
@@ -91,7 +91,7 @@ pub async fn pages_partition_the_listing(harness: &dyn Harness) {
     }
 }
 
-/// Beyond the end there is nothing but the total.
+/// A page beyond the end has the total and no contacts.
 pub async fn a_page_beyond_the_end_is_empty_and_has_the_total(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.page(&ContactFilter::default(), 1, 10).await.total, 0);
@@ -102,7 +102,7 @@ pub async fn a_page_beyond_the_end_is_empty_and_has_the_total(harness: &dyn Harn
     }
 }
 
-/// Every exact filter, and all of them together.
+/// Tests every exact filter, and all of them together.
 pub async fn every_combination_of_filters_answers_as_the_facets_do(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = varied(&scene, 120).await;
@@ -117,7 +117,7 @@ pub async fn every_combination_of_filters_answers_as_the_facets_do(harness: &dyn
         for inbox_status in inboxes {
             for pipeline_stage_id in stages {
                 for crm_status in crms {
-                    // The last two go through their values side by side, each with each in turn.
+                    // The last two filters go through their values together.
                     combination += 1;
                     let filter = ContactFilter {
                         source_platform: source_platform.clone(),
@@ -207,7 +207,7 @@ pub async fn a_single_contact_shows_its_member_and_lists(harness: &dyn Harness) 
     assert_eq!(record.contact, first(contact));
 }
 
-/// D60: human clicks on all links of a contact.
+/// D60: counts human clicks on all links of a contact.
 pub async fn clicks_are_counted_when_they_are_asked_for(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (clicked, plain) = (scene.contact(), scene.contact());

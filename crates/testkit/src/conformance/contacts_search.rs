@@ -1,4 +1,4 @@
-//! Searching: every store finds exactly what the model finds (D24).
+//! Searches: every store finds exactly the contacts that the model finds (D24).
 
 use recado_core::contacts::{Contact, ContactFilter, CrmStatus, Email};
 
@@ -110,7 +110,7 @@ pub async fn searches_answer_as_the_model_does(harness: &dyn Harness) {
     assert!(hits > queries.len(), "the searches find something");
 }
 
-/// Trigram indexes do not know needles this short; the answer must not show it (R4).
+/// A trigram index has no entry for such short texts; the answer must still be right (R4).
 pub async fn one_and_two_characters_find_too(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;
@@ -123,7 +123,7 @@ pub async fn one_and_two_characters_find_too(harness: &dyn Harness) {
     assert!(check(&scene, &contacts, "zé").await >= 1);
 }
 
-/// D24: digits, in any punctuation, with and without the ninth digit.
+/// D24: searches by digits, with any punctuation, with and without the ninth digit.
 pub async fn phones_are_found_with_and_without_the_ninth_digit(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;
@@ -148,7 +148,7 @@ pub async fn phones_are_found_with_and_without_the_ninth_digit(harness: &dyn Har
     }
 }
 
-/// Nothing in a search is a pattern.
+/// No character of a search is a wildcard.
 pub async fn special_characters_mean_themselves(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;
@@ -164,7 +164,7 @@ pub async fn special_characters_mean_themselves(harness: &dyn Harness) {
     }
 }
 
-/// A search is one more filter.
+/// A search can be combined with the other filters.
 pub async fn a_search_goes_together_with_filters_and_pages(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut contacts = Vec::new();
@@ -194,7 +194,7 @@ pub async fn a_search_goes_together_with_filters_and_pages(harness: &dyn Harness
     }
 }
 
-/// Nothing is found by what it was called before.
+/// A contact is not found by values that it no longer has.
 pub async fn an_updated_or_deleted_contact_is_found_as_it_is_now(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut contact = scene.contact();
@@ -213,7 +213,7 @@ pub async fn an_updated_or_deleted_contact_is_found_as_it_is_now(harness: &dyn H
     }
 }
 
-/// The export knows the same searches.
+/// An export takes the same searches.
 pub async fn an_export_can_be_searched(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;

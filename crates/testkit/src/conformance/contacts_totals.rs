@@ -1,4 +1,4 @@
-//! Totals are exact, at every moment.
+//! Totals are exact at all times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ fn customers() -> ContactFilter {
     ContactFilter { crm_status: Some(CrmStatus::Customer), ..ContactFilter::default() }
 }
 
-/// Checks the totals of some filters against all contacts, counted one by one.
+/// Compares the totals of some filters with all contacts, counted one by one.
 async fn check(scene: &Scene) {
     let mut contacts = Vec::new();
     for page in 1.. {
@@ -38,7 +38,7 @@ async fn check(scene: &Scene) {
     }
 }
 
-/// A change of facets moves a contact from one count to another.
+/// A change of a filtered value moves a contact from one count to another.
 pub async fn totals_follow_inserts_updates_and_deletes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = varied(&scene, 30).await;
@@ -62,7 +62,7 @@ pub async fn totals_follow_inserts_updates_and_deletes(harness: &dyn Harness) {
     assert_eq!(scene.total(&ContactFilter::default()).await, 22);
 }
 
-/// Writers on several handles at once leave exact totals behind.
+/// Totals are exact after concurrent writes through several handles.
 pub async fn totals_stay_exact_under_concurrent_writes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let shared = varied(&scene, 8).await;
@@ -105,7 +105,8 @@ pub async fn totals_stay_exact_under_concurrent_writes(harness: &dyn Harness) {
     assert_eq!(scene.total(&ContactFilter::default()).await, 8 + 4 * 8);
 }
 
-/// While contacts change sides in pairs, every answer counts as many as it shows.
+/// While contacts change their values in pairs, the total of every answer is the number of its
+/// contacts.
 pub async fn a_total_is_of_the_same_state_as_its_records(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts: Vec<Contact> = (0..6)
@@ -136,7 +137,8 @@ pub async fn a_total_is_of_the_same_state_as_its_records(harness: &dyn Harness) 
                     changes = changes.with(stored.update(flipped));
                 }
                 scene.store.commit(changes).await.expect("nobody else writes");
-                // Every third round one more is added: open ones only ever grow.
+                // In every third round one more contact is added, so the number of open ones only
+                // grows.
                 if round % 3 == 0 {
                     scene.add(scene.contact()).await;
                 }
@@ -186,7 +188,7 @@ pub async fn totals_are_seen_through_a_second_handle_at_once(harness: &dyn Harne
     }
 }
 
-/// Housekeeping changes no answer.
+/// Housekeeping does not change an answer.
 pub async fn upkeep_changes_no_total(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = varied(&scene, 20).await;

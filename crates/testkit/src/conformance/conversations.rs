@@ -1,4 +1,4 @@
-//! Reads of conversations: who a channel means, and what was said last.
+//! Reads of conversations: which contacts a channel's ids refer to, and their newest messages.
 
 use recado_core::contacts::{Contact, Identifier, Phone, Region};
 use recado_core::conversations::{ChannelContact, ChannelQuery};
@@ -25,7 +25,7 @@ fn phones(texts: &[&str]) -> Vec<Phone> {
     texts.iter().map(|text| Phone::parse(text, &Region::br()).expect("a phone")).collect()
 }
 
-/// Empty parts name nobody.
+/// Empty parts of a query refer to no contact.
 pub async fn an_empty_channel_query_names_nobody(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact_with_phone("+5511987654321");
@@ -52,7 +52,7 @@ async fn twins(scene: &Scene) -> [Contact; 2] {
     twins
 }
 
-/// Identifiers and aliases are names on one channel; without a channel they are names on all.
+/// Identifiers and aliases are compared on one channel, or on all if the query has no channel.
 pub async fn identifiers_and_aliases_are_looked_for_on_the_channel(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let twins = twins(&scene).await;
@@ -68,7 +68,7 @@ pub async fn identifiers_and_aliases_are_looked_for_on_the_channel(harness: &dyn
         assert_eq!(found(&scene, by_name).await, wanted, "{channel:?}");
         let by_alias = ChannelQuery { keys: vec![key("b-lid"), key("a-lid")], ..query.clone() };
         assert_eq!(found(&scene, by_alias).await, wanted, "{channel:?}");
-        // Neither stands for the other, and both are compared as they are written.
+        // An identifier is not found as an alias, nor the reverse. Both are compared exactly.
         let crossed = ChannelQuery {
             identifiers: identifiers(&["a-lid", "ANA"]),
             keys: vec![key("ana"), key("A-LID")],
@@ -78,7 +78,7 @@ pub async fn identifiers_and_aliases_are_looked_for_on_the_channel(harness: &dyn
     }
 }
 
-/// Whatever the channel.
+/// On every channel.
 pub async fn ids_phones_and_chats_are_looked_for_on_every_channel(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let twins = twins(&scene).await;
@@ -129,7 +129,7 @@ pub async fn named_contacts_come_once_by_creation_then_id(harness: &dyn Harness)
     assert_eq!(found(&scene, by_alias).await, [contacts[3].id]);
 }
 
-/// A campaign or a status backlog names many at once.
+/// A campaign or a batch of status reports asks for many at once.
 pub async fn many_names_are_looked_for_at_once(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts: Vec<Contact> =
@@ -148,13 +148,13 @@ pub async fn many_names_are_looked_for_at_once(harness: &dyn Harness) {
     assert_eq!(found(&scene, by_id).await, all);
 }
 
-/// Everything that is known of a contact comes with it, and nothing of others.
+/// A contact comes with all of its own aliases and conversations, and with no others.
 pub async fn a_named_contact_comes_with_its_aliases_and_conversations(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, other) = (scene.contact(), scene.contact());
     scene.add_all([contact.clone(), other.clone()]).await;
     let mut connections = [scene.connection(), scene.connection(), scene.connection()];
-    // By id, not by creation.
+    // The order is by connection id, not by creation.
     connections[0].created_at = at(9);
     scene.add_all(connections.clone()).await;
     for name in ["b", "B", "é", "a", "10", "9"] {
@@ -198,8 +198,8 @@ pub async fn nobody_of_another_company_is_named(harness: &dyn Harness) {
     assert_eq!(find(&scene, &query).await.len(), 2);
 }
 
-/// D42a: the provider's time of what came last; D43: who wrote what went out last. What comes from
-/// a history counts for neither.
+/// D42a: the provider's time of the newest received message; D43: the sender type of the newest
+/// sent message. Messages from a history do not count.
 pub async fn the_newest_message_of_each_direction_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -223,7 +223,8 @@ pub async fn the_newest_message_of_each_direction_is_reported(harness: &dyn Harn
     scene.add(old).await;
     assert_eq!((inbound().await, outbound().await), (Some(at(99)), None));
 
-    // Of two at one moment the later id counts, whichever was stored first.
+    // Of two messages at the same time, the one with the greater id counts, whichever was stored
+    // first.
     let mut left = scene.inbound(&contact, &connection, 5);
     let mut right = scene.inbound(&contact, &connection, 5);
     (left.timestamp, right.timestamp) = (at(30), at(20));

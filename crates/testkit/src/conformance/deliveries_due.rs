@@ -20,7 +20,7 @@ async fn pending(scene: &Scene, after: Option<QueueKey>, limit: u32) -> Vec<Pend
     scene.store.pending_queues(after, limit).await.expect("the store works")
 }
 
-/// A queue is named while something in it is pending, with the lowest position in time of all.
+/// A queue is listed while a delivery in it is pending. Its time is the earliest of its deliveries.
 pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(pending(&scene, None, ALL).await, []);
@@ -45,7 +45,7 @@ pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     assert_eq!(pending(&scene, None, ALL).await, expected, "over all companies");
 }
 
-/// The lowest moment of a queue follows everything that happens to it.
+/// The earliest time of a queue changes with its deliveries.
 pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -71,7 +71,8 @@ pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harnes
     assert_eq!(queued().await, None);
     becomes(&redelivered(&finished, at(40))).await;
     assert_eq!(queued().await, Some(at(40)), "a fresh series is not a first attempt");
-    // Given up before it was tried, and redelivered: it is as fresh as it was.
+    // A delivery that was cancelled before its first attempt and then redelivered is as fresh as
+    // before.
     becomes(&redelivered(&cancelled(&new), at(50))).await;
     assert_eq!(queued().await, Some(Timestamp::MIN));
 }
@@ -84,7 +85,7 @@ pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) 
     let mut expected = BTreeMap::new();
     for (n, company) in companies.iter().enumerate() {
         for m in 0..5 {
-            // Random ids, so that the order of ids is not that of their making.
+            // Random ids, so that the order of ids is not the order of creation.
             let webhook =
                 WebhookId::new(uuid::Builder::from_random_bytes(company.random()).into_uuid());
             let key = QueueKey { company: company.company, webhook };
@@ -110,12 +111,12 @@ pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) 
         }
         assert_eq!(seen, expected, "in parts of {limit}");
     }
-    // A position need not be a queue that is there.
+    // The position need not be that of an existing queue.
     let between = QueueKey { webhook: WebhookId::new(uuid::Uuid::max()), ..expected[4].key };
     assert_eq!(pending(scene, Some(between), 3).await, expected[5..8]);
 }
 
-/// Promise 10, within one change set: by the order in the set, not by ids or times.
+/// Promise 10 within one change set: the order is that of the set, not that of ids or times.
 pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     harness: &dyn Harness,
 ) {
@@ -134,7 +135,7 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     let places: Vec<DeliverySeq> = page.fresh.iter().map(|due| due.seq).collect();
     assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
     assert!(places[0] > DeliverySeq(0), "places are from 1");
-    // In parts, each after the last.
+    // Read in parts, each after the previous one.
     let mut seen = Vec::new();
     let mut after = DeliverySeq(0);
     loop {
@@ -147,7 +148,7 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     assert_eq!(seen, expected);
 }
 
-/// A position is for life: what happens to a delivery does not move it.
+/// A delivery never changes its position.
 pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -164,7 +165,8 @@ pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
     assert_eq!(after[1], before[1]);
 }
 
-/// Deliveries that were tried come by the time they are due, up to now and up to the limit.
+/// Deliveries for another attempt come in the order of their due times, those due now, up to the
+/// limit.
 pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -184,13 +186,13 @@ pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn
     let none = QueueRead { fresh: 0, again: 0, ..whole(key) };
     let page = scene.read_queue(none).await;
     assert_eq!((page.fresh, page.again), (vec![], vec![]));
-    // The position that fresh ones are read after says nothing about the others.
+    // The position after which fresh deliveries are read does not apply to the others.
     let after = scene.read_queue(whole(key)).await.fresh[0].seq;
     let page = scene.read_queue(QueueRead { after, ..whole(key) }).await;
     assert_eq!((page.fresh.len(), page.again.len()), (0, 5));
 }
 
-/// What an attempt needs comes with the delivery.
+/// A delivery comes with what an attempt needs: contact and data of its event.
 pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -207,7 +209,7 @@ pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
     assert_eq!(page.webhook, None, "a queue need not have a webhook");
 }
 
-/// Once erased, the data of an event is gone for a delivery, too.
+/// After the data of an event was erased, its deliveries come without data.
 pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -222,7 +224,7 @@ pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     assert_eq!((again[0].contact, &again[0].data), (Some(contact), &None));
 }
 
-/// The webhook comes with its queue, whatever its state.
+/// A queue comes with its webhook, whatever the webhook's state is.
 pub async fn a_queue_comes_with_its_webhook(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for state in WebhookState::ALL {
@@ -241,7 +243,7 @@ pub async fn a_queue_comes_with_its_webhook(harness: &dyn Harness) {
     assert_eq!(scene.read_queue(whole(theirs)).await, QueuePage::default());
 }
 
-/// What is given up with a webhook.
+/// These deliveries are cancelled when the webhook is deleted.
 pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (key, other) = (scene.queue(), scene.another_company().await);
@@ -265,8 +267,8 @@ pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness)
     assert_eq!(read(0).await, []);
 }
 
-/// Promise 10, over commits: of two that write the same row, what the later one makes has the
-/// higher position.
+/// Promise 10 across commits: if two commits write the same row, the deliveries of the later one
+/// have the greater positions.
 pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness) {
     const TIMES: usize = 20;
     let scene = Scene::of(harness).await;
@@ -284,7 +286,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
             for _ in 0..TIMES {
                 loop {
                     let stored = scene.stored(id).await;
-                    // The time tells of the version that this commit makes.
+                    // The time of the event shows the version that this commit makes.
                     let event = scene.reported_of(id, stored.version().next().number() as i64);
                     let changes = ChangeSet::new()
                         .with(stored.update(stored.value().clone()))
@@ -309,7 +311,8 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
     assert_eq!(reported, written);
 }
 
-/// A reader that goes on after the positions it knows, while others write, misses nothing in the end.
+/// A reader that continues after known positions while others write has read every delivery in the
+/// end.
 pub async fn places_are_never_given_twice(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.queue(), scene.queue());

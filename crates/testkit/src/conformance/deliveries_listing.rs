@@ -12,7 +12,7 @@ async fn listed(scene: &Scene, filter: &DeliveryFilter, page: u32, limit: u32) -
     page.expect("the store works")
 }
 
-/// Deliveries of two webhooks, of every type and state, newest first.
+/// Deliveries to two webhooks, of every type and status, newest first.
 async fn some(scene: &Scene) -> Vec<Delivery> {
     let queues = [scene.queue(), scene.queue()];
     let mut deliveries = Vec::new();
@@ -49,7 +49,7 @@ pub async fn deliveries_come_newest_first_then_by_id(harness: &dyn Harness) {
     assert_eq!(page, Page { total: all.len() as u64, items: all });
 }
 
-/// No delivery is on two pages or on none.
+/// Every delivery is on exactly one page.
 pub async fn pages_of_deliveries_partition_the_listing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let all = some(&scene).await;
@@ -66,7 +66,7 @@ pub async fn pages_of_deliveries_partition_the_listing(harness: &dyn Harness) {
     assert_eq!(beyond, Page { items: Vec::new(), total: 60 });
 }
 
-/// Filters go together, and the total is of what passes them.
+/// Filters can be combined, and the total counts the deliveries that pass.
 pub async fn every_combination_of_delivery_filters_is_exact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let all = some(&scene).await;

@@ -9,7 +9,7 @@ use super::Harness;
 use super::campaign_scene::at_once;
 use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, conflict, first};
 
-/// Nothing of a window is lost; its key is bytes of any kind.
+/// All fields of a window are read back; its key may be any bytes.
 pub async fn every_field_of_a_dispatch_window_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -38,7 +38,7 @@ pub async fn every_field_of_a_dispatch_window_is_read_back(harness: &dyn Harness
     }
 }
 
-/// One contact's window is nobody else's, and neither is that of another key.
+/// A window is found only by its own contact and key.
 pub async fn dispatch_windows_are_distinguished_by_contact_and_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -57,7 +57,7 @@ pub async fn dispatch_windows_are_distinguished_by_contact_and_key(harness: &dyn
     }
     assert_eq!(other.window_now(&windows[3]).await, Some(first(windows[3].clone())));
     assert_eq!(scene.window_now(&scene.window(&bia, 2)).await, None);
-    // A single bit makes another key.
+    // A key that differs in one bit is another key.
     let mut bytes = [1; 32];
     bytes[31] = 0x81;
     let close = DispatchWindow { key: WindowKey::from_bytes(bytes), ..scene.window(&ana, 1) };
@@ -66,7 +66,7 @@ pub async fn dispatch_windows_are_distinguished_by_contact_and_key(harness: &dyn
     assert_eq!(scene.window_now(&windows[0]).await, Some(first(windows[0].clone())));
 }
 
-/// Those of other contacts and companies, and those of messages that were sent, are not among them.
+/// Windows of other contacts and companies, and windows of sent messages, are not listed.
 pub async fn the_reserved_windows_of_a_contact_are_listed_by_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (ana, bia) = (scene.contact(), scene.contact());
@@ -95,13 +95,13 @@ pub async fn a_dispatch_window_that_is_there_names_its_key(harness: &dyn Harness
     let again = scene.window(&contact, 1);
     assert_taken(scene.try_add(again.clone()).await, UniqueKey::DispatchWindow);
     assert_eq!(scene.window_now(&window).await, Some(first(window.clone())));
-    // Given back, it is free.
+    // After the window is deleted, its key can be used again.
     scene.apply(first(window).delete()).await;
     scene.add(again.clone()).await;
     assert_eq!(scene.window_now(&again).await, Some(first(again)));
 }
 
-/// Promise 5: the contact has to be there. The message is only named: it may be made later.
+/// Promise 5: the contact has to exist. The message need not exist: it may be stored later.
 pub async fn a_dispatch_window_needs_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -113,7 +113,7 @@ pub async fn a_dispatch_window_needs_its_contact(harness: &dyn Harness) {
         DispatchWindow { company: CompanyId::new(scene.uuid()), ..other.window(&theirs, 1) };
     scene.refuses(Change::insert(nowhere)).await;
     other.add(other.window(&theirs, 1)).await;
-    // The set that brings the window may bring its contact.
+    // One change set may insert the contact and the window.
     let changes = ChangeSet::new().insert(unknown.clone()).insert(scene.window(&unknown, 1));
     scene.store.commit(changes).await.expect("the contact comes along");
 }
@@ -168,13 +168,13 @@ pub async fn dispatch_windows_go_with_their_contact(harness: &dyn Harness) {
     assert_eq!(scene.window_now(&windows[0]).await, None);
     assert_eq!(scene.window_now(&windows[1]).await, None);
     assert_eq!(scene.window_now(&windows[2]).await, Some(first(windows[2].clone())));
-    // A contact of the same id inherits nothing.
+    // A contact with the same id gets no window of the deleted one.
     scene.add(gone).await;
     assert_eq!(scene.window_now(&windows[0]).await, None);
     scene.add(windows[0].clone()).await;
 }
 
-/// Upkeep: what has ended is forgotten, in whatever state, and nothing else.
+/// Upkeep deletes windows that have ended, in any state, and no others.
 pub async fn dispatch_windows_that_ended_go(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -209,7 +209,7 @@ pub async fn dispatch_windows_that_ended_go(harness: &dyn Harness) {
     scene.add_all(windows).await;
 }
 
-/// D50: of dispatches at one moment, one goes out.
+/// D50: of several dispatches at the same time, one is sent.
 pub async fn of_many_reservations_of_one_window_one_wins(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -228,7 +228,7 @@ pub async fn of_many_reservations_of_one_window_one_wins(harness: &dyn Harness) 
     }
 }
 
-/// D50: a window that lapsed is taken over once.
+/// D50: a window that has ended is taken over once.
 pub async fn of_many_takeovers_of_one_window_one_wins(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -249,7 +249,7 @@ pub async fn of_many_takeovers_of_one_window_one_wins(harness: &dyn Harness) {
     }
 }
 
-/// Promise 5 in a race: a window is never left without its contact.
+/// Promise 5 with concurrent commits: a window is never left without its contact.
 pub async fn a_dispatch_window_is_never_left_without_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for _ in 0..20 {

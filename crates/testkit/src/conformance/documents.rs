@@ -6,7 +6,7 @@ use recado_core::store::Version;
 use super::Harness;
 use super::scene::{Scene, at, first};
 
-/// Those that are still announced are among them, with their versions.
+/// Documents whose upload is only announced are listed too, with their versions.
 pub async fn documents_are_listed_in_any_state_by_creation_then_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, other) = (scene.contact(), scene.contact());

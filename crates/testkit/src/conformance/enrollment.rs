@@ -1,4 +1,4 @@
-//! How the contacts of a list become the recipients of a campaign, in one step (D66).
+//! How the contacts of a list become the recipients of a campaign, in one change (D66).
 
 use recado_core::campaigns::{
     Campaign, CampaignStatus, RecipientCounts, RecipientNumber, RecipientStatus,
@@ -10,7 +10,8 @@ use super::Harness;
 use super::campaign_scene::{at_once, counted};
 use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, first};
 
-/// Numbered from 1 by contact id, whoever came first; ids are compared byte by byte.
+/// Recipients are numbered from 1 in the order of contact ids, compared byte by byte. The order of
+/// creation does not matter.
 pub async fn everybody_on_the_list_is_enrolled_by_contact_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(60).await;
@@ -28,7 +29,7 @@ pub async fn everybody_on_the_list_is_enrolled_by_contact_id(harness: &dyn Harne
     assert_eq!(scene.counts(id).await, counted(&[(RecipientStatus::Waiting, 60)]));
 }
 
-/// A long list is no more than one change.
+/// One change enrolls a long list.
 pub async fn a_long_list_is_enrolled_in_one_step(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3_000).await;
@@ -37,7 +38,7 @@ pub async fn a_long_list_is_enrolled_in_one_step(harness: &dyn Harness) {
     assert_eq!(scene.recipients_now(id).await, enrolled.recipients(&scene));
 }
 
-/// The use case refuses it; the store just has nobody to enroll.
+/// The use case refuses such a list; in the store there is nothing to enroll.
 pub async fn an_empty_or_missing_list_enrolls_nobody(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (campaign, empty, gone) = (scene.campaign(), scene.list(), scene.list());
@@ -51,7 +52,7 @@ pub async fn an_empty_or_missing_list_enrolls_nobody(harness: &dyn Harness) {
     assert_eq!(scene.campaign_now(campaign.id).await, Some(first(campaign)), "nobody wrote it");
 }
 
-/// Promise 5, also where there is nobody to enroll.
+/// Promise 5, even if there is nothing to enroll.
 pub async fn a_campaign_to_enroll_for_must_be_there(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -68,7 +69,7 @@ pub async fn a_campaign_to_enroll_for_must_be_there(harness: &dyn Harness) {
     assert_eq!(other.counts(theirs.id).await, RecipientCounts::default());
 }
 
-/// Promise 8: another company's list is as good as missing.
+/// Promise 8: another company's list counts as missing.
 pub async fn nobody_of_another_companys_list_is_enrolled(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -78,12 +79,12 @@ pub async fn nobody_of_another_companys_list_is_enrolled(harness: &dyn Harness) 
     other.add(theirs.clone()).await;
     other.apply(Change::enroll(other.company, theirs.id, list.id)).await;
     assert_eq!(other.recipients_now(theirs.id).await, []);
-    // A campaign is of the company that is named.
+    // The campaign has to be of the company that is named.
     other.refuses(Change::enroll(other.company, ours.id, list.id)).await;
     assert_eq!(scene.recipients_now(ours.id).await, []);
 }
 
-/// Promise 2, and with it promise 1: whoever comes second writes nothing.
+/// Promise 2, and with it promise 1: a second enrolment writes nothing.
 pub async fn enrolling_again_names_the_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
@@ -93,12 +94,12 @@ pub async fn enrolling_again_names_the_key(harness: &dyn Harness) {
     let changes = ChangeSet::new().insert(new.clone()).with(again);
     assert_taken(scene.store.commit(changes).await, UniqueKey::Recipient);
     assert!(scene.store.list(scene.company, new.id).await.expect("works").is_none());
-    // Nor are the numbers free for others.
+    // The numbers are not free for other contacts either.
     let (others, _) = scene.crowd(2).await;
     let again = Change::enroll(scene.company, id, others.id);
     assert_taken(scene.try_apply(again).await, UniqueKey::Recipient);
     assert_eq!(scene.recipients_now(id).await, enrolled.recipients(&scene));
-    // Another campaign may have the same list.
+    // Another campaign may use the same list.
     let second = scene.campaign();
     let changes = ChangeSet::new().insert(second.clone()).with(Change::enroll(
         scene.company,
@@ -109,7 +110,7 @@ pub async fn enrolling_again_names_the_key(harness: &dyn Harness) {
     assert_eq!(scene.recipients_now(second.id).await.len(), 3);
 }
 
-/// D66: a campaign is for those that were on the list when it was started.
+/// D66: the recipients are the contacts that were on the list when the campaign was started.
 pub async fn who_joins_or_leaves_the_list_later_changes_no_recipient(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
@@ -124,7 +125,7 @@ pub async fn who_joins_or_leaves_the_list_later_changes_no_recipient(harness: &d
     assert_eq!(scene.recipients_now(id).await, enrolled.recipients(&scene));
 }
 
-/// Changes are applied in order: the list is as the set has made it by then.
+/// Changes are applied in order: the enrolment sees the list as earlier changes of the set made it.
 pub async fn an_enrollment_sees_the_changes_before_it_in_its_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, contacts) = scene.crowd(3).await;
@@ -147,7 +148,7 @@ pub async fn an_enrollment_sees_the_changes_before_it_in_its_set(harness: &dyn H
     assert_eq!(numbers, [1, 2, 3].map(RecipientNumber));
 }
 
-/// Promise 1: a start that fails for another reason enrolls nobody.
+/// Promise 1: a start that fails for another reason enrolls no contact.
 pub async fn a_start_that_fails_enrolls_nobody(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, _) = scene.crowd(3).await;
@@ -169,7 +170,7 @@ pub async fn a_start_that_fails_enrolls_nobody(harness: &dyn Harness) {
     assert_eq!(scene.counts(campaign.id).await, counted(&[(RecipientStatus::Waiting, 3)]));
 }
 
-/// Promise 2 in a race: a campaign is started once.
+/// Promise 2 with concurrent commits: a campaign is started once.
 pub async fn of_many_enrollments_of_one_campaign_one_wins(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, contacts) = scene.crowd(20).await;
@@ -189,7 +190,7 @@ pub async fn of_many_enrollments_of_one_campaign_one_wins(harness: &dyn Harness)
     }
 }
 
-/// Promise 5 in a race: a recipient is never left with a contact that is gone.
+/// Promise 5 with concurrent commits: a recipient never refers to a deleted contact.
 pub async fn no_recipient_keeps_a_contact_that_is_gone(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for _ in 0..10 {
@@ -204,7 +205,7 @@ pub async fn no_recipient_keeps_a_contact_that_is_gone(harness: &dyn Harness) {
         assert!(outcomes[1..].iter().all(Result::is_ok), "{outcomes:?}");
         match &outcomes[0] {
             Ok(()) => {}
-            // A contact that went while it was enrolled is as good as missing.
+            // A contact that was deleted during the enrolment counts as missing.
             Err(_) => {
                 assert_reference(outcomes.into_iter().next().expect("there is one"));
                 continue;

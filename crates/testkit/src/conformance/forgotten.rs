@@ -1,4 +1,4 @@
-//! The ids of messages that are deleted with their contact are remembered for a while (R145).
+//! The ids of messages that are deleted with their contact are kept for a while (R145).
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
@@ -11,13 +11,13 @@ use super::campaign_scene::at_once;
 use super::channel_scene::wamid;
 use super::scene::{Scene, applied, assert_stale, at, first};
 
-/// A message of this provider's id, with its reference.
+/// A message with this provider id, and its reference.
 fn known(scene: &Scene, contact: &Contact, connection: &Connection, id: &str) -> [Row; 2] {
     let message = Message { provider_id: Some(wamid(id)), ..scene.inbound(contact, connection, 0) };
     [message.clone().into(), scene.reference(&message, id).into()]
 }
 
-/// A contact that is stored, with a message of each of these ids.
+/// A stored contact, with a message for each of these ids.
 async fn with_messages(scene: &Scene, connection: &Connection, ids: &[&str]) -> Contact {
     let contact = scene.contact();
     scene.add(contact.clone()).await;
@@ -27,7 +27,7 @@ async fn with_messages(scene: &Scene, connection: &Connection, ids: &[&str]) -> 
     contact
 }
 
-/// The deletion that leaves traces.
+/// The deletion of a contact that keeps traces of its messages' ids.
 fn deletion(scene: &Scene, contact: &Stored<Contact>, expires_at: Timestamp) -> ChangeSet {
     let forget = Change::forget_messages(scene.company, contact.id, expires_at);
     ChangeSet::new().with(forget).with(contact.delete())
@@ -38,13 +38,13 @@ async fn delete(scene: &Scene, contact: Contact, expires_at: Timestamp) {
     scene.store.commit(deletion).await.expect("nothing stands in its way");
 }
 
-/// What an id of a provider leads to.
+/// What a provider id refers to.
 async fn by_id(scene: &Scene, connection: &Connection, id: &str) -> Vec<Referred> {
     let ids = [wamid(id)];
     scene.store.referred(scene.company, connection.id, &ids).await.expect("the store works")
 }
 
-/// What the trace of an id leads to.
+/// What the trace of a provider id refers to.
 async fn by_trace(scene: &Scene, connection: &Connection, id: &str) -> Vec<Referred> {
     let ids = [wamid(id).trace(connection.id)];
     scene.store.referred(scene.company, connection.id, &ids).await.expect("the store works")
@@ -60,7 +60,7 @@ fn trace(connection: &Connection, id: &str, expires_at: Timestamp, version: u64)
     vec![Referred { reference: Stored::new(reference, Version::new(version)), message: None }]
 }
 
-/// The id is gone, and its trace is there; whatever is somebody else's stays.
+/// The id is deleted and its trace is stored. Rows of other contacts stay.
 pub async fn a_deleted_contacts_messages_leave_traces_of_their_ids(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.connection(), scene.connection());
@@ -80,7 +80,7 @@ pub async fn a_deleted_contacts_messages_leave_traces_of_their_ids(harness: &dyn
     assert!(stays[0].message.is_some());
 }
 
-/// An id may come to be a message's again, by hand, and be forgotten again.
+/// An id may become the id of a message again, by an operator's import, and be forgotten again.
 pub async fn an_id_that_is_forgotten_again_is_so_for_longer(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -88,7 +88,7 @@ pub async fn an_id_that_is_forgotten_again_is_so_for_longer(harness: &dyn Harnes
     let gone = with_messages(&scene, &connection, &["w1"]).await;
     delete(&scene, gone, at(9)).await;
     let again = with_messages(&scene, &connection, &["w1", "w2"]).await;
-    // A provider that gives an id twice.
+    // The provider gives the same id again.
     let message = scene.inbound(&again, &connection, 1);
     scene.add(Message { provider_id: Some(wamid("w1")), ..message }).await;
     delete(&scene, again, at(12)).await;
@@ -96,7 +96,7 @@ pub async fn an_id_that_is_forgotten_again_is_so_for_longer(harness: &dyn Harnes
     assert_eq!(by_trace(&scene, &connection, "w2").await, trace(&connection, "w2", at(12), 1));
 }
 
-/// All or nothing, and only of the company's own contact.
+/// A deletion keeps all traces or none, and only for a contact of its own company.
 pub async fn a_deletion_that_fails_leaves_no_trace(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -110,7 +110,8 @@ pub async fn a_deletion_that_fails_leaves_no_trace(harness: &dyn Harness) {
     assert!(by_id(&scene, &connection, "w1").await[0].message.is_some());
 }
 
-/// Housekeeping takes them when their time has come, a connection at any time.
+/// Housekeeping deletes traces when they expire; the deletion of a connection deletes its traces at
+/// once.
 pub async fn traces_go_when_they_expire_and_with_their_connection(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.connection(), scene.connection());
@@ -137,7 +138,8 @@ pub async fn traces_go_when_they_expire_and_with_their_connection(harness: &dyn 
     assert_eq!(there().await, [false, false, false]);
 }
 
-/// A message that is stored while its contact is deleted is refused, or leaves a trace as well.
+/// A message that is inserted while its contact is deleted is refused, or its id is kept as a
+/// trace, too.
 pub async fn what_comes_meanwhile_leaves_a_trace_or_is_refused(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();

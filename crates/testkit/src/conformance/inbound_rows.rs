@@ -1,4 +1,4 @@
-//! Inbound endpoints and the tokens of templates: what callers are let in by (4.9, 4.10).
+//! Inbound endpoints and the tokens of templates, which authorize callers (4.9, 4.10).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use super::campaign_scene::{at_once, slug};
 use super::channel_rows::AWKWARD;
 use super::scene::{Scene, assert_stale, assert_taken, at, conflict, first};
 
-/// Mappings from nothing to the largest one, with expressions that are hard on databases.
+/// Mappings of every size, from none to the largest, with expressions that are often stored
+/// wrongly.
 fn mappings() -> Vec<VariableMapping> {
     let stored = |entries| VariableMapping::from_stored(entries);
     let awkward = AWKWARD.iter().enumerate();
@@ -24,7 +25,7 @@ fn mappings() -> Vec<VariableMapping> {
     vec![stored(BTreeMap::new()), stored(awkward.collect()), stored(most.collect())]
 }
 
-/// Nothing of an endpoint is lost, its secret among it.
+/// All fields of an endpoint are read back, including its secret.
 pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let slugs = ["abc".to_owned(), "0--".to_owned(), "z".repeat(64)];
@@ -54,7 +55,7 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
         assert_eq!(by_slug.map(|(found, _)| found), Some(endpoint.clone()));
         let listed = scene.store.all::<InboundEndpoint>(scene.company).await.expect("works");
         assert!(listed.contains(&endpoint));
-        // And each of them can become any other.
+        // Each of them can be replaced by any other.
         let wanted = InboundEndpoint { id: plain.id, slug: slug(&format!("new-{n}")), ..endpoint };
         scene.apply(first(plain).update(wanted.clone())).await;
         let stored = read(wanted.id).await;
@@ -62,7 +63,7 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
     }
 }
 
-/// Oldest first, and of one moment by id.
+/// Oldest first; of the same time, by id.
 pub async fn inbound_endpoints_come_by_creation_then_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -81,7 +82,7 @@ pub async fn inbound_endpoints_come_by_creation_then_id(harness: &dyn Harness) {
     assert_eq!(scene.store.all::<InboundEndpoint>(scene.company).await.expect("works"), endpoints);
 }
 
-/// Every call is looked up by it: the company is the endpoint's.
+/// Every call looks up its endpoint by the slug. The company is the endpoint's.
 pub async fn an_endpoint_is_found_by_its_slug_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -96,7 +97,7 @@ pub async fn an_endpoint_is_found_by_its_slug_whatever_the_company(harness: &dyn
     assert_eq!(find("theirs").await, Some((theirs, other.company, Plan::Enterprise)));
     assert_eq!(find("our").await, None);
     assert_eq!(find("ours-").await, None);
-    // As it is now: endpoint and company.
+    // Endpoint and company are read as they are now.
     let company = scene.company_row(scene.company);
     let starter = Company { plan: Plan::Starter, ..company.clone() };
     scene.apply(first(company).update(starter)).await;
@@ -120,7 +121,7 @@ pub async fn a_taken_endpoint_slug_names_the_key(harness: &dyn Harness) {
     assert_taken(other.try_apply(change.clone()).await, UniqueKey::EndpointSlug);
     let twice = InboundEndpoint { slug: slug("free"), ..held.clone() };
     assert_taken(scene.try_add(twice).await, UniqueKey::Id);
-    // An update that keeps the slug takes it from nobody.
+    // An update that keeps the slug has no conflict.
     let same = InboundEndpoint { is_active: false, ..held.clone() };
     scene.apply(first(held.clone()).update(same.clone())).await;
     let stored = scene.store.get::<InboundEndpoint>((scene.company, same.id)).await.expect("works");
@@ -130,7 +131,7 @@ pub async fn a_taken_endpoint_slug_names_the_key(harness: &dyn Harness) {
     assert_eq!(found.map(|(found, company)| (found, company.id)), Some((wants, other.company)));
 }
 
-/// Promise 2 in a race.
+/// Promise 2 with concurrent commits.
 pub async fn of_many_endpoints_with_one_slug_one_is_made(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let companies = [scene.another_company().await, scene.another_company().await];
@@ -199,7 +200,7 @@ pub async fn an_inbound_endpoint_needs_its_company(harness: &dyn Harness) {
     assert_eq!(scene.store.endpoint_by_slug(&slug("loja")).await.expect("works"), None);
 }
 
-/// 4.10: the token alone says whose template it is.
+/// 4.10: the token alone determines the company.
 pub async fn a_template_is_found_by_its_token_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -213,9 +214,9 @@ pub async fn a_template_is_found_by_its_token_whatever_the_company(harness: &dyn
     assert_eq!(find(ours.token).await, Some((ours.clone(), scene.company, Plan::Enterprise)));
     assert_eq!(find(theirs.token).await, Some((theirs, other.company, Plan::Enterprise)));
     assert_eq!(find(Builder::from_random_bytes(scene.random()).into_uuid()).await, None);
-    // An id is no token.
+    // An id is not a token.
     assert_eq!(find(ours.id.uuid()).await, None);
-    // As it is now: a token that was changed is worth nothing any more.
+    // The template is read as it is now: after a change the old token is not found.
     let company = scene.company_row(scene.company);
     let starter = Company { plan: Plan::Starter, ..company.clone() };
     scene.apply(first(company).update(starter)).await;

@@ -1,4 +1,4 @@
-//! The queue: a job is handed to one caller at a time.
+//! Jobs: each is claimed by one caller at a time.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ async fn due(scene: &Scene, millis: i64) -> Job {
     job
 }
 
-/// The claimed job is as it is stored: leased, its version raised.
+/// A claimed job is answered as it is stored: with its lease and its next version.
 pub async fn a_due_job_is_claimed_with_a_lease(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let job = due(&scene, 0).await;
@@ -28,7 +28,7 @@ pub async fn a_due_job_is_claimed_with_a_lease(harness: &dyn Harness) {
     assert_eq!(claim(&scene, 0, 50, 10).await, [Stored::new(leased, Version::new(2))]);
 }
 
-/// Neither too early nor with a limit of none.
+/// A job is not claimed before it is due, nor with a limit of 0.
 pub async fn a_job_that_is_not_due_is_not_claimed(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     due(&scene, 10).await;
@@ -37,7 +37,7 @@ pub async fn a_job_that_is_not_due_is_not_claimed(harness: &dyn Harness) {
     assert_eq!(claim(&scene, 10, 50, 10).await.len(), 1);
 }
 
-/// Until the lease lapsed.
+/// The job can be claimed again when the lease has expired.
 pub async fn a_leased_job_is_claimed_by_nobody_else(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     due(&scene, 0).await;
@@ -50,7 +50,7 @@ pub async fn a_leased_job_is_claimed_by_nobody_else(harness: &dyn Harness) {
     }
 }
 
-/// After a crash.
+/// The lease expires after a crash.
 pub async fn a_lapsed_lease_is_taken_over(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let job = due(&scene, 0).await;
@@ -60,7 +60,7 @@ pub async fn a_lapsed_lease_is_taken_over(harness: &dyn Harness) {
     assert_eq!(taken, [Stored::new(leased, Version::new(3))]);
 }
 
-/// Whoever lost the lease cannot finish the job.
+/// A caller that has lost the lease cannot finish the job.
 pub async fn the_outcome_is_a_commit_on_the_claimed_version(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     due(&scene, 0).await;
@@ -90,7 +90,7 @@ pub async fn jobs_are_claimed_oldest_first_up_to_the_limit(harness: &dyn Harness
     assert_eq!(claimed(10).await, [at(30), at(40)]);
 }
 
-/// Workers serve all companies.
+/// A claim includes the jobs of all companies.
 pub async fn claims_go_over_all_companies(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -100,7 +100,7 @@ pub async fn claims_go_over_all_companies(harness: &dyn Harness) {
     assert_eq!(companies, [other.company, scene.company]);
 }
 
-/// Several callers, on several handles, at once.
+/// Several callers claim at once, on several handles.
 pub async fn concurrent_claims_hand_a_job_to_one_caller_only(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let second = harness.second().await;
@@ -114,7 +114,8 @@ pub async fn concurrent_claims_hand_a_job_to_one_caller_only(harness: &dyn Harne
         };
         workers.push(tokio::spawn(async move {
             let mut claimed: Vec<JobId> = Vec::new();
-            // Others may hold for a moment what is left, so that one empty answer is not the end.
+            // Other callers may have locked the remaining jobs for a moment, so one empty answer
+            // does not end the loop.
             let mut empty = 0;
             while empty < 20 {
                 let part = store.claim_jobs(at(0), at(50), 3).await.expect("the store works");
@@ -134,7 +135,7 @@ pub async fn concurrent_claims_hand_a_job_to_one_caller_only(harness: &dyn Harne
     assert_eq!(distinct, jobs.iter().map(|job| job.id).collect());
 }
 
-/// D26: what is recorded of a purge is found by its contact.
+/// D26: the job that purges a contact's files is found by the contact.
 pub async fn the_purge_of_a_contact_is_found(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = ContactId::new(scene.uuid());

@@ -1,4 +1,4 @@
-//! The journal of events: promise 10, and that a reader neither skips nor repeats.
+//! The journal of events: promise 10, and a reader that reads every event exactly once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn ids<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<EventId> {
     events.into_iter().map(|event| event.id).collect()
 }
 
-/// Promise 10, within one change set: by the order in the set, not by ids, types or times.
+/// Promise 10 within one change set: the order is that of the set, not that of ids, types or times.
 pub async fn events_come_in_the_order_of_their_sets(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.journal_ids().await, []);
@@ -33,7 +33,7 @@ pub async fn events_come_in_the_order_of_their_sets(harness: &dyn Harness) {
     assert_eq!(reported, events.iter().map(record).collect::<Vec<_>>());
     assert!(journal.windows(2).all(|pair| pair[0].0 < pair[1].0));
     assert!(journal[0].0 > JournalPosition(0), "0 is the beginning");
-    // In parts, each after the last.
+    // Read in parts, each after the previous one.
     for limit in [1, 7, 40] {
         let (mut seen, mut after) = (Vec::new(), JournalPosition::default());
         loop {
@@ -47,7 +47,7 @@ pub async fn events_come_in_the_order_of_their_sets(harness: &dyn Harness) {
     }
 }
 
-/// Only the types that were asked for, still in order.
+/// Only events of the wanted types, in order.
 pub async fn the_journal_can_be_read_by_type(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let events: Vec<Event> =
@@ -79,7 +79,7 @@ pub async fn the_journal_can_be_read_by_type(harness: &dyn Harness) {
     }
 }
 
-/// A position stays good, and nothing follows the newest event until there is another one.
+/// A position stays valid. After the newest event there is nothing until the next event.
 pub async fn a_position_at_the_end_goes_on_with_what_is_new(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let events =
@@ -93,7 +93,7 @@ pub async fn a_position_at_the_end_goes_on_with_what_is_new(harness: &dyn Harnes
     assert_eq!(scene.journal(JournalPosition(u64::MAX >> 1), ALL).await, []);
 }
 
-/// Nothing of a set that was refused is ever told.
+/// An event of a change set that was refused is never read.
 pub async fn what_was_not_committed_is_not_in_the_journal(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let list = scene.list();
@@ -107,7 +107,7 @@ pub async fn what_was_not_committed_is_not_in_the_journal(harness: &dyn Harness)
     assert_eq!(scene.journal_ids().await, [event.id]);
 }
 
-/// What a contact's events told stays when the contact goes, until it is erased.
+/// The events of a contact keep their data when the contact is deleted, until the data is erased.
 pub async fn the_journal_outlives_its_contacts(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -121,7 +121,7 @@ pub async fn the_journal_outlives_its_contacts(harness: &dyn Harness) {
     assert_eq!(scene.delivery_now(delivery.id).await, Some(first(delivery)));
 }
 
-/// Reads a journal to its end, and on until `done`.
+/// Reads a journal to its end, and continues until `done`.
 async fn follow(
     scene: &Scene,
     store: &Arc<dyn Store>,
@@ -146,13 +146,14 @@ async fn follow(
     }
 }
 
-/// Eight writers in two processes, and readers with small parts: each reader meets every event
-/// once, and all meet them in the same order (R63).
+/// Eight writers in two processes, and readers with small parts: each reader reads every event
+/// once, and all read them in the same order (R63).
 pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Harness) {
     const WRITERS: usize = 8;
     let scene = Scene::of(harness).await;
     let second = harness.second().await;
-    // Some writers wait for each other's rows, so that positions are drawn long before they are seen.
+    // Some writers wait for each other's rows, so that their positions are assigned long before
+    // their commits are visible.
     let contact = scene.contact();
     scene.add(contact.clone()).await;
     let running = Arc::new(AtomicUsize::new(WRITERS));
@@ -213,7 +214,7 @@ pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Ha
     }
 }
 
-/// Events of one company do not show in another one's journal, and positions are comparable.
+/// An event is only in the journal of its own company, and positions are comparable.
 pub async fn journals_of_companies_are_apart(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;

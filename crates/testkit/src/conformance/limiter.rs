@@ -43,8 +43,8 @@ async fn wait(limiter: &dyn Limiter, checks: &[RateCheck], now: Timestamp) -> Du
     }
 }
 
-/// One call of a random sequence: how much later it comes than the one before, in milliseconds, and
-/// which of three keys it uses with which allowance.
+/// One call of a random sequence: how many milliseconds after the previous call it comes, and which
+/// of three keys it uses with which allowance.
 #[derive(Clone, Debug)]
 struct Call {
     later: i64,
@@ -60,7 +60,7 @@ fn allowance() -> impl Strategy<Value = Gcra> {
 }
 
 fn call() -> impl Strategy<Value = Call> {
-    // Clocks are set back, too, by little and by more than any allowance holds.
+    // Clocks are also set back, by a little and by more than any allowance holds.
     let later = prop_oneof![
         10 => 0_i64..50,
         5 => 50_i64..20_000,
@@ -72,8 +72,8 @@ fn call() -> impl Strategy<Value = Call> {
     (later, allowances).prop_map(|(later, allowances)| Call { later, allowances })
 }
 
-/// GCRA is defined once, by the core: whatever calls come, at whatever times, with whatever rates,
-/// what is decided and charged is what [`decide_rates`] says.
+/// GCRA is defined once, in the core: for all calls, times and rates, the limiter decides and
+/// charges what [`decide_rates`] says.
 pub async fn every_call_is_decided_as_the_core_defines(harness: &dyn LimiterHarness) {
     const RUNS: u128 = 24;
     let limiter = harness.limiter().await;
@@ -84,7 +84,7 @@ pub async fn every_call_is_decided_as_the_core_defines(harness: &dyn LimiterHarn
         let (mut states, mut millis) = (HashMap::new(), 0);
         for (n, Call { later, allowances }) in calls.iter().enumerate() {
             millis += later;
-            // Each run has keys of its own: what is charged stays.
+            // Each run has keys of its own, because charges stay.
             let used = (run * 3..).zip(allowances);
             let checks: Vec<_> = used
                 .filter_map(|(number, allowance)| {
@@ -104,7 +104,7 @@ pub async fn every_call_is_decided_as_the_core_defines(harness: &dyn LimiterHarn
     }
 }
 
-/// D12: a whole minute's worth may be used at once.
+/// D12: the allowance of a whole minute may be used at once.
 pub async fn a_whole_allowance_passes_at_once_and_not_one_more(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     for (n, rate) in [(1, 1), (2, 7), (3, 60)] {
@@ -117,7 +117,7 @@ pub async fn a_whole_allowance_passes_at_once_and_not_one_more(harness: &dyn Lim
     }
 }
 
-/// It refills evenly.
+/// The allowance refills evenly.
 pub async fn after_the_wait_that_was_named_one_call_passes(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     for _ in 0..60 {
@@ -129,14 +129,14 @@ pub async fn after_the_wait_that_was_named_one_call_passes(harness: &dyn Limiter
     let later = at(0).plus(named);
     assert!(passes(&*limiter, &[calls(1, 60)], later).await);
     assert!(!passes(&*limiter, &[calls(1, 60)], later).await);
-    // Long after, the whole allowance is there again, and no more than that.
+    // Much later the whole allowance is available again, and no more than that.
     for _ in 0..60 {
         assert!(passes(&*limiter, &[calls(1, 60)], at(10_000_000)).await);
     }
     assert!(!passes(&*limiter, &[calls(1, 60)], at(10_000_000)).await);
 }
 
-/// D12: a call that is refused by one allowance uses none of the others.
+/// D12: a call that one allowance refuses uses none of the others.
 pub async fn a_refusal_charges_no_allowance(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     let both = [calls(1, 5), exports(1, 2)];
@@ -146,7 +146,7 @@ pub async fn a_refusal_charges_no_allowance(harness: &dyn LimiterHarness) {
     for _ in 0..10 {
         assert!(!passes(&*limiter, &both, at(0)).await);
     }
-    // Three of five calls are left, whatever order the checks come in.
+    // Three of five calls are left, in whichever order the checks come.
     assert!(!passes(&*limiter, &[exports(1, 2), calls(1, 5)], at(0)).await);
     for _ in 0..3 {
         assert!(passes(&*limiter, &[calls(1, 5)], at(0)).await);
@@ -154,10 +154,10 @@ pub async fn a_refusal_charges_no_allowance(harness: &dyn LimiterHarness) {
     assert!(!passes(&*limiter, &[calls(1, 5)], at(0)).await);
 }
 
-/// The wait after which the call passes, not the first that lapses.
+/// The answer is the wait after which the call passes, which is the longest one.
 pub async fn a_refusal_names_the_longest_wait(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
-    // First the calls are plenty and the exports few, then the other way round.
+    // First there are many calls and few exports, then the reverse.
     for (slow, fast) in [(exports(1, 1), calls(1, 60)), (calls(2, 1), exports(2, 60))] {
         let both = [fast, slow];
         assert!(passes(&*limiter, &both, at(0)).await);
@@ -169,21 +169,21 @@ pub async fn a_refusal_names_the_longest_wait(harness: &dyn LimiterHarness) {
     }
 }
 
-/// An operator's change is no reset and holds at once.
+/// A change of the rate does not reset what was used, and applies at once.
 pub async fn a_changed_rate_holds_from_the_next_call_on(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     for _ in 0..2 {
         assert!(passes(&*limiter, &[calls(1, 2)], at(0)).await);
     }
     assert!(!passes(&*limiter, &[calls(1, 2)], at(0)).await);
-    // A second of a rate of 60 is one call; the minute that two calls of 2 used is used.
+    // At a rate of 60, one call refills per second. What two calls used at a rate of 2 stays used.
     let faster = wait(&*limiter, &[calls(1, 60)], at(0)).await;
     assert_eq!(faster, Duration::from_secs(1));
     assert!(passes(&*limiter, &[calls(1, 60)], at(1_000)).await);
     assert!(!passes(&*limiter, &[calls(1, 2)], at(1_000)).await);
 }
 
-/// One key's use is nobody else's.
+/// Each key and kind has its own allowance.
 pub async fn keys_and_kinds_have_allowances_of_their_own(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     for check in [calls(1, 1), exports(1, 1), calls(2, 1), exports(2, 1)] {
@@ -192,8 +192,8 @@ pub async fn keys_and_kinds_have_allowances_of_their_own(harness: &dyn LimiterHa
     }
 }
 
-/// D13, D48: clients, endpoints, tokens and campaigns are distinguished, from each other and from API
-/// keys, even where their ids are the same.
+/// D13, D48: clients, endpoints, tokens and campaigns are distinguished from each other and from
+/// API keys, even if their ids are equal.
 pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     let clients = ["203.0.113.7", "203.0.113.70", "::", "2001:db8:ffff:ffff::", "fe80::1"];
@@ -221,7 +221,7 @@ pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHa
     }
 }
 
-/// D13: a client's allowance and that of what it calls are used together or not at all.
+/// D13: the allowances of a client and of what it calls are charged together or not at all.
 pub async fn a_client_and_what_it_calls_are_charged_together(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     let client = |n: u8| RateCheck {
@@ -232,7 +232,7 @@ pub async fn a_client_and_what_it_calls_are_charged_together(harness: &dyn Limit
         key: RateKey::Endpoint(InboundEndpointId::new(Uuid::from_u128(1))),
         allowance: Gcra::per_minute(3),
     };
-    // Alone, as a call is charged that is refused anyway: the endpoint loses nothing by it.
+    // The client alone is charged for a call that is refused in any case; the endpoint is not.
     for _ in 0..2 {
         assert!(passes(&*limiter, &[client(1)], at(0)).await);
     }
@@ -246,7 +246,7 @@ pub async fn a_client_and_what_it_calls_are_charged_together(harness: &dyn Limit
     assert!(passes(&*limiter, &[client(3)], at(0)).await, "the refusal charged no client");
 }
 
-/// D66: what is paced by the second goes evenly, a tenth of a second's worth at once.
+/// D66: a rate per second is even; at most a tenth of a second's calls pass at once.
 pub async fn a_pace_by_the_second_is_kept(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     let pace = |n: u128, rate| RateCheck {
@@ -255,7 +255,7 @@ pub async fn a_pace_by_the_second_is_kept(harness: &dyn LimiterHarness) {
     };
     for (n, rate, burst) in [(1, 1, 1), (2, 10, 1), (3, 80, 8), (4, 500, 50)] {
         let mut passed = 0;
-        // Whenever it is asked in two seconds, a pace lets no more through than it says.
+        // In two seconds no more calls pass than the rate allows, at whatever times they come.
         for asked in 0..100 {
             while passes(&*limiter, &[pace(n, rate)], at(asked * 20)).await {
                 passed += 1;
@@ -267,7 +267,7 @@ pub async fn a_pace_by_the_second_is_kept(harness: &dyn LimiterHarness) {
     }
 }
 
-/// Calls of one key from many tasks, each asking for both allowances.
+/// Makes calls with one key from many tasks. Each call needs both allowances.
 async fn hammer(limiters: Vec<std::sync::Arc<dyn Limiter>>) -> u32 {
     let mut workers = Vec::new();
     for worker in 0..8 {
@@ -288,7 +288,7 @@ async fn hammer(limiters: Vec<std::sync::Arc<dyn Limiter>>) -> u32 {
     passed
 }
 
-/// Exactly the allowance: none is lost, none is made.
+/// Exactly as many calls pass as the allowance has.
 pub async fn concurrent_calls_never_pass_more_than_the_allowance(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     assert_eq!(hammer(vec![limiter.clone()]).await, 40);
@@ -298,7 +298,7 @@ pub async fn concurrent_calls_never_pass_more_than_the_allowance(harness: &dyn L
     assert!(!passes(&*limiter, &[calls(1, 1_000)], at(0)).await);
 }
 
-/// Two processes share what they may.
+/// Two processes share one allowance.
 pub async fn two_limiters_on_one_state_never_pass_more_than_the_allowance(
     harness: &dyn LimiterHarness,
 ) {

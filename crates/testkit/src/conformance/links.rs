@@ -6,7 +6,7 @@ use recado_core::store::RecordsExt;
 use super::Harness;
 use super::scene::{Scene, at};
 
-/// D60: the code is the credential.
+/// D60: the code alone authorizes the call.
 pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;

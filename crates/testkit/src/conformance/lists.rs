@@ -27,7 +27,7 @@ pub async fn lists_are_listed_by_creation_then_id_with_their_counts(harness: &dy
     assert_eq!(scene.store.lists(scene.company).await.expect("the store works"), wanted);
 }
 
-/// Exact, whatever adds or removes members.
+/// The counts are exact, whichever change adds or removes members.
 pub async fn counts_follow_memberships(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let list = scene.list();
@@ -52,7 +52,7 @@ pub async fn counts_follow_memberships(harness: &dyn Harness) {
     assert_eq!(count().await, 3);
 }
 
-/// Which exist, which are members already.
+/// Which contacts exist, and which are members already.
 pub async fn candidates_are_distinguished(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;

@@ -1,4 +1,4 @@
-//! What is stored of messages is read back as it was.
+//! Messages are read back as they were stored.
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
@@ -18,7 +18,7 @@ use super::channel_rows::{AWKWARD, filled};
 use super::channel_scene::wamid;
 use super::scene::{Scene, at, first};
 
-/// A message of which no field has its default.
+/// A message in which no field has its default value.
 fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Message {
     Message {
         message_type: MessageType::Document,
@@ -62,7 +62,7 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
     }
 }
 
-/// Reads a message in every way there is.
+/// Reads a message in every possible way.
 async fn assert_reads_back(scene: &Scene, wanted: &Message) {
     let stored = scene.message_now(wanted.id).await.expect("the message is there");
     assert_same(stored.value(), wanted);
@@ -73,7 +73,7 @@ async fn assert_reads_back(scene: &Scene, wanted: &Message) {
     assert_same(&listed.expect("the message is listed").message, wanted);
 }
 
-/// Nothing of a message is lost, by any way of reading it.
+/// Every read gives back all fields of a message.
 pub async fn every_field_of_a_message_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -96,7 +96,7 @@ pub async fn every_field_of_a_message_is_read_back(harness: &dyn Harness) {
     let left = scene.store.messages_in_flight(sender, 10).await.expect("works");
     assert_same(left.first().expect("it is on its way").value(), &pending);
 
-    // Every field back to its default, and to a value again.
+    // Every field is set to its default, and to a value again.
     let emptied = Message { id: full.id, ..plain };
     scene.apply(first(full.clone()).update(emptied.clone())).await;
     assert_reads_back(&scene, &emptied).await;
@@ -105,7 +105,7 @@ pub async fn every_field_of_a_message_is_read_back(harness: &dyn Harness) {
     assert_reads_back(&scene, &full).await;
 }
 
-/// Each word that a message may have.
+/// Every value of each enum of a message.
 pub async fn every_word_of_a_message_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -133,7 +133,7 @@ pub async fn every_word_of_a_message_is_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Texts and times are stored exactly, whatever they hold; empty is not missing.
+/// Texts and times are stored exactly, whatever they contain. An empty text is not a missing one.
 pub async fn awkward_messages_are_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;

@@ -1,4 +1,4 @@
-//! Reads of messages: by id, by the provider's id, and those on their way.
+//! Reads of messages: by id, by the provider's id, and of those being sent.
 
 use recado_core::connections::{Connection, ConnectionKind, ConnectionStatus};
 use recado_core::contacts::Contact;
@@ -23,7 +23,7 @@ async fn in_flight(scene: &Scene, sender: WorkerId, limit: u32) -> Vec<MessageId
     ids(scene.store.messages_in_flight(sender, limit).await.expect("the store works"))
 }
 
-/// In any order, each once.
+/// The ids may be in any order; each message is answered once.
 pub async fn messages_are_read_by_their_ids(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -40,7 +40,7 @@ pub async fn messages_are_read_by_their_ids(harness: &dyn Harness) {
     assert_eq!(store.messages(other.company, &all).await.expect("works"), []);
 }
 
-/// What is asked for is told, whether it is a message or a report, expired or not.
+/// The answer has what each id refers to: a message or a report, expired or not.
 pub async fn provider_ids_tell_what_they_stand_for(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -71,7 +71,7 @@ pub async fn provider_ids_tell_what_they_stand_for(harness: &dyn Harness) {
     assert_eq!(ask(other.company, connection.id, &["w1", "w2"]).await, []);
 }
 
-/// D36: a process that is gone, or silent, leaves its messages to others.
+/// D36: messages of a process that is gone, or whose lease has expired, are abandoned.
 pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -94,13 +94,13 @@ pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dy
     assert_eq!(abandoned(&scene, 100, 2).await.len(), 2);
     assert_eq!(abandoned(&scene, 100, 0).await, []);
 
-    // A lease that is renewed counts again; one that is given up does not.
+    // A renewed lease counts again; a deleted one does not.
     let mut renewed = silent;
     renewed.leased_until = at(200);
     scene.apply(first(silent).update(renewed)).await;
     scene.apply(first(alive).delete()).await;
     assert_eq!(abandoned(&scene, 49, 10).await, [alive_one, lost]);
-    // What is settled is nobody's.
+    // A message whose sending has ended has no sender.
     let mut sent = of_alive.clone();
     (sent.status, sent.sender) = (MessageStatus::Sent, None);
     scene.apply(first(of_alive).update(sent)).await;
@@ -109,7 +109,7 @@ pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dy
     assert_eq!(whole, [first(of_unknown)]);
 }
 
-/// What a process has to settle before it may go.
+/// The messages whose sends a process has to end before it stops.
 pub async fn messages_in_flight_are_reported_by_their_process(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -131,8 +131,8 @@ pub async fn messages_in_flight_are_reported_by_their_process(harness: &dyn Harn
     assert_eq!(whole, [first(there)]);
 }
 
-/// What a QR gateway took and then told nothing more of: each condition, and both ends of the
-/// time (R123).
+/// Messages that a QR gateway accepted and never reported on. The test checks each condition, and
+/// both ends of the time span (R123).
 pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -172,7 +172,7 @@ pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
     scene.add(left.clone()).await;
     assert_eq!([count(0, 100).await, count(50, 50).await], [1, 1]);
     assert_eq!([count(0, 49).await, count(51, 100).await, count(51, 49).await], [0; 3]);
-    // Whose sender is a campaign, or a person on the phone, whoever the company is.
+    // With every sender type.
     for (n, sender_type) in (0..).zip(SenderType::ALL) {
         scene
             .add(Message {
@@ -184,7 +184,7 @@ pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
     other.add(other.outbound(&theirs.0, &theirs.1, 50)).await;
     let senders = SenderType::ALL.len() as u64;
     assert_eq!([count(50, 50).await, count(0, 100).await], [2, 2 + senders]);
-    // It follows what happens to the message, its contact and its connection.
+    // The count changes with the message, its contact and its connection.
     let delivered = Message { status: MessageStatus::Delivered, ..left.clone() };
     scene.apply(first(left).update(delivered)).await;
     assert_eq!(count(50, 50).await, 1);

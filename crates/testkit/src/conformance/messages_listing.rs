@@ -23,7 +23,7 @@ async fn listed(scene: &Scene, filter: &MessageFilter) -> Vec<Message> {
     page.items.into_iter().map(|record| record.message).collect()
 }
 
-/// Two contacts on two connections with messages of every sort; several share a moment.
+/// Two contacts on two connections with messages of every kind. Several have equal times.
 async fn messaging(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2]) {
     let contacts = [scene.contact(), scene.contact()];
     let connections = [scene.connection(), scene.connection()];
@@ -44,7 +44,7 @@ async fn messaging(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2
                 message.status = statuses[n / 5 % 3];
             }
             message.is_history = n.is_multiple_of(11);
-            // The listing goes by when we stored it, not by the provider's time.
+            // The listing is ordered by the time of storage, not by the provider's time.
             message.timestamp = at(-(n as i64));
             message
         })
@@ -64,7 +64,7 @@ pub async fn messages_come_newest_first_then_by_id(harness: &dyn Harness) {
     assert!(listed(&scene, &filter).await == theirs);
 }
 
-/// Every page is a part of the whole, with the same total.
+/// Each page is a part of the listing, and all have the same total.
 pub async fn pages_of_messages_partition_the_listing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (messages, ..) = messaging(&scene).await;
@@ -91,7 +91,7 @@ fn options<T: Copy>(values: &[T]) -> Vec<Option<T>> {
     std::iter::once(None).chain(values.iter().copied().map(Some)).collect()
 }
 
-/// Every part that is given must match; both ends of a time span belong to it.
+/// A message must match every given filter. Both ends of a time span are included.
 pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (messages, contacts, connections) = messaging(&scene).await;
@@ -143,7 +143,7 @@ pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness
     }
 }
 
-/// 2.4: the contact as it is now; without a phone its identifier is shown (D16).
+/// 2.4: the contact as it is now; a contact without a phone is shown with its identifier (D16).
 pub async fn a_listed_message_shows_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (mut contact, connection) = (scene.contact_named("a-lid"), scene.connection());
@@ -195,7 +195,7 @@ pub async fn another_companys_messages_are_not_listed(harness: &dyn Harness) {
     assert_eq!(page(&scene, &filter, 1, 10).await.total, 1);
 }
 
-/// A message that changed or went is listed as it is now.
+/// The listing shows messages as they are now, without deleted ones.
 pub async fn a_listing_of_messages_follows_every_change(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -215,7 +215,7 @@ pub async fn a_listing_of_messages_follows_every_change(harness: &dyn Harness) {
     assert_eq!(page(&scene, &MessageFilter::default(), 1, 10).await, Page::empty());
 }
 
-/// The total is that of the items, whatever is written meanwhile.
+/// The total agrees with the items, whatever is written meanwhile.
 pub async fn a_total_of_messages_is_of_the_same_state_as_its_items(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;

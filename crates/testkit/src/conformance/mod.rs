@@ -1,5 +1,5 @@
-//! The conformance suite: for every promise of [`recado_core::store`] a test that any store can be
-//! put to.
+//! The conformance suite: one test for every promise of [`recado_core::store`]. It runs on any
+//! store.
 //!
 //! Implement [`Harness`] for your store, then write in a test file of its crate
 //!
@@ -15,9 +15,10 @@
 //! # fn main() {}
 //! ```
 //!
-//! Each bullet becomes a test of its own, so that a failing name tells the store and the bullet. A
-//! store that is being written runs some topics only: `conformance_suite!(fresh, topics: [commits])`.
-//! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
+//! Each promise becomes a test of its own, so that the name of a failing test shows the store and
+//! the promise. A store that is being written can run some topics only: `conformance_suite!(fresh,
+//! topics: [commits])`. The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and
+//! `rt-multi-thread`.
 
 pub mod access;
 mod call_site;
@@ -81,26 +82,27 @@ use recado_core::events::Event;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
 
-/// One database that nobody else uses, empty when the test begins.
+/// A database that no other test uses. It is empty when the test begins.
 #[async_trait]
 pub trait Harness: Send + Sync {
     /// The database.
     async fn store(&self) -> Arc<dyn Store>;
 
-    /// The same database opened once more, as another process would; `None` where that cannot be.
+    /// A second handle on the same database, like that of another process; `None` if the store
+    /// cannot have one.
     async fn second(&self) -> Option<Arc<dyn Store>>;
 
     /// All events of a company, in the order of their commits.
     async fn events(&self, company: CompanyId) -> Vec<Event>;
 }
 
-/// State of rate limits that nobody else uses.
+/// The state of rate limits that no other test uses.
 #[async_trait]
 pub trait LimiterHarness: Send + Sync {
     /// The limiter.
     async fn limiter(&self) -> Arc<dyn Limiter>;
 
-    /// Another limiter on the same state, as another process would have; `None` where that cannot
-    /// be.
+    /// A second limiter on the same state, like that of another process; `None` if there cannot be
+    /// one.
     async fn second(&self) -> Option<Arc<dyn Limiter>>;
 }

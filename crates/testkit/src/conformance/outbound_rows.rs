@@ -1,4 +1,4 @@
-//! What is stored of webhooks, deliveries, events and shards is read back as it was.
+//! Webhooks, deliveries, events and shards are read back as they were stored.
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, MAX_LOG, SHARDS, Shard};
@@ -30,7 +30,7 @@ fn secret(text: &str) -> SigningSecret {
     SigningSecret::parse(text).expect("acceptable")
 }
 
-/// Nothing of a webhook is lost, secrets among it.
+/// All fields of a webhook are read back, including its secrets.
 pub async fn every_field_of_a_webhook_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for state in WebhookState::ALL {
@@ -64,7 +64,7 @@ pub async fn every_field_of_a_webhook_is_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Nothing of what routes say is lost.
+/// All fields of routes are read back.
 pub async fn every_field_of_routes_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.store.get::<Routes>(scene.company).await.expect("works"), None);
@@ -95,7 +95,7 @@ fn attempt(n: usize) -> Attempt {
     }
 }
 
-/// Nothing of a delivery is lost, and each of its states can follow each other one.
+/// All fields of a delivery are read back, and each status can follow each other one.
 pub async fn every_field_of_a_delivery_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -128,7 +128,7 @@ pub async fn every_field_of_a_delivery_is_read_back(harness: &dyn Harness) {
     assert_eq!(scene.delivery_now(early.id).await, Some(first(early)));
 }
 
-/// Nothing of an event is lost.
+/// All fields of an event are read back.
 pub async fn every_field_of_an_event_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -141,7 +141,8 @@ pub async fn every_field_of_an_event_is_read_back(harness: &dyn Harness) {
             ..scene.reported(event_type, n as i64)
         });
     }
-    // Kept as text, byte for byte: neither the order of names nor spaces nor digits may change.
+    // The data is kept as text, byte for byte: the order of names, spaces and digits must not
+    // change.
     events.push(Event {
         data: "{\"b\" : 1.0,\n\"a\":1e2 }".to_owned(),
         ..scene.reported(EventType::MessageSent, 1)
@@ -152,7 +153,7 @@ pub async fn every_field_of_an_event_is_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Whoever has a shard, or nobody.
+/// With the process that a shard is assigned to, and without one.
 pub async fn every_field_of_a_shard_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let numbers = [SHARDS - 1, 0, 7];
@@ -172,7 +173,7 @@ pub async fn every_field_of_a_shard_is_read_back(harness: &dyn Harness) {
     assert_eq!(scene.store.all_stored::<Shard>(()).await.expect("works")[1].owner, None);
 }
 
-/// Which processes dispatch.
+/// The answer says which processes dispatch.
 pub async fn workers_are_listed_by_id_with_whether_they_dispatch(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), []);
@@ -257,7 +258,7 @@ pub async fn an_outbound_row_of_another_company_is_missing(harness: &dyn Harness
     assert_stale(other.try_apply(first(theirs.clone()).update(theirs)).await);
 }
 
-/// The webhooks that can be managed: those of the company that are not deleted, oldest first.
+/// The webhooks of the company that are not deleted, oldest first.
 pub async fn webhooks_are_listed_by_creation_then_id_but_for_deleted_ones(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut webhooks = Vec::new();

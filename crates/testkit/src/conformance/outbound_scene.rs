@@ -1,4 +1,4 @@
-//! Rows of webhooks and their deliveries, to put beside those of [`Scene`].
+//! Rows of webhooks and their deliveries, for use with those of [`Scene`].
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{Delivery, DeliverySeq, DeliveryStatus, DueDelivery};
@@ -13,15 +13,15 @@ use recado_core::webhooks::{
 use super::call_site::CallSite;
 use super::scene::{Scene, at};
 
-/// More than there ever are.
+/// A limit that no test reaches.
 pub(super) const ALL: u32 = 10_000;
 
-/// What is read of a whole queue.
+/// The read of a whole queue.
 pub(super) const fn whole(key: QueueKey) -> QueueRead {
     QueueRead { key, after: DeliverySeq(0), fresh: ALL, due: Timestamp::MAX, again: ALL }
 }
 
-/// The ids of what was read of a queue.
+/// The ids of the deliveries that a read answered.
 pub(super) fn ids_of(due: &[DueDelivery]) -> Vec<DeliveryId> {
     due.iter().map(|due| due.delivery.id).collect()
 }
@@ -31,7 +31,7 @@ pub(super) fn shard_number(number: u8) -> ShardNumber {
     ShardNumber::new(number).expect("a shard")
 }
 
-/// What is kept of an event.
+/// The record of an event.
 pub(super) fn record(event: &Event) -> EventRecord {
     EventRecord {
         id: event.id,
@@ -66,17 +66,17 @@ impl Scene {
         Routes { company: self.company, fires: true, routes: webhooks.iter().map(route).collect() }
     }
 
-    /// A shard that nobody has.
+    /// A shard that is assigned to no process.
     pub(super) fn shard(&self, number: u8) -> Shard {
         Shard { number: shard_number(number), owner: None }
     }
 
-    /// A queue of the company that nothing is in.
+    /// A queue of the company, without deliveries.
     pub(super) fn queue(&self) -> QueueKey {
         QueueKey { company: self.company, webhook: WebhookId::new(self.uuid()) }
     }
 
-    /// An event about nobody.
+    /// An event without a contact.
     pub(super) fn reported(&self, event_type: EventType, millis: i64) -> Event {
         Event {
             id: EventId::new(self.uuid_at(at(millis))),
@@ -88,28 +88,28 @@ impl Scene {
         }
     }
 
-    /// An event about a contact, that need not be there.
+    /// An event of a contact that need not exist.
     pub(super) fn reported_of(&self, contact: ContactId, millis: i64) -> Event {
         Event { contact: Some(contact), ..self.reported(EventType::MessageReceived, millis) }
     }
 
-    /// A delivery of an event that was never tried.
+    /// A delivery of an event, without attempts.
     pub(super) fn fresh(&self, key: QueueKey, event: &Event) -> Delivery {
         let id = DeliveryId::new(self.uuid_at(event.at));
         Delivery::new(id, key.company, key.webhook, event.id, event.event_type, event.at)
     }
 
-    /// A delivery of no event in particular that was never tried.
+    /// A delivery of an event that is not stored, without attempts.
     pub(super) fn fresh_at(&self, key: QueueKey, millis: i64) -> Delivery {
         self.fresh(key, &self.reported(EventType::ContactCreated, millis))
     }
 
-    /// A delivery that was tried and is due again.
+    /// A delivery that had an attempt and is due again.
     pub(super) fn tried(&self, key: QueueKey, due: i64) -> Delivery {
         Delivery { attempts: 1, tries: 1, due_at: Some(at(due)), ..self.fresh_at(key, 0) }
     }
 
-    /// A delivery that the receiver took.
+    /// A delivery that the receiver accepted.
     pub(super) fn delivered(&self, key: QueueKey, event: &Event) -> Delivery {
         Delivery {
             status: DeliveryStatus::Delivered,
@@ -121,7 +121,7 @@ impl Scene {
         }
     }
 
-    /// Stores events, and deliveries of them.
+    /// Stores events and deliveries.
     pub(super) async fn tell(&self, events: &[Event], deliveries: &[Delivery]) {
         let mut changes = ChangeSet::new();
         for event in events {
@@ -133,7 +133,7 @@ impl Scene {
         self.store.commit(changes).await.expect("all can be stored");
     }
 
-    /// What is read of a queue.
+    /// What the store reads of a queue.
     #[track_caller]
     pub(super) fn read_queue(&self, read: QueueRead) -> impl Future<Output = QueuePage> {
         let caller = CallSite::here();

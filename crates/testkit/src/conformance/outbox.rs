@@ -1,4 +1,4 @@
-//! Erasing what events said about a contact (D26), and the sweep of what is finished and old.
+//! Erasing the data of events about a contact (D26), and the sweep of old, finished rows.
 
 use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
 use recado_core::events::{Event, EventType};
@@ -14,7 +14,7 @@ async fn erase(scene: &Scene, contact: ContactId, limit: u32) -> (u32, bool) {
     (erased.events, erased.left)
 }
 
-/// The data of the events that are still whole.
+/// For each event, whether it still has its data.
 async fn whole(scene: &Scene, events: &[Event]) -> Vec<bool> {
     let mut whole = Vec::new();
     for event in events {
@@ -27,7 +27,7 @@ async fn whole(scene: &Scene, events: &[Event]) -> Vec<bool> {
     whole
 }
 
-/// What was reported of a contact loses its data; everything else stays.
+/// The events of a contact lose their data; all other events keep it.
 pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
@@ -57,7 +57,7 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     assert_eq!(scene.delivery_now(finished[0].id).await, Some(first(finished[0].clone())));
 }
 
-/// As long as a delivery of it is pending, an event keeps what the delivery carries.
+/// While a delivery of an event is pending, the event keeps its data.
 pub async fn what_a_pending_delivery_carries_is_not_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = ContactId::new(scene.uuid());
@@ -73,12 +73,12 @@ pub async fn what_a_pending_delivery_carries_is_not_erased(harness: &dyn Harness
     assert_eq!(whole(&scene, &events).await, [false, false]);
 }
 
-/// Each step is bounded, and says that more is left.
+/// Each step has a limit, and answers whether events are left.
 pub async fn data_is_erased_in_bounded_steps(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = ContactId::new(scene.uuid());
     let events: Vec<Event> = (0..7).map(|n| scene.reported_of(contact, n)).collect();
-    // One that waits does not stand in the way of those behind it.
+    // An event with a pending delivery does not prevent the erasure of later ones.
     scene.tell(&events, &[scene.fresh(scene.queue(), &events[0])]).await;
     assert_eq!(erase(&scene, contact, 2).await, (2, true));
     assert_eq!(erase(&scene, contact, 2).await, (2, true));
@@ -92,7 +92,7 @@ async fn sweep(scene: &Scene, before: i64, limit: u32) -> u32 {
     scene.store.sweep_outbox(at(before), limit).await.expect("the store works")
 }
 
-/// Sweeps until nothing is left to remove, and answers how many rows went.
+/// Sweeps until nothing is left to delete, and answers how many rows were deleted.
 async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
     let mut all = 0;
     for _ in 0..100 {
@@ -106,7 +106,7 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
     panic!("the sweep never ends");
 }
 
-/// What is finished and old goes with its events; what is young stays (R70).
+/// Old finished deliveries are deleted with their events; younger ones stay (R70).
 pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -122,7 +122,7 @@ pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harnes
         .collect();
     scene.tell(&events, &deliveries).await;
     assert_eq!(sweep_all(&scene, 0, ALL).await, 0);
-    // What was made at the moment itself is not before it.
+    // The time limit itself is not before the limit.
     assert_eq!(sweep_all(&scene, 30, ALL).await, 6);
     for (n, (event, delivery)) in events.iter().zip(&deliveries).enumerate() {
         assert_eq!(scene.event_now(event.id).await.is_some(), n >= 3, "event {n}");
@@ -132,7 +132,7 @@ pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harnes
     assert_eq!(scene.journal_ids().await, left);
 }
 
-/// Over all companies; events that nobody subscribed to go, too.
+/// The sweep includes all companies, and events that no webhook subscribed to.
 pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -148,8 +148,8 @@ pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
     assert_eq!(other.journal_ids().await, []);
 }
 
-/// What is pending stays however old it is, with its event, and so does what is named by another
-/// delivery.
+/// A pending delivery stays, however old it is, and so does its event. An event stays if another
+/// delivery refers to it.
 pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let event = scene.reported(EventType::MessageSent, 0);
@@ -172,7 +172,7 @@ pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
     assert_eq!(scene.event_now(event.id).await, None);
 }
 
-/// An event is not swept before the last delivery that names it; both are of the same moment.
+/// An event is not deleted before the last delivery of it; both have the same time.
 pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let event = scene.reported(EventType::MessageSent, 0);
@@ -185,14 +185,14 @@ pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness
     assert_eq!(scene.event_now(event.id).await, None);
 }
 
-/// Each step is bounded, and steps come to an end.
+/// Each step has a limit, and the steps come to an end.
 pub async fn the_sweep_goes_in_bounded_steps(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let events: Vec<Event> = (0..20).map(|n| scene.reported(EventType::MessageSent, n)).collect();
     let mut deliveries: Vec<Delivery> =
         events.iter().map(|event| scene.delivered(key, event)).collect();
-    // What stays does not stand in the way.
+    // Rows that stay do not prevent the deletion of others.
     for n in [0, 1, 2, 3, 9] {
         deliveries[n] = scene.fresh(key, &events[n]);
     }

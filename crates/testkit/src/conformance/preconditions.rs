@@ -1,11 +1,11 @@
-//! Promise 4: what a decision relied on holds until its commit is visible.
+//! Promise 4: what a decision relied on still holds when its commit becomes visible.
 
 use recado_core::store::{ChangeSet, Conflict, Precondition, Row};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, applied, assert_stale, at, conflict, first};
 
-/// A precondition that holds is no write.
+/// A precondition does not write the row.
 pub async fn an_unchanged_row_lets_the_change_set_pass_and_stays_as_it_is(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (list, contact) = (scene.list(), scene.contact());
@@ -42,7 +42,7 @@ pub async fn a_row_that_is_gone_stops_the_change_set(harness: &dyn Harness) {
     assert!(!scene.has_contact(contact.id).await);
 }
 
-/// A set may rely on a row and write it too.
+/// A change set may rely on a row and write the same row.
 pub async fn preconditions_hold_before_the_changes_of_the_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let list = scene.list();
@@ -55,7 +55,7 @@ pub async fn preconditions_hold_before_the_changes_of_the_set(harness: &dyn Harn
     scene.store.commit(changes).await.expect("it was unchanged before the set");
 }
 
-/// Any row with a version can be relied on.
+/// A change set can rely on every kind of row that has a version.
 pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -105,7 +105,7 @@ pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
     }
 }
 
-/// Promise 4, under concurrency: of two decisions, each of which relied on what the other one
+/// Promise 4 with concurrent commits: if each of two change sets relies on a row that the other one
 /// writes, at most one is applied.
 pub async fn two_change_sets_that_rely_on_each_other_never_both_pass(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

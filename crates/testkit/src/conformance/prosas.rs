@@ -12,7 +12,7 @@ async fn page(scene: &Scene, filter: LedgerFilter, page: u32, limit: u32) -> Led
     page.expect("the store works")
 }
 
-/// Debits and refunds of several moments, in the order of the listing.
+/// Debits and refunds at several times, in the order of the listing.
 async fn booked(scene: &Scene) -> Vec<LedgerLine> {
     let mut lines: Vec<LedgerLine> = (0..40)
         .map(|n: i64| {
@@ -36,7 +36,7 @@ fn sums(lines: &[LedgerLine]) -> (Prosas, Brl) {
     (Prosas::from_units(units), Brl::from_units(cost))
 }
 
-/// Newest first, then by id; sums and total are those of all pages.
+/// Newest first, then by id. Sums and total are those of all pages.
 pub async fn pages_of_the_ledger_partition_it_and_sum_up_all(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let nothing = LedgerPage { page: Page::empty(), prosas: Prosas::ZERO, cost: Brl::ZERO };
@@ -58,7 +58,7 @@ pub async fn pages_of_the_ledger_partition_it_and_sum_up_all(harness: &dyn Harne
     assert_eq!(page(&other, LedgerFilter::default(), 1, 10).await.prosas.units(), 1_000);
 }
 
-/// Both ends of a time span belong to it.
+/// Both ends of a time span are included.
 pub async fn every_combination_of_ledger_filters_is_exact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let lines = booked(&scene).await;
@@ -82,7 +82,7 @@ pub async fn every_combination_of_ledger_filters_is_exact(harness: &dyn Harness)
     }
 }
 
-/// Sums of the largest amounts are as exact as those of the smallest.
+/// Sums of the largest amounts are exact, too.
 pub async fn sums_of_the_ledger_are_exact_at_the_extremes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (billion, smallest) = (1_000_000_000_000_000, 1);
@@ -102,7 +102,7 @@ pub async fn sums_of_the_ledger_are_exact_at_the_extremes(harness: &dyn Harness)
     assert_eq!(found.cost.units(), 49 * billion + smallest);
 }
 
-/// D59: of two refunds of one debit that were decided on the same sums, one is applied.
+/// D59: if two refunds of one debit relied on the same sums, one is applied.
 pub async fn refunds_of_one_debit_are_applied_one_after_another(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let debit = scene.debit(None, 1_000, 0);
@@ -122,7 +122,7 @@ pub async fn refunds_of_one_debit_are_applied_one_after_another(harness: &dyn Ha
     assert_eq!(kept.map(|line| line.refunded.0.units()), Some(600));
 }
 
-/// Total, sums and items are of one state.
+/// Total, sums and items are read from the same state.
 pub async fn sums_of_the_ledger_are_of_the_same_state_as_its_lines(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let lines: Vec<_> = (0..60).map(|n| scene.debit(None, 1 + n, n)).collect();

@@ -1,4 +1,4 @@
-//! Races between use cases, each run to its end on this store.
+//! Concurrent use cases on this store.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::kit::{Kit, body};
 
 type Creation = Result<Created, Error<CreateContactError>>;
 
-/// The core in as many "processes" as asked for, over one or two handles.
+/// Several instances of the core, as if in different processes, on one or two handles.
 async fn processes(harness: &dyn Harness, count: u64) -> (Kit, Vec<Recado>) {
     let kit = Kit::on(harness.store().await).await;
     let second = harness.second().await;
@@ -34,7 +34,7 @@ async fn processes(harness: &dyn Harness, count: u64) -> (Kit, Vec<Recado>) {
     (kit, apps)
 }
 
-/// Creates contacts at once, one in each process.
+/// Creates contacts at the same time, one in each process.
 async fn create_at_once(apps: &[Recado], caller: &Caller, bodies: Vec<Value>) -> Vec<Creation> {
     let barrier = Arc::new(Barrier::new(bodies.len()));
     let mut tasks = Vec::new();
@@ -52,7 +52,7 @@ async fn create_at_once(apps: &[Recado], caller: &Caller, bodies: Vec<Value>) ->
     outcomes
 }
 
-/// Promise 3: five writers, each reading and writing ten times, make exactly fifty updates.
+/// Promise 3: five writers that read and write a contact ten times each make exactly fifty updates.
 pub async fn concurrent_updates_of_one_contact_lose_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut contact = scene.contact();
@@ -86,7 +86,7 @@ pub async fn concurrent_updates_of_one_contact_lose_nothing(harness: &dyn Harnes
     assert_eq!(read.version().number(), 51);
 }
 
-/// The same by the use case: every writer's field is there in the end.
+/// The same with use cases: in the end the contact has the field of every writer.
 pub async fn concurrent_patches_of_one_contact_lose_nothing(harness: &dyn Harness) {
     let (kit, apps) = processes(harness, 5).await;
     let fields = ["name", "observation", "rg", "city", "profissao"];
@@ -114,11 +114,11 @@ pub async fn concurrent_patches_of_one_contact_lose_nothing(harness: &dyn Harnes
     }
 }
 
-/// 4.3: of two creations with one phone, one wins and the other learns who.
+/// 4.3: of two creations with the same phone, one succeeds and the other names the contact.
 pub async fn two_creations_of_one_phone_one_wins_and_the_other_learns_who(harness: &dyn Harness) {
     let (kit, apps) = processes(harness, 3).await;
     for round in 0..12 {
-        // The last one as the channel knows it: without the ninth digit.
+        // The last notation is the channel's, without the ninth digit.
         let notations = [
             format!("+55 34 99123{round:04}"),
             format!("(34) 99123-{round:04}"),
@@ -142,7 +142,7 @@ pub async fn two_creations_of_one_phone_one_wins_and_the_other_learns_who(harnes
     assert_eq!(events.len(), 12, "one event for each contact that was created");
 }
 
-/// D20: an e-mail never stops a creation.
+/// D20: an e-mail never prevents a creation.
 pub async fn two_creations_with_one_email_both_succeed_one_with_shared_email(
     harness: &dyn Harness,
 ) {
@@ -207,7 +207,8 @@ pub async fn one_slug_is_given_once(harness: &dyn Harness) {
     assert_eq!(made, 1);
 }
 
-/// Promise 4 by use cases: once deactivating a field answered, no value of it is written any more.
+/// Promise 4 with use cases: after the deactivation of a field was answered, no value of it is
+/// written.
 pub async fn a_custom_field_that_is_deactivated_takes_no_value_afterwards(harness: &dyn Harness) {
     let (kit, apps) = processes(harness, 2).await;
     for round in 0..8 {

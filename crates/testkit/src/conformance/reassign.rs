@@ -1,5 +1,5 @@
-//! What belongs to one contact becomes another's (D62): all of it, in one step with the rest of its
-//! change set.
+//! The rows of one contact are reassigned to another (D62): all of them, in one change together
+//! with the rest of the change set.
 
 use recado_core::contacts::{Contact, ContactFilter};
 use recado_core::conversations::{ChannelQuery, Conversation};
@@ -25,7 +25,7 @@ use super::channel_scene::{key, wamid};
 use super::outbound_scene::{ALL, whole};
 use super::scene::{Scene, applied, assert_stale, at, conflict, first};
 
-/// One of everything that a contact can have.
+/// One row of each kind that a contact can have.
 struct Owned {
     message: Message,
     deal: Deal,
@@ -42,7 +42,7 @@ struct Owned {
     enrolled: Enrolled,
 }
 
-/// Stores one of everything for a contact that is there.
+/// Stores one row of each kind for a stored contact.
 async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
     let connection = scene.connection();
     let link = scene.link(contact);
@@ -92,7 +92,7 @@ async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
     made
 }
 
-/// Two contacts that are stored: from which to which rows are reassigned.
+/// Two stored contacts: the one that rows are moved from, and the one they are moved to.
 async fn two(scene: &Scene) -> (Contact, Contact) {
     let (from, into) = (scene.contact(), scene.contact_with_phone("+5534991234567"));
     scene.add_all([from.clone(), into.clone()]).await;
@@ -108,7 +108,7 @@ fn version<T>(row: &Stored<T>) -> u64 {
     row.version().number()
 }
 
-/// Checks that everything belongs to this contact, at this version.
+/// Checks that all rows belong to this contact, at this version.
 async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, at: u64) {
     let (store, company, id) = (&scene.store, scene.company, to.id);
     let message = scene.message_now(made.message.id).await.expect("the message is there");
@@ -160,7 +160,7 @@ async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, a
     assert_shown(scene, made, name, to).await;
 }
 
-/// Checks what listings show of the contact that everything belongs to.
+/// Checks what listings show of the contact that the rows belong to.
 async fn assert_shown(scene: &Scene, made: &Owned, name: &str, to: &Contact) {
     let (store, company) = (&scene.store, scene.company);
     let (record, _) = store.contact_record(company, to.id).await.expect("works").expect("there");
@@ -181,7 +181,7 @@ async fn assert_shown(scene: &Scene, made: &Owned, name: &str, to: &Contact) {
     assert_eq!(list.1, 1);
 }
 
-/// Whom an alias names.
+/// The contacts that have an alias.
 async fn named(scene: &Scene, alias: &str) -> Vec<ContactId> {
     let query = ChannelQuery { keys: vec![key(alias)], ..ChannelQuery::default() };
     let found = scene.store.channel_contacts(scene.company, &query).await;
@@ -202,8 +202,8 @@ async fn conversations(scene: &Scene, contact: ContactId) -> Vec<Stored<Conversa
     found.expect("the store works").remove(0).conversations
 }
 
-/// Whatever is named in the contract moves, with the next version where it has one; the contacts
-/// themselves, their conversations and lead memories, and jobs are left as they are (R116).
+/// The rows named in the contract move, and those with a version get the next one. The contacts
+/// themselves, their conversations and lead memories, and jobs do not change (R116).
 pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -230,7 +230,7 @@ pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     let record = scene.store.contact_record(scene.company, from.id).await;
     let related = record.expect("works").expect("there").0.related;
     assert_eq!((related.tags, related.lists), (vec![], vec![]));
-    // There is nothing left that a second time could move.
+    // A second reassignment moves nothing.
     scene.apply(move_to(&scene, &from, &into)).await;
     assert_belongs(&scene, &made, "lid", &into, 2).await;
 }
@@ -249,7 +249,7 @@ pub async fn a_reassignment_needs_its_contact(harness: &dyn Harness) {
     scene.apply(move_to(&scene, &missing, &into)).await;
     let connection = scene.connection();
     scene.add(connection.clone()).await;
-    // Each of these is enough by itself.
+    // Each of these rows alone makes the reassignment fail.
     let (tag, list) = (scene.tag(), scene.list());
     scene.add(tag.clone()).await;
     scene.add(list.clone()).await;
@@ -276,8 +276,8 @@ pub async fn a_reassignment_needs_its_contact(harness: &dyn Harness) {
     assert_eq!(message_total(&scene, into.id).await, 1);
 }
 
-/// It is a change like others: what the set wrote before it moves, what it writes afterwards does
-/// not.
+/// A reassignment is a change like others: rows that the set wrote before it move, rows that the
+/// set writes after it do not.
 pub async fn rows_are_reassigned_in_the_order_of_the_changes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -295,7 +295,7 @@ pub async fn rows_are_reassigned_in_the_order_of_the_changes(harness: &dyn Harne
     let found = scene.message_now(before.id).await.expect("there");
     assert_eq!((found.contact, version(&found)), (into.id, 2));
     assert_eq!(scene.message_now(after.id).await, Some(first(after.clone())));
-    // Moved once more, in one set with a change of what was moved before.
+    // The rows are moved again, in one set with an update of a row that was moved before.
     let edited = Message { content: Some("olá".to_owned()), ..found.value().clone() };
     let changes = ChangeSet::new()
         .with(found.update(edited))
@@ -308,7 +308,7 @@ pub async fn rows_are_reassigned_in_the_order_of_the_changes(harness: &dyn Harne
     assert_eq!((found.contact, version(&found)), (from.id, 3));
 }
 
-/// A set that fails moves nothing, events included.
+/// A change set that fails moves nothing, and no events either.
 pub async fn a_change_set_that_fails_moves_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -331,7 +331,7 @@ async fn assert_belongs_still(scene: &Scene, made: &Owned, from: &Contact) {
     assert_belongs(scene, made, "lid", from, 1).await;
 }
 
-/// What was moved is the other's for good: the end of the one who gave takes nothing of it along.
+/// When the first contact is deleted after the move, none of the moved rows is deleted.
 pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -343,7 +343,7 @@ pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness)
     assert_belongs(&scene, &made, "lid", &into, 2).await;
     let lead = scene.store.get::<LeadMemory>((scene.company, from.id)).await.expect("works");
     assert_eq!(lead, None, "what did not move goes with its contact");
-    // And the end of the one who took does.
+    // When the second contact is deleted, they are.
     let document =
         scene.store.get::<Document>((scene.company, made.document.id)).await.expect("works");
     scene.apply(document.expect("there").delete()).await;
@@ -356,7 +356,7 @@ pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness)
     assert_eq!((line.contact, version(&line)), (None, 2));
 }
 
-/// Whoever read a row before it was moved has to read it again.
+/// A row that was read before it moved is stale.
 pub async fn what_was_read_before_it_moved_is_stale(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -388,7 +388,7 @@ pub async fn rows_are_reassigned_within_one_company(harness: &dyn Harness) {
     assert_belongs(&scene, &made, "lid", &from, 1).await;
 }
 
-/// D26: what events said about either is forgotten with the one who is left.
+/// D26: the events of both contacts are erased when the remaining contact is deleted.
 pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -418,7 +418,7 @@ pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Har
     }
 }
 
-/// In one step, however much it is.
+/// One change moves any number of rows.
 pub async fn a_long_history_moves_in_one_step(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
@@ -432,7 +432,7 @@ pub async fn a_long_history_moves_in_one_step(harness: &dyn Harness) {
     assert_eq!(message_total(&scene, into.id).await, 3_001);
 }
 
-/// A message that is stored while its contact is merged away is refused or moved, never lost.
+/// A message that is inserted while its contact is merged is refused or moved; it is never lost.
 pub async fn nothing_that_comes_meanwhile_is_lost(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();

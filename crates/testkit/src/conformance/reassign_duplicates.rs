@@ -1,5 +1,5 @@
-//! What two contacts both have when what belongs to one is reassigned to the other (D62): which of the two
-//! stays.
+//! Rows that both contacts have when the rows of one are reassigned to the other (D62): which of
+//! the two is kept.
 
 use recado_core::campaigns::{Recipient, RecipientNumber, RecipientStatus};
 use recado_core::contacts::{Stays, recipient_that_stays, window_that_stays};
@@ -11,8 +11,8 @@ use super::Harness;
 use super::reassign::move_to;
 use super::scene::{Scene, assert_stale, at, first};
 
-/// Where nothing else speaks for the other one, that of the contact who takes stays as it is; the
-/// recipient who is left over is nobody's.
+/// Unless a rule says otherwise, the row of the receiving contact is kept without change. The other
+/// recipient keeps its number and loses its contact.
 pub async fn what_both_contacts_have_stays_as_the_taker_has_it(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(2).await;
@@ -44,13 +44,14 @@ pub async fn what_both_contacts_have_stays_as_the_taker_has_it(harness: &dyn Har
         scene.store.recipient_page(scene.company, enrolled.campaign.id, None, PageRequest::FIRST);
     let page = page.await.expect("works");
     assert_eq!((page.total, page.items[0].contact.is_some()), (2, false));
-    // The keys that were given up are free.
+    // The keys of the deleted rows can be used again.
     scene.add_all([theirs]).await;
     scene.add(scene.joins(&from, &enrolled.list)).await;
 }
 
-/// D50, R116: nothing is dispatched again before the later of both windows of messages that were sent ends.
-/// A reservation yields to them: its message may be refused yet, and then leaves no window at all.
+/// D50, R116: of two windows of sent messages the one that ends later is kept, so that nothing is
+/// dispatched again before that. A reservation is never kept instead of such a window: its message
+/// may still be refused, and then there would be no window.
 pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let [from, into, other] = [scene.contact(), scene.contact(), scene.contact()];
@@ -90,7 +91,8 @@ pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness)
     }
 }
 
-/// D66, R116: a contact whose turn is still to come has had it already if the other one has.
+/// D66, R116: if one of the two contacts was already processed by the campaign, a waiting recipient
+/// of the other one is not processed again.
 pub async fn of_two_places_on_a_campaign_the_one_whose_turn_came_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let [from, into, other] = [scene.contact(), scene.contact(), scene.contact()];
@@ -131,7 +133,7 @@ pub async fn of_two_places_on_a_campaign_the_one_whose_turn_came_stays(harness: 
             let taken = Recipient { status: RecipientStatus::Sending, ..own.clone() };
             assert_stale(scene.try_apply(first(own.clone()).update(taken)).await);
         }
-        // Its turn comes all the same: it is passed over.
+        // The recipient without a contact stays in the queue, and is skipped.
         let queue = scene.store.recipients(scene.company, own.campaign, waiting, None, 9).await;
         let queue = queue.expect("the store works");
         let waits = |number| queue.iter().any(|place| place.number == RecipientNumber(number));

@@ -19,7 +19,7 @@ fn faults() -> Vec<RecipientFault> {
     of_contact.chain(of_message).collect()
 }
 
-/// Nothing of a recipient is lost, and each status can follow each other one.
+/// All fields of a recipient are read back, and each status can follow each other one.
 pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let faults = faults();
@@ -56,7 +56,7 @@ pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Counts are exact after every change: none is estimated, none lags behind.
+/// The counts are exact after every change.
 pub async fn counts_of_recipients_follow_every_change(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (enrolled, other) = (scene.enrolled(9).await, scene.enrolled(2).await);
@@ -86,7 +86,7 @@ pub async fn counts_of_recipients_follow_every_change(harness: &dyn Harness) {
     assert_eq!(others, counted(&[(RecipientStatus::Waiting, 2)]));
 }
 
-/// A campaign of 30 recipients of several statuses, as they are now.
+/// A campaign with 30 recipients of several statuses, and the recipients as they are now.
 async fn mixed(scene: &Scene) -> (Enrolled, Vec<Stored<Recipient>>) {
     let enrolled = scene.enrolled(30).await;
     for number in 1..=30 {
@@ -100,7 +100,8 @@ async fn mixed(scene: &Scene) -> (Enrolled, Vec<Stored<Recipient>>) {
     (enrolled, stored)
 }
 
-/// What a runner asks for: the next of a status, by number, from where it was.
+/// What the campaign runner reads: the next recipients with a status, by number, after a given
+/// number.
 pub async fn recipients_of_a_status_come_by_number_after_a_number(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (enrolled, all) = mixed(&scene).await;
@@ -135,7 +136,7 @@ fn entries(enrolled: &Enrolled, all: &[Stored<Recipient>]) -> Vec<RecipientEntry
     all.iter().map(entry).collect()
 }
 
-/// Every recipient is on one page, of all or of its status.
+/// Every recipient is on exactly one page, of all recipients and of those with its status.
 pub async fn pages_of_recipients_partition_the_listing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (enrolled, all) = mixed(&scene).await;
@@ -168,7 +169,7 @@ pub async fn pages_of_recipients_partition_the_listing(harness: &dyn Harness) {
     }
 }
 
-/// A page shows the contact as it is now, with a phone or without.
+/// A page shows the contact as it is now, with or without a phone.
 pub async fn a_page_of_recipients_shows_their_contacts(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(2).await;
@@ -194,7 +195,7 @@ pub async fn a_page_of_recipients_shows_their_contacts(harness: &dyn Harness) {
     assert!(reached.phone.is_some());
 }
 
-/// What a status report moves along: named by the messages, each once.
+/// A status report finds its recipients by their messages, each once.
 pub async fn recipients_are_found_by_their_messages(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -226,16 +227,16 @@ pub async fn recipients_are_found_by_their_messages(harness: &dyn Harness) {
     asked.push(MessageId::new(scene.uuid()));
     asked.extend(foreign_way.message);
     assert_eq!(of(&asked).await, sent, "by campaign and number");
-    // Many at once, as a batch of reports has them.
+    // Many at once, as in a batch of reports.
     asked.extend((0..2_000).map(|_| MessageId::new(scene.uuid())));
     assert_eq!(of(&asked).await, sent);
-    // It is followed as long as the recipient names it.
+    // A recipient is found as long as it refers to the message.
     let freed = Recipient { message: None, ..sent[0].value().clone() };
     scene.apply(sent[0].update(freed)).await;
     assert_eq!(of(&messages).await, sent[1..]);
 }
 
-/// Neither the message nor the debit that a recipient names needs to be there.
+/// The message and the debit that a recipient refers to need not exist.
 pub async fn what_a_recipient_names_may_be_missing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(1).await;
@@ -252,14 +253,14 @@ pub async fn what_a_recipient_names_may_be_missing(harness: &dyn Harness) {
         ..scene.on_its_way(recipient.value())
     };
     scene.apply(recipient.update(way.clone())).await;
-    // The message goes with its contact, the recipient stays and names it still.
+    // The message is deleted with its contact. The recipient stays and still has the message's id.
     scene.apply(first(enrolled.contacts[0].clone()).delete()).await;
     assert_eq!(scene.message_now(message.id).await, None);
     let left = scene.recipient_now(enrolled.campaign.id, 1).await.expect("it stays");
     assert_eq!(left.value(), &Recipient { contact: None, ..way });
 }
 
-/// D26, promise 6: the campaign keeps its numbers, without saying for whom (R99).
+/// D26, promise 6: the campaign keeps its numbers, without the contacts (R99).
 pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(5).await;
@@ -282,14 +283,14 @@ pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
     let wanted = counted(&[(RecipientStatus::Waiting, 4), (RecipientStatus::Sending, 1)]);
     assert_eq!(scene.counts(id).await, wanted);
 
-    // A page shows no phone of them, and still all of them.
+    // A page shows them all, without phones.
     let page = scene.store.recipient_page(scene.company, id, None, PageRequest::FIRST).await;
     let page = page.expect("works");
     assert_eq!(page.total, 5);
     assert_eq!(page.items, entries(&enrolled, &left));
     assert!(page.items[1..4].iter().all(|entry| entry.contact.is_none()));
 
-    // They go on as before, and are found by their messages.
+    // They can still be updated, and found by their messages.
     let message = way.message.expect("it has one");
     let found = scene.store.recipients_of(scene.company, &[message]).await.expect("works");
     assert_eq!(found, [left[1].clone()]);
@@ -302,7 +303,7 @@ pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
         (RecipientStatus::Skipped, 1),
     ]);
     assert_eq!(scene.counts(id).await, wanted);
-    // A contact of the same id is not the one that was meant.
+    // A new contact with the same id is not their contact.
     scene.add(enrolled.contacts[1].clone()).await;
     let left = scene.recipient_now(id, 2).await.expect("it stays");
     assert_eq!(left.contact, None);
@@ -310,7 +311,7 @@ pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
     assert_eq!(untouched, second.recipients(&scene));
 }
 
-/// Promise 5: a recipient cannot be led to a contact that is not there.
+/// Promise 5: a recipient cannot be updated to a contact that does not exist.
 pub async fn a_recipient_cannot_be_led_to_a_missing_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -334,7 +335,7 @@ pub async fn a_stale_change_of_a_recipient_changes_nothing(harness: &dyn Harness
     scene.moves(id, 1, RecipientStatus::Skipped).await;
     let sending = scene.on_its_way(one.value());
     assert_stale(scene.try_apply(one.update(sending.clone())).await);
-    // A set that holds it does nothing else either.
+    // A change set with a stale change makes no other change either.
     let moved = scene.on_its_way(other.value());
     let both = ChangeSet::new().with(other.update(moved)).with(one.update(sending));
     assert_stale(scene.store.commit(both).await);
@@ -350,7 +351,7 @@ pub async fn a_stale_change_of_a_recipient_changes_nothing(harness: &dyn Harness
     assert_stale(scene.try_apply(now.update(now.value().clone())).await);
 }
 
-/// Promise 8: by no read, under whatever name.
+/// Promise 8: no read finds it.
 pub async fn a_recipient_of_another_company_is_missing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -372,7 +373,7 @@ pub async fn a_recipient_of_another_company_is_missing(harness: &dyn Harness) {
     assert_eq!(scene.recipient_now(id, 2).await, Some(read));
 }
 
-/// D66, D67, R98: at most one of those that want to send takes the recipient.
+/// D66, D67, R98: at most one of several claims of the recipient succeeds.
 pub async fn of_many_claims_of_one_recipient_one_wins(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(5).await;
@@ -394,7 +395,7 @@ pub async fn of_many_claims_of_one_recipient_one_wins(harness: &dyn Harness) {
     assert_eq!(counts, counted(&[(RecipientStatus::Sending, 5)]));
 }
 
-/// What is counted is what is there, while others write.
+/// The total agrees with the recipients, while others write.
 pub async fn a_total_of_recipients_is_of_the_same_state_as_its_items(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(40).await;

@@ -1,4 +1,4 @@
-//! Promise 5: no row refers to nothing.
+//! Promise 5: every reference leads to an existing row.
 
 use recado_core::contacts::Contact;
 use recado_core::deals::Stage;
@@ -10,7 +10,7 @@ use recado_core::store::{Change, ChangeSet, RecordsExt, Row};
 use super::Harness;
 use super::scene::{CNPJ, Scene, applied, at, first};
 
-/// Every row but companies and secrets belongs to a company.
+/// Every row except companies and secrets belongs to a company.
 pub async fn a_row_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut nowhere = scene.through(scene.store.clone());
@@ -27,7 +27,7 @@ pub async fn a_row_needs_its_company(harness: &dyn Harness) {
     nowhere.refuses(Change::insert(nowhere.job())).await;
 }
 
-/// Rows that refer to what `target` has and `scene` does not, all of the company of `scene`.
+/// Rows of the company of `scene` that refer to rows which are not stored there.
 fn dangling(scene: &Scene, present: &Contact) -> Vec<Row> {
     let missing = scene.contact();
     let contact = |refer: &dyn Fn(&mut Contact)| {
@@ -75,7 +75,7 @@ pub async fn a_row_needs_what_it_refers_to(harness: &dyn Harness) {
     }
 }
 
-/// Promise 8: a row of another company is as good as missing.
+/// Promise 8: a row of another company counts as missing.
 pub async fn a_row_of_another_company_is_no_reference(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -133,7 +133,8 @@ pub async fn an_update_cannot_begin_to_refer_to_nothing(harness: &dyn Harness) {
     assert_eq!(scene.stored(contact.id).await, first(contact));
 }
 
-/// Changes are applied in order, so a row may come just before what refers to it.
+/// Changes are applied in order, so a change set may insert a row just before the row that refers
+/// to it.
 pub async fn a_change_set_may_bring_what_it_refers_to(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (organization, mut contact) = (scene.organization(CNPJ), scene.contact());
@@ -181,7 +182,7 @@ pub async fn a_row_that_is_in_use_stays(harness: &dyn Harness) {
     scene.refuses(first(member.clone()).delete()).await;
     scene.refuses(first(reason.clone()).delete()).await;
 
-    // Once nothing refers to them they may go.
+    // When no row refers to them, they can be deleted.
     let changes = ChangeSet::new()
         .with(first(contact).delete())
         .with(first(focus).delete())
@@ -193,7 +194,8 @@ pub async fn a_row_that_is_in_use_stays(harness: &dyn Harness) {
     scene.store.commit(changes).await.expect("nothing refers to them any more");
 }
 
-/// Promise 6: documents are never deleted by another row's deletion, so they stand in its way.
+/// Promise 6: documents are never deleted by cascade, so they prevent the deletion of their
+/// contact.
 pub async fn a_contact_with_a_document_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -208,7 +210,7 @@ pub async fn a_contact_with_a_document_stays(harness: &dyn Harness) {
     assert!(!scene.has_contact(contact.id).await);
 }
 
-/// A pipeline goes with its stages in one set, stages first.
+/// A pipeline can be deleted with its stages in one change set, stages first.
 pub async fn stages_go_before_their_pipeline(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let pipeline = scene.pipeline();
@@ -228,7 +230,7 @@ pub async fn stages_go_before_their_pipeline(harness: &dyn Harness) {
     }
 }
 
-/// Promises 5 and 6 in a race.
+/// Promises 5 and 6 with concurrent commits.
 pub async fn a_membership_is_never_left_without_its_list(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -255,7 +257,8 @@ pub async fn a_membership_is_never_left_without_its_list(harness: &dyn Harness) 
     }
 }
 
-/// Promise 5 in a race: whoever comes first, no document is left without a contact.
+/// Promise 5 with concurrent commits: whichever commit is first, no document is left without a
+/// contact.
 pub async fn a_document_is_never_left_without_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     for _ in 0..40 {

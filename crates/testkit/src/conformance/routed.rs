@@ -1,4 +1,5 @@
-//! Promise 4, of routes: what a change set's deliveries were made by still holds (D52).
+//! Promise 4 for routes: the routes that determined a change set's deliveries are still current
+//! (D52).
 
 use recado_core::store::{ChangeSet, Conflict, Precondition, RecordsExt, RowKey, Version};
 use recado_core::webhooks::Routes;
@@ -12,7 +13,7 @@ fn routed(scene: &Scene, read_at: Option<Version>) -> Precondition {
     Precondition::Routed { company: scene.company, read_at }
 }
 
-/// A change set of an event that relies on the routes.
+/// A change set with an event that relies on the routes.
 fn telling(scene: &Scene, read_at: Option<Version>) -> ChangeSet {
     let event = scene.reported(EventType::ContactCreated, 0);
     ChangeSet::new().emit(event).require(routed(scene, read_at))
@@ -27,7 +28,7 @@ async fn assert_refused(scene: &Scene, changes: ChangeSet) {
     assert_eq!(scene.journal(JournalPosition::default(), ALL).await, []);
 }
 
-/// Routes that are as they were read let the change set pass and stay as they are.
+/// Routes that have not changed let the change set pass, and are not written.
 pub async fn routes_as_they_were_read_let_the_change_set_pass(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let routes = scene.routes(&[scene.webhook().id]);
@@ -38,18 +39,18 @@ pub async fn routes_as_they_were_read_let_the_change_set_pass(harness: &dyn Harn
     assert_eq!(scene.journal_ids().await.len(), 1);
 }
 
-/// A company that never had a webhook has no routes; that holds too.
+/// A company that never had a webhook has no routes; a change set can rely on that, too.
 pub async fn missing_routes_let_the_change_set_pass(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     scene.store.commit(telling(&scene, None)).await.expect("there are none");
-    // Those of others do not matter.
+    // The routes of other companies do not matter.
     let other = scene.another_company().await;
     other.add(other.routes(&[])).await;
     scene.store.commit(telling(&scene, None)).await.expect("there are still none");
     assert_eq!(scene.journal_ids().await.len(), 2);
 }
 
-/// A webhook that was made, changed or deleted meanwhile (R73).
+/// A webhook was created, changed or deleted meanwhile (R73).
 pub async fn changed_routes_stop_the_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let routes = scene.routes(&[]);
@@ -61,20 +62,20 @@ pub async fn changed_routes_stop_the_change_set(harness: &dyn Harness) {
     scene.store.commit(telling(&scene, Some(Version::FIRST.next()))).await.expect("read again");
 }
 
-/// The first webhook of a company.
+/// The company's first webhook was created meanwhile.
 pub async fn routes_that_appeared_stop_the_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     scene.add(scene.routes(&[])).await;
     assert_refused(&scene, telling(&scene, None)).await;
 }
 
-/// Routes are never taken away, but what was read must be there.
+/// Routes are never deleted, but a set that relies on routes needs them to exist.
 pub async fn routes_that_are_missing_stop_the_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_refused(&scene, telling(&scene, Some(Version::FIRST))).await;
 }
 
-/// Promise 7: a webhook that another process made is not missed.
+/// Promise 7: a webhook that another process created is seen.
 pub async fn routes_changed_through_a_second_handle_stop_the_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let Some(second) = harness.second().await else { return };
@@ -90,7 +91,7 @@ pub async fn routes_changed_through_a_second_handle_stop_the_change_set(harness:
     assert_eq!(found, Conflict::Stale(RowKey::Routes { company: scene.company }));
 }
 
-/// Change sets that rely on the same routes do not stand in each other's way.
+/// Change sets that rely on the same routes do not make each other fail.
 pub async fn change_sets_on_the_same_routes_all_pass(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     scene.add(scene.routes(&[scene.webhook().id])).await;

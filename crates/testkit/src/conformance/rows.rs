@@ -1,4 +1,4 @@
-//! What is stored is read back as it was, by the company that it belongs to.
+//! Rows are read back as they were stored, by their own company.
 
 use recado_core::Timestamp;
 use recado_core::access::{ApiKey, Company, Features, Member, Plan, Role, Scope, Scopes};
@@ -21,7 +21,7 @@ use super::Harness;
 use super::call_site::assert_same;
 use super::scene::{CNPJ, Scene, at, first};
 
-/// A contact of which no field has its default, with all that it refers to.
+/// A contact in which no field has its default value, with all records it refers to.
 async fn full_contact(scene: &Scene) -> Contact {
     let pipeline = scene.pipeline();
     let (stage, member) = (scene.stage(&pipeline, 0), scene.member());
@@ -100,7 +100,7 @@ async fn full_contact(scene: &Scene) -> Contact {
     contact
 }
 
-/// Nothing of a contact is lost, by any way of reading it.
+/// Every read gives back all fields of a contact.
 pub async fn every_field_of_a_contact_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = full_contact(&scene).await;
@@ -126,7 +126,7 @@ pub async fn every_field_of_a_contact_is_read_back(harness: &dyn Harness) {
         let found = store.contact_by_identifier(company, platform, identifier).await;
         assert_same(found.expect("the store works").expect("there").value(), wanted);
     }
-    // Every field back to its default, and to a value again.
+    // Every field is set to its default, and to a value again.
     let mut emptied = plain.clone();
     (emptied.id, emptied.created_at) = (contact.id, contact.created_at);
     emptied.identifier = scene.contact().identifier;
@@ -158,7 +158,7 @@ pub async fn the_extremes_of_time_are_read_back(harness: &dyn Harness) {
     assert_eq!(times, [Timestamp::MIN, Timestamp::from_millis(-1), at(1), Timestamp::MAX]);
 }
 
-/// Texts are stored exactly, whatever they hold.
+/// Texts are stored exactly, whatever they contain.
 pub async fn awkward_texts_are_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let field = scene.field("campo");
@@ -192,7 +192,7 @@ pub async fn awkward_texts_are_read_back(harness: &dyn Harness) {
     }
 }
 
-/// Nothing of the other rows is lost.
+/// All fields of the other rows are read back.
 pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (store, id) = (scene.store.clone(), scene.company);

@@ -1,4 +1,4 @@
-//! What the bullets start from: a company, and rows to put beside it.
+//! What the tests start from: a company, and rows of it.
 
 use std::sync::Arc;
 
@@ -33,18 +33,18 @@ pub(super) struct Scene {
     ids: Arc<SeededIds>,
 }
 
-/// A moment, in milliseconds after the start of the test clock.
+/// A time, in milliseconds after the start of the test clock.
 pub(super) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(TestClock::START.millis() + millis)
 }
 
-/// A search that is acceptable and not empty.
+/// A filter with a search that is valid and not empty.
 pub(super) fn search(text: &str) -> ContactFilter {
     let search = recado_core::contacts::SearchQuery::parse(text).expect("acceptable");
     ContactFilter { search, ..ContactFilter::default() }
 }
 
-/// What a failed commit conflicts with.
+/// The conflict of a failed commit.
 #[track_caller]
 pub(super) fn conflict(outcome: Result<(), CommitError>) -> Conflict {
     match outcome {
@@ -53,13 +53,13 @@ pub(super) fn conflict(outcome: Result<(), CommitError>) -> Conflict {
     }
 }
 
-/// Checks that a commit failed because the key is held.
+/// Checks that a commit failed because the key is taken.
 #[track_caller]
 pub(super) fn assert_taken(outcome: Result<(), CommitError>, key: UniqueKey) {
     assert_eq!(conflict(outcome), Conflict::Taken(key));
 }
 
-/// Checks that a commit failed because something had moved on.
+/// Checks that a commit failed because a row has another version.
 #[track_caller]
 pub(super) fn assert_stale(outcome: Result<(), CommitError>) {
     let found = conflict(outcome);
@@ -72,7 +72,7 @@ pub(super) fn assert_reference(outcome: Result<(), CommitError>) {
     assert_eq!(conflict(outcome), Conflict::Reference);
 }
 
-/// Whether a commit was applied; a conflict is no failure here, anything else is.
+/// Whether a commit was applied. A conflict answers `false`; any other error panics.
 #[track_caller]
 pub(super) fn applied(outcome: Result<(), CommitError>) -> bool {
     match outcome {
@@ -151,7 +151,7 @@ impl Scene {
         let changes = rows.into_iter().fold(ChangeSet::new(), |changes, row| changes.insert(row));
         async move {
             if let Err(error) = self.store.commit(changes.clone()).await {
-                // One by one, the row can be named.
+                // Applied one by one, the failing row can be named.
                 self.applies(caller, changes.changes).await;
                 panic!(
                     "{caller}: rows that can be stored one by one were refused as a set: {error}"
@@ -170,7 +170,7 @@ impl Scene {
         }
     }
 
-    /// Whether there is such a contact.
+    /// Whether the contact exists.
     #[track_caller]
     pub(super) fn has_contact(&self, id: ContactId) -> impl Future<Output = bool> {
         let caller = CallSite::here();
@@ -189,7 +189,7 @@ impl Scene {
         async move { caller.works(self.store.contact_page(self.company, filter, request, false).await) }
     }
 
-    /// How many contacts pass a filter, as the listing tells.
+    /// The number of contacts that pass a filter, by the listing's total.
     #[track_caller]
     pub(super) fn total(&self, filter: &ContactFilter) -> impl Future<Output = u64> {
         let page = self.page(filter, 1, 1);
@@ -208,14 +208,14 @@ impl Scene {
         }
     }
 
-    /// A contact known on the channel by this identifier, without a phone.
+    /// A contact with this identifier on the channel, without a phone.
     pub(super) fn contact_named(&self, identifier: &str) -> Contact {
         let identifier = Identifier::parse(identifier).expect("acceptable");
         let id = ContactId::new(self.uuid());
         Contact::new(id, self.company, Platform::whatsapp(), identifier, None, at(0))
     }
 
-    /// A contact that nothing collides with.
+    /// A contact whose unique values no other contact has.
     pub(super) fn contact(&self) -> Contact {
         self.contact_named(&self.uuid().to_string())
     }
@@ -373,7 +373,7 @@ impl Scene {
         }
     }
 
-    /// A job for a subject of its own.
+    /// A job with a subject of its own.
     pub(super) fn job(&self) -> Job {
         let kind = JobKind::Enrich { organization: OrganizationId::new(self.uuid()) };
         Job::due_now(JobId::new(self.uuid()), self.company, kind, at(0))
@@ -391,12 +391,12 @@ impl Scene {
     }
 }
 
-/// A row as it was stored at first.
+/// A row at its first version.
 pub(super) fn first<T>(row: T) -> Stored<T> {
     Stored::new(row, Version::FIRST)
 }
 
-/// CNPJs to use in tests.
+/// CNPJs for tests.
 pub(super) const CNPJ: &str = "19131243000197";
 /// Another one.
 pub(super) const OTHER_CNPJ: &str = "00000000000191";

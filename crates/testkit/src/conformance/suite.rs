@@ -1,11 +1,11 @@
 //! The suite as macros: all topics, or some.
 
-/// Makes a test of every bullet for the store of a [`crate::conformance::Harness`]. Takes the name
-/// of an async function without arguments that makes one.
+/// Makes a test of every promise for the store of a [`crate::conformance::Harness`]. Takes the name
+/// of an async function without arguments that makes a harness.
 ///
-/// While a store is being written, `conformance_suite!(fresh, topics: [commits, unique_keys])` makes
-/// the tests of some topics only. docs/writing-a-store.md has them in an order that asks for few
-/// methods at a time.
+/// While a store is being written, `conformance_suite!(fresh, topics: [commits, unique_keys])`
+/// makes the tests of some topics only. docs/writing-a-store.md lists the topics in an order in
+/// which each needs few new methods.
 #[macro_export]
 macro_rules! conformance_suite {
     ($fresh:ident) => {
@@ -19,7 +19,7 @@ macro_rules! conformance_suite {
     };
 }
 
-/// Hands the names of all topics to a macro, in the order in which a store is best written.
+/// Passes the names of all topics to a macro, in the order in which a store is best written.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_topics {
@@ -36,8 +36,8 @@ macro_rules! conformance_topics {
     };
 }
 
-/// Makes a test of every bullet for a [`crate::conformance::LimiterHarness`]. Takes the name of an
-/// async function without arguments that makes one. With the feature `proptest`.
+/// Makes a test of every promise for a [`crate::conformance::LimiterHarness`]. Takes the name of an
+/// async function without arguments that makes a harness. Needs the feature `proptest`.
 #[cfg(feature = "proptest")]
 #[macro_export]
 macro_rules! limiter_suite {
@@ -59,7 +59,7 @@ macro_rules! limiter_suite {
     };
 }
 
-/// A module of tests, one for each bullet of a topic.
+/// A module with one test for each promise of a topic.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_tests {
@@ -82,7 +82,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The names after a marker, up to the first character that no name has.
+    /// The names after a marker, up to the first character that cannot be part of a name.
     fn names_after<'a>(source: &'a str, marker: &'a str) -> impl Iterator<Item = &'a str> {
         source.split(marker).skip(1).map(|rest| {
             let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));

@@ -1,7 +1,7 @@
-//! The bullets of each topic.
+//! The promises of each topic.
 
-/// Hands the bullets of a topic to a macro: `conformance_topic!(callback [input] commits)` becomes
-/// `callback! { [input] commits: a_bullet, … }`.
+/// Passes the promises of a topic to a macro: `conformance_topic!(callback [input] commits)`
+/// becomes `callback! { [input] commits: a_promise, … }`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_topic {

@@ -1,4 +1,4 @@
-//! Promise 2: a key that is held is named.
+//! Promise 2: the conflict names the unique key that is taken.
 
 use recado_core::access::{Secret, SecretName};
 use recado_core::contacts::{Email, Platform};
@@ -87,7 +87,7 @@ pub async fn a_taken_link_code_names_the_key(harness: &dyn Harness) {
     assert_taken(other.try_add(again).await, UniqueKey::LinkCode);
 }
 
-/// At most one job of a kind for one record.
+/// There is at most one job of a kind for one record.
 pub async fn a_second_job_for_one_subject_names_the_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let job = scene.job();
@@ -104,7 +104,7 @@ pub async fn a_second_job_for_one_subject_names_the_key(harness: &dyn Harness) {
     scene.add(purge).await;
 }
 
-/// A secret is made once.
+/// There is one secret of each name.
 pub async fn a_taken_secret_names_the_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let secret =
@@ -135,7 +135,7 @@ pub async fn a_tag_that_is_given_names_the_key(harness: &dyn Harness) {
     assert_taken(scene.try_add(scene.tagged(&contact, &tag)).await, UniqueKey::ContactTag);
 }
 
-/// Updates are held to the keys too.
+/// Unique keys apply to updates, too.
 pub async fn an_update_to_a_taken_email_names_the_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (mut ana, bia) = (scene.contact(), scene.contact());
@@ -172,7 +172,7 @@ pub async fn values_taken_in_one_company_are_free_in_another(harness: &dyn Harne
     other.add(job).await;
 }
 
-/// A key is held by rows that are there, not by those that were.
+/// Only existing rows hold a unique value, not deleted ones.
 pub async fn a_value_is_free_again_once_its_row_is_gone(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut contact = scene.contact_named("5511987654321");

@@ -1,4 +1,4 @@
-//! Kinds of events that nobody knows: how they are kept, listed and forgotten.
+//! Kinds of events that no adapter recognizes: how they are kept, listed and deleted.
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
@@ -30,7 +30,7 @@ async fn connected(scene: &Scene) -> Connection {
     connection
 }
 
-/// Nothing is lost: names as gateways write them, shapes of any form, large counts.
+/// All fields are read back: names as gateways write them, shapes of any form, large counts.
 pub async fn every_field_of_an_unknown_kind_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = connected(&scene).await;
@@ -60,7 +60,7 @@ pub async fn every_field_of_an_unknown_kind_is_read_back(harness: &dyn Harness) 
     }
 }
 
-/// Newest first; of one moment by name, bytewise.
+/// Newest first; of the same time by name, byte by byte.
 pub async fn unknown_kinds_come_newest_first_then_by_kind(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (connection, second) = (connected(&scene).await, connected(&scene).await);
@@ -82,7 +82,7 @@ pub async fn unknown_kinds_come_newest_first_then_by_kind(harness: &dyn Harness)
     assert_eq!(listed(&scene, ConnectionId::new(scene.uuid())).await, []);
 }
 
-/// The newest ones, and no more.
+/// Only the newest ones are listed.
 pub async fn a_listing_of_unknown_kinds_is_bounded(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = connected(&scene).await;
@@ -97,7 +97,7 @@ pub async fn a_listing_of_unknown_kinds_is_bounded(harness: &dyn Harness) {
     assert_eq!(listed[MAX_UNKNOWN_KINDS - 1].kind, "k5");
 }
 
-/// Once for each connection and name; a change of what was read before is stale.
+/// There is one row for each connection and name. A change of a row that was read before is stale.
 pub async fn an_unknown_kind_is_there_once(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (connection, second) = (connected(&scene).await, connected(&scene).await);
@@ -143,7 +143,7 @@ pub async fn unknown_kinds_of_another_company_are_missing(harness: &dyn Harness)
     assert_eq!(one(&scene, &kind).await, Some(first(kind)));
 }
 
-/// Promise 6: only the connection knew of them.
+/// Promise 6.
 pub async fn unknown_kinds_go_with_their_connection(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (connected(&scene).await, connected(&scene).await);
@@ -156,7 +156,7 @@ pub async fn unknown_kinds_go_with_their_connection(harness: &dyn Harness) {
     scene.add(scene.unknown_kind(&gone, "call")).await;
 }
 
-/// Thirty days after the newest one came.
+/// They are deleted thirty days after the last report.
 pub async fn unknown_kinds_that_came_long_ago_go(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = connected(&scene).await;

@@ -1,4 +1,4 @@
-//! Housekeeping: what nobody will ask for goes, everything else stays.
+//! Housekeeping deletes rows that are not needed any more, and no others.
 
 use recado_core::idempotency::RememberedCall;
 use recado_core::ids::WorkerId;
@@ -15,7 +15,7 @@ use super::scene::{Scene, at, first};
 
 const HOUR: i64 = 3_600_000;
 
-/// Calls of it that must be enough for a few rows, although each does a bounded part.
+/// The number of calls that must be enough for a few rows, although each call does a limited part.
 const CALLS: usize = 20;
 
 async fn keep_up(scene: &Scene, now: i64) {
@@ -24,7 +24,7 @@ async fn keep_up(scene: &Scene, now: i64) {
     }
 }
 
-/// D28: what was reported of a message that never came.
+/// D28: reports of messages that never came.
 pub async fn reports_that_expired_go_and_references_stay(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -74,7 +74,7 @@ pub async fn calls_that_expired_go(harness: &dyn Harness) {
     scene.add_all(calls).await;
 }
 
-/// D36: what they left behind stays abandoned.
+/// D36: the messages of deleted workers are still abandoned.
 pub async fn workers_that_are_long_silent_go(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
@@ -93,7 +93,7 @@ pub async fn workers_that_are_long_silent_go(harness: &dyn Harness) {
     assert_eq!(left, [first(message)]);
 }
 
-/// Nothing that a company relies on is ever thrown away.
+/// Rows that a company relies on are never deleted.
 pub async fn upkeep_leaves_everything_else_alone(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
