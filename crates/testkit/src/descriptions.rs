@@ -1,5 +1,5 @@
-//! What the gateways of [`recado-providers`](https://docs.rs/recado-providers) say of themselves,
-//! for tests that have no use for their adapters.
+//! Descriptions of the gateways of [`recado-providers`](https://docs.rs/recado-providers), for
+//! tests that do not need their adapters.
 
 use recado_core::connections::{
     Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
@@ -13,12 +13,12 @@ pub const NAMES: [GatewayName; 4] = [
     GatewayName::new("evolution"),
 ];
 
-/// All of them.
+/// The descriptions of all gateways.
 pub fn all() -> [GatewayDescription; 4] {
     [simulated(), cloud_api(), waha(), evolution()]
 }
 
-/// The simulated gateway: both kinds, no setting that must be there, connected at once.
+/// The simulated gateway: both kinds of connection, no required setting, connected at once.
 pub fn simulated() -> GatewayDescription {
     GatewayDescription::new(GatewayName::new("simulated"))
         .setting(Setting::integer("delay_ms", 0, 3_600_000))
@@ -46,7 +46,7 @@ pub fn cloud_api() -> GatewayDescription {
         })
 }
 
-/// A QR gateway that can be asked for everything.
+/// A QR gateway that supports every operation.
 pub fn waha() -> GatewayDescription {
     GatewayDescription::new(GatewayName::new("waha"))
         .serving(ConnectionKind::Qr)
@@ -58,7 +58,7 @@ pub fn waha() -> GatewayDescription {
         .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])
 }
 
-/// A QR gateway that does not tell names.
+/// A QR gateway that cannot answer a contact's other ids.
 pub fn evolution() -> GatewayDescription {
     GatewayDescription::new(GatewayName::new("evolution"))
         .serving(ConnectionKind::Qr)

@@ -20,12 +20,12 @@ impl MemoryFiles {
         Self::default()
     }
 
-    /// All keys that hold something, sorted.
+    /// The keys of all files, sorted.
     pub fn keys(&self) -> Vec<String> {
         locked(&self.0).keys().cloned().collect()
     }
 
-    /// Loses a file, as an accident would.
+    /// Deletes a file, as an accident would.
     pub fn lose(&self, key: &str) {
         locked(&self.0).remove(key);
     }
@@ -68,17 +68,17 @@ pub enum FileOp {
     Remove,
 }
 
-/// Whether an operation that fails has done its work.
+/// Whether a failing operation takes effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailureAt {
-    /// It failed before doing anything.
+    /// The operation fails before it takes effect.
     #[default]
     Before,
-    /// It did its work, and the answer was lost.
+    /// The operation takes effect, and then its answer is lost.
     After,
 }
 
-/// What goes wrong.
+/// Which operations fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Plan {
     #[default]
@@ -87,7 +87,7 @@ enum Plan {
     Nth(u64),
     /// The n-th operation from now and all that follow.
     From(u64),
-    /// Every operation of a kind.
+    /// Every operation of one kind.
     Every(FileOp),
 }
 
@@ -95,13 +95,13 @@ enum Plan {
 struct Faults {
     plan: Plan,
     at: FailureAt,
-    /// Operations since the plan was made.
+    /// The number of operations since the plan was made.
     seen: u64,
-    /// Operations that failed since the plan was made.
+    /// The number of failed operations since the plan was made.
     failed: u64,
 }
 
-/// A document store that fails on demand. Clones share their plan.
+/// A document store that fails on demand. Clones share one plan.
 #[derive(Clone)]
 pub struct FaultyFiles {
     inner: Arc<dyn Files>,
@@ -115,28 +115,28 @@ impl std::fmt::Debug for FaultyFiles {
 }
 
 impl FaultyFiles {
-    /// Wraps a store that works; nothing fails until a failure is set.
+    /// Wraps a store. No operation fails until a failure is set.
     pub fn new(inner: impl Files + 'static) -> Self {
         Self { inner: Arc::new(inner), faults: Arc::default() }
     }
 
-    /// Lets the `n`-th operation from now fail, counted from 0.
+    /// Makes the `n`-th operation from now fail, counted from 0.
     pub fn fail_nth(&self, n: u64, at: FailureAt) {
         self.plan(Plan::Nth(n), at);
     }
 
-    /// Lets the `n`-th operation from now fail, counted from 0, and all that follow until
+    /// Makes the `n`-th operation from now, counted from 0, and all later ones fail until
     /// [`FaultyFiles::heal`].
     pub fn fail_from(&self, n: u64, at: FailureAt) {
         self.plan(Plan::From(n), at);
     }
 
-    /// Lets every operation of a kind fail until [`FaultyFiles::heal`].
+    /// Makes every operation of a kind fail until [`FaultyFiles::heal`].
     pub fn fail_every(&self, op: FileOp, at: FailureAt) {
         self.plan(Plan::Every(op), at);
     }
 
-    /// Lets everything work again.
+    /// Ends all failures.
     pub fn heal(&self) {
         self.plan(Plan::Nothing, FailureAt::Before);
     }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use recado_core::{Ids, Timestamp};
 use uuid::{Builder, Uuid};
 
-/// Identifiers and "secrets" counted up from a seed: two of the same seed answer the same, and in
-/// the order of their making they sort upwards within a millisecond. Never for production.
+/// Identifiers and "secrets" made from a seed and a counter. Two sources with the same seed make
+/// the same ones. Within a millisecond, identifiers ascend in the order in which they were made.
+/// Never use this in production.
 #[derive(Debug)]
 pub struct SeededIds {
     seed: u64,
@@ -26,8 +27,9 @@ impl SeededIds {
 
 impl Ids for SeededIds {
     fn uuid_v7(&self, now: Timestamp) -> Uuid {
-        // After the time come 12 bits, then 6, then whole bytes: the counter goes first, so that
-        // ids sort as they were made, and the seed last, so that two sources never collide.
+        // After the time there are 12 bits, then 6, then whole bytes. The counter comes first, so
+        // that ids ascend in the order in which they were made. The seed comes last, so that two
+        // sources never make the same id.
         let count = self.count();
         let mut bytes = [0; 10];
         bytes[0] = (count >> 30) as u8;
@@ -36,14 +38,15 @@ impl Ids for SeededIds {
         bytes[3] = (count >> 8) as u8;
         bytes[4] = count as u8;
         bytes[5..].copy_from_slice(&self.seed.to_be_bytes()[3..]);
-        // The last byte differs from id to id, as that of a real one: webhooks are shared out by it.
+        // The last byte differs from id to id, as in real ids, because it determines the shard of a
+        // webhook.
         bytes[9] = bytes[9].wrapping_add(count as u8);
         let millis = u64::try_from(now.millis()).unwrap_or(0);
         Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid()
     }
 
     fn fill(&self, bytes: &mut [u8]) {
-        // SplitMix64 over seed and counter: different for every call, the same in every run.
+        // SplitMix64 over seed and counter: different for every call, equal in every run.
         let mut state = self.seed.wrapping_add(self.count().wrapping_mul(0xd1b5_4a32_d192_ed03));
         for chunk in bytes.chunks_mut(8) {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

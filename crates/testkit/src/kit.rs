@@ -1,4 +1,4 @@
-//! A whole [`Recado`] for tests, on any store, with everything else under control.
+//! A complete [`Recado`] for tests, on any store, with control of time, ids and outbound requests.
 //!
 //! ```
 //! use recado_testkit::{Kit, kit::body};
@@ -30,18 +30,18 @@ use crate::{
     TestClock,
 };
 
-/// A [`Recado`] with a company and a caller that may do everything.
+/// A [`Recado`] with a company and a caller that has every permission.
 #[derive(Clone)]
 pub struct Kit {
     /// The core.
     pub app: Recado,
-    /// Its store, to write past it.
+    /// The store of the core. Tests can write to it directly.
     pub store: Arc<dyn Store>,
-    /// Its clock.
+    /// The clock of the core.
     pub clock: TestClock,
-    /// Its outside world.
+    /// The transport of the core.
     pub transport: ScriptedTransport,
-    /// What is behind every gateway, unless the builder was given others.
+    /// The provider of every gateway, unless the builder was given other gateways.
     pub provider: ScriptedProvider,
     /// A company on the plan `enterprise`.
     pub company: Company,
@@ -51,7 +51,7 @@ pub struct Kit {
     pub key: String,
 }
 
-/// Picks the parts of a [`Kit`].
+/// Sets the parts of a [`Kit`].
 pub struct KitBuilder {
     store: Arc<dyn Store>,
     files: Arc<dyn Files>,
@@ -66,63 +66,63 @@ pub struct KitBuilder {
 }
 
 impl KitBuilder {
-    /// Keeps data in this store.
+    /// Uses this store.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
         self
     }
 
-    /// Keeps documents here.
+    /// Stores documents here.
     #[must_use]
     pub fn files(mut self, files: impl Files + 'static) -> Self {
         self.files = Arc::new(files);
         self
     }
 
-    /// Takes identifiers from here.
+    /// Uses this source of identifiers.
     #[must_use]
     pub fn ids(mut self, ids: impl Ids + 'static) -> Self {
         self.ids = Arc::new(ids);
         self
     }
 
-    /// Runs sends by this, instead of in the future that waits for them.
+    /// Runs sends with this spawner, instead of within the future that waits for them.
     #[must_use]
     pub fn spawner(mut self, spawner: impl Spawner + 'static) -> Self {
         self.spawner = Arc::new(spawner);
         self
     }
 
-    /// Takes the time from here.
+    /// Uses this clock.
     #[must_use]
     pub fn clock(mut self, clock: TestClock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Calls this outside world.
+    /// Uses this transport.
     #[must_use]
     pub fn transport(mut self, transport: ScriptedTransport) -> Self {
         self.transport = transport;
         self
     }
 
-    /// Puts this provider behind every gateway.
+    /// Uses this provider for every gateway.
     #[must_use]
     pub fn provider(mut self, provider: ScriptedProvider) -> Self {
         self.provider = provider;
         self
     }
 
-    /// Talks through these gateways, and no others.
+    /// Uses these gateways, and no others.
     #[must_use]
     pub fn providers(mut self, providers: Providers) -> Self {
         self.providers = Some(providers);
         self
     }
 
-    /// Counts calls here; several processes that share one share their limits.
+    /// Uses this rate limiter. Several instances that share a limiter share their limits.
     #[must_use]
     pub fn limiter(mut self, limiter: Arc<dyn Limiter>) -> Self {
         self.limiter = Some(limiter);
@@ -136,7 +136,7 @@ impl KitBuilder {
         self
     }
 
-    /// Starts the core alone; several on one store are several processes.
+    /// Starts the core only. Several cores on one store act as several processes.
     pub async fn start(self) -> Recado {
         let parts = Parts {
             store: self.store,
@@ -153,7 +153,7 @@ impl KitBuilder {
         Recado::start(parts).await.expect("the store of the kit works at the start")
     }
 
-    /// Starts the core and makes the company and the caller.
+    /// Starts the core and creates the company and the caller.
     pub async fn build(self) -> Kit {
         let (clock, transport) = (self.clock.clone(), self.transport.clone());
         let (provider, store) = (self.provider.clone(), Arc::clone(&self.store));
@@ -185,7 +185,7 @@ async fn new_caller(app: &Recado, company: CompanyId) -> (Caller, String) {
 }
 
 impl Kit {
-    /// Everything in memory.
+    /// A builder whose parts are all in memory.
     pub fn builder() -> KitBuilder {
         KitBuilder {
             store: Arc::new(MemoryStore::new()),
@@ -220,7 +220,7 @@ impl Kit {
     }
 }
 
-/// The object that a `json!` of an object is: a body for use cases.
+/// The object of a `json!` value: a body for use cases. Panics if the value is no object.
 pub fn body(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(body) => body,

@@ -2,19 +2,19 @@
 //!
 //! # Overview
 //!
-//! For people who write a store of their own or test their own rules on Recado.
+//! Tools for developers who write a store or a provider, or who test their own rules on Recado.
 //!
-//! - [`MemoryStore`]: the model. Literal, slow, obviously right.
-//! - [`conformance`]: a test for every promise of [`recado_core::store`], to be run on any store.
+//! - [`MemoryStore`]: the model. A literal, slow implementation that is easy to check.
+//! - [`conformance`]: a test for every promise of [`recado_core::store`]. It runs on any store.
 //! - [`provider_conformance`]: a test for every promise of a
-//!   [`Provider`](recado_core::gateway::Provider), to be run on any adapter.
-//! - [`differential`]: the same random commands to a store and to the model.
-//! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
-//!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
-//!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control, and work that ends with whoever
-//!   waits for it ([`AttachedSpawner`]); [`FaultyStore`] and [`FaultyFiles`] fail on demand.
+//!   [`Provider`](recado_core::gateway::Provider). It runs on any adapter.
+//! - [`differential`]: runs the same random commands on a store and on the model.
+//! - [`Kit`]: a complete [`recado_core::Recado`] on any store. Tests control time ([`TestClock`]),
+//!   ids ([`SeededIds`]), documents ([`MemoryFiles`]), outbound requests ([`ScriptedTransport`])
+//!   and gateways ([`ScriptedProvider`]). Background work runs within the future that waits for it
+//!   ([`AttachedSpawner`]). [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
-//! - [`property!`], with the feature `proptest`: properties whose bodies are async, over the values of
+//! - [`property!`], with the feature `proptest`: properties with async bodies, over the values of
 //!   `recado_core::strategies`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,9 +1,9 @@
 //! A real Postgres for tests.
 //!
 //! [`TestPostgres::shared`] is the server that `RECADO_TEST_POSTGRES` names (the URL of a
-//! superuser's connection), or one that is started for this process from the binaries of the
-//! machine and stopped with it, however the process ends. [`TestPostgres::fresh_database`] is an
-//! empty database that is dropped with its handle.
+//! superuser's connection). Without that variable, a server is started for this process from the
+//! machine's binaries, and is stopped when the process ends in any way.
+//! [`TestPostgres::fresh_database`] is an empty database that is dropped with its handle.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use std::{env, fs, process, thread};
 
 use tokio_postgres::{Config, NoTls};
 
-/// The variable that names a running server.
+/// The environment variable with the URL of a running server.
 const VARIABLE: &str = "RECADO_TEST_POSTGRES";
-/// The variable that names the directory of the binaries.
+/// The environment variable with the directory of the binaries.
 const BINARIES: &str = "RECADO_POSTGRES_BIN";
-/// What the servers of tests are set to: durability is not what they test.
+/// The settings of servers for tests. Durability is off, because these tests do not test it.
 const SETTINGS: &str = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off \
                         -c max_connections=400 -c listen_addresses=127.0.0.1";
 
@@ -26,11 +26,11 @@ const SETTINGS: &str = "-c fsync=off -c full_page_writes=off -c synchronous_comm
 #[derive(Debug)]
 pub struct TestPostgres {
     url: String,
-    /// Stops the server when its standard input is closed: when this process is gone.
+    /// Stops the server when its standard input is closed, that is, when this process has ended.
     _watcher: Option<Child>,
 }
 
-/// An empty database; dropped with this handle.
+/// An empty database, which is dropped with this handle.
 #[derive(Debug)]
 pub struct TestDatabase {
     url: String,
@@ -43,7 +43,7 @@ impl TestPostgres {
     ///
     /// # Panics
     ///
-    /// When there is none and none can be started: tests that need Postgres are not skipped.
+    /// If there is none and none can be started: tests that need Postgres are not skipped.
     pub fn shared() -> &'static Self {
         static SERVER: OnceLock<TestPostgres> = OnceLock::new();
         SERVER.get_or_init(|| match env::var(VARIABLE) {
@@ -52,16 +52,16 @@ impl TestPostgres {
         })
     }
 
-    /// The URL of a superuser's connection to its database `postgres`.
+    /// The URL of a superuser's connection to the server's database `postgres`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// If the server refuses.
     pub fn fresh_database(&'static self) -> TestDatabase {
         let name = self.next_name();
         let options = "ENCODING 'UTF8' TEMPLATE template0";
@@ -73,7 +73,7 @@ impl TestPostgres {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name =
             format!("recado_test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        // A process of the same id may have died before it dropped its databases.
+        // An earlier process with the same id may have ended before it dropped its databases.
         must(self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")));
         name
     }
@@ -108,20 +108,20 @@ impl TestPostgres {
 }
 
 impl TestDatabase {
-    /// The URL of a superuser's connection to it.
+    /// The URL of a superuser's connection to the database.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Makes a database with the same content. Nobody may be connected to this one.
+    /// Creates a database with the same content. No connection to this one may be open.
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// If the server refuses.
     pub fn copy(&self) -> Self {
         let (server, name) = (self.server, self.server.next_name());
         let create = format!("CREATE DATABASE {name} TEMPLATE {}", self.name);
-        // Servers before version 15 know no strategy: theirs is always this one.
+        // Servers before version 15 do not have the option; they always use this strategy.
         let copied = server.execute(&format!("{create} STRATEGY file_copy"));
         must(copied.or_else(|_| server.execute(&create)));
         Self { url: with_database(&server.url, &name), name, server }
@@ -144,7 +144,7 @@ fn must(done: Result<(), String>) {
     }
 }
 
-/// Executes a statement, from anywhere: also where another runtime is at work.
+/// Executes a statement. Can be called within another Tokio runtime.
 fn execute(url: &str, sql: String) -> Result<(), String> {
     let config: Config = url.parse().map_err(|error| format!("{VARIABLE}: {error}"))?;
     let work = async move {
@@ -178,8 +178,8 @@ fn with_database(url: &str, name: &str) -> String {
     format!("{}/{name}{query}", &base[..end])
 }
 
-/// The directory of `initdb` and `postgres`: the one that is named, that of the path, or the newest
-/// of Debian's.
+/// The directory of `initdb` and `postgres`: the one named by the variable, the one in `PATH`, or
+/// Debian's newest one.
 fn find_binaries() -> Option<PathBuf> {
     let has_both = |dir: &PathBuf| dir.join("initdb").is_file() && dir.join("postgres").is_file();
     let named = env::var_os(BINARIES).map(PathBuf::from);
@@ -194,7 +194,7 @@ fn find_binaries() -> Option<PathBuf> {
     named.into_iter().chain(on_path).chain(packaged).find(has_both)
 }
 
-/// Whom to run the server as, where this process is root: Postgres refuses to.
+/// The user to run the server as if this process is root, because Postgres does not run as root.
 fn unprivileged_user() -> Option<&'static str> {
     let id = |args: &[&str]| Command::new("id").args(args).output().ok();
     let uid = id(&["-u"]).map(|output| output.stdout);
@@ -225,7 +225,7 @@ fn run(command: &mut Command) {
 
 /// Starts the server and answers its port.
 fn start_server(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path) -> u16 {
-    // Another program may take the port that was free a moment ago.
+    // Another program may take the free port before the server does.
     for _ in 0..5 {
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let port = free.expect("a port is free").port();
@@ -251,7 +251,7 @@ fn start_server(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path
     panic!("the test Postgres does not start: {log}");
 }
 
-/// A process that waits for this one to be gone, then stops the server and removes its data.
+/// Starts a process that waits for the end of this one, then stops the server and deletes its data.
 fn watch(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path) -> Child {
     let stop = r#"trap '' INT TERM HUP; cat >/dev/null
         if [ -n "$1" ]; then runuser -u "$1" -- "$2/pg_ctl" -s -m immediate -D "$3" stop

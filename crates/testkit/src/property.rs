@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
-/// Runs a property for many values, each on a runtime of its own; used by `property!`.
+/// Runs a property for many values, each on its own runtime. `property!` calls it.
 ///
 /// # Panics
 ///
-/// When it does not hold, with the smallest values that were found, in full.
+/// If the property fails, with the smallest values found, in full.
 #[track_caller]
 pub fn check<S: Strategy, F>(
     name: &str,
@@ -42,12 +42,12 @@ pub fn check<S: Strategy, F>(
     }
 }
 
-/// Makes tests of properties with async bodies: each runs for many values of its strategies, every
-/// time on a small runtime of its own, and fails with the smallest values that break it.
+/// Makes tests of properties with async bodies. Each runs for many values of its strategies, every
+/// time on its own small runtime, and fails with the smallest values found.
 ///
-/// A body fails by `assert!` and its kin, by `prop_assert!`, or by `?` on a
+/// A body fails by `assert!` and similar macros, by `prop_assert!`, or by `?` on a
 /// [`TestCaseError`](proptest::test_runner::TestCaseError). Values that hide from logs are shown in
-/// full. There are 256 cases, or as many as the attribute `cases` or else `PROPTEST_CASES` says.
+/// full. There are 256 cases, or as many as the attribute `cases` says, or else `PROPTEST_CASES`.
 ///
 /// ```
 /// use recado_core::strategies::phones;
@@ -101,7 +101,7 @@ mod tests {
     use recado_core::strategies::emails;
 
     crate::property! {
-        /// A body may wait, and use what proptest asserts with.
+        /// A body may await, and use proptest's assertions.
         #[cases(16)]
         async fn a_body_may_wait(one in 0..10_u8, other in 0..10_u8) {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A gateway that answers what it was instructed to.
+//! A provider whose answers are set by the test.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,40 +19,40 @@ use tokio::sync::watch;
 
 use crate::descriptions;
 
-/// A send that the provider was asked for.
+/// A requested send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Through which connection.
+    /// The connection of the send.
     pub connection: ConnectionId,
-    /// What.
+    /// The message.
     pub outgoing: Outgoing,
 }
 
-/// What the provider was asked to tell of having been missed.
+/// A request for missed messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulled {
-    /// Of which connection.
+    /// The connection.
     pub connection: ConnectionId,
-    /// From when on.
+    /// The start of the time span.
     pub from: Timestamp,
-    /// Until when.
+    /// The end of the time span.
     pub to: Timestamp,
 }
 
-/// How often the provider was asked what.
+/// The number of requests of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// For the groups of a connection.
+    /// Requests for the groups of a connection.
     pub groups: usize,
-    /// For the state of a connection.
+    /// Requests for the state of a connection.
     pub status: usize,
-    /// For the templates of a connection.
+    /// Requests for the templates of a connection.
     pub templates: usize,
-    /// For a code to pair a phone with.
+    /// Requests for a code to pair a phone with.
     pub pairing: usize,
 }
 
-/// What it answers to a question that its connections are asked now and then.
+/// The answer to a request that repeats for each connection.
 type ScriptedAnswer<T> = Result<T, ProviderError>;
 
 struct Script {
@@ -113,9 +113,9 @@ impl Default for Script {
     }
 }
 
-/// A provider that answers from a script and keeps what it was asked. Clones share both.
+/// A provider that answers from a script and records its requests. Clones share one state.
 ///
-/// Until it is told otherwise it accepts every message, as `fake.1`, `fake.2` and so on, and has no
+/// By default it accepts every message, with the ids `fake.1`, `fake.2` and so on, and supports no
 /// other operation.
 #[derive(Clone)]
 pub struct ScriptedProvider {
@@ -141,56 +141,56 @@ impl ScriptedProvider {
         Self { script: Arc::default(), asked: watch::Sender::new(0) }
     }
 
-    /// This provider behind every gateway of [`descriptions`].
+    /// This provider for every gateway of [`descriptions`].
     pub fn everywhere(&self) -> Providers {
         descriptions::all().into_iter().fold(Providers::none(), |providers, described| {
             providers.with_described(described, Arc::new(self.clone()))
         })
     }
 
-    /// The id under which it accepts its `n`-th message, from 1, that no script answers.
+    /// The id of the `n`-th message, counted from 1, that is accepted without a scripted answer.
     pub fn id(n: u64) -> ProviderMessageId {
         ProviderMessageId::from_stored(format!("fake.{n}"))
     }
 
-    /// Adds an answer to a send: each is given once, in the order of the calls.
+    /// Adds an answer to a send. Each answer is used once, in the order of the calls.
     pub fn then(&self, answer: SendResult) -> &Self {
         self.script().next.push_back(answer);
         self
     }
 
-    /// Adds an acceptance under this id.
+    /// Adds an acceptance with this id.
     pub fn then_accept(&self, provider_id: &str) -> &Self {
         self.then(Ok(accepted(ProviderMessageId::from_stored(provider_id.to_owned()))))
     }
 
-    /// Lets every send fail that the script has no answer for; `None` accepts them again.
+    /// Makes every send without a scripted answer fail; `None` accepts them again.
     pub fn otherwise(&self, failure: Option<SendFailure>) -> &Self {
         self.script().otherwise = failure;
         self
     }
 
-    /// Keeps every send from now on waiting for its answer until the gate is opened or dropped. The
-    /// answer is picked, and the call recorded, before it waits.
+    /// Makes every later send wait until the gate is opened or dropped. The answer is chosen, and
+    /// the call recorded, before it waits.
     pub fn hold(&self) -> Gate {
         let open = watch::Sender::new(false);
         self.script().gate = Some(open.subscribe());
         Gate { open, asked: self.asked.subscribe() }
     }
 
-    /// An id under which none of its events was told before.
+    /// An id that none of its events had before.
     pub(crate) fn next_told_id(&self) -> String {
         let mut script = self.script();
         script.told += 1;
         format!("told.{}", script.told)
     }
 
-    /// Every send that it was asked for, in order.
+    /// Every requested send, in order.
     pub fn sent(&self) -> Vec<Sent> {
         self.script().sent.clone()
     }
 
-    /// What it answered to every send that it was asked for, in order.
+    /// The answer to every requested send, in order.
     pub fn answers(&self) -> Vec<(MessageId, SendResult)> {
         self.script().answers.clone()
     }
@@ -200,99 +200,99 @@ impl ScriptedProvider {
         self.script().looked_up.clone()
     }
 
-    /// What looking a message up answers.
+    /// Sets the answer to look-ups of messages.
     pub fn find(&self, found: ScriptedAnswer<Option<Accepted>>) -> &Self {
         self.script().found = found;
         self
     }
 
-    /// How often it was asked what.
+    /// The number of requests of each kind.
     pub fn asked(&self) -> Asked {
         self.script().questions
     }
 
-    /// The groups it tells of.
+    /// Sets the groups of every connection.
     pub fn set_groups(&self, groups: ScriptedAnswer<Vec<Group>>) -> &Self {
         self.set_group_list(groups.map(GroupList::from))
     }
 
-    /// The groups it tells of, with what it leaves open.
+    /// Sets the groups of every connection, with the parts that the gateway does not report.
     pub fn set_group_list(&self, groups: ScriptedAnswer<GroupList>) -> &Self {
         self.script().groups = groups;
         self
     }
 
-    /// The state it tells.
+    /// Sets the state of every connection.
     pub fn set_status(&self, status: ScriptedAnswer<GatewayStatus>) -> &Self {
         self.script().status = status;
         self
     }
 
-    /// How far the pairing of a phone is.
+    /// Sets the state of the pairing of a phone.
     pub fn set_pairing(&self, pairing: ScriptedAnswer<Pairing>) -> &Self {
         self.script().pairing = pairing;
         self
     }
 
-    /// The templates it tells of.
+    /// Sets the templates of every connection.
     pub fn set_templates(&self, templates: ScriptedAnswer<Vec<ProviderTemplate>>) -> &Self {
         self.script().templates = templates;
         self
     }
 
-    /// What it tells of having been missed, whenever it is asked.
+    /// Sets the answer to all later requests for missed messages.
     pub fn set_missed(&self, missed: ScriptedAnswer<Missed>) -> &Self {
         self.script().missed = missed;
         self
     }
 
-    /// What it tells once before that: each is given once, in the order of the calls.
+    /// Adds an answer to one request for missed messages. These answers are used first, in order.
     pub fn then_missed(&self, missed: ScriptedAnswer<Missed>) -> &Self {
         self.script().more_missed.push_back(missed);
         self
     }
 
-    /// Every time it was asked what was missed, in order.
+    /// Every request for missed messages, in order.
     pub fn pulled(&self) -> Vec<Pulled> {
         self.script().pulled.clone()
     }
 
-    /// The file it has for every source. Until this is called each source is an address.
+    /// Sets the file of every source. Without this call, every source is an address.
     pub fn set_media(&self, media: ScriptedAnswer<MediaFile>) -> &Self {
         self.script().media = Some(media);
         self
     }
 
-    /// The source of every file that it was asked for, in order.
+    /// The source of every requested file, in order.
     pub fn fetched(&self) -> Vec<String> {
         self.script().fetched.clone()
     }
 
-    /// What it says to the head of every webhook.
+    /// Sets the answer of `admit` for every webhook.
     pub fn set_admit(&self, admit: Result<(), WebhookRefused>) -> &Self {
         self.script().admit = admit;
         self
     }
 
-    /// What it reads out of every webhook.
+    /// Sets the events of every webhook.
     pub fn set_received(&self, received: Result<Vec<Received>, WebhookRefused>) -> &Self {
         self.script().received = received;
         self
     }
 
-    /// What it answers to the verification of an address.
+    /// Sets the answer to the verification of an address.
     pub fn set_handshake(&self, handshake: Handshake) -> &Self {
         self.script().handshake = handshake;
         self
     }
 
-    /// What it answers when it is asked for somebody's other names.
+    /// Sets the answer to requests for a contact's other ids.
     pub fn set_names(&self, names: ScriptedAnswer<Vec<String>>) -> &Self {
         self.script().named = names;
         self
     }
 
-    /// The names it was asked about, in order.
+    /// The ids in requests for other ids, in order.
     pub fn asked_names(&self) -> Vec<String> {
         self.script().asked_names.clone()
     }
@@ -301,7 +301,7 @@ impl ScriptedProvider {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a send and picks its answer, and the gate that it has to wait at.
+    /// Records a send, and chooses its answer and the gate that it waits at.
     fn take(&self, sent: Sent) -> (SendResult, Option<watch::Receiver<bool>>) {
         let mut script = self.script();
         let reference = sent.outgoing.reference;
@@ -323,7 +323,7 @@ fn accepted(provider_id: ProviderMessageId) -> Accepted {
     Accepted { provider_id, recipient: None, aliases: Vec::new() }
 }
 
-/// Holds sends back. Opens when it is dropped.
+/// Makes sends wait. Dropping the gate opens it.
 #[derive(Debug)]
 #[must_use = "a gate that is dropped is open"]
 pub struct Gate {
@@ -332,13 +332,13 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Waits until the provider was asked for `count` sends in all, held back or not.
+    /// Waits until `count` sends were requested, whether they wait or not.
     pub async fn reached(&self, count: usize) {
         let asked = self.asked.clone().wait_for(|asked| *asked >= count).await.map(|_| ());
         asked.expect("the provider outlives its gates");
     }
 
-    /// Lets all sends pass, those that wait and those to come.
+    /// Lets all sends pass: those that wait and later ones.
     pub fn open(&self) {
         self.open.send_replace(true);
     }
@@ -366,7 +366,7 @@ impl Provider for ScriptedProvider {
         let (answer, gate) = self.take(sent);
         self.asked.send_modify(|asked| *asked += 1);
         if let Some(mut gate) = gate {
-            // A gate that is gone is open.
+            // A dropped gate is open.
             let _ = gate.wait_for(|open| *open).await;
         }
         answer

@@ -1,5 +1,5 @@
-//! What happens to the company of a [`Kit`], in one line each: connections, contacts, templates,
-//! messages in and out.
+//! Shortcuts for the company of a [`Kit`]: connections, contacts, templates, received and sent
+//! messages.
 //!
 //! ```
 //! use recado_testkit::Kit;
@@ -46,7 +46,7 @@ impl Kit {
         id
     }
 
-    /// A contact with this phone: a new one, or the one that has it.
+    /// A contact with this phone. It is created if no contact has the phone.
     pub async fn contact(&self, phone: &str) -> ContactId {
         let new = body(json!({ "phone": phone }));
         let made = self.app.contacts().create(&self.caller, &new).await;
@@ -67,7 +67,7 @@ impl Kit {
         found.expect("the store works").expect("the contact is there")
     }
 
-    /// An approved template, ready to be dispatched: `{"name": …, "category": …, "body": …}`. Switches
+    /// An approved template that can be dispatched: `{"name": …, "category": …, "body": …}`. Turns
     /// template dispatch on for the company.
     pub async fn template(&self, mut new: Value) -> AdmittedTemplate {
         let change = body(json!({ "features": { "template_dispatch": true } }));
@@ -111,7 +111,7 @@ impl Kit {
         self.app.sending().send_text(&self.caller, &draft).await
     }
 
-    /// The gateway of a connection tells something.
+    /// Receives an event from the gateway of a connection.
     pub async fn receive(
         &self,
         connection: ConnectionId,
@@ -121,18 +121,18 @@ impl Kit {
         received.expect("the connection is there")
     }
 
-    /// The contact writes.
+    /// Receives a text from a contact.
     pub async fn contact_writes(&self, on: ConnectionId, from: &str, text: &str) -> EventResult {
         self.tell(on, json!({ "kind": "message", "from": from, "type": "text", "content": text }))
             .await
     }
 
-    /// The operator writes on the paired phone.
+    /// Receives a text that the operator wrote on the paired phone.
     pub async fn operator_writes(&self, on: ConnectionId, to: &str, text: &str) -> EventResult {
         self.tell(on, json!({ "kind": "echo", "to": to, "type": "text", "content": text })).await
     }
 
-    /// One event, under a provider's id that none had before and at the time of the clock.
+    /// Receives one event, with a new provider's id and the time of the clock.
     async fn tell(&self, on: ConnectionId, mut event: Value) -> EventResult {
         event["provider_message_id"] = json!(self.provider.next_told_id());
         event["timestamp"] = json!(self.app.now());
@@ -140,7 +140,7 @@ impl Kit {
         results.into_iter().next().expect("every event has a result")
     }
 
-    /// The texts that the gateways were asked to send, in order; of templates the text with its
+    /// The texts that the gateways were asked to send, in order. For templates, the text with its
     /// variables filled in.
     pub fn sent_texts(&self) -> Vec<String> {
         let texts = self.provider.sent().into_iter().map(|sent| match sent.outgoing.content {

@@ -1,4 +1,4 @@
-//! An outside world that answers what it was instructed to.
+//! A transport whose answers are set by the test.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
@@ -8,21 +8,21 @@ use std::task::{Poll, Waker};
 use async_trait::async_trait;
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 
-/// An answer of the outside.
+/// The answer to a request.
 pub type ScriptedAnswer = Result<OutboundResponse, TransportError>;
 
-/// What is done when a request comes.
+/// A function that is called for each request.
 type Hook = Arc<dyn Fn(&OutboundRequest) + Send + Sync>;
 
-/// What one URL answers, and what it has seen.
+/// The answers of one URL, and the requests to it.
 #[derive(Default)]
 struct ScriptedUrl {
     next: VecDeque<ScriptedAnswer>,
     otherwise: Option<ScriptedAnswer>,
     on_request: Option<Hook>,
-    /// Whether answers wait until they are let go.
+    /// Whether answers wait until they are released.
     held: bool,
-    /// How many of the answers that wait may go.
+    /// How many of the waiting answers are released.
     let_go: usize,
     arrived: usize,
     in_flight: usize,
@@ -42,7 +42,7 @@ struct Script {
 }
 
 impl Script {
-    /// Why a URL cannot be called, if it cannot.
+    /// Why the URL cannot be called, if it cannot.
     fn check(&self, url: &str) -> Result<(), TransportError> {
         let host = host_of(url);
         if self.forbidden.contains(host) {
@@ -73,7 +73,7 @@ fn host_of(url: &str) -> &str {
     }
 }
 
-/// A transport that answers from a script and keeps what it was sent. Clones share both.
+/// A transport that answers from a script and records its requests. Clones share one state.
 #[derive(Clone)]
 pub struct ScriptedTransport(Arc<Mutex<Script>>);
 
@@ -84,7 +84,7 @@ impl std::fmt::Debug for ScriptedTransport {
 }
 
 impl ScriptedTransport {
-    /// A transport that refuses every connection until it is told otherwise.
+    /// A transport that refuses every connection until it has answers.
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(Script {
             next: VecDeque::new(),
@@ -99,7 +99,7 @@ impl ScriptedTransport {
         })))
     }
 
-    /// Adds an answer: each is given once, in order, by URLs that have none of their own.
+    /// Adds an answer. Each is used once, in order, for URLs without answers of their own.
     pub fn then(&self, answer: ScriptedAnswer) -> &Self {
         self.script().next.push_back(answer);
         self
@@ -110,25 +110,25 @@ impl ScriptedTransport {
         self.then(json_answer(status, body))
     }
 
-    /// What is answered when the script has come to its end.
+    /// Sets the answer after the end of the script.
     pub fn otherwise(&self, answer: ScriptedAnswer) -> &Self {
         self.script().otherwise = answer;
         self
     }
 
-    /// Lets this host be one that must not be called.
+    /// Makes this host one that must not be called.
     pub fn forbid(&self, host: &str) -> &Self {
         self.script().forbidden.insert(host.to_owned());
         self
     }
 
-    /// Lets this host be one whose name does not resolve.
+    /// Makes the name of this host not resolve.
     pub fn unname(&self, host: &str) -> &Self {
         self.script().unknown.insert(host.to_owned());
         self
     }
 
-    /// Lets every host be called again.
+    /// Allows all hosts again.
     pub fn allow_all(&self) -> &Self {
         let mut script = self.script();
         script.forbidden.clear();
@@ -137,17 +137,17 @@ impl ScriptedTransport {
         self
     }
 
-    /// What is at this URL, to be distinguished from all others.
+    /// The receiver at this URL, which has its own script.
     pub fn at(&self, url: &str) -> ScriptedReceiver {
         ScriptedReceiver { transport: self.clone(), url: url.to_owned() }
     }
 
-    /// All requests so far, in order; those to hosts that must not be called are not among them.
+    /// All requests so far, in order, except those to hosts that must not be called.
     pub fn requests(&self) -> Vec<OutboundRequest> {
         self.script().requests.clone()
     }
 
-    /// The most requests that were in flight at once.
+    /// The greatest number of requests that were open at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.script().most_in_flight
     }
@@ -156,7 +156,7 @@ impl ScriptedTransport {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `found` answers something; it is asked again whenever something has changed.
+    /// Waits until `found` answers a value. It is called again after every change.
     async fn until<T>(&self, mut found: impl FnMut(&mut Script) -> Option<T>) -> T {
         poll_fn(|context| {
             let mut script = self.script();
@@ -178,7 +178,7 @@ impl Default for ScriptedTransport {
     }
 }
 
-/// What is at one URL. Made by [`ScriptedTransport::at`].
+/// The receiver at one URL. Made by [`ScriptedTransport::at`].
 #[derive(Clone, Debug)]
 pub struct ScriptedReceiver {
     transport: ScriptedTransport,
@@ -186,12 +186,12 @@ pub struct ScriptedReceiver {
 }
 
 impl ScriptedReceiver {
-    /// Adds an answer: each is given once, in the order in which requests come.
+    /// Adds an answer. Each is used once, in the order of the requests.
     pub fn then(&self, answer: ScriptedAnswer) -> &Self {
         self.with(|url| url.next.push_back(answer))
     }
 
-    /// What is answered when its script has come to its end.
+    /// Sets the answer after the end of its script.
     pub fn otherwise(&self, answer: ScriptedAnswer) -> &Self {
         self.with(|url| url.otherwise = Some(answer))
     }
@@ -201,27 +201,28 @@ impl ScriptedReceiver {
         self.then(status_answer(status))
     }
 
-    /// What is answered when its script has come to its end: this status and an empty body.
+    /// Sets the answer after the end of its script to this status and an empty body.
     pub fn otherwise_status(&self, status: u16) -> &Self {
         self.otherwise(status_answer(status))
     }
 
-    /// Does this whenever a request comes, such as moving a clock while the receiver works.
+    /// Calls this function for every request, for example to advance a clock while the receiver
+    /// works.
     pub fn on_request(&self, hook: impl Fn(&OutboundRequest) + Send + Sync + 'static) -> &Self {
         self.with(|url| url.on_request = Some(Arc::new(hook)))
     }
 
-    /// Lets requests wait for their answers from now on.
+    /// Makes later requests wait for their answers.
     pub fn hold(&self) -> &Self {
         self.with(|url| url.held = true)
     }
 
-    /// Lets `count` more answers go.
+    /// Releases `count` more answers.
     pub fn let_go(&self, count: usize) -> &Self {
         self.with(|url| url.let_go += count)
     }
 
-    /// Lets all answers go, those to come too.
+    /// Releases all answers, including later ones.
     pub fn open(&self) -> &Self {
         self.with(|url| (url.held, url.let_go) = (false, 0))
     }
@@ -239,23 +240,23 @@ impl ScriptedReceiver {
         requests.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
     }
 
-    /// How many requests have come.
+    /// The number of requests so far.
     pub fn arrived(&self) -> usize {
         self.transport.script().url(&self.url).arrived
     }
 
-    /// Waits until `count` requests in all have come.
+    /// Waits until there were `count` requests in all.
     pub async fn has_got(&self, count: usize) {
         let url = &self.url;
         self.transport.until(|script| (script.url(url).arrived >= count).then_some(())).await;
     }
 
-    /// How many requests wait for their answers.
+    /// The number of requests that wait for their answers.
     pub fn in_flight(&self) -> usize {
         self.transport.script().url(&self.url).in_flight
     }
 
-    /// The most requests that were in flight at once.
+    /// The greatest number of requests that were open at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.transport.script().url(&self.url).most_in_flight
     }
@@ -286,7 +287,7 @@ pub fn header<'a>(request: &'a OutboundRequest, name: &str) -> Option<&'a str> {
     found.map(|(_, value)| value.as_str())
 }
 
-/// A request on its way, counted until it is answered or given up.
+/// An open request, counted until it is answered or dropped.
 struct OpenRequest<'a> {
     transport: &'a ScriptedTransport,
     url: &'a str,
@@ -302,7 +303,7 @@ impl Drop for OpenRequest<'_> {
 }
 
 impl ScriptedTransport {
-    /// Takes a request in, and answers what it will be answered.
+    /// Records a request; answers its future answer.
     fn take_in(&self, request: &OutboundRequest) -> (ScriptedAnswer, Option<Hook>) {
         let mut script = self.script();
         script.requests.push(request.clone());

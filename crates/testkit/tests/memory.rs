@@ -1,4 +1,4 @@
-//! The model keeps its own contract.
+//! The conformance suite on the model.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The properties that docs/testing-your-rules.md shows, run.
+//! Runs the properties that docs/testing-your-rules.md shows.
 
 mod windows {
     use proptest::collection::vec;

@@ -1,5 +1,5 @@
-//! The tables of docs/writing-a-store.md: what rows refer to, what is unique, and what each topic of
-//! the conformance suite needs. `RECADO_UPDATE_STORE_GUIDE=1` writes them anew.
+//! The tables of docs/writing-a-store.md: references, unique keys, and what each topic of the
+//! conformance suite needs. `RECADO_UPDATE_STORE_GUIDE=1` rewrites them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use recado_core::store::{
 use recado_testkit::conformance::Harness;
 use recado_testkit::{FaultyStore, MemoryStore};
 
-/// What a topic was seen to use.
+/// The parts of the contract that a topic uses.
 #[derive(Clone, Default)]
 struct Needs {
     topic: &'static str,
@@ -24,7 +24,7 @@ struct Needs {
     written: BTreeSet<String>,
 }
 
-/// The model, which notes what it is asked.
+/// The model, with a record of the methods that are called.
 struct Recorder {
     model: MemoryStore,
     written: Arc<Mutex<BTreeSet<String>>>,
@@ -57,7 +57,7 @@ impl Recorder {
     }
 }
 
-/// The kinds of row that a change set writes, and the changes that are more than a row.
+/// The kinds of row that a change set writes, and its changes that are not of single rows.
 fn kinds(changes: &ChangeSet) -> Vec<String> {
     let kind = |change: &Change| match change.kind() {
         ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => format!("`{:?}`", row.kind()),
@@ -113,7 +113,7 @@ macro_rules! all {
     ([] $($topic:ident)+) => {
         $(recado_testkit::conformance_topic! { needs [] $topic })+
 
-        /// What each topic needs, in their order.
+        /// What each topic needs, in the order of the topics.
         fn all() -> Vec<Needs> {
             let threads = [$(std::thread::spawn($topic::needs)),+];
             threads.into_iter().map(|thread| thread.join().expect("the model keeps it")).collect()
@@ -186,10 +186,11 @@ fn unique_keys() -> String {
     table
 }
 
-/// One test at a time reads and writes the guide.
+/// Only one test at a time may read and write the guide.
 static GUIDE: Mutex<()> = Mutex::new(());
 
-/// Compares what stands between `<!-- name -->` and `<!-- end of name -->`, or writes it anew.
+/// Compares the text between `<!-- name -->` and `<!-- end of name -->` with the table, or rewrites
+/// it.
 fn assert_table(name: &str, table: &str) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/writing-a-store.md");
     let _one = GUIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Bodies and parameters out of a command's numbers.
+//! Bodies and parameters made from a command's numbers.
 
 use serde_json::{Value, json};
 

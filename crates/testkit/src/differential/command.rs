@@ -1,10 +1,11 @@
-//! A command is a verb and eight numbers: what they choose depends on what there is by then.
+//! A command is a verb and eight numbers. What the numbers choose depends on the records that exist
+//! at the time.
 
 use std::ops::Range;
 
 use proptest::prelude::*;
 
-/// What is done.
+/// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::allow_attributes, missing_docs, reason = "the names are those of the use cases")]
 pub enum Verb {
@@ -89,7 +90,7 @@ pub enum Verb {
     Claim,
 }
 
-/// How often each verb on single rows comes, by comparison.
+/// Relative frequencies of verbs on single rows.
 const ROW_WEIGHTS: &[(u32, Verb)] = &[
     (50, Verb::InsertRow),
     (20, Verb::ChangeRow),
@@ -99,7 +100,7 @@ const ROW_WEIGHTS: &[(u32, Verb)] = &[
     (2, Verb::Upkeep),
 ];
 
-/// How often each verb on rows of endpoints, windows and campaigns comes, by comparison.
+/// Relative frequencies of verbs on rows of endpoints, windows and campaigns.
 const REACH_WEIGHTS: &[(u32, Verb)] = &[
     (46, Verb::InsertReach),
     (20, Verb::ChangeReach),
@@ -110,7 +111,7 @@ const REACH_WEIGHTS: &[(u32, Verb)] = &[
     (1, Verb::Upkeep),
 ];
 
-/// How often each verb comes where people talk, by comparison.
+/// Relative frequencies of verbs about conversations and messages.
 const MESSAGING_WEIGHTS: &[(u32, Verb)] = &[
     (6, Verb::CreateContact),
     (6, Verb::ImportContact),
@@ -143,7 +144,7 @@ const MESSAGING_WEIGHTS: &[(u32, Verb)] = &[
     (14, Verb::ListMessages),
 ];
 
-/// How often each verb comes around webhooks, by comparison.
+/// Relative frequencies of verbs about webhooks.
 const WEBHOOK_WEIGHTS: &[(u32, Verb)] = &[
     (10, Verb::CreateContact),
     (3, Verb::DeleteContact),
@@ -168,7 +169,7 @@ const WEBHOOK_WEIGHTS: &[(u32, Verb)] = &[
     (14, Verb::ListDeliveries),
 ];
 
-/// How often each use case comes, by comparison.
+/// Relative frequencies of use cases.
 const WEIGHTS: &[(u32, Verb)] = &[
     (14, Verb::CreateContact),
     (12, Verb::UpdateContact),
@@ -212,32 +213,32 @@ const WEIGHTS: &[(u32, Verb)] = &[
 /// One command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What is done.
+    /// What the command does.
     pub verb: Verb,
-    /// What it is done with.
+    /// Numbers that choose its arguments.
     pub args: [u16; 8],
 }
 
 impl Command {
-    /// The `n`-th choice of one of `pool`.
+    /// The element of `pool` that the `n`-th number chooses.
     pub(super) fn pick<'a, T: ?Sized>(&self, n: usize, pool: &[&'a T]) -> &'a T {
         pool[self.number(n) % pool.len()]
     }
 
-    /// The `n`-th number. Numbers can be asked for without end: they depend on all before them.
+    /// The `n`-th number. There is no last one: later numbers are derived from the eight.
     pub(super) fn number(&self, n: usize) -> usize {
         let (round, at) = (n / self.args.len(), n % self.args.len());
         let next = self.args[(at + round) % self.args.len()];
         usize::from(self.args[at] ^ next.rotate_left(5 * round as u32 + 3))
     }
 
-    /// The `n`-th decision, taken once in `times`.
+    /// Whether the `n`-th number decides yes, which happens once in `times`.
     pub(super) fn once_in(&self, n: usize, times: usize) -> bool {
         self.number(n).is_multiple_of(times)
     }
 }
 
-/// Which commands there are.
+/// A choice of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// Use cases around contacts.
@@ -246,7 +247,7 @@ pub enum Mix {
     Messaging,
     /// Use cases around webhooks, their deliveries and the journal.
     Webhooks,
-    /// Single rows of conversations, messages and their kin, whatever the core makes of them.
+    /// Single rows of conversations, messages and related kinds, without the core.
     Rows,
     /// Single rows of inbound endpoints, dispatch windows, campaigns and their recipients.
     Reach,
@@ -275,7 +276,7 @@ pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
     })
 }
 
-/// So many commands of a mix.
+/// This many commands of a mix.
 pub fn commands(mix: Mix, count: Range<usize>) -> impl Strategy<Value = Vec<Command>> {
     proptest::collection::vec(command(mix), count)
 }

@@ -1,4 +1,4 @@
-//! All that can be read of a store in the end.
+//! Everything that can be read from a store at the end.
 
 use recado_core::access::{ApiKeyView, Company};
 use recado_core::contacts::{ContactFilter, ExportQuery};
@@ -32,7 +32,7 @@ impl Side<'_> {
         ]
     }
 
-    /// All that can be read of all companies.
+    /// The answers of all reads, for all companies.
     pub(super) async fn everything(&self, world: &World) -> Vec<Value> {
         let mut everything = Vec::new();
         for (company, caller) in &self.companies {

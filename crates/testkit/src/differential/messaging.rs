@@ -1,4 +1,4 @@
-//! Conversations through the core: gateway events, sends, operators, the ledger.
+//! Conversations through the core: gateway events, sends, operators' actions, the ledger.
 
 use recado_core::Clock as _;
 use recado_core::conversations::ActionName;
@@ -24,7 +24,7 @@ fn listing<T: Serialize>(page: MessagePage<T>) -> Value {
 }
 
 impl Side<'_> {
-    /// Runs a command about conversations and shows its answer.
+    /// Runs a command about conversations; answers its result as JSON.
     pub(super) async fn messaging(&self, command: &Command, world: &World) -> Value {
         let (company, caller) = self.company(command);
         let (app, now, company) = (&self.app, self.clock.now(), company.id);
@@ -111,7 +111,7 @@ impl Side<'_> {
         }
     }
 
-    /// All that can be read about the conversations of a company.
+    /// The answers of all reads about the conversations of a company.
     pub(super) async fn all_messaging(&self, company: CompanyId, world: &World) -> Vec<Value> {
         let app = &self.app;
         let page = PageRequest { page: 1, limit: 100 };

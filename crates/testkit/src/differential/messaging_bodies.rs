@@ -1,4 +1,4 @@
-//! Gateway events and bodies about messages out of a command's numbers.
+//! Gateway events and bodies about messages, made from a command's numbers.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, NamesReport, OwnSend, TemplateReport, UnknownReport};
@@ -10,7 +10,7 @@ use super::command::Command;
 use super::pools;
 use super::world::World;
 
-/// Who writes, as gateways put it: some are the same person, two are groups.
+/// Senders' addresses as gateways write them. Some are the same person, two are groups.
 const PEERS: &[&str] = &[
     "5534991234567",
     "553491234567@c.us",
@@ -24,14 +24,14 @@ const PEERS: &[&str] = &[
 ];
 /// Group codes.
 const CODES: &[&str] = &["g1@g.us", "g2@g.us", "com@g.us", "aviso@g.us", "not a group"];
-/// What people write; some ask to stop.
+/// Texts of messages. Some are opt-out words.
 const TEXTS: &[&str] = &["oi", "PARAR", "sair", "quero bolo 🍰", "", "a'b\"c\\d"];
-/// Types of message, one of them none.
+/// Types of message. One of them does not exist.
 const TYPES: &[&str] = &["text", "image", "reaction", "audio", "interactive", "telegram"];
-/// Reportable statuses, one of them not.
+/// Statuses of reports. One of them cannot be reported.
 const REPORTS: &[&str] = &["sent", "delivered", "read", "failed", "pending"];
 
-/// A provider's id: of what was received, or of what was sent.
+/// A provider's message id: of a received message or of a sent one.
 fn provider_id(command: &Command, n: usize) -> String {
     match command.once_in(n, 2) {
         true => format!("w{}", command.number(n + 1) % 25),
@@ -50,7 +50,7 @@ fn set(body: &mut Value, given: bool, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// One event of a gateway; the numbers from `n` on choose it.
+/// A gateway event, chosen by the numbers from `n` on.
 pub(super) fn event(command: &Command, world: &World, n: usize, now: Timestamp) -> Value {
     let id = provider_id(command, n + 1);
     let peer = command.pick(n + 3, PEERS);
@@ -100,7 +100,7 @@ pub(super) fn event(command: &Command, world: &World, n: usize, now: Timestamp) 
     event
 }
 
-/// An event that only adapters tell, now and then.
+/// An event that has no JSON form in the API. Made rarely.
 pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<GatewayEvent> {
     let peer = command.pick(n + 3, PEERS).to_owned();
     let aliases = vec![command.pick(n + 4, PEERS).to_owned()];
@@ -132,7 +132,7 @@ pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<
     Some(event)
 }
 
-/// A set of groups, each named once.
+/// A list of groups, each once.
 pub(super) fn groups(command: &Command) -> Vec<Value> {
     let named = CODES
         .iter()
@@ -152,7 +152,7 @@ pub(super) fn groups(command: &Command) -> Vec<Value> {
         .collect()
 }
 
-/// A body that makes or changes a connection.
+/// A body that creates or changes a connection.
 pub(super) fn connection(command: &Command) -> Value {
     let kind = command.pick(10, &["qr", "qr", "qr", "official_cloud"]);
     json!({
@@ -176,7 +176,7 @@ pub(super) fn text(command: &Command, world: &World) -> Value {
     body
 }
 
-/// A body of the import of a message.
+/// A body that imports a message.
 pub(super) fn message(command: &Command, world: &World, now: Timestamp) -> Value {
     let inbound = command.once_in(10, 2);
     let mut body = json!({
@@ -196,7 +196,7 @@ pub(super) fn message(command: &Command, world: &World, now: Timestamp) -> Value
     body
 }
 
-/// A body that books a debit, or gives a part of one back.
+/// A body that books a debit, or refunds a part of one.
 pub(super) fn booking(command: &Command, world: &World, refund: bool) -> Value {
     let mut body = json!({
         "prosas": command.number(10) % 50,
@@ -212,7 +212,7 @@ pub(super) fn booking(command: &Command, world: &World, refund: bool) -> Value {
     body
 }
 
-/// What an AI inferred.
+/// A body of a lead memory.
 pub(super) fn inferred(command: &Command) -> Value {
     let mut body = json!({ "summary": command.pick(10, TEXTS) });
     set(&mut body, command.once_in(11, 2), "key_facts", json!([command.pick(12, pools::NAMES)]));
@@ -221,7 +221,7 @@ pub(super) fn inferred(command: &Command) -> Value {
     body
 }
 
-/// A body that makes a template.
+/// A body that creates a template.
 pub(super) fn template(command: &Command, world: &World) -> Value {
     let mut body = json!({
         "name": command.pick(10, &["promo", "promo", "aviso"]),
@@ -235,7 +235,7 @@ pub(super) fn template(command: &Command, world: &World) -> Value {
     body
 }
 
-/// What an operator does with a conversation, and how.
+/// An operator's action on a conversation, and its body.
 pub(super) fn action(command: &Command, world: &World, now: Timestamp) -> (&'static str, Value) {
     let member = world.id("member", command, 11);
     match command.number(10) % 13 {

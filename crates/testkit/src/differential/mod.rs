@@ -1,5 +1,5 @@
-//! Comparing a store with the model: both are given the same random commands, through the same use
-//! cases, with the same time and the same ids; every answer must be the same.
+//! Compares a store with the model. Both get the same random commands, through the same use cases,
+//! with the same time and the same ids. Every answer must be the same.
 
 mod bodies;
 mod command;
@@ -24,12 +24,12 @@ use crate::conformance::Harness;
 use side::Side;
 use world::World;
 
-/// The use cases that a seed stands for: the same in every run.
+/// The use cases of a seed: the same in every run.
 pub fn commands_of(seed: u64, count: usize) -> Vec<Command> {
     commands_of_mix(Mix::UseCases, seed, count)
 }
 
-/// The commands of a mix that a seed stands for: the same in every run.
+/// The commands of a mix and a seed: the same in every run.
 pub fn commands_of_mix(mix: Mix, seed: u64, count: usize) -> Vec<Command> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -39,12 +39,12 @@ pub fn commands_of_mix(mix: Mix, seed: u64, count: usize) -> Vec<Command> {
     tree.expect("no command is ever rejected").current()
 }
 
-/// Gives the same commands to the model and to every store, each of which must be fresh and empty,
-/// and compares every answer, and in the end all that can be read.
+/// Runs the same commands on the model and on every store. Compares every answer, and finally the
+/// answers of all reads. Each store must be new and empty.
 ///
 /// # Panics
 ///
-/// At the first answer that differs, with the command and what led to it.
+/// If an answer differs. The message has the command and those before it.
 pub async fn differential(stores: &[(&str, &dyn Harness)], commands: &[Command]) {
     let model = MemoryStore::new();
     let mut sides = vec![Side::start("model", &model).await];
@@ -92,12 +92,12 @@ fn history(commands: &[Command]) -> String {
     history
 }
 
-/// Compares a store with the model over the commands of several seeds. `RECADO_SEED` in the
-/// environment picks one seed instead.
+/// Compares a store with the model over the commands of several seeds. The environment variable
+/// `RECADO_SEED` selects one seed instead.
 ///
 /// # Panics
 ///
-/// When an answer differs; the seed is printed.
+/// If an answer differs. The message has the seed.
 pub async fn differential_over_seeds<H: Harness>(
     name: &str,
     fresh: impl AsyncFn() -> H,
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// How often each verb succeeded on the model, and how often with a warning.
+    /// How often each verb succeeds on the model, and how often with a warning.
     async fn successes(mix: Mix, count: usize) -> (BTreeMap<String, usize>, usize) {
         let mut successes: BTreeMap<String, usize> = BTreeMap::new();
         let mut warned = 0;
@@ -186,7 +186,7 @@ mod tests {
         (successes, warned)
     }
 
-    /// A comparison of commands that are all refused would compare nothing.
+    /// If all commands were refused, nothing would be compared.
     #[tokio::test]
     async fn the_commands_of_the_seeds_succeed_in_every_use_case() {
         let (successes, warned) = successes(Mix::UseCases, 375).await;
@@ -209,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn the_commands_of_the_seeds_write_every_kind_of_row() {
         let (mut successes, _) = successes(Mix::Rows, 600).await;
-        // An alias is never written again: it has nothing but its identity.
+        // An alias is never updated: all of its columns are its key.
         successes.remove("ChangeRow row alias");
         assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
     }

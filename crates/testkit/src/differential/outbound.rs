@@ -1,4 +1,4 @@
-//! Webhooks through the core, and what a delivery worker would do about their deliveries.
+//! Webhooks through the core, and the operations of a delivery worker.
 
 use std::time::Duration;
 
@@ -22,9 +22,9 @@ use super::side::{Side, nil, show};
 use super::world::World;
 use crate::kit::body;
 
-/// More than there ever are.
+/// A limit that no run reaches.
 const ALL: u32 = 100_000;
-/// What webhooks subscribe to.
+/// Subscriptions of webhooks.
 const TOPICS: &[&[&str]] = &[
     &["*"],
     &["contact.created"],
@@ -47,7 +47,7 @@ fn outcome(outcome: Result<(), CommitError>) -> &'static str {
 }
 
 impl Side<'_> {
-    /// Runs a command about webhooks and shows its answer.
+    /// Runs a command about webhooks; answers its result as JSON.
     pub(super) async fn outbound(&self, command: &Command, world: &World) -> Value {
         let (company, caller) = self.company(command);
         let (app, company) = (&self.app, company.id);
@@ -133,7 +133,8 @@ impl Side<'_> {
         json!({ "ok": { "items": page.items, "total": page.total } })
     }
 
-    /// Makes attempts at the head of a queue, as a delivery worker does, and records what came of them.
+    /// Makes attempts at the head of a queue, as a delivery worker does, and records their
+    /// outcomes.
     async fn attempt(&self, command: &Command, key: QueueKey) -> Value {
         let (store, now) = (&self.store, self.clock.now());
         let count = 1 + command.number(1) as u32 % 4;
@@ -188,7 +189,7 @@ impl Side<'_> {
             }
             queues.extend(part);
         }
-        // Of the queues that there are, or of the one that is named.
+        // Chooses one of the existing queues, or the named one.
         let pick = queues.get(command.number(2) % (queues.len() + 1));
         let key = pick.map_or(key, |queue| queue.key);
         let read = QueueRead {
@@ -199,7 +200,7 @@ impl Side<'_> {
             again: command.number(4) as u32 % 20,
         };
         let page = store.read_queue(read).await.expect("the store works");
-        // Places are the store's own; only their order is compared.
+        // Each store has its own positions; only their order is compared.
         let shown = |due: &recado_core::deliveries::DueDelivery| {
             format!("{:?} {:?} {:?}", due.delivery, due.contact, due.data)
         };
@@ -217,7 +218,7 @@ impl Side<'_> {
         })
     }
 
-    /// The whole journal, read in parts. Positions are the store's own.
+    /// The whole journal, read in parts. Positions are left out, because each store has its own.
     async fn journal(&self, caller: &Caller, event: Option<EventType>, limit: usize) -> Value {
         let (mut entries, mut after) = (Vec::new(), None);
         loop {
@@ -237,7 +238,7 @@ impl Side<'_> {
         }
     }
 
-    /// All that can be read about the webhooks of a company.
+    /// The answers of all reads about the webhooks of a company.
     pub(super) async fn all_outbound(&self, company: CompanyId, caller: &Caller) -> Vec<Value> {
         let store = self.app.store();
         let mut everything = vec![

@@ -1,4 +1,5 @@
-//! What the commands choose from: few enough that they repeat, awkward enough that they matter.
+//! Values that the commands choose from. They are few, so that values repeat, and include special
+//! cases.
 
 /// Names.
 pub(super) const NAMES: &[&str] = &[
@@ -18,7 +19,7 @@ pub(super) const NAMES: &[&str] = &[
     "x\ny",
 ];
 
-/// Phones, some of them the same in another notation.
+/// Phones. Some are the same number in another notation.
 pub(super) const PHONES: &[&str] = &[
     "+5534991234567",
     "(34) 99123-4567",
@@ -34,7 +35,7 @@ pub(super) const PHONES: &[&str] = &[
     "12",
 ];
 
-/// Identifiers of imports: some are phones without their ninth digit.
+/// Identifiers of imports. Some are phones without their ninth digit.
 pub(super) const IDENTIFIERS: &[&str] =
     &["lid-1", "lid-2", "LID-1", "553491234567", "5511987654321", "grupo@g.us", "551187654321"];
 
@@ -86,10 +87,10 @@ pub(super) const SEARCHES: &[&str] = &[
     "\u{7}",
 ];
 
-/// Words of `crm_status`, one of them none.
+/// Values of `crm_status`. One of them does not exist.
 pub(super) const CRM: &[&str] = &["lead", "prospect", "customer", "inactive", "lost", "friend"];
 
-/// Words of `inbox_status`, one of them none.
+/// Values of `inbox_status`. One of them does not exist.
 pub(super) const INBOX: &[&str] = &["open", "resolved", "closed"];
 
 /// Slugs.
@@ -98,7 +99,7 @@ pub(super) const SLUGS: &[&str] = &["cidade", "time", "Cidade", "a.b-c_d", "not 
 /// Values of custom fields.
 pub(super) const VALUES: &[&str] = &["", "Uberlândia", "São Paulo", "a\"b\\c", "  x  "];
 
-/// Who follows links: a person and a preview.
+/// User agents that follow links: a person's and a preview's.
 pub(super) const AGENTS: &[&str] = &[
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "WhatsApp/2.23.20.0",

@@ -1,4 +1,4 @@
-//! One store under test with a core of its own: runs commands and shows the answers.
+//! One store under test with its own core: runs commands and answers their results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::kit::body;
 use crate::transport::json_answer;
 use crate::{Kit, MemoryFiles, ScriptedProvider, ScriptedTransport, SeededIds, TestClock};
 
-/// One store with a core of its own.
+/// One store with its own core.
 pub(super) struct Side<'a> {
     pub(super) harness: &'a dyn Harness,
     pub(super) name: String,
@@ -87,12 +87,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The company a command is about: the second one now and then.
+    /// The company of a command, which is sometimes the second one.
     pub(super) fn company(&self, command: &Command) -> &(Company, Caller) {
         &self.companies[usize::from(command.once_in(63, 9))]
     }
 
-    /// Runs a command and shows its answer. Time moves on with every command.
+    /// Runs a command; answers its result as JSON. Every command advances the clock.
     pub(super) async fn run(&self, command: &Command, world: &World) -> Value {
         self.clock.advance(Duration::from_millis(1 + command.number(62) as u64 % 3));
         match command.verb {
@@ -381,7 +381,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Works on up to three jobs, with an outside world that answers this way or that.
+    /// Runs up to three jobs. The answers of the transport vary.
     async fn jobs(&self, command: &Command) -> Value {
         let found = json!({ "razao_social": "PADARIA LTDA", "nome_fantasia": "Padaria" });
         self.transport.otherwise(match command.number(0) % 3 {
@@ -399,7 +399,7 @@ impl<'a> Side<'a> {
         json!([format!("{worked:?}"), self.transport.requests().len()])
     }
 
-    /// Revokes a key that was just made.
+    /// Creates a key and revokes it.
     async fn revoke(&self, command: &Command) -> Value {
         let company = self.company(command).0.id;
         let new = body(json!({ "name": "CRM", "scopes": ["contacts:read"] }));

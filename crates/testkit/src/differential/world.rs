@@ -1,4 +1,4 @@
-//! What a run of commands has made so far.
+//! The records that a run of commands has made so far.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::command::{Command, Verb};
 use super::rows;
 
-/// What is known by now, learnt from the model's answers.
+/// The known records, taken from the model's answers.
 #[derive(Debug, Default)]
 pub(super) struct World {
-    /// The ids of each kind of record, those of deleted records too.
+    /// The ids of each kind of record, including deleted records.
     pub(super) ids: BTreeMap<&'static str, Vec<String>>,
     /// The codes of links.
     pub(super) codes: Vec<String>,
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Remembers a row that was stored.
+    /// Remembers a stored row.
     fn learn_row(&mut self, answer: &Value) {
         let kind = answer["kind"].as_str().unwrap_or_default();
         let known = rows::KINDS.iter().chain(rows::REACH_KINDS).find(|known| **known == kind);
@@ -114,7 +114,7 @@ impl World {
         }
     }
 
-    /// An id of this kind, now and then one that nothing has.
+    /// An id of this kind. Sometimes it is one that no record has.
     pub(super) fn id(&self, kind: &str, command: &Command, n: usize) -> String {
         let known = self.ids.get(kind).map(Vec::as_slice).unwrap_or_default();
         match known.get(command.number(n) % (known.len() + 1 + known.len() / 8)) {

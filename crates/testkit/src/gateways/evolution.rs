@@ -1,5 +1,5 @@
-//! An Evolution API that is not there: strict with requests, and as loose with its own answers as
-//! the real one, in the four ways of its versions.
+//! A fake of the Evolution API. It checks requests strictly, and its answers vary as those of the
+//! real one do, in the forms of four versions.
 
 mod people;
 mod requests;
@@ -13,42 +13,43 @@ use serde_json::{Map, Value, json};
 
 use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
-/// The instance that the fake has.
+/// The name of the fake's instance.
 const INSTANCE: &str = "loja1";
 /// The instance's key.
 const API_KEY: &str = "T-1";
-/// The token of its webhook's address.
+/// The token in the address of the instance's webhook.
 const TOKEN: &str = "hook-token";
 
-/// How a version writes people who are known by LID.
+/// How a version writes the key of a person who is known by a LID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvolutionVersion {
     /// Version 2.3.0 to 2.3.3: the LID, with the phone in `senderPn`.
     V2_3_3,
     /// Version 2.3.6: the LID, with the phone in `remoteJidAlt`.
     V2_3_6,
-    /// Version 2.3.7: the phone alone; its history ignores the filter by conversation.
+    /// Version 2.3.7: only the phone. Its history ignores the filter by conversation.
     #[default]
     V2_3_7,
-    /// Version 2.4: the phone, with the LID in `remoteJidAlt`; it asks for a licence.
+    /// Version 2.4: the phone, with the LID in `remoteJidAlt`. It needs a licence.
     V2_4,
 }
 
-/// What stands for the picture of a pairing code: the begin of a PNG, and which code it is.
+/// A placeholder for the picture of a pairing code: the beginning of a PNG, and the number of the
+/// code.
 fn picture(code: u64) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n", code.to_string().as_bytes()].concat()
 }
 
-/// A message that the gateway took and sent on.
+/// A message that the gateway accepted and sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvolutionSent {
-    /// Its id.
+    /// The id of the message.
     pub id: String,
-    /// The number as it was asked for.
+    /// The number in the request.
     pub number: String,
-    /// The conversation that it went to.
+    /// The conversation that the message was sent to.
     pub remote_jid: String,
-    /// What it says.
+    /// The text of the message.
     pub text: String,
 }
 
@@ -75,7 +76,7 @@ struct State {
     absent: BTreeSet<String>,
 }
 
-/// What a request for a pairing code finds.
+/// The answer to a request for a pairing code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PairingAnswer {
     Code,
@@ -84,7 +85,7 @@ enum PairingAnswer {
     LimitReached,
 }
 
-/// The gateway with one connected instance. Clones share everything.
+/// The gateway with one connected instance. Clones share one state.
 #[derive(Clone)]
 pub struct FakeEvolution(Arc<Mutex<State>>);
 
@@ -145,27 +146,27 @@ impl FakeEvolution {
         settings.as_object().cloned().unwrap_or_default()
     }
 
-    /// Adds behaviours for the next sends.
+    /// Adds outcomes of the next sends.
     pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) -> &Self {
         self.with(|state| state.script.extend(behaviours))
     }
 
-    /// Sets its clock, which stands still.
+    /// Sets the clock of the gateway, which does not advance.
     pub fn set_now(&self, now: Timestamp) -> &Self {
         self.with(|state| state.now = now)
     }
 
-    /// What it sent on, in order.
+    /// The messages that it sent, in order.
     pub fn accepted(&self) -> Vec<EvolutionSent> {
         self.state().sent.clone()
     }
 
-    /// What was wrong with requests.
+    /// The errors in requests.
     pub fn violations(&self) -> Vec<String> {
         self.state().violations.clone()
     }
 
-    /// How many requests came.
+    /// The number of requests.
     pub fn requests(&self) -> usize {
         self.state().requests
     }
@@ -175,18 +176,18 @@ impl FakeEvolution {
         self.state().rows.clone()
     }
 
-    /// Lets it keep messages, or not.
+    /// Sets whether the gateway keeps messages.
     pub fn keep_messages(&self, keeps: bool) -> &Self {
         self.with(|state| state.keeps = keeps)
     }
 
-    /// Adds a group: an object of its list of groups.
+    /// Adds a group, as an object of the list of groups.
     pub fn add_group(&self, group: Value) -> &Self {
         self.with(|state| state.groups.push(group))
     }
 
-    /// Leaves the participants out of the list of groups, whatever was asked for: they are told
-    /// group by group.
+    /// Makes the list of groups leave out participants, even if they are asked for. They are
+    /// answered for each group separately.
     pub fn list_no_participants(&self) -> &Self {
         self.with(|state| state.lists_participants = false)
     }
@@ -203,17 +204,17 @@ impl FakeEvolution {
         self.with(|state| state.state = to)
     }
 
-    /// Lets the gateway have no pairing code yet, as after a start.
+    /// Makes the gateway have no pairing code yet, as after a start.
     pub fn no_code_yet(&self) -> &Self {
         self.with(|state| state.pairing = PairingAnswer::NoneYet)
     }
 
-    /// Lets the gateway fail when it is asked for a pairing code, which it calls a success.
+    /// Makes requests for a pairing code fail, which the gateway answers with status 200.
     pub fn fail_pairing(&self) -> &Self {
         self.with(|state| state.pairing = PairingAnswer::Failing)
     }
 
-    /// Lets the gateway have given up making pairing codes.
+    /// Makes the gateway have reached its limit of pairing codes.
     pub fn reach_code_limit(&self) -> &Self {
         self.with(|state| state.pairing = PairingAnswer::LimitReached)
     }
@@ -223,19 +224,19 @@ impl FakeEvolution {
         self.with(|state| state.exists = false)
     }
 
-    /// Lets it answer nothing but that it is not activated.
+    /// Makes every answer say that the gateway is not activated.
     pub fn lose_license(&self) -> &Self {
         self.with(|state| state.is_licensed = false)
     }
 
-    /// Lets this number be on no phone.
+    /// Makes a number have no account on the channel.
     pub fn remove_number(&self, digits: &str) -> &Self {
         self.with(|state| {
             state.absent.insert(people::canonical(digits));
         })
     }
 
-    /// Lets the person with this number be known by a LID too.
+    /// Gives the person with this number a LID, too.
     pub fn add_lid(&self, digits: &str, lid: &str) -> &Self {
         self.with(|state| {
             state.lids.insert(people::canonical(digits), lid.to_owned());

@@ -1,9 +1,9 @@
-//! Gateways that are not there: each fake checks every request as strictly as the real one, keeps
-//! what it accepted, and makes the webhooks that the real one would send.
+//! Fakes of gateways. Each checks every request as strictly as the real gateway, keeps the messages
+//! it accepted, and makes the webhooks that the real gateway sends.
 //!
-//! A fake is a [`Gateway`]: a function from request to [`Reply`]. It can be called in the process,
-//! through [`InProcess`], or be put behind a real HTTP server, which has to do what the reply's
-//! [`AnswerMode`] says.
+//! A fake is a [`Gateway`]: a function from a request to a [`Reply`]. It can be called within the
+//! process, through [`InProcess`]. It can also run behind a real HTTP server, which has to follow
+//! the reply's [`AnswerMode`].
 
 pub mod cloud;
 pub mod evolution;
@@ -22,7 +22,7 @@ use serde_json::Value;
 pub use signing::{hex_hmac_sha256, hex_hmac_sha512};
 pub use waha::{FakeWaha, WahaEngine, WahaGroup, WahaSent};
 
-/// A request as a gateway gets it.
+/// A request as a gateway receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FakeRequest {
     /// `GET`, `POST` or another.
@@ -38,7 +38,7 @@ pub struct FakeRequest {
 }
 
 impl FakeRequest {
-    /// What a transport is asked to send, as the gateway would get it.
+    /// A request of a transport, as the gateway would receive it.
     pub fn of(request: &OutboundRequest) -> Self {
         let method = request.method.as_str();
         let after_scheme = request.url.split_once("://").map_or(&*request.url, |(_, rest)| rest);
@@ -52,7 +52,7 @@ impl FakeRequest {
         )
     }
 
-    /// A request with the target of its first line: a path with an optional query.
+    /// A request. `target` is that of the request line: a path with an optional query.
     pub fn new(method: &str, target: &str, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
         let target = target.split('#').next().unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -74,14 +74,15 @@ impl FakeRequest {
         self.path.trim_start_matches('/').split('/').map(|segment| decode(segment, false)).collect()
     }
 
-    /// The value of a header (name in lower case); `None` if there is none, or more than one.
+    /// The value of a header (name in lower case); `None` if it is missing or occurs more than
+    /// once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known == name);
         let (_, value) = values.next()?;
         values.next().is_none().then_some(value.as_str())
     }
 
-    /// The value of a query parameter; `None` if there is none, or more than one.
+    /// The value of a query parameter; `None` if it is missing or occurs more than once.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().filter(|(known, _)| known == name);
         let (_, value) = values.next()?;
@@ -94,7 +95,7 @@ impl FakeRequest {
     }
 }
 
-/// Undoes percent-encoding; what cannot be undone stays.
+/// Percent-decodes a text. An invalid sequence is left as it is.
 pub fn decode(text: &str, plus_is_space: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -114,17 +115,17 @@ pub fn decode(text: &str, plus_is_space: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What happens to an answer on its way.
+/// What happens to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerMode {
-    /// It arrives.
+    /// The answer arrives.
     #[default]
     Answer,
-    /// It arrives so much later.
+    /// The answer arrives after this time.
     Late(Duration),
-    /// The connection closes without an answer, after the gateway acted.
+    /// The gateway handles the request, and the connection closes without an answer.
     Drop,
-    /// Nobody accepted the connection: the gateway did not act.
+    /// The connection is refused: the gateway does not handle the request.
     Refuse,
 }
 
@@ -135,7 +136,7 @@ pub struct Reply {
     pub status: u16,
     /// The body.
     pub body: Vec<u8>,
-    /// What happens to it.
+    /// What happens to the answer.
     pub mode: AnswerMode,
 }
 
@@ -150,12 +151,12 @@ impl Reply {
         Self { status, body, mode: AnswerMode::Answer }
     }
 
-    /// No answer: the connection is not accepted.
+    /// No answer: the connection is refused.
     pub const fn refused() -> Self {
         Self { status: 503, body: Vec::new(), mode: AnswerMode::Refuse }
     }
 
-    /// The same with another mode.
+    /// The same answer with another mode.
     #[must_use]
     pub const fn with_mode(mut self, mode: AnswerMode) -> Self {
         self.mode = mode;
@@ -163,29 +164,29 @@ impl Reply {
     }
 }
 
-/// What a gateway does with the next send. Sends beyond the script are [`SendBehaviour::Accept`].
+/// How a gateway handles the next send. Sends beyond the script are [`SendBehaviour::Accept`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SendBehaviour {
-    /// Takes the message and answers.
+    /// Accepts the message and answers.
     #[default]
     Accept,
-    /// Takes the message and closes the connection without an answer.
+    /// Accepts the message and closes the connection without an answer.
     AcceptThenDrop,
-    /// Takes the message and answers so much later.
+    /// Accepts the message and answers after this time.
     AcceptLate(Duration),
-    /// Takes the message and answers with a success that names no id.
+    /// Accepts the message and answers with a success without an id.
     AcceptWithoutId,
-    /// Takes the message and answers with this error all the same.
+    /// Accepts the message and still answers with this error.
     AcceptThenError(u16, Value),
-    /// Does not take it: an error with a JSON body.
+    /// Does not accept the message: answers an error with a JSON body.
     Error(u16, Value),
-    /// Does not take it: an error whose body is no JSON.
+    /// Does not accept the message: answers an error whose body is not JSON.
     Broken(u16),
-    /// Does not accept the connection.
+    /// Refuses the connection.
     Refuse,
 }
 
-/// The behaviours that wait for the next sends, in order.
+/// The behaviours of the next sends, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Script(VecDeque<SendBehaviour>);
 
@@ -195,7 +196,7 @@ impl Script {
         self.0.extend(behaviours);
     }
 
-    /// The behaviour for the send that came.
+    /// Removes and answers the behaviour of the next send.
     pub fn next_send(&mut self) -> SendBehaviour {
         self.0.pop_front().unwrap_or_default()
     }
@@ -213,7 +214,7 @@ pub struct SignedWebhook {
 }
 
 impl SignedWebhook {
-    /// What the core takes.
+    /// The webhook as the core receives it.
     pub fn webhook(&self) -> ProviderWebhook {
         ProviderWebhook {
             headers: self.headers.clone(),
@@ -222,7 +223,7 @@ impl SignedWebhook {
         }
     }
 
-    /// The same with another value of a header; a header that it has not is added.
+    /// The same webhook with another value of a header. The header is added if it is missing.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
@@ -230,14 +231,14 @@ impl SignedWebhook {
         self
     }
 
-    /// The same without a header.
+    /// The same webhook without a header.
     #[must_use]
     pub fn without_header(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self
     }
 
-    /// The same with another body, and the signature of the old one.
+    /// The same webhook with another body, and the signature of the original body.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
@@ -247,17 +248,18 @@ impl SignedWebhook {
 
 /// A gateway: answers requests.
 pub trait Gateway: Send + Sync {
-    /// Answers a request, having acted on it unless the reply's mode is [`AnswerMode::Refuse`].
+    /// Answers a request. The gateway has handled the request unless the reply's mode is
+    /// [`AnswerMode::Refuse`].
     fn answer(&self, request: &FakeRequest) -> Reply;
 
-    /// Whether the gateway lives at this URL; a transport to it knows no other host.
+    /// Whether the gateway is at this URL. For other URLs a transport to it fails.
     fn serves(&self, _url: &str) -> bool {
         true
     }
 }
 
-/// A transport to a gateway in the same process. Time does not pass: an answer that is later than
-/// the request's time limit is a timeout at once, and an earlier one arrives at once.
+/// A transport to a gateway in the same process. No time passes: an answer that is later than the
+/// request's time limit is a timeout at once, and an earlier one arrives at once.
 #[derive(Clone, Debug)]
 pub struct InProcess<G>(pub G);
 

@@ -1,4 +1,4 @@
-//! Signatures as gateways make them.
+//! Signatures of gateways' webhooks.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha512};
@@ -7,7 +7,7 @@ use sha2::{Sha256, Sha512};
 ///
 /// # Panics
 ///
-/// Never: keys may have any length.
+/// Never: keys of any length are valid.
 pub fn hex_hmac_sha256(key: &str, body: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length is a key");
     mac.update(body);
@@ -18,7 +18,7 @@ pub fn hex_hmac_sha256(key: &str, body: &[u8]) -> String {
 ///
 /// # Panics
 ///
-/// Never: keys may have any length.
+/// Never: keys of any length are valid.
 pub fn hex_hmac_sha512(key: &str, body: &[u8]) -> String {
     let mut mac = Hmac::<Sha512>::new_from_slice(key.as_bytes()).expect("any length is a key");
     mac.update(body);
@@ -35,7 +35,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    // The examples that WAHA and GitHub publish for their webhooks.
+    // Examples published by WAHA and GitHub for their webhooks.
     #[test]
     fn published_examples_are_signed_as_published() {
         let body = br#"{"event":"message","session":"default","engine":"WEBJS"}"#;

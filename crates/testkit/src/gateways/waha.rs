@@ -1,4 +1,5 @@
-//! WAHA that is not there: one session on any of its engines, as strict as the real one.
+//! A fake of WAHA with one session on any of its engines. It checks requests as strictly as the
+//! real one.
 
 mod answering;
 mod shapes;
@@ -12,27 +13,27 @@ use serde_json::{Value, json};
 
 use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
-/// Where the gateway lives in the process.
+/// The host of a fake that is called within the process.
 const HOST: &str = "waha.test:3000";
-/// The beginning of the ids that it makes.
+/// The prefix of the ids that the gateway makes.
 const OWN_IDS: &str = "3EB0";
 
 /// The engine of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WahaEngine {
-    /// Drives a browser; makes all ids itself.
+    /// Runs a browser. Makes all ids itself.
     Webjs,
-    /// Takes ids; answers in the words of its library.
+    /// Accepts ids of callers. Answers in the form of its library.
     Noweb,
-    /// Takes ids.
+    /// Accepts ids of callers.
     Gows,
 }
 
 impl WahaEngine {
-    /// All of them.
+    /// All engines.
     pub const ALL: [Self; 3] = [Self::Webjs, Self::Noweb, Self::Gows];
 
-    /// What WAHA calls it.
+    /// WAHA's name of the engine.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Webjs => "WEBJS",
@@ -41,46 +42,46 @@ impl WahaEngine {
         }
     }
 
-    /// Whether a caller may choose the id of a message.
+    /// Whether a caller can choose the id of a message.
     pub const fn takes_ids(self) -> bool {
         !matches!(self, Self::Webjs)
     }
 }
 
-/// A message that the gateway took to send.
+/// A message that the gateway accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WahaSent {
-    /// Its raw id.
+    /// The raw id of the message.
     pub raw_id: String,
     /// Whether the caller chose the id.
     pub is_callers_id: bool,
-    /// The chat it went to.
+    /// The chat that the message was sent to.
     pub chat: String,
-    /// What it says.
+    /// The text of the message.
     pub text: String,
 }
 
 /// A group that the session is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WahaGroup {
-    /// Its address.
+    /// The address of the group.
     pub id: String,
-    /// Its name.
+    /// The name of the group.
     pub subject: String,
-    /// Whether it is a community.
+    /// Whether the group is a community.
     pub is_community: bool,
-    /// Whether it is the announcement group of its community.
+    /// Whether the group is the announcement group of its community.
     pub is_announcement: bool,
-    /// The address of its community.
+    /// The address of the group's community.
     pub community: Option<String>,
-    /// Whether only administrators may write.
+    /// Whether only administrators may send messages.
     pub announce_only: bool,
-    /// Whether the session's number administers it.
+    /// Whether the session's number is an administrator.
     pub is_admin: bool,
 }
 
 impl WahaGroup {
-    /// A group in which everybody may write.
+    /// A group in which all members may send messages.
     pub fn new(id: &str, subject: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -109,27 +110,27 @@ struct State {
     made: u64,
     script: Script,
     sent: Vec<WahaSent>,
-    /// What the session keeps, in WAHA's own form, oldest first.
+    /// The session's messages in WAHA's form, oldest first.
     messages: Vec<Value>,
-    /// How the channel writes numbers; `None` for one that is not on it.
+    /// The channel's form of numbers; `None` for a number without an account.
     numbers: BTreeMap<String, Option<String>>,
     /// The LIDs of people, by the digits of their phones.
     lids: BTreeMap<String, String>,
-    /// Whether messages tell the other name of whom they are from or to.
+    /// Whether messages have both ids of a person.
     reports_names: bool,
-    /// Whether the session names its engine.
+    /// Whether the session reports its engine.
     reports_engine: bool,
-    /// Whether the list of groups tells their members.
+    /// Whether the list of groups has their members.
     reports_members: bool,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
-    /// The files of messages that are fetched when they are asked for.
+    /// The files that are fetched when their messages are asked for.
     attached: BTreeMap<String, String>,
     requests: Vec<FakeRequest>,
     violations: Vec<String>,
 }
 
-/// WAHA with one session, `loja1`, on a phone with the number 551140028922. Clones share everything.
+/// WAHA with one session, `loja1`, on a phone with the number 551140028922. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct FakeWaha(Arc<Mutex<State>>);
 
@@ -170,29 +171,29 @@ impl FakeWaha {
         })))
     }
 
-    /// The settings of a connection that reaches the gateway in the process.
+    /// The settings of a connection to the gateway within the process.
     pub fn settings(&self) -> Value {
         self.settings_at(&format!("http://{HOST}"))
     }
 
-    /// The settings of a connection that reaches the gateway at this address, which has no path.
+    /// The settings of a connection to the gateway at this address, which has no path.
     pub fn settings_at(&self, address: &str) -> Value {
         let state = self.state();
         json!({"base_url": format!("{address}{}", state.prefix), "session": state.session,
             "api_key": state.api_key, "webhook_hmac_key": state.hmac_key})
     }
 
-    /// Lets the gateway live beneath this path.
+    /// Puts the gateway's API below this path.
     pub fn set_prefix(&self, prefix: &str) -> &Self {
         self.with(|state| state.prefix = prefix.to_owned())
     }
 
-    /// What time the gateway believes it is.
+    /// Sets the gateway's clock.
     pub fn set_now(&self, now: Timestamp) -> &Self {
         self.with(|state| state.now = now)
     }
 
-    /// The state of the session, in WAHA's word.
+    /// Sets the state of the session, in WAHA's words.
     pub fn set_status(&self, status: &str) -> &Self {
         self.with(|state| state.status = status.to_owned())
     }
@@ -202,58 +203,60 @@ impl FakeWaha {
         self.with(|state| state.engine = engine)
     }
 
-    /// Whether there is a session at all.
+    /// Sets whether the session exists.
     pub fn set_session_there(&self, is_there: bool) -> &Self {
         self.with(|state| state.is_there = is_there)
     }
 
-    /// Whether the gateway accepts connections.
+    /// Sets whether the gateway accepts connections.
     pub fn set_up(&self, is_up: bool) -> &Self {
         self.with(|state| state.is_up = is_up)
     }
 
-    /// How the channel writes a number; `None` for one that is not on it. Others are as they are.
+    /// Sets the channel's form of a number; `None` for a number without an account. Other numbers
+    /// are unchanged.
     pub fn set_number(&self, digits: &str, written: Option<&str>) -> &Self {
         self.with(|state| {
             state.numbers.insert(digits.to_owned(), written.map(str::to_owned));
         })
     }
 
-    /// The LID (`123@lid`) of the person with this phone.
+    /// Sets the LID (`123@lid`) of the person with this phone.
     pub fn set_lid(&self, digits: &str, lid: &str) -> &Self {
         self.with(|state| {
             state.lids.insert(digits.to_owned(), lid.to_owned());
         })
     }
 
-    /// Whether messages tell both names of people; if not, it has to be asked for the other one.
+    /// Sets whether messages have both ids of a person. If not, the gateway has to be asked for the
+    /// other id.
     pub fn set_reports_names(&self, tells: bool) -> &Self {
         self.with(|state| state.reports_names = tells)
     }
 
-    /// Whether the session names its engine.
+    /// Sets whether the session reports its engine.
     pub fn set_reports_engine(&self, tells: bool) -> &Self {
         self.with(|state| state.reports_engine = tells)
     }
 
-    /// Whether the list of groups tells who is in them.
+    /// Sets whether the list of groups has their members.
     pub fn set_reports_members(&self, tells: bool) -> &Self {
         self.with(|state| state.reports_members = tells)
     }
 
-    /// The groups that the session is in.
+    /// Sets the groups of the session.
     pub fn set_groups(&self, groups: Vec<WahaGroup>) -> &Self {
         self.with(|state| state.groups = groups)
     }
 
-    /// A file that it keeps, by its name; the address that its messages give for it.
+    /// Stores a file under a name. Answers its address, as in messages.
     pub fn add_file(&self, name: &str, bytes: &[u8]) -> String {
         let mut state = self.state();
         state.files.insert(name.to_owned(), bytes.to_vec());
         format!("http://localhost:3000/api/files/{name}")
     }
 
-    /// A file that it will fetch from the channel when it is asked for the message with this id.
+    /// Adds a file that the gateway fetches when it is asked for the message with this id.
     pub fn attach_file(&self, message_id: &str, name: &str, bytes: &[u8]) -> &Self {
         let url = self.add_file(name, bytes);
         self.with(|state| {
@@ -261,17 +264,17 @@ impl FakeWaha {
         })
     }
 
-    /// Deletes all files, as it does after a few minutes.
+    /// Deletes all files, as the gateway does after a few minutes.
     pub fn expire_files(&self) -> &Self {
         self.with(|state| state.files.clear())
     }
 
-    /// What it does with the next sends, in order.
+    /// Sets the outcomes of the next sends, in order.
     pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) -> &Self {
         self.with(|state| state.script.extend(behaviours))
     }
 
-    /// What it took to send, in order: what the phones got.
+    /// The messages that it accepted, in order.
     pub fn accepted(&self) -> Vec<WahaSent> {
         self.state().sent.clone()
     }
@@ -281,7 +284,7 @@ impl FakeWaha {
         self.state().requests.clone()
     }
 
-    /// What was wrong with requests: empty as long as the adapter keeps to the contract.
+    /// The errors in requests. Empty if the adapter follows the contract.
     pub fn violations(&self) -> Vec<String> {
         self.state().violations.clone()
     }

@@ -17,7 +17,7 @@ use super::messages::page_of;
 use super::{MemoryStore, State};
 
 impl State {
-    /// Makes every contact that is in the list a recipient of the campaign.
+    /// Makes every contact of the list a recipient of the campaign.
     pub(super) fn enroll(
         &mut self,
         company: CompanyId,
@@ -35,7 +35,7 @@ impl State {
         contacts.sort();
         let enrolled = (1..).map(RecipientNumber).zip(contacts);
         let enrolled: Vec<(RecipientNumber, ContactId)> = enrolled.collect();
-        // Looked at once for all, not once for each: lists are long.
+        // Read once for all contacts, because lists are long.
         let there = self.rows.all::<Recipient>();
         let there = there.filter(|r| r.company == company && r.campaign == campaign);
         let (numbers, contacts): (HashSet<_>, HashSet<_>) =
@@ -63,7 +63,7 @@ impl State {
         Ok(())
     }
 
-    /// The recipients of a campaign that are wanted, by number.
+    /// The recipients of a campaign that fulfil a condition, by number.
     fn recipients_where(
         &self,
         company: CompanyId,

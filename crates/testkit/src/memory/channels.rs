@@ -1,4 +1,4 @@
-//! Reads of connections, and of what they know: groups, conversations, templates, leads, calls and
+//! Reads of connections, groups, conversations, templates, lead memories, remembered calls and
 //! workers.
 
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::{MemoryStore, State};
 
 impl State {
-    /// The same as [`State::sorted`], with versions.
+    /// As [`State::sorted`], with versions.
     pub(super) fn sorted_stored<T: Record, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,
@@ -79,7 +79,7 @@ impl State {
         ChannelContact { contact, aliases, conversations }
     }
 
-    /// The newest message of a contact that goes this way and is not from a history.
+    /// The newest message of a contact in one direction, without messages from a history.
     fn newest(
         &self,
         company: CompanyId,

@@ -34,7 +34,7 @@ impl State {
         self.rows.all_stored::<Contact>().filter(|contact| passes(contact)).collect()
     }
 
-    /// What both listings show of a contact.
+    /// A contact as both listings show it.
     fn record(&self, contact: Stored<Contact>, clicks: bool) -> ContactRecord {
         let (company, id) = (contact.company, contact.id);
         let organization = contact

@@ -1,4 +1,4 @@
-//! Reads of webhooks, their deliveries and queues, and of who dispatches them.
+//! Reads of webhooks, of their deliveries and queues, and of the processes that dispatch them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ const fn queue_of(delivery: &Delivery) -> QueueKey {
 }
 
 impl State {
-    /// All that is pending in a queue, with positions, in the order of the queue.
+    /// All pending deliveries of a queue, with their positions, in the order of the queue.
     fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
         let placed = |entry: &VersionedRow| {
             let Row::Delivery(delivery) = &entry.row else { return None };

@@ -1,4 +1,4 @@
-//! Events: their journal, their erasure, and the sweep of what is finished and old.
+//! Events: their journal, their erasure, and the sweep of old, finished rows.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -11,7 +11,7 @@ use recado_core::store::{Row, StoreError};
 
 use super::{MemoryStore, PlacedEvent, State};
 
-/// The event that a record was made of; without data where it was erased.
+/// The event of a record. An erased event has no data.
 pub(super) fn as_written(record: &EventRecord) -> Event {
     Event {
         id: record.id,
@@ -24,7 +24,7 @@ pub(super) fn as_written(record: &EventRecord) -> Event {
 }
 
 impl State {
-    /// Adds an event at the end of the journal.
+    /// Appends an event to the journal.
     pub(super) fn append(&mut self, event: Event) {
         self.newest_event += 1;
         let record = EventRecord {
@@ -38,13 +38,13 @@ impl State {
         self.events.push(PlacedEvent { place: self.newest_event, record });
     }
 
-    /// The event of this id.
+    /// The event with this id.
     pub(super) fn event(&self, company: CompanyId, id: EventId) -> Option<&EventRecord> {
         let mut records = self.events.iter().map(|event| &event.record);
         records.find(|record| record.company == company && record.id == id)
     }
 
-    /// Whether a delivery names the event.
+    /// Whether a delivery that fulfils a condition refers to the event.
     fn is_named_by(&self, event: &EventRecord, wanted: impl Fn(&Delivery) -> bool) -> bool {
         let mut deliveries = self.rows.all::<Delivery>();
         deliveries.any(|d| d.company == event.company && d.event == event.id && wanted(d))

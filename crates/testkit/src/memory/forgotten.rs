@@ -1,4 +1,4 @@
-//! How the ids of a contact's messages are remembered as forgotten.
+//! Keeps the ids of a contact's messages as forgotten.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::State;
 use super::rows::VersionedRow;
 
 impl State {
-    /// Leaves a trace of each provider's id among the messages of a contact.
+    /// Stores a trace of each provider's id of a contact's messages.
     pub(super) fn forget_messages(
         &mut self,
         company: CompanyId,

@@ -18,7 +18,7 @@ use recado_core::workers::Worker;
 
 use super::{MemoryStore, State};
 
-/// Whether a listing holds a message.
+/// Whether a message passes a filter.
 fn passes(message: &Message, filter: &MessageFilter) -> bool {
     filter.contact.is_none_or(|contact| message.contact == contact)
         && filter.connection.is_none_or(|connection| message.connection == connection)
@@ -29,7 +29,7 @@ fn passes(message: &Message, filter: &MessageFilter) -> bool {
         && filter.to.is_none_or(|to| message.created_at <= to)
 }
 
-/// One page of everything.
+/// One page of a list.
 pub(super) fn page_of<T>(all: Vec<T>, page: PageRequest) -> Page<T> {
     let total = all.len() as u64;
     let before = usize::try_from(page.offset()).unwrap_or(usize::MAX);
@@ -49,13 +49,13 @@ impl State {
         })
     }
 
-    /// Whether the process that sends a message is there and alive.
+    /// Whether the process that sends a message has a lease that has not expired.
     fn is_being_sent(&self, message: &Message, now: Timestamp) -> bool {
         let worker = message.sender.and_then(|id| self.rows.get::<Worker>(&RowKey::Worker { id }));
         worker.is_some_and(|worker| worker.leased_until > now)
     }
 
-    /// Whether a message is sent and no further.
+    /// Whether a message stays at `sent` without a later report.
     fn is_left_sent(&self, message: &Message) -> bool {
         let company = message.company;
         let contact = RowKey::Contact { company, id: message.contact };
@@ -67,7 +67,7 @@ impl State {
             .is_some_and(|(contact, connection)| is_left_sent(message, &contact, &connection))
     }
 
-    /// Up to `limit` messages on their way out that `wanted` holds for.
+    /// Up to `limit` messages being sent that fulfil a condition.
     fn pending(&self, limit: u32, wanted: impl Fn(&Message) -> bool) -> Vec<Stored<Message>> {
         let messages = self.rows.all_stored::<Message>();
         let pending = messages.filter(|m| m.status == MessageStatus::Pending && m.sender.is_some());

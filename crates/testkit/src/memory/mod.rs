@@ -1,7 +1,7 @@
 //! [`MemoryStore`]: the model that every other store is compared with.
 //!
-//! One lock around plain maps, and the contract of [`recado_core::store`] written down as literally
-//! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
+//! Plain maps with one lock, and the contract of [`recado_core::store`] written as literally as
+//! code allows. The model is meant to be easy to check, not fast: most reads visit every row of
 //! their kind.
 
 mod campaigns;
@@ -39,22 +39,22 @@ use signals::MemorySignals;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
-    /// Which process this is; the others receive its notifications.
+    /// The number of this process. Notifications are received by the others.
     process: u32,
 }
 
 #[derive(Debug, Default)]
 struct State {
     rows: MemoryRows,
-    /// The position that the next new row gets.
+    /// The position of the next inserted row.
     next_place: u64,
     events: Vec<PlacedEvent>,
     /// The position of the newest event.
     newest_event: u64,
-    /// Whose events become whose if the commit that is under way succeeds.
+    /// Events to move from one contact to another if the current commit succeeds.
     moving_events: Vec<(CompanyId, ContactId, ContactId)>,
     notifier: MemorySignals,
-    /// The latest creation time that exports of a company have handed out.
+    /// The latest creation time that exports of a company have answered as a position.
     frontiers: BTreeMap<CompanyId, Timestamp>,
 }
 
@@ -64,14 +64,15 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// The same data as another process sees it: each receives the notifications of the other.
+    /// A handle on the same data that acts as another process: each receives the notifications of
+    /// the other.
     #[must_use]
     pub fn another_process(&self) -> Self {
         let process = self.state().notifier.another_process();
         Self { state: Arc::clone(&self.state), process }
     }
 
-    /// All events of a company, in the order of their commits; without data where it was erased.
+    /// All events of a company, in the order of their commits. An erased event has no data.
     pub fn events(&self, company: CompanyId) -> Vec<Event> {
         let state = self.state();
         let records = state.events.iter().map(|event| &event.record);
@@ -87,7 +88,7 @@ impl MemoryStore {
         jobs
     }
 
-    /// How many rows there are in all.
+    /// The number of all rows.
     pub fn row_count(&self) -> usize {
         self.state().rows.every_entry().count()
     }
@@ -140,7 +141,7 @@ impl State {
                 ChangeKind::ForgetMessages { company, contact, expires_at } => {
                     self.forget_messages(company, contact, expires_at);
                 }
-                // Kinds of change that this version does not know cannot be applied.
+                // This version cannot apply kinds of change that it does not know.
                 _ => return Err(Conflict::Contended),
             }
         }
@@ -165,7 +166,7 @@ impl State {
         }
     }
 
-    /// Answers the position of the row.
+    /// Fails if the row has another version. Answers the position of the row.
     fn check_version(&self, key: &RowKey, read_at: Version) -> Result<u64, Conflict> {
         match self.rows.entry(key) {
             Some(entry) if entry.version == read_at => Ok(entry.place),
@@ -182,7 +183,7 @@ impl State {
         self.put(key, VersionedRow { row, version: Version::FIRST, place: self.next_place })
     }
 
-    /// Inserts a row that nothing stands in the way of.
+    /// Inserts a row without checks.
     fn set_new(&mut self, row: Row) {
         self.next_place += 1;
         let entry = VersionedRow { version: Version::FIRST, place: self.next_place, row };
@@ -198,7 +199,7 @@ impl State {
     fn put(&mut self, key: RowKey, entry: VersionedRow) -> Result<(), Conflict> {
         let held = self.rows.entry(&key).map(|held| held.row.unique_values()).unwrap_or_default();
         let values = entry.row.unique_values();
-        // What a row has already, no other one can have.
+        // Values that the row already has were checked before.
         for value in values.into_iter().filter(|value| !held.contains(value)) {
             let same_kind = self.rows.entries(key.kind());
             let mut others = same_kind.filter(|other| other.row.key() != key);
@@ -216,7 +217,7 @@ impl State {
         Ok(())
     }
 
-    /// The rows that refer to a row, each with how it does.
+    /// The rows that refer to a row, each with its reference.
     fn referring(&self, key: &RowKey) -> Vec<(Reference, RowKey)> {
         let mut found = Vec::new();
         for entry in self.rows.every_entry() {
@@ -226,12 +227,13 @@ impl State {
         found
     }
 
-    /// Deletes a row and everything that goes with it.
+    /// Deletes a row and the rows that are deleted with it.
     fn delete(&mut self, key: RowKey) -> Result<(), Conflict> {
         let referring: Vec<(Reference, RowKey)> = self.referring(&key);
         self.rows.set(key, None);
         for (reference, from) in referring {
-            // A click refers to its contact and to its link: it may have gone with the other one.
+            // A click refers to its contact and to its link; it may have been deleted with the
+            // other one.
             let Some(VersionedRow { row, version, place }) = self.rows.entry(&from).cloned() else {
                 continue;
             };
@@ -288,7 +290,7 @@ impl Claims for MemoryStore {
     }
 }
 
-/// The model is its own harness: every handle is on the same data.
+/// The model is its own harness. Every handle has the same data.
 #[async_trait]
 impl Harness for MemoryStore {
     async fn store(&self) -> Arc<dyn Store> {

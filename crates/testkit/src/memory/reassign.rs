@@ -1,4 +1,4 @@
-//! How what belongs to one contact is reassigned to another.
+//! Reassigns the rows of one contact to another.
 
 use recado_core::campaigns::Recipient;
 use recado_core::contacts::{Stays, recipient_that_stays, window_that_stays};
@@ -9,15 +9,15 @@ use recado_core::store::{Conflict, Row, RowKey};
 use super::State;
 use super::rows::VersionedRow;
 
-/// What becomes of a row of the contact `from`.
+/// How a row of the contact `from` changes.
 enum Move {
-    /// Like this, at the next version.
+    /// The new row, with the next version.
     Next(Row),
-    /// Like this, with no version to speak of.
+    /// The new row, of a kind without versions.
     Silent(Row),
 }
 
-/// The row as the other contact's, if it is one of those that move.
+/// The row with the other contact, if it is of a kind that moves.
 fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Option<Move> {
     let of = |own: CompanyId, contact: ContactId| own == company && contact == from;
     match row.clone() {
@@ -76,7 +76,7 @@ fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Opt
 }
 
 impl State {
-    /// Reassigns everything of `from` that moves to `into`.
+    /// Moves all rows of `from` to `into`.
     pub(super) fn reassign(
         &mut self,
         company: CompanyId,
@@ -103,7 +103,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes the events that the commit found there tell of whoever they belong to now.
+    /// Changes the contact of the events that existed before this commit.
     pub(super) fn move_events(&mut self) {
         for (company, from, into) in std::mem::take(&mut self.moving_events) {
             for event in &mut self.events {
@@ -114,7 +114,8 @@ impl State {
         }
     }
 
-    /// Makes room where what `from` has is what stays: a window, a place on a campaign.
+    /// Removes the windows of `into`, and the contact of its recipients, where the row of `from` is
+    /// the one to keep.
     fn give_way(&mut self, company: CompanyId, from: ContactId, into: ContactId) {
         let yields = |row: &Row| match row {
             Row::DispatchWindow(own) if own.company == company && own.contact == into => {
@@ -147,7 +148,8 @@ impl State {
         }
     }
 
-    /// The version of a row that has one goes up; what `into` has still stays as it is.
+    /// Moves one row, and increments its version if it has one. A row that `into` has already is
+    /// kept.
     fn move_one(&mut self, before: VersionedRow, after: Move) {
         let (row, version) = match after {
             Move::Next(row) => (row, before.version.next()),
@@ -171,7 +173,7 @@ impl State {
         }
     }
 
-    /// Whether the contact of a recipient is on the same campaign under another number.
+    /// Whether the contact of a recipient has another number in the same campaign.
     fn is_doubled(&self, recipient: &Recipient) -> bool {
         self.rows.all::<Recipient>().any(|other| {
             other.company == recipient.company

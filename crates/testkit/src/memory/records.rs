@@ -1,4 +1,4 @@
-//! Reads of everything but contacts: rows by key, and listings by `created_at`, then `id`.
+//! Reads of all rows except contacts: by key, and listings by `created_at`, then `id`.
 
 use async_trait::async_trait;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
@@ -17,7 +17,7 @@ use recado_core::store::{
 use super::{MemoryStore, State};
 
 impl State {
-    /// All records of a kind that `wanted` holds for, by `order`.
+    /// All records of a kind that fulfil a condition, sorted by `order`.
     pub(super) fn sorted<T: Record, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,

@@ -1,4 +1,4 @@
-//! Where the model keeps its rows: one map for each kind of record, and a journal to undo with.
+//! The rows of the model: one map for each kind of record, and a journal to undo changes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use recado_core::store::{Record, Row, RowKey, RowKind, Stored, Version};
 pub(super) struct VersionedRow {
     pub(super) row: Row,
     pub(super) version: Version,
-    /// Its position among all rows, in the order in which they were inserted.
+    /// Its position in the order in which all rows were inserted.
     pub(super) place: u64,
 }
 
@@ -51,18 +51,18 @@ impl MemoryRows {
         self.kinds.values().flat_map(HashMap::values)
     }
 
-    /// Puts or removes a row, remembering what was there.
+    /// Sets or removes a row, and records the previous one.
     pub(super) fn set(&mut self, key: RowKey, entry: Option<VersionedRow>) {
         let before = self.replace(&key, entry);
         self.journal.push((key, before));
     }
 
-    /// Makes everything since the last call of this or of [`MemoryRows::undo`] permanent.
+    /// Makes all changes since the last `keep` or [`MemoryRows::undo`] permanent.
     pub(super) fn keep(&mut self) {
         self.journal.clear();
     }
 
-    /// Takes everything back that was not made permanent.
+    /// Undoes all changes that were not made permanent.
     pub(super) fn undo(&mut self) {
         while let Some((key, before)) = self.journal.pop() {
             self.replace(&key, before);

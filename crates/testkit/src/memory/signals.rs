@@ -1,4 +1,4 @@
-//! Words between the processes on one store.
+//! Notifications between the processes on one store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use recado_core::deliveries::{QueueKey, Signals};
 
 use super::MemoryStore;
 
-/// What each process has not heard yet.
+/// The notifications that each process has not received yet.
 #[derive(Debug, Default)]
 pub(super) struct MemorySignals {
     others: u32,
@@ -24,7 +24,7 @@ struct PendingNotifications {
 }
 
 impl MemorySignals {
-    /// The number of a process beside those that there are.
+    /// The number of a new process.
     pub(super) fn another_process(&mut self) -> u32 {
         self.others += 1;
         self.others
@@ -55,7 +55,7 @@ impl Signals for MemoryStore {
                 return Poll::Pending;
             }
             let queues = std::mem::take(&mut notices.queues);
-            // A notification without queues asks to poll them all.
+            // A notification without queues means that all queues are to be polled.
             Poll::Ready((!queues.is_empty()).then(|| queues.into_iter().collect()))
         })
         .await

@@ -1,4 +1,4 @@
-//! Housekeeping: what is not needed any more.
+//! Housekeeping: deletes rows that are not needed any more.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -7,7 +7,7 @@ use recado_core::store::{Cutoffs, Row, RowKey, StoreError, Upkeep};
 
 use super::MemoryStore;
 
-/// Whether a row has served its time.
+/// Whether a row is not needed any more.
 fn is_spent(row: &Row, cutoffs: &Cutoffs) -> bool {
     match row {
         Row::MessageRef(reference) => match &reference.target {

@@ -1,4 +1,4 @@
-//! A transport that stands between the adapter and its gateway.
+//! A transport between the adapter and its gateway that can change requests and answers.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,13 +9,13 @@ use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, Trans
 use super::ProviderCase;
 use crate::transport::ScriptedAnswer;
 
-/// What becomes of a request.
+/// How a request is handled.
 pub(super) enum Act {
     /// The gateway answers it.
     Pass,
-    /// It is answered so, and never reaches the gateway.
+    /// The request gets this answer and does not reach the gateway.
     Instead(ScriptedAnswer),
-    /// The gateway acts on it, and its answer is replaced.
+    /// The gateway handles the request, and its answer is replaced.
     After(Box<dyn FnOnce(OutboundResponse) -> ScriptedAnswer + Send>),
 }
 
@@ -35,7 +35,7 @@ impl<'a> Between<'a> {
         Self { case, decide: Box::new(decide), seen: Mutex::default() }
     }
 
-    /// What was asked, and whether it sends.
+    /// The requests, and for each whether it sends a message.
     pub(super) fn requests(self) -> Vec<(OutboundRequest, bool)> {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

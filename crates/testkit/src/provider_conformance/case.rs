@@ -1,4 +1,4 @@
-//! A gateway as the suite has to know it.
+//! The description of a gateway that the suite needs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::between::{Act, Between};
 
-/// What an answer means for the message.
+/// What a gateway's answer means for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// [`SendFailure::Refused`].
@@ -53,7 +53,7 @@ type Sends = Arc<dyn Fn(&OutboundRequest) -> bool + Send + Sync>;
 type Sign = Arc<dyn Fn(&ConnectionSettings, &mut ProviderWebhook) + Send + Sync>;
 type Join = fn(&[Value]) -> Value;
 
-/// An adapter, the settings of a connection, and how its gateway answers and calls.
+/// An adapter, the settings of a connection, the gateway's answers and its webhooks.
 #[derive(Clone)]
 pub struct ProviderCase {
     pub(super) provider: Arc<dyn Provider>,
@@ -76,13 +76,12 @@ impl std::fmt::Debug for ProviderCase {
 }
 
 impl ProviderCase {
-    /// An adapter whose connections have these settings, with a gateway that answers every request
-    /// as it does when all is well. Secrets are best of 6 bytes or more: shorter ones are not
-    /// masked.
+    /// An adapter whose connections have these settings. The gateway answers every request with a
+    /// success. Use secrets of 6 bytes or more, because shorter ones are not masked.
     ///
     /// # Panics
     ///
-    /// When the settings are no JSON object.
+    /// If the settings are not a JSON object.
     pub fn new(
         provider: impl Provider + 'static,
         settings: Value,
@@ -104,7 +103,7 @@ impl ProviderCase {
         }
     }
 
-    /// Which requests send a message, where others only ask: all of them unless this is said.
+    /// Sets which requests send a message. By default all requests do.
     #[must_use]
     pub fn sending(
         mut self,
@@ -114,30 +113,30 @@ impl ProviderCase {
         self
     }
 
-    /// Whom messages are for: `5511987654321` unless this is said.
+    /// Sets the recipient of messages. The default is `5511987654321`.
     #[must_use]
     pub fn to(mut self, recipient: impl Into<String>) -> Self {
         self.recipient = recipient.into();
         self
     }
 
-    /// What an answer to the request that sends means.
+    /// Adds an answer to a send, and its meaning.
     #[must_use]
     pub fn answering(mut self, status: u16, body: impl Into<Vec<u8>>, means: Expected) -> Self {
         self.answers.push((OutboundResponse::new(status, body), means));
         self
     }
 
-    /// How the gateway answers when too much was sent: the suite adds `Retry-After` to it.
+    /// Sets the gateway's answer when too many messages were sent. The suite adds `Retry-After` to
+    /// it.
     #[must_use]
     pub fn limiting(mut self, status: u16, body: impl Into<Vec<u8>>) -> Self {
         self.limit = Some(OutboundResponse::new(status, body));
         self
     }
 
-    /// How the gateway proves that a call of the webhook is its own: adds to a webhook that has a
-    /// body the header or parameter that is made with these settings. A setting that is missing
-    /// counts as empty.
+    /// Sets how the gateway authenticates its webhooks: the function adds the header or parameter,
+    /// made with these settings, to a webhook that has its body. A missing setting counts as empty.
     #[must_use]
     pub fn signing(
         mut self,
@@ -147,15 +146,15 @@ impl ProviderCase {
         self
     }
 
-    /// The body of a webhook that tells of a message. Give two or more with different ids where
-    /// the gateway sends several in one call.
+    /// Adds the body of a webhook about a message. If the gateway sends several messages in one
+    /// call, add two or more bodies with different ids.
     #[must_use]
     pub fn event(mut self, body: Value) -> Self {
         self.events.push(body);
         self
     }
 
-    /// How the bodies of several calls are written as one.
+    /// Sets how the bodies of several calls are combined in one.
     #[must_use]
     pub fn joining(mut self, join: Join) -> Self {
         self.join = Some(join);
@@ -195,7 +194,7 @@ impl ProviderCase {
         }
     }
 
-    /// A message that was not sent before.
+    /// A message with an id that was not used before.
     pub(super) fn outgoing(&self) -> Outgoing {
         let count = self.sent.fetch_add(1, Ordering::Relaxed);
         let mut bytes = [7; 10];
@@ -209,8 +208,8 @@ impl ProviderCase {
         }
     }
 
-    /// Sends a message; `act` says what becomes of each request, and whether it is the one that
-    /// sends.
+    /// Sends a message. `act` decides how each request is handled; it is given whether the request
+    /// sends the message.
     pub(super) async fn send(
         &self,
         act: impl Fn(&OutboundRequest, bool) -> Act + Send + Sync + 'static,
@@ -232,7 +231,7 @@ impl ProviderCase {
         webhook
     }
 
-    /// What the adapter says of a webhook: `admit` first, as the server does.
+    /// The adapter's answer to a webhook: `admit` first, as in the server.
     pub(super) fn take(
         &self,
         connection: &Connection,

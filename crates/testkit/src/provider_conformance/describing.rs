@@ -1,4 +1,4 @@
-//! What a gateway says of itself holds.
+//! A gateway supports what its description says.
 
 use recado_core::Timestamp;
 use recado_core::connections::{Capability, ConnectionSettings, Setting};
@@ -7,7 +7,7 @@ use recado_core::gateway::{Content, Lookup, Outgoing, ProviderError, SendFailure
 use super::ProviderCase;
 use super::between::{Act, Between};
 
-/// The settings of the case are acceptable; without any one that must be there they are not.
+/// The settings of the case are valid. Without any one required setting they are not.
 pub async fn the_settings_are_those_that_the_gateway_describes(case: &ProviderCase) {
     let described = case.description();
     let connection = case.connection();
@@ -30,7 +30,7 @@ pub async fn the_settings_are_those_that_the_gateway_describes(case: &ProviderCa
     );
 }
 
-/// No question that the description lists is answered by "cannot".
+/// An operation that the description lists never answers that it is unsupported.
 pub async fn what_the_gateway_can_do_by_its_description_it_can_be_asked(case: &ProviderCase) {
     let (described, connection) = (case.description(), case.connection());
     let transport = Between::new(case, |_, _| Act::Pass);
@@ -66,7 +66,7 @@ fn is_unable<T>(answer: Result<T, ProviderError>) -> bool {
     matches!(answer, Err(ProviderError::Unsupported))
 }
 
-/// A text or template that the description does not list is refused, and nothing is asked.
+/// A text or template is refused without a request if the description does not list this content.
 pub async fn content_that_the_gateway_cannot_send_is_refused_before_any_request(
     case: &ProviderCase,
 ) {

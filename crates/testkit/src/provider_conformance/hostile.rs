@@ -1,11 +1,11 @@
-//! Bodies that no honest gateway writes.
+//! Bodies that a correct gateway never sends.
 
 use serde_json::{Value, json};
 
-/// How many places of a body are spoilt.
+/// The number of places of a body that are changed.
 const PLACES: usize = 120;
 
-/// Bodies of every bad kind: not JSON, no text, with NUL, of wrong types, deep, huge.
+/// Bodies of every bad kind: not JSON, not text, with NUL, with wrong types, deep, huge.
 pub(super) fn bodies() -> Vec<Vec<u8>> {
     let mut bodies: Vec<Vec<u8>> = [
         &b""[..],
@@ -39,7 +39,7 @@ pub(super) fn bodies() -> Vec<Vec<u8>> {
     bodies
 }
 
-/// The body with one value at a time replaced by values of other types, and absurd ones.
+/// Copies of the body, each with one value replaced by a value of another type or an absurd one.
 pub(super) fn spoilt(body: &Value) -> Vec<Value> {
     let mut places = Vec::new();
     collect(body, String::new(), &mut places);

@@ -1,4 +1,4 @@
-//! What is logged while something is done.
+//! Records the log during an operation.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Metadata, Subscriber};
 
-/// Keeps every word that is logged on this thread, at any level, until it is dropped.
+/// Records everything that is logged on this thread, at any level, until it is dropped.
 pub(super) struct Logs {
     text: Arc<Mutex<String>>,
     _guard: DefaultGuard,

@@ -1,5 +1,5 @@
-//! The conformance suite for providers: for every promise of
-//! [`Provider`](recado_core::gateway::Provider) a test that any adapter can be put to.
+//! The conformance suite for providers: one test for every promise of
+//! [`Provider`](recado_core::gateway::Provider). It runs on any adapter.
 //!
 //! Describe your gateway as a [`ProviderCase`], then write in a test file of your crate
 //!
@@ -31,7 +31,7 @@ pub use case::{Expected, ProviderCase};
 
 /// Makes a test of every promise for the adapter of a
 /// [`ProviderCase`](crate::provider_conformance::ProviderCase). Takes the name of a function
-/// without arguments that makes one.
+/// without arguments that makes the case.
 #[macro_export]
 macro_rules! provider_conformance_suite {
     ($case:ident) => {
@@ -67,7 +67,8 @@ macro_rules! provider_conformance_suite {
     };
 }
 
-/// Makes a test of each named promise of a topic; [`provider_conformance_suite!`] makes all.
+/// Makes a test of each named promise of a topic; [`provider_conformance_suite!`] makes the tests
+/// of all promises.
 #[macro_export]
 macro_rules! provider_conformance_topic {
     ($case:ident, $topic:ident: $($promise:ident),+ $(,)?) => {$(

@@ -1,4 +1,4 @@
-//! Secrets stay where they are.
+//! Secrets are never shown.
 
 use recado_core::connections::Connection;
 use recado_core::gateway::ProviderWebhook;
@@ -12,7 +12,7 @@ use super::logs::Logs;
 /// The shortest secret that is masked.
 const MASKED_FROM: usize = 6;
 
-/// The names and texts of the settings that are secret, or of those that are not.
+/// The names and texts of the secret settings, or of the others.
 fn texts(case: &ProviderCase, secret: bool) -> Vec<(String, String)> {
     let described = case.description();
     let settings = described.settings().iter().filter(|setting| setting.is_secret() == secret);
@@ -23,13 +23,13 @@ fn texts(case: &ProviderCase, secret: bool) -> Vec<(String, String)> {
     texts.filter(|(_, value)| value.len() >= MASKED_FROM).collect()
 }
 
-/// A setting that is sent in a header such as `Authorization` is a secret.
+/// A setting that is sent in a header such as `Authorization` is declared as a secret.
 pub async fn what_is_sent_as_a_credential_is_declared_secret(case: &ProviderCase) {
     let (_, requests) = case.send(|_, _| Act::Pass).await;
     let secrets = texts(case, true);
     for (request, _) in requests {
         for (header, value) in request.headers {
-            // A secret may happen to hold another setting's text.
+            // A secret may contain the text of another setting.
             let value = secrets.iter().fold(value, |value, (_, secret)| value.replace(secret, ""));
             for (name, text) in texts(case, false) {
                 let is_credential = ["key", "token", "auth", "secret"]
@@ -59,7 +59,7 @@ fn echo(status: u16, request: &OutboundRequest, secrets: &[(String, String)]) ->
     OutboundResponse::new(status, body.to_string().into_bytes())
 }
 
-/// Neither a failure, nor what the adapter's types print, nor a log line has a secret, even where
+/// No failure, no `Debug` output of the adapter's types and no log line contains a secret, even if
 /// the gateway repeats it.
 pub async fn no_secret_is_shown_or_logged_whatever_the_gateway_repeats(case: &ProviderCase) {
     let logs = Logs::begin();
@@ -76,7 +76,7 @@ pub async fn no_secret_is_shown_or_logged_whatever_the_gateway_repeats(case: &Pr
                     false => Act::Instead(Ok(echo(status, request, &repeated))),
                 })
                 .await;
-            // The core masks what a gateway said before anybody sees it (R125).
+            // The core masks the texts of gateways before it shows them (R125).
             shown.push_str(&masked(&format!("{sent:?}")));
         }
     }
@@ -100,7 +100,7 @@ pub async fn no_secret_is_shown_or_logged_whatever_the_gateway_repeats(case: &Pr
     }
 }
 
-/// What the answers to questions show.
+/// The `Debug` output of the answers to all requests that do not send.
 async fn questions(
     case: &ProviderCase,
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! How sends end: truthfully.
+//! The result of a send says what is known about the message.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,12 +18,12 @@ fn count(requests: &[(OutboundRequest, bool)]) -> usize {
     requests.iter().filter(|(_, sends)| *sends).count()
 }
 
-/// Whether a send asks its gateway at all; one that never does cannot lose an answer.
+/// Whether a send makes a request at all. Without a request no answer can be lost.
 async fn asks(case: &ProviderCase) -> bool {
     count(&case.send(|_, _| Act::Pass).await.1) > 0
 }
 
-/// A gateway that is well takes a message, each under an id of its own.
+/// A gateway accepts every message, and each gets an id of its own.
 pub async fn a_message_is_taken_with_an_id_by_one_request(case: &ProviderCase) {
     let mut ids = BTreeSet::new();
     for n in 0..3 {
@@ -49,7 +49,7 @@ pub async fn every_request_ends_within_the_time_limit(case: &ProviderCase) {
     }
 }
 
-/// The request that sends is not marked as one that may be made twice.
+/// The request that sends is not marked as one that may be repeated.
 pub async fn a_request_that_sends_is_never_repeated(case: &ProviderCase) {
     let (_, requests) = case.send(|_, _| Act::Pass).await;
     for (request, _) in requests.iter().filter(|(_, sends)| *sends) {
@@ -57,7 +57,7 @@ pub async fn a_request_that_sends_is_never_repeated(case: &ProviderCase) {
     }
 }
 
-/// An answer that never came says nothing of the message, and nothing is sent again.
+/// If the answer is lost, the result is uncertain, and nothing is sent again.
 pub async fn a_lost_answer_is_uncertain(case: &ProviderCase) {
     if !asks(case).await {
         return;
@@ -79,7 +79,7 @@ pub async fn a_lost_answer_is_uncertain(case: &ProviderCase) {
     }
 }
 
-/// A request that never left was surely not sent, whichever of them it is.
+/// If a request did not leave, the message was certainly not sent, whichever of the requests it is.
 pub async fn a_gateway_that_cannot_be_reached_has_surely_sent_nothing(case: &ProviderCase) {
     if !asks(case).await {
         return;
@@ -111,8 +111,8 @@ pub async fn a_gateway_that_cannot_be_reached_has_surely_sent_nothing(case: &Pro
     }
 }
 
-/// After a success that cannot be read, and after a failure of the gateway's own, it is not known
-/// whether the message was sent. Nothing that is answered stops the adapter.
+/// After a success that cannot be read, and after an error within the gateway, it is unknown
+/// whether the message was sent. No answer makes the adapter panic.
 pub async fn a_hostile_answer_is_never_a_sure_failure_of_what_may_have_been_sent(
     case: &ProviderCase,
 ) {
@@ -139,7 +139,7 @@ pub async fn a_hostile_answer_is_never_a_sure_failure_of_what_may_have_been_sent
             }
         }
     }
-    // Questions before the send: whatever they answer, nothing panics.
+    // Requests before the send: no answer to them makes the adapter panic.
     for body in hostile::bodies() {
         let answer = OutboundResponse::new(200, body);
         let (sent, requests) = case
@@ -149,7 +149,8 @@ pub async fn a_hostile_answer_is_never_a_sure_failure_of_what_may_have_been_sent
     }
 }
 
-/// The gateway's own answer with one value spoilt: taken, or uncertain.
+/// The gateway's own answer with one wrong value: the message is accepted or the result is
+/// uncertain.
 pub async fn a_wrong_value_in_an_answer_is_never_a_sure_failure(case: &ProviderCase) {
     let well = std::sync::Arc::new(std::sync::Mutex::new(None));
     let keep = well.clone();
@@ -183,7 +184,7 @@ pub async fn a_wrong_value_in_an_answer_is_never_a_sure_failure(case: &ProviderC
     }
 }
 
-/// Each answer of the case means what the case says.
+/// Each answer of the case has the meaning that the case gives.
 pub async fn each_answer_means_what_the_case_says(case: &ProviderCase) {
     for (answer, expected) in &case.answers {
         let instead = answer.clone();
@@ -197,7 +198,7 @@ pub async fn each_answer_means_what_the_case_says(case: &ProviderCase) {
     }
 }
 
-/// `Retry-After` of a limit reaches whoever would try again.
+/// The `Retry-After` of a limit is part of the result.
 pub async fn a_limit_says_after_how_long_to_try_again(case: &ProviderCase) {
     let Some(limit) = &case.limit else { return };
     for (said, expected) in [

@@ -1,4 +1,4 @@
-//! Calls of gateways: proved before they are read, and read to the end.
+//! Webhooks of gateways are authenticated before they are parsed, and are parsed completely.
 
 use recado_core::connections::{Connection, ConnectionSettings};
 use recado_core::gateway::{ProviderWebhook, Providers, Received, WebhookRefused};
@@ -12,7 +12,7 @@ fn refused(answer: &Result<Vec<Received>, WebhookRefused>) -> bool {
     matches!(answer, Err(WebhookRefused::Unauthorized))
 }
 
-/// The case with its first event, where the gateway calls at all.
+/// The case with its first event, if the gateway sends webhooks.
 fn called(case: &ProviderCase) -> Option<(Connection, &Value)> {
     if !case.has_webhook() {
         let answer = case.provider.admit(&case.connection(), &unsigned(""));
@@ -26,8 +26,8 @@ fn bytes(body: &Value) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-/// Without a signature or token, with an empty one, one of other settings, or two of them, a call
-/// is refused, whether it can be read or not.
+/// A call is refused if the signature or token is missing, empty, made with other settings, or
+/// given twice. This does not depend on the body.
 pub async fn a_call_without_a_right_signature_or_token_is_refused(case: &ProviderCase) {
     let Some((connection, event)) = called(case) else { return };
     let right = case.signed(&connection.settings, bytes(event));
@@ -59,7 +59,7 @@ pub async fn a_call_without_a_right_signature_or_token_is_refused(case: &Provide
     assert!(refused(&case.take(&connection, &both)), "two signatures, one of them wrong");
 }
 
-/// A connection that has no secret, or an empty one, takes no call, whatever it is signed with.
+/// A connection whose secret is missing or empty accepts no call, whatever the signature is.
 pub async fn a_missing_secret_lets_nobody_in(case: &ProviderCase) {
     let Some((connection, event)) = called(case) else { return };
     for nothing in [Value::Null, json!("")] {
@@ -78,7 +78,7 @@ pub async fn a_missing_secret_lets_nobody_in(case: &ProviderCase) {
     }
 }
 
-/// The same call tells the same events, in order.
+/// The same call gives the same events, in order.
 pub async fn a_call_tells_the_same_however_often_it_comes(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     for event in &case.events {
@@ -94,7 +94,7 @@ pub async fn a_call_tells_the_same_however_often_it_comes(case: &ProviderCase) {
     }
 }
 
-/// Through the whole core: a call that comes again stores nothing more.
+/// With the whole core: a repeated call stores nothing more.
 pub async fn a_repeated_call_is_stored_once(case: &ProviderCase) {
     let Some((_, event)) = called(case) else { return };
     let described = case.description();
@@ -119,7 +119,7 @@ pub async fn a_repeated_call_is_stored_once(case: &ProviderCase) {
     assert_eq!(stored[1..], [0, 0], "a repeated event stores more");
 }
 
-/// A body that no gateway sends is refused as malformed, or told; it never stops the adapter.
+/// A body that no gateway sends is refused as malformed, or gives events. The adapter never panics.
 pub async fn a_hostile_body_is_refused_or_told_and_nothing_else(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     for body in hostile::bodies() {
@@ -132,7 +132,7 @@ pub async fn a_hostile_body_is_refused_or_told_and_nothing_else(case: &ProviderC
     }
 }
 
-/// One wrong value is the trouble of its event alone.
+/// One wrong value affects its own event only.
 pub async fn a_wrong_value_in_a_body_never_stops_the_adapter(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     for event in &case.events {
@@ -146,8 +146,8 @@ pub async fn a_wrong_value_in_a_body_never_stops_the_adapter(case: &ProviderCase
     }
 }
 
-/// Several events in one call are told as in a call each, and one that cannot be read costs no
-/// other.
+/// Several events in one call give the same events as separate calls. One that cannot be read does
+/// not affect the others.
 pub async fn events_in_one_call_are_told_as_in_several(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     let Some(join) = case.join else { return };

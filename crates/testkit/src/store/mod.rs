@@ -16,15 +16,15 @@ use recado_core::store::{
     StoreError, Stored, Upkeep,
 };
 
-/// What a store was asked.
+/// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreOp {
     /// Any read.
     Read,
-    /// [`Commit::commit`], but for [`StoreOp::Presence`].
+    /// [`Commit::commit`], except [`StoreOp::Presence`].
     Commit,
-    /// A commit by which a process says that it lives or what it dispatches, which servers make all
-    /// the time: of workers and shards alone.
+    /// A commit that writes only workers and shards. Servers make these all the time, to renew the
+    /// lease of a process and its shard assignments.
     Presence,
     /// [`Claims::claim_jobs`].
     Claim,
@@ -32,23 +32,24 @@ pub enum StoreOp {
     Upkeep,
     /// [`Outbox`].
     Outbox,
-    /// [`Signals::notify`]: one that fails in any way is lost.
+    /// [`Signals::notify`]: for every kind of failure the notification is lost.
     Notify,
 }
 
-/// How it fails.
+/// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreFailure {
-    /// Nothing happened.
+    /// The operation had no effect.
     Unavailable,
-    /// The connection broke before a commit (or claim) was applied, as nobody can tell.
+    /// The connection broke before a commit or claim was applied. The caller cannot know whether it
+    /// was.
     UnknownBefore,
-    /// The connection broke after it was applied, as nobody can tell.
+    /// The connection broke after it was applied. The caller cannot know whether it was.
     UnknownAfter,
-    /// The connection broke while a commit was under way, which goes on: it is applied by
-    /// [`FaultyStore::land`].
+    /// The connection broke while a commit was under way. The commit is applied later, by
+    /// [`FaultyStore::land`]. The caller cannot know whether it is applied.
     UnknownLate,
-    /// A commit lost a race with nobody in particular.
+    /// A commit failed with [`Conflict::Contended`](recado_core::store::Conflict::Contended).
     Contended,
 }
 
@@ -67,7 +68,7 @@ fn commit_op(changes: &ChangeSet) -> StoreOp {
 type Plan = Box<dyn FnMut(StoreOp) -> Option<StoreFailure> + Send>;
 type CommitPlan = Box<dyn FnMut(&ChangeSet) -> Option<StoreFailure> + Send>;
 
-/// A store that fails on demand. Clones share their plan.
+/// A store that fails on demand. Clones share one plan.
 #[derive(Clone)]
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
@@ -85,7 +86,7 @@ impl std::fmt::Debug for FaultyStore {
 }
 
 impl FaultyStore {
-    /// Wraps a store that works; nothing fails until a failure is set.
+    /// Wraps a store. No operation fails until a failure is set.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self {
             inner,
@@ -97,12 +98,13 @@ impl FaultyStore {
         }
     }
 
-    /// Asks `plan` for the outcome of every operation from now on.
+    /// Calls `plan` for the outcome of every later operation.
     pub fn plan(&self, plan: impl FnMut(StoreOp) -> Option<StoreFailure> + Send + 'static) {
         *locked(&self.plan) = Some(Box::new(plan));
     }
 
-    /// Asks `plan` for the outcome of every commit by what it changes, before the other plan is asked.
+    /// Calls `plan` for the outcome of every later commit, with its changes. It is called before
+    /// the other plan.
     pub fn plan_commits(
         &self,
         plan: impl FnMut(&ChangeSet) -> Option<StoreFailure> + Send + 'static,
@@ -111,12 +113,12 @@ impl FaultyStore {
     }
 
     /// Applies the commits that were under way when their connection broke
-    /// ([`StoreFailure::UnknownLate`]); one that has lost a race by now changes nothing. Tells how
-    /// many were applied.
+    /// ([`StoreFailure::UnknownLate`]). A commit that has a conflict by now changes nothing.
+    /// Answers how many were applied.
     ///
     /// # Errors
     ///
-    /// When the store behind this one fails.
+    /// If the wrapped store fails.
     pub async fn land(&self) -> Result<usize, StoreError> {
         let late = std::mem::take(&mut *locked(&self.late));
         let mut landed = 0;
@@ -130,7 +132,7 @@ impl FaultyStore {
         Ok(landed)
     }
 
-    /// Lets the `n`-th operation of a kind from now fail, counted from 0.
+    /// Makes the `n`-th operation of a kind from now fail, counted from 0.
     pub fn fail_nth(&self, op: StoreOp, n: u64, failure: StoreFailure) {
         let mut seen = 0;
         self.plan(move |asked| {
@@ -142,18 +144,18 @@ impl FaultyStore {
         });
     }
 
-    /// Lets everything fail until [`FaultyStore::heal`].
+    /// Makes every operation fail until [`FaultyStore::heal`].
     pub fn fail_all(&self, failure: StoreFailure) {
         self.plan(move |_| Some(failure));
     }
 
-    /// Makes one read unavailable until [`FaultyStore::heal`], besides what the plan says: `name` is
-    /// that of its method, such as `contact_page`; reads by key and of all rows are `row of Contact` and
-    /// `rows of Worker`. Of several, call it once for each.
+    /// Makes one read unavailable until [`FaultyStore::heal`], in addition to the plan. `name` is
+    /// the name of its method, such as `contact_page`. Reads by key and of all rows are `row of
+    /// Contact` and `rows of Worker`. Call this once for each read.
     ///
     /// # Panics
     ///
-    /// When no read has this name.
+    /// If no read has this name.
     pub fn fail_read(&self, name: &str) {
         assert!(reads::exists(name), "there is no read called {name}");
         self.broken().insert(name.to_owned());
@@ -163,13 +165,13 @@ impl FaultyStore {
         locked(&self.asked).insert(name.to_owned());
     }
 
-    /// Which methods were called; reads by their names as [`FaultyStore::fail_read`] takes them.
+    /// The methods that were called. Reads have the names that [`FaultyStore::fail_read`] takes.
     pub fn asked(&self) -> BTreeSet<String> {
         locked(&self.asked).clone()
     }
 
-    /// Makes all reads of contacts unavailable until [`FaultyStore::heal`]: what a store looks like
-    /// that cannot tell whether a contact may be written to.
+    /// Makes all reads of contacts unavailable until [`FaultyStore::heal`]: the core then cannot
+    /// decide whether a contact may be sent messages.
     pub fn fail_contact_reads(&self) {
         const NAMES: &[&str] = &[
             "row of Contact",
@@ -183,7 +185,7 @@ impl FaultyStore {
         NAMES.iter().for_each(|name| self.fail_read(name));
     }
 
-    /// Lets everything work again.
+    /// Ends all failures.
     pub fn heal(&self) {
         *locked(&self.plan) = None;
         *locked(&self.commits) = None;
@@ -203,7 +205,7 @@ impl FaultyStore {
         known.or_else(|| self.planned(commit_op(changes)))
     }
 
-    /// Reads, unless that fails: a read that fails is never more than unavailable.
+    /// Makes a read, unless it has to fail. Every failure of a read is `Unavailable`.
     async fn read<T>(
         &self,
         name: &str,
@@ -216,7 +218,7 @@ impl FaultyStore {
         match self.planned(StoreOp::Read) {
             None | Some(StoreFailure::Contended) => {
                 let found = work.await;
-                // As with a real database, others get their turn between a read and a commit.
+                // As with a real database, other tasks run between a read and a commit.
                 tokio::task::yield_now().await;
                 found
             }
@@ -302,7 +304,7 @@ impl Upkeep for FaultyStore {
 }
 
 impl FaultyStore {
-    /// Removes something, unless that fails.
+    /// Makes an operation that deletes rows, unless it has to fail.
     async fn clear<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send,

@@ -6,8 +6,9 @@ use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, Stor
 
 use super::FaultyStore;
 
-/// Hands every read of every trait on, unless it is to fail, and lists their names. Reads of rows of
-/// any kind have the name of the kind in theirs, and stand below.
+/// Implements every read of every trait: a read fails if it has to, and else calls the wrapped
+/// store. Also lists the names of the reads. Reads of rows of any kind have the kind in their
+/// names; they are implemented below.
 macro_rules! reads {
     (
         Records($records:path) $by_kind:tt
@@ -24,7 +25,7 @@ macro_rules! reads {
             }
         )+
 
-        /// The names of all others.
+        /// The names of all other reads.
         const READS: &[&str] = &[$($(stringify!($name),)+)+];
     };
 }
@@ -45,12 +46,12 @@ impl Records for FaultyStore {
     }
 }
 
-/// What [`Records::row`] of a kind is called.
+/// The name of [`Records::row`] for a kind.
 fn row_of(kind: RowKind) -> String {
     format!("row of {kind:?}")
 }
 
-/// What [`Records::rows`] of a kind is called.
+/// The name of [`Records::rows`] for a kind.
 fn rows_of(kind: RowKind) -> String {
     format!("rows of {kind:?}")
 }

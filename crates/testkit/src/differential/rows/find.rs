@@ -1,4 +1,4 @@
-//! Finding a row to write, by the reads that there are.
+//! Finds a row to write, with the reads of the store.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::{Alias, Contact};
@@ -93,7 +93,7 @@ impl CompanyRows {
                 nth(&kinds, nth_of)
             }
             "row job" => {
-                // A lease that lapses at once.
+                // The lease expires at once.
                 let claimed = store.claim_jobs(maker.now, maker.now, 3).await.expect("works");
                 nth(&claimed, nth_of)
             }

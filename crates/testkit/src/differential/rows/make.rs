@@ -1,4 +1,4 @@
-//! Rows out of a command's numbers.
+//! Rows made from a command's numbers.
 
 use recado_core::Timestamp;
 use recado_core::connections::{
@@ -27,7 +27,7 @@ use super::super::command::Command;
 use super::super::pools;
 use super::super::world::World;
 
-/// The kinds of row, as the world remembers their ids; those that come often are here often.
+/// The kinds of row whose ids are remembered. Frequent kinds are listed several times.
 pub(in super::super) const KINDS: &[&str] = &[
     "row contact",
     "row contact",
@@ -59,16 +59,16 @@ pub(in super::super) const KINDS: &[&str] = &[
     "row template",
 ];
 
-/// Names on a channel.
+/// Channel keys.
 const KEYS: &[&str] = &["5534991234567", "553491234567", "lid-1", "LID-1", "líd-1", "bsuid.9", "x"];
 /// Codes of groups.
 const CODES: &[&str] = &["g1@g.us", "g2@g.us", "G1@g.us", "com@g.us", "com-2@g.us"];
-/// What gateways call events that nobody knows.
+/// Names of events that no adapter recognizes.
 const UNKNOWN: &[&str] = &["call", "Call", "label.edit", "é", "a'b\"c\\d %_", ""];
-/// Providers' ids of messages.
+/// Message ids of providers.
 const WAMIDS: &[&str] = &["w1", "w2", "w3", "w4", "w5", "w6", "W1", "wamid.HBgM=="];
 
-/// What makes a row: a command, what is there by now, and an id nobody has yet.
+/// The input for a row: a command, what exists at the time, and an unused id.
 pub(super) struct Maker<'a> {
     pub(super) command: &'a Command,
     pub(super) world: &'a World,
@@ -86,13 +86,13 @@ impl Maker<'_> {
         self.command.once_in(n, times)
     }
 
-    /// A moment around now; few enough that some repeat.
+    /// A time near the current one. There are few such times, so that some repeat.
     pub(super) fn time(&self, n: usize) -> Timestamp {
         let millis = self.command.number(n) as i64 % 8 - 5;
         Timestamp::from_millis(self.now.millis() / 8 * 8 + millis)
     }
 
-    /// A moment that is soon over.
+    /// A time in the near future.
     pub(super) fn soon(&self, n: usize) -> Timestamp {
         Timestamp::from_millis(self.now.millis() + self.command.number(n) as i64 % 500)
     }
@@ -150,7 +150,7 @@ impl Maker<'_> {
         ProviderMessageId::from_stored(self.command.pick(n, WAMIDS).to_owned())
     }
 
-    /// Every provider's id that there is, and the traces they leave on a connection.
+    /// Every provider's id in use, and the trace of each on a connection.
     pub(super) fn wamids_and_traces(connection: ConnectionId) -> Vec<ProviderMessageId> {
         let ids = WAMIDS.iter().map(|id| ProviderMessageId::from_stored((*id).to_owned()));
         ids.flat_map(|id| [id.trace(connection), id]).collect()
@@ -386,7 +386,7 @@ impl Maker<'_> {
     }
 
     fn unknown(&self) -> UnknownKind {
-        // Some came so long ago that they are about to be removed.
+        // Some kinds were last seen so long ago that they are about to be deleted.
         let back = if self.once_in(3, 3) { 30 * 86_400_000 } else { 0 };
         let shape = match self.command.number(4) % 3 {
             0 => json!({ "event": "xxxx", "id": [0, null, self.text(5)] }),
@@ -404,7 +404,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What a gateway calls an event that nobody knows.
+    /// The name of an event that no adapter recognizes.
     pub(super) fn unknown_name(&self, n: usize) -> String {
         self.command.pick(n, UNKNOWN).to_owned()
     }
@@ -429,7 +429,7 @@ impl Maker<'_> {
     }
 
     fn template(&self) -> Template {
-        // Tokens repeat now and then.
+        // Few tokens are used, so that they repeat.
         let token = [self.command.number(1) as u8 % 16; 16];
         Template {
             id: TemplateId::new(self.fresh),

@@ -1,4 +1,4 @@
-//! Single rows, written and read without the core: what no use case comes upon by chance.
+//! Single rows, written and read without the core: combinations that use cases rarely make.
 
 mod find;
 mod make;
@@ -28,14 +28,14 @@ use make::Maker;
 pub(super) use reach_make::REACH_KINDS;
 use replace::replacing;
 
-/// A company whose rows nobody else writes.
+/// A company whose rows are written only here.
 pub(super) struct CompanyRows {
     store: Arc<dyn Store>,
     company: CompanyId,
     ids: SeededIds,
 }
 
-/// How a commit ended. Which of several conflicts is named is the store's to choose.
+/// The outcome of a commit. If there are several conflicts, each store may name another one.
 fn outcome(outcome: Result<(), CommitError>) -> &'static str {
     match outcome {
         Ok(()) => "applied",
@@ -62,7 +62,7 @@ impl CompanyRows {
         Self { store, company, ids }
     }
 
-    /// Runs a command and shows what came of it.
+    /// Runs a command; answers its result as JSON.
     pub(super) async fn run(&self, command: &Command, world: &World, now: Timestamp) -> Value {
         let fresh = self.ids.uuid_v7(now);
         let maker = Maker { command, world, company: self.company, now, fresh };
@@ -94,14 +94,14 @@ impl CompanyRows {
                     false => found,
                 };
                 let fixed = matches!(read.value(), Row::Alias(_) | Row::ListMember(_));
-                // A recipient goes with its campaign, never alone.
+                // A recipient is only deleted with its campaign.
                 let changes = matches!(command.verb, Verb::ChangeRow | Verb::ChangeReach)
                     || matches!(read.value(), Row::Recipient(_));
                 let change = match changes && !fixed {
                     true => read.update(replacing(read.value(), maker.row(kind))),
                     false => read.delete(),
                 };
-                // Rows without a version are as they are.
+                // Rows without a version cannot be stale.
                 let outcome = match fixed && command.once_in(60, 8) {
                     true => "skipped",
                     false => self.try_apply_all(forgetting(command, &read, now).with(change)).await,
@@ -113,8 +113,8 @@ impl CompanyRows {
         }
     }
 
-    /// Reassigns what belongs to one contact to another, who is missing now and then; at times the one
-    /// who gave goes in the same set.
+    /// Reassigns the rows of one contact to another, which sometimes does not exist. Sometimes the
+    /// first contact is deleted in the same set.
     async fn reassign(&self, maker: &Maker<'_>) -> Value {
         let (from, into) = (maker.contact_id(1), maker.contact_id(2));
         if from == into {
@@ -137,7 +137,7 @@ impl CompanyRows {
     }
 }
 
-/// What is remembered of a contact's messages before the contact is written, at times.
+/// Sometimes keeps the ids of a contact's messages as forgotten before the contact is written.
 fn forgetting(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSet {
     match read.value() {
         Row::Contact(contact) if command.once_in(61, 2) => {

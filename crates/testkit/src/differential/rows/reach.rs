@@ -1,4 +1,4 @@
-//! Inbound endpoints, dispatch windows, campaigns and their recipients: found, written over, read.
+//! Inbound endpoints, dispatch windows, campaigns and their recipients: found, replaced, read.
 
 use recado_core::campaigns::{
     Campaign, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
@@ -21,10 +21,10 @@ use super::make::Maker;
 use super::reach_make::FIELD_SLUGS;
 use super::{CompanyRows, outcome, shown};
 
-/// More than there ever are.
+/// A limit that no run reaches.
 const ALL: u32 = 100_000;
 
-/// `made` under the identity of `of`, which is a row of the same kind.
+/// `made` with the identity of `of`, which is a row of the same kind.
 pub(super) fn replacing(of: &Row, made: Row) -> Row {
     match (of, made) {
         (Row::List(of), Row::List(made)) => List { id: of.id, ..made }.into(),
@@ -37,7 +37,7 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
         }
         (Row::Campaign(of), Row::Campaign(made)) => Campaign { id: of.id, ..made }.into(),
         (Row::Recipient(of), Row::Recipient(made)) => {
-            // Mostly as it is meant to be: nobody else, or somebody else's place now and then.
+            // Usually the contact stays; sometimes it is replaced by another one.
             let contact = if made.number.0 == 1 { made.contact } else { of.contact };
             Recipient { campaign: of.campaign, number: of.number, contact, ..made }.into()
         }
@@ -54,7 +54,7 @@ fn entry(entry: &RecipientEntry) -> Value {
 }
 
 impl Maker<'_> {
-    /// A number of a recipient, or none.
+    /// The number of a recipient, or `None`.
     fn after(&self, n: usize) -> Option<RecipientNumber> {
         let after = self.command.number(n) as u32 % 9;
         after.checked_sub(1).map(RecipientNumber)
@@ -111,8 +111,8 @@ impl CompanyRows {
         }
     }
 
-    /// Takes the next that waits, as one who sends does: with the window of its contact, as long as
-    /// its campaign is as it was read.
+    /// Claims the next waiting recipient as a sender does: together with the window of its contact,
+    /// on the condition that its campaign has not changed.
     pub(super) async fn claim(&self, maker: &Maker<'_>) -> Value {
         let (store, command) = (&self.store, maker.command);
         let running = store.running_campaigns().await.expect("works");
@@ -152,7 +152,7 @@ impl CompanyRows {
         })
     }
 
-    /// Reads in one of the ways there are.
+    /// Makes one of the possible reads.
     pub(super) async fn read_reach(&self, maker: &Maker<'_>) -> Value {
         let (store, company) = (&self.store, self.company);
         let campaign = maker.campaign_id(10);
@@ -184,7 +184,7 @@ impl CompanyRows {
                 json!(shown::all(&found))
             }
             7 => {
-                // The tokens of all templates of this company, and one of no template.
+                // The tokens of all templates of this company, and one that belongs to no template.
                 let templates = store.all_stored::<Template>(company).await.expect("works");
                 let pick = templates.get(maker.command.number(11) % (templates.len() + 1));
                 let token = pick.map_or(Uuid::nil(), |template| template.token);
@@ -224,7 +224,7 @@ impl CompanyRows {
         json!([format!("{counts:?}"), page.total, items])
     }
 
-    /// All that can be read.
+    /// The answers of all reads.
     pub(super) async fn all_reach(&self, world: &World) -> Vec<Value> {
         let ids = |kind: &str| -> Vec<Uuid> {
             let known = world.ids.get(kind).into_iter().flatten();

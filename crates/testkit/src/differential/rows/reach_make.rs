@@ -1,4 +1,4 @@
-//! Rows of inbound endpoints, dispatch windows and campaigns out of a command's numbers.
+//! Rows of inbound endpoints, dispatch windows and campaigns, made from a command's numbers.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::make::Maker;
 
-/// The kinds of row, as the world remembers their ids; those that come often are here often.
+/// The kinds of row whose ids are remembered. Frequent kinds are listed several times.
 pub(in super::super) const REACH_KINDS: &[&str] = &[
     "row contact",
     "row contact",
@@ -84,12 +84,12 @@ impl Maker<'_> {
         self.one(n, &Self::window_keys())
     }
 
-    /// Every key of a window that there is.
+    /// Every key of a window in use.
     pub(super) fn window_keys() -> [WindowKey; 3] {
         [0, 0x7f, 0xff].map(|byte| WindowKey::from_bytes([byte; 32]))
     }
 
-    /// One of the messages that recipients name; there is none of them.
+    /// The id of a message that recipients refer to. The message does not exist.
     pub(super) fn named_message(&self, n: usize) -> MessageId {
         MessageId::new(Uuid::from_u128(1 + self.command.number(n) as u128 % 24))
     }
@@ -98,7 +98,7 @@ impl Maker<'_> {
         self.one(n, RecipientStatus::ALL)
     }
 
-    /// What makes a row of a kind: recipients are made by enrolling a list.
+    /// The change that makes a row of a kind. Recipients are made by enrolling a list.
     pub(super) fn change(&self, kind: &str) -> Change {
         match kind {
             "row recipient" => Change::enroll(self.company, self.campaign_id(1), self.list_id(2)),
@@ -189,7 +189,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What a recipient becomes; which one it is, is said elsewhere.
+    /// The new values of a recipient. The caller sets its identity.
     fn recipient(&self) -> Recipient {
         let fault = match self.once_in(1, 2) {
             true => RecipientFault::Contact(self.one(2, ContactFault::ALL)),

@@ -1,4 +1,4 @@
-//! Reading rows in every way there is.
+//! Reads rows in every possible way.
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
@@ -19,7 +19,7 @@ use super::super::world::World;
 use super::make::Maker;
 use super::{CompanyRows, shown};
 
-/// More than there ever are.
+/// A limit that no run reaches.
 const ALL: u32 = 100_000;
 
 impl Maker<'_> {
@@ -153,7 +153,7 @@ impl CompanyRows {
         ])
     }
 
-    /// What is read of one contact, and of one connection.
+    /// The answers of reads about one contact and about one connection.
     async fn contact(&self, contact: ContactId, connection: ConnectionId) -> Value {
         let (store, company) = (&self.store, self.company);
         let record = store.contact_record(company, contact).await.expect("works");
@@ -178,7 +178,7 @@ impl CompanyRows {
         ])
     }
 
-    /// All that can be read.
+    /// The answers of all reads.
     pub(in super::super) async fn everything(&self, world: &World) -> Vec<Value> {
         let ids = |kind: &str| -> Vec<Uuid> {
             let known = world.ids.get(kind).into_iter().flatten();

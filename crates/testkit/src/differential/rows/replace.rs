@@ -1,4 +1,4 @@
-//! Rows written over others.
+//! Rows that replace others.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
@@ -14,7 +14,7 @@ use recado_core::store::Row;
 use recado_core::templates::Template;
 use recado_core::workers::Worker;
 
-/// `made` under the identity of `of`, which is a row of the same kind.
+/// `made` with the identity of `of`, which is a row of the same kind.
 pub(super) fn replacing(of: &Row, made: Row) -> Row {
     match (of, made) {
         (Row::Contact(of), Row::Contact(made)) => Contact { id: of.id, ..made }.into(),

@@ -1,4 +1,4 @@
-//! Rows as they are compared: with everything that `Debug` hides.
+//! Rows in the form that is compared, with all values that `Debug` hides.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
@@ -80,12 +80,12 @@ pub(super) fn stored<T: Clone + Into<Row>>(stored: &Stored<T>) -> Value {
     json!([row(&stored.value().clone().into()), stored.version().number()])
 }
 
-/// All rows, as they were read.
+/// All rows, in the order in which they were read.
 pub(super) fn all<T: Clone + Into<Row>>(rows: &[Stored<T>]) -> Vec<Value> {
     rows.iter().map(stored).collect()
 }
 
-/// All rows of a read that promises no order.
+/// All rows of a read that has no defined order.
 pub(super) fn unordered(mut shown: Vec<Value>) -> Vec<Value> {
     shown.sort_by_key(Value::to_string);
     shown

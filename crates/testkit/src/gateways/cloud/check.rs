@@ -1,11 +1,11 @@
-//! What the body of a send must look like.
+//! The checks of a send's body.
 
 use serde_json::{Map, Value};
 
 /// The most characters of a text.
 const MAX_TEXT: usize = 4096;
 
-/// A send that is well-formed.
+/// A valid send.
 pub(super) struct ValidSend {
     pub(super) to: String,
     pub(super) is_scoped: bool,
@@ -13,14 +13,14 @@ pub(super) struct ValidSend {
     pub(super) template: Option<UsedTemplate>,
 }
 
-/// A template that a send names.
+/// The template that a send uses.
 pub(super) struct UsedTemplate {
     pub(super) name: String,
     pub(super) language: String,
     pub(super) variables: usize,
 }
 
-/// Fields of an object, and none besides.
+/// The fields of an object. Fails if it has other fields.
 fn only<'a>(
     value: &'a Value,
     what: &str,

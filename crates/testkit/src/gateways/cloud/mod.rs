@@ -1,4 +1,4 @@
-//! The official cloud API that is not there.
+//! A fake of the official cloud API.
 
 mod check;
 mod reads;
@@ -13,21 +13,21 @@ use serde_json::{Map, Value, json};
 
 use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
-/// The host of a fake that is called in the process.
+/// The host of a fake that is called within the process.
 const HOST: &str = "graph.fake.example";
 const VERSION: &str = "v23.0";
 
-/// A message that the fake took: what the phone of its recipient would get.
+/// A message that the fake accepted, as its recipient's phone would get it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceptedSend {
-    /// The fake's id of it.
+    /// The id that the fake gave it.
     pub id: String,
     /// The recipient as it was written in the request: `+` and digits, or a business-scoped id.
     pub to: String,
-    /// What the channel calls the recipient: digits, for old Brazilian numbers without the ninth,
+    /// The channel's id of the recipient: digits (old Brazilian numbers without the ninth digit),
     /// or the business-scoped id.
     pub wa_id: String,
-    /// The reference that came along.
+    /// The reference in the request.
     pub reference: Option<MessageId>,
     /// The text of a text message.
     pub text: Option<String>,
@@ -35,12 +35,12 @@ pub struct AcceptedSend {
     pub body: Value,
 }
 
-/// A file that the fake keeps.
+/// A stored file.
 #[derive(Clone, Debug)]
 struct File {
     mime: String,
     bytes: Vec<u8>,
-    /// How many more downloads answer 404, as for an address that is too old.
+    /// How many more downloads answer 404, like an address that has expired.
     expired: usize,
 }
 
@@ -58,18 +58,18 @@ struct State {
     templates: Vec<Value>,
     page: usize,
     files: BTreeMap<String, File>,
-    /// What questions about the number answer instead of its state.
+    /// The answer to requests for the number, if it is not the number's state.
     state: Option<(u16, Value)>,
-    /// Whether the token is valid no more.
+    /// Whether the token is revoked.
     revoked: bool,
     requests: usize,
 }
 
-/// The official cloud API with one number and one account. Clones share everything.
+/// The official cloud API with one number and one account. Clones share one state.
 ///
-/// It checks every request as strictly as the real one and more: whatever an adapter should never
-/// send is a [violation](Self::violations), besides being answered with the error that the real one
-/// would give.
+/// It checks every request at least as strictly as the real API. A request that no adapter should
+/// make is recorded as a [violation](Self::violations), and is answered with the error of the real
+/// API.
 #[derive(Clone, Debug)]
 pub struct FakeCloud(Arc<Mutex<State>>);
 
@@ -80,7 +80,7 @@ impl Default for FakeCloud {
 }
 
 impl FakeCloud {
-    /// A fake with the number that the examples have.
+    /// A fake with the number of the API's examples.
     pub fn new() -> Self {
         Self::numbered("106540352242922", "551140028922")
     }
@@ -106,8 +106,8 @@ impl FakeCloud {
         })))
     }
 
-    /// The settings of a connection to this fake; `api_base` is where it listens, and for a fake
-    /// that is called in the process [`FakeCloud::base`].
+    /// The settings of a connection to this fake. `api_base` is its address; for a fake that is
+    /// called within the process it is [`FakeCloud::base`].
     pub fn settings(&self, api_base: &str) -> Map<String, Value> {
         let state = self.state();
         let settings = json!({
@@ -124,51 +124,52 @@ impl FakeCloud {
         }
     }
 
-    /// The address of a fake that is called in the process.
+    /// The address of a fake that is called within the process.
     pub fn base() -> String {
         format!("https://{HOST}")
     }
 
-    /// What the next sends meet, in order; those after them are accepted.
+    /// Sets what happens to the next sends, in order. Later sends are accepted.
     pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
         self.state().script.extend(behaviours);
     }
 
-    /// Every message it took, in order.
+    /// Every accepted message, in order.
     pub fn accepted(&self) -> Vec<AcceptedSend> {
         self.state().accepted.clone()
     }
 
-    /// What requests there were that no adapter should make.
+    /// The requests that no adapter should make.
     pub fn violations(&self) -> Vec<String> {
         self.state().violations.clone()
     }
 
-    /// How many requests came in all.
+    /// The number of requests.
     pub fn requests(&self) -> usize {
         self.state().requests
     }
 
-    /// Lets the account have these templates, as its list shows them, so many a page. Sends of
-    /// templates are checked against them; without any, all are taken.
+    /// Sets the templates of the account, in the form of its list, and how many are on one page.
+    /// Sends of templates are checked against them. Without templates, all sends of templates are
+    /// accepted.
     pub fn set_templates(&self, templates: Vec<Value>, page: usize) {
         let mut state = self.state();
         state.templates = templates;
         state.page = page.max(1);
     }
 
-    /// Keeps a file; `expired` downloads of it answer 404 before one succeeds.
+    /// Stores a file. The first `expired` downloads of it answer 404.
     pub fn keep_file(&self, id: &str, mime: &str, bytes: &[u8], expired: usize) {
         let file = File { mime: mime.to_owned(), bytes: bytes.to_vec(), expired };
         self.state().files.insert(id.to_owned(), file);
     }
 
-    /// Lets the token be valid no more, or again.
+    /// Revokes the token, or makes it valid again.
     pub fn revoke_token(&self, revoked: bool) {
         self.state().revoked = revoked;
     }
 
-    /// What questions about the number answer; `None` for its state.
+    /// Sets the answer to requests for the number; `None` answers its state.
     pub fn set_state(&self, answer: Option<(u16, Value)>) {
         self.state().state = answer;
     }
@@ -178,7 +179,7 @@ impl FakeCloud {
     }
 }
 
-/// An error as the API words it, with the status that goes with its code.
+/// An error in the API's form, with the HTTP status of its code.
 pub fn graph_error(code: u32, details: &str) -> (u16, Value) {
     let status = match code {
         0 | 190 => 401,
@@ -194,14 +195,14 @@ pub fn graph_error(code: u32, details: &str) -> (u16, Value) {
         "code": code,
         "fbtrace_id": "Az8or2yhqkZfEZ-_4Qn_Bam",
     });
-    // General errors of the platform say no more.
+    // General errors of the platform have no details.
     if code >= 1_000 {
         error["error_data"] = json!({"messaging_product": "whatsapp", "details": details});
     }
     (status, json!({ "error": error }))
 }
 
-/// A behaviour that answers with an error of the API.
+/// A send that answers with an error of the API.
 pub fn graph_failure(code: u32, details: &str) -> SendBehaviour {
     let (status, body) = graph_error(code, details);
     SendBehaviour::Error(status, body)
@@ -245,7 +246,7 @@ impl State {
         self.violations.push(reported.into());
     }
 
-    /// Every request needs the token, those for files too.
+    /// Every request needs the token, including requests for files.
     fn authorize(&mut self, request: &FakeRequest) -> Result<(), Reply> {
         let expected = format!("Bearer {}", self.token);
         let is_right = request.header("authorization") == Some(&expected);

@@ -1,4 +1,4 @@
-//! Questions: the number, templates, files.
+//! Answers reads of the number, of templates and of files.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ impl State {
         Reply::json(200, &json!({"data": page, "paging": paging}))
     }
 
-    /// Where a file lies.
+    /// The address of a file.
     pub(super) fn media(&mut self, request: &FakeRequest, id: &str) -> Reply {
         self.only_parameters(request, &["phone_number_id"]);
         if request.parameter("phone_number_id").is_some_and(|number| number != self.number) {
@@ -71,7 +71,7 @@ impl State {
             let (status, body) = graph_error(100, reported);
             return Reply::json(status, &body);
         };
-        // A fake behind a real server is asked for by its own name.
+        // A fake behind a real server answers addresses with the host of the request.
         let base = match request.header("host") {
             Some(host) => format!("http://{host}"),
             None => format!("https://{HOST}"),
@@ -89,7 +89,7 @@ impl State {
         )
     }
 
-    /// A file itself.
+    /// The content of a file.
     pub(super) fn file(&mut self, id: &str) -> Reply {
         match self.files.get_mut(id) {
             None => Reply::bytes(404, Vec::new()),

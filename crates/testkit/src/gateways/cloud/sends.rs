@@ -1,4 +1,4 @@
-//! Taking messages.
+//! Answers sends.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn failure(code: u32, details: &str) -> Reply {
 }
 
 impl State {
-    /// A send: checked, then treated as the script says.
+    /// A send: it is checked, then the script decides its outcome.
     pub(super) fn send(&mut self, request: &FakeRequest) -> Reply {
         let kind = request.header("content-type").unwrap_or_default();
         if kind.split(';').next() != Some("application/json") {
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// What is wrong with a template, if the account has any.
+    /// The error of a template, if the account has templates.
     fn refuse_template(&self, used: &UsedTemplate) -> Option<Reply> {
         if self.templates.is_empty() {
             return None;
@@ -113,7 +113,8 @@ impl State {
     }
 }
 
-/// What the channel calls a phone: Brazilian mobiles of the areas from 31 on have no ninth digit.
+/// The channel's id of a phone: Brazilian mobile numbers with area codes from 31 on have no ninth
+/// digit.
 fn wa_id(to: &str) -> String {
     let digits = to.trim_start_matches('+');
     let parts = digits.get(..2).zip(digits.get(2..4)).zip(digits.get(4..5)).zip(digits.get(5..));

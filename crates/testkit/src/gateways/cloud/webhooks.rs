@@ -1,4 +1,4 @@
-//! The webhooks that the API would send.
+//! The webhooks that the API sends.
 
 use recado_core::Timestamp;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ fn seconds(at: Timestamp) -> String {
 }
 
 impl FakeCloud {
-    /// A webhook with this body, rightly signed.
+    /// A webhook with this body and a valid signature.
     pub fn webhook_body(&self, body: &Value) -> SignedWebhook {
         let body = body.to_string().into_bytes();
         let signature = hex_hmac_sha256(&self.state().app_secret, &body);
@@ -36,7 +36,7 @@ impl FakeCloud {
         }))
     }
 
-    /// A value of a field that belongs to the number, with these fields besides.
+    /// A value of a field of the number, with these additional fields.
     pub fn value(&self, fields: Value) -> Value {
         let state = self.state();
         let mut value = json!({
@@ -52,7 +52,7 @@ impl FakeCloud {
         value
     }
 
-    /// The change with a message from a contact: `content` has its type and what goes with it.
+    /// A change with a message from a contact. `content` has its type and the fields of the type.
     pub fn message(&self, from: &str, id: &str, content: &Value, at: Timestamp) -> Value {
         let mut message = json!({"from": from, "id": id, "timestamp": seconds(at)});
         if let (Some(message), Some(content)) = (message.as_object_mut(), content.as_object()) {
@@ -70,7 +70,7 @@ impl FakeCloud {
         self.webhook_changes(&[("messages", self.message(from, id, &content, at))])
     }
 
-    /// A status of a message that was taken, as it lies in `statuses`.
+    /// The status of an accepted message, as an element of `statuses`.
     pub fn status(sent: &AcceptedSend, status: &str, at: Timestamp) -> Value {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), json!(sent.id));
@@ -97,7 +97,7 @@ impl FakeCloud {
         status
     }
 
-    /// Statuses in one call.
+    /// Several statuses in one call.
     pub fn webhook_statuses(&self, statuses: &[Value]) -> SignedWebhook {
         self.webhook_changes(&[("messages", self.value(json!({ "statuses": statuses })))])
     }
@@ -112,7 +112,7 @@ impl FakeCloud {
         self.webhook_statuses(&[Self::status(sent, status, at)])
     }
 
-    /// A message that failed.
+    /// A status of a failed message.
     pub fn webhook_failed(
         &self,
         sent: &AcceptedSend,
@@ -134,7 +134,7 @@ impl FakeCloud {
         )])
     }
 
-    /// `stop` or `resume` of marketing messages.
+    /// A contact's preference for marketing messages: `stop` or `resume`.
     pub fn webhook_preference(&self, from: &str, wish: &str, at: Timestamp) -> SignedWebhook {
         let value = self.value(json!({
             "contacts": [{"profile": {"name": "Maria"}, "wa_id": from}],

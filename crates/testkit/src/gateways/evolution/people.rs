@@ -1,11 +1,10 @@
-//! How the gateway calls people: canonical numbers, LIDs, and the keys of four versions.
+//! The gateway's ids of people: canonical numbers, LIDs, and the message keys of four versions.
 
 use serde_json::{Value, json};
 
 use super::{EvolutionVersion, State};
 
-/// The number that the channel knows a number by: without the ninth digit where the gateway's own
-/// rule drops it.
+/// The channel's form of a number: without the ninth digit where the gateway's rule drops it.
 pub(super) fn canonical(digits: &str) -> String {
     let bytes = digits.as_bytes();
     let is_mobile = digits.len() == 13 && digits.starts_with("55") && bytes[4] == b'9';

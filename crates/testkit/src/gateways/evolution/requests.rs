@@ -1,4 +1,4 @@
-//! What the gateway answers, having looked at every part of a request.
+//! Checks every part of a request and answers it.
 
 use recado_core::Timestamp;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::gateways::AnswerMode;
 
-/// The most rows that the gateway gives at once.
+/// The most rows in one answer.
 const MAX_PAGE: i64 = 1_000;
 
 impl State {
@@ -36,7 +36,7 @@ impl State {
                 "message": "activate the service"}),
             );
         }
-        // The gateway looks for the instance before it looks at the key.
+        // The gateway checks that the instance exists before it checks the key.
         if *instance != INSTANCE || !self.exists {
             let text = format!("The \"{instance}\" instance does not exist");
             return failure(404, json!([text]));
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// Records what is wrong with a request, and refuses it.
+    /// Records an error in a request, and answers it.
     fn wrong(&mut self, what: &str, status: u16, message: Value) -> Reply {
         self.violations.push(what.to_owned());
         failure(status, message)
@@ -69,7 +69,7 @@ impl State {
         self.wrong(what, 400, json!([[what]]))
     }
 
-    /// The body of a POST: JSON, said to be, an object with these fields at most.
+    /// The body of a POST: it must be declared as JSON and be an object with no fields but these.
     fn body(&mut self, request: &FakeRequest, known: &[&str]) -> Result<Map<String, Value>, Reply> {
         if !request.query.is_empty() {
             return Err(self.invalid("a query"));
@@ -127,7 +127,7 @@ impl State {
         self.act(&number, &remote, &text)
     }
 
-    /// Does with a message what the script says.
+    /// Handles a send as the script says.
     fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
         let behaviour = self.script.next_send();
         let refuses = matches!(
@@ -151,7 +151,7 @@ impl State {
         }
     }
 
-    /// Sends a message on, and keeps it.
+    /// Sends a message, and keeps it.
     fn take(&mut self, number: &str, remote: &str, text: &str) -> Value {
         let id = self.next_id("3EB0", 16);
         let key = match remote.strip_suffix("@s.whatsapp.net") {
@@ -210,7 +210,7 @@ impl State {
         let (Some(from), Some(to)) = (bound("gte"), bound("lte")) else {
             return self.invalid("a filter without both times");
         };
-        // Stricter than the gateway: whatever stands in for it may need the key.
+        // Stricter than the gateway: another implementation of this API may need the key.
         let key = filter.get("key").and_then(Value::as_object);
         let chat = match key.map(|key| (key.len(), key.get("remoteJid").and_then(Value::as_str))) {
             Some((0, None)) => None,
@@ -227,7 +227,7 @@ impl State {
             (from..=to).contains(&at) && (here || ignores_chat)
         };
         let mut rows: Vec<&Value> = self.rows.iter().filter(fits).collect();
-        // Newest first, the later kept before the earlier one of the same second.
+        // Newest first. Of the same second, the message that was kept later comes first.
         rows.reverse();
         rows.sort_by_key(|row| std::cmp::Reverse(row["messageTimestamp"].as_i64().unwrap_or(0)));
         let (size, skip) = (usize::try_from(size), usize::try_from((page - 1) * size));

@@ -1,4 +1,4 @@
-//! What happens at the gateway by itself, and the webhooks that tell of it.
+//! Events at the gateway, and their webhooks.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{FakeEvolution, INSTANCE, TOKEN};
 use crate::gateways::SignedWebhook;
 
 impl FakeEvolution {
-    /// A text from a person, as the gateway's record of it; kept in its history.
+    /// A text from a person, as the gateway's record of it. The record is kept in the history.
     pub fn incoming(&self, digits: &str, text: &str) -> Value {
         self.incoming_message(digits, "conversation", json!({ "conversation": text }))
     }
@@ -23,7 +23,7 @@ impl FakeEvolution {
         record
     }
 
-    /// A text from a person in a group, named by its whole address.
+    /// A text from a person in a group, which is given by its full address.
     pub fn incoming_in_group(&self, group: &str, digits: &str, text: &str) -> Value {
         let mut state = self.state();
         let id = state.next_id("3A", 18);
@@ -49,7 +49,7 @@ impl FakeEvolution {
         record
     }
 
-    /// Records how far an own message came, and answers the webhook of it.
+    /// Sets the delivery status of a sent message, and answers the webhook about it.
     pub fn acknowledge(&self, id: &str, status: &str) -> SignedWebhook {
         let mut state = self.state();
         let row = state.rows.iter_mut().find(|row| row["key"]["id"] == json!(id));
@@ -68,12 +68,12 @@ impl FakeEvolution {
         )
     }
 
-    /// The webhook that a message came, or was typed on the phone.
+    /// The webhook about a message that was received, or typed on the phone.
     pub fn webhook_message(&self, record: &Value) -> SignedWebhook {
         self.webhook("messages.upsert", record.clone())
     }
 
-    /// The webhook that a message was sent for a program, by its id. Empty for one that was not.
+    /// The webhook about a message that a program sent, by its id. It is empty for other messages.
     pub fn webhook_sent(&self, id: &str) -> SignedWebhook {
         let state = self.state();
         let sent = state.sent.iter().find(|sent| sent.id == id);
@@ -96,7 +96,7 @@ impl FakeEvolution {
         self.webhook("messages.set", json!(records))
     }
 
-    /// Moves the instance to a state, and answers the webhook of it.
+    /// Changes the state of the instance, and answers the webhook about it.
     pub fn change_state(&self, to: &'static str) -> SignedWebhook {
         self.set_state(to);
         let reason = if to == "open" { 200 } else { 401 };

@@ -1,4 +1,4 @@
-//! Checking requests and answering them.
+//! Checks requests and answers them.
 
 use serde_json::{Map, Value, json};
 
@@ -62,7 +62,7 @@ impl State {
         }
     }
 
-    /// A request that the real gateway would refuse too, and that nobody should make.
+    /// Records and refuses a request that the real gateway would refuse and no adapter should make.
     fn wrong(&mut self, status: u16, what: String) -> Reply {
         let reply = error(status, &what);
         self.violations.push(what);
@@ -73,7 +73,7 @@ impl State {
         error(404, "We didn't find a session with this name")
     }
 
-    /// What a session that does not work answers.
+    /// The answer if the session does not work.
     fn not_working(&self, expected: &str) -> Option<Reply> {
         (self.status != expected).then(|| {
             let text = "Session status is not as expected. Try again later or restart the session";
@@ -83,7 +83,7 @@ impl State {
         })
     }
 
-    /// Records parameters that a route does not know, or that come twice.
+    /// Records parameters that the route does not have, or that occur twice.
     fn check_query(&mut self, request: &FakeRequest, known: &[&str]) {
         for (name, _) in &request.query {
             if !known.contains(&name.as_str()) || request.parameter(name).is_none() {
@@ -177,7 +177,7 @@ impl State {
         if body["session"].as_str() != Some(&self.session) || !self.is_there {
             return self.no_session();
         }
-        // What is scripted happens to sends that would otherwise pass.
+        // The script applies to sends that are otherwise valid.
         if let Some(reply) = self.not_working("WORKING") {
             return reply;
         }
@@ -235,7 +235,7 @@ impl State {
         Ok(WahaSent { raw_id, is_callers_id, chat, text })
     }
 
-    /// Takes a message, and makes the engine's answer.
+    /// Accepts a message; answers in the engine's form.
     fn take(&mut self, order: WahaSent) -> Value {
         let message = self.own_message(&order.raw_id, &order.chat, &order.text, "api", 1);
         self.messages.push(message.clone());

@@ -1,10 +1,10 @@
-//! Messages and groups in the shapes of the engines.
+//! Messages and groups in the forms of the engines.
 
 use serde_json::{Value, json};
 
 use super::{State, WahaEngine, WahaGroup, WahaSent};
 
-/// The address of a chat in the words of the engines' own libraries.
+/// The address of a chat in the form of the engines' libraries.
 fn jid(chat: &str) -> String {
     chat.replace("@c.us", "@s.whatsapp.net")
 }
@@ -14,7 +14,7 @@ impl State {
         self.now.millis().div_euclid(1000)
     }
 
-    /// The other name of a chat: the LID of a phone, the phone of a LID.
+    /// The other id of a chat: the LID of a phone, the phone of a LID.
     fn alternative(&self, chat: &str) -> Option<String> {
         if !self.reports_names {
             return None;
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// A group in the words of the engine.
+    /// A group in the form of the engine.
     pub(super) fn group_of(&self, group: &WahaGroup) -> Value {
         let (me, lid) = (jid(&self.me.0), self.me.1.as_str());
         let role = if group.is_admin { json!("admin") } else { Value::Null };

@@ -1,5 +1,5 @@
-//! Webhooks, signed, as the gateway would send them. Sending one again is sending it as it is: an
-//! event keeps its id over all attempts.
+//! Webhooks with signatures, as the gateway sends them. To repeat an attempt, send the same webhook
+//! again: an event keeps its id in all attempts.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::super::{SignedWebhook, hex_hmac_sha512};
 use super::FakeWaha;
 
 impl FakeWaha {
-    /// The webhook of any event of the session, made now.
+    /// The webhook of any event of the session, with the current time.
     pub fn webhook(&self, event: &str, payload: &Value) -> SignedWebhook {
         let session = self.state().session.clone();
         self.webhook_of_session(&session, event, payload)
     }
 
-    /// The same of another session that calls the same address.
+    /// The same webhook from another session that calls the same address.
     pub fn webhook_of_session(&self, session: &str, event: &str, payload: &Value) -> SignedWebhook {
         let mut state = self.state();
         state.made += 1;
@@ -35,17 +35,17 @@ impl FakeWaha {
         SignedWebhook { headers, query: Vec::new(), body }
     }
 
-    /// Somebody writes to the session's number, from an address such as `5534…@c.us` or `123@lid`.
+    /// A message to the session's number, from an address such as `5534…@c.us` or `123@lid`.
     pub fn receive(&self, from: &str, name: &str, text: &str) -> Value {
         self.keep(|state| state.received_message(from, None, name, text))
     }
 
-    /// A member of a group writes in it.
+    /// A message from a member of a group.
     pub fn receive_in_group(&self, group: &str, member: &str, name: &str, text: &str) -> Value {
         self.keep(|state| state.received_message(group, Some(member), name, text))
     }
 
-    /// The operator writes on the paired phone.
+    /// A message that the operator writes on the paired phone.
     pub fn type_on_phone(&self, chat: &str, text: &str) -> Value {
         self.keep(|state| {
             let raw_id = state.next_id();
@@ -66,7 +66,7 @@ impl FakeWaha {
         self.webhook("message.any", message)
     }
 
-    /// The message that was taken to send, as the session keeps it; `None` if none has this id.
+    /// An accepted message, as the session keeps it; `None` if no message has this id.
     pub fn sent_message(&self, raw_id: &str) -> Option<Value> {
         let state = self.state();
         let mut messages = state.messages.iter();
@@ -76,7 +76,8 @@ impl FakeWaha {
         found.cloned()
     }
 
-    /// Tells how far a message that was taken came: -1 error, 1 server, 2 device, 3 read, 4 played.
+    /// The webhook about the delivery status of an accepted message: -1 error, 1 server, 2 device,
+    /// 3 read, 4 played.
     pub fn webhook_ack(&self, raw_id: &str, ack: i64) -> SignedWebhook {
         let mut state = self.state();
         let me = state.me.0.clone();
@@ -99,7 +100,7 @@ impl FakeWaha {
         self.webhook("message.ack", &payload)
     }
 
-    /// The state of the session changes, and is told.
+    /// Changes the state of the session; answers the webhook about it.
     pub fn webhook_status(&self, status: &str) -> SignedWebhook {
         self.set_status(status);
         let now = self.state().now.millis();
@@ -108,7 +109,7 @@ impl FakeWaha {
         self.webhook("session.status", &payload)
     }
 
-    /// The groups have changed.
+    /// The webhook about a change of the groups.
     pub fn webhook_groups(&self, group: &str) -> SignedWebhook {
         let payload = json!({"group": {"id": group, "subject": "?"}, "timestamp": 1, "_data": {}});
         self.webhook("group.v2.update", &payload)
