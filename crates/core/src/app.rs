@@ -1,4 +1,4 @@
-//! [`Recado`]: the handle an embedder holds, and the parts it is made of.
+//! [`Recado`]: the handle of an embedding program, and the parts it is made of.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -29,8 +29,7 @@ use crate::workers::OwnLease;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Where the service is reached from outside, without a slash at the end; tracked links begin
-    /// with it.
+    /// The public URL of the service, without a slash at the end; tracked links begin with it.
     pub public_url: String,
     /// The base URL of the cnpj registry (D22).
     pub registry_url: String,
@@ -48,7 +47,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings of an installation that is reached from outside at `public_url`, such as
+    /// The settings of an installation whose public URL is `public_url`, such as
     /// `https://crm.example.org`; a slash at its end is dropped. Everything else is as documented.
     pub fn new(public_url: impl Into<String>) -> Self {
         let mut public_url: String = public_url.into();
@@ -65,7 +64,8 @@ impl Settings {
     }
 }
 
-/// What the core works with; every part is a trait object, so that a program picks it at run time.
+/// What the core depends on; every part is a trait object, so that a program chooses it at run
+/// time.
 pub struct Parts {
     /// The database.
     pub store: Arc<dyn Store>,
@@ -77,14 +77,14 @@ pub struct Parts {
     pub files: Arc<dyn Files>,
     /// Runs work that must complete even if its caller no longer waits, such as sends.
     pub spawner: Arc<dyn Spawner>,
-    /// Calls to addresses that come from outside: webhooks, registries, files.
+    /// Calls to addresses that others set: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
     /// Calls to the gateways. Operators set their addresses, which are mostly in the same private
     /// network. `None` uses `transport`.
     pub gateway_transport: Option<Arc<dyn Transport>>,
     /// Rate limits; `None` keeps them in this process.
     pub limiter: Option<Arc<dyn Limiter>>,
-    /// The gateways that connections talk through.
+    /// The gateways of connections.
     pub providers: Providers,
     /// Settings.
     pub settings: Settings,
@@ -131,7 +131,7 @@ impl Recado {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotMigrated`] for a database that nobody has migrated to this release; any other
+    /// [`StoreError::NotMigrated`] for a database that was not migrated to this release; another
     /// when the store cannot be reached.
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
         let recado = Self::new(parts);
@@ -180,7 +180,7 @@ impl Recado {
     ///
     /// # Errors
     ///
-    /// When it cannot, or has not.
+    /// When it cannot be reached, or does not have the schema.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.0.database.upkeep().ready().await
     }
@@ -233,7 +233,7 @@ impl Recado {
         &self.0.providers
     }
 
-    /// What a connection's gateway said, without the secrets that it may have repeated (R125).
+    /// A text from a connection's gateway, without the secrets that it may have repeated (R125).
     pub(crate) fn masked(&self, connection: &Connection, text: &str) -> String {
         connection.settings.masked(self.providers().description(&connection.gateway), text)
     }
@@ -263,7 +263,7 @@ impl Recado {
         &self.0.cursor_key
     }
 
-    /// What makes the links to media, once its key was read.
+    /// The links to media, once their key was read.
     pub(crate) fn media_links_cell(&self) -> &OnceLock<MediaLinks> {
         &self.0.media_links
     }

@@ -18,7 +18,7 @@ pub(crate) use declare::body;
 
 /// Whether a field of a body is required, and what null means.
 pub trait BodyField {
-    /// What is known of the field after reading.
+    /// The value of the field after reading.
     type Value;
     /// Whether the field must be there.
     const REQUIRED: bool = false;
@@ -37,7 +37,7 @@ pub trait BodyField {
     fn components(_all: &mut Components) {}
 }
 
-/// The two documenting functions of a field that is documented as its form is.
+/// The two documenting functions of a field that is documented like its form.
 macro_rules! as_form {
     ($form:ty) => {
         #[cfg(feature = "openapi")]
@@ -102,7 +102,8 @@ impl<F: Form<Value: Default>> BodyField for OrDefault<F> {
     as_form!(F);
 }
 
-/// Must be there, in a body whose problems are answered with what the store knows.
+/// Must be there. It is for a body whose problems are answered by the use case, together with those
+/// that need the store.
 #[derive(Debug)]
 pub struct Expected<F>(PhantomData<F>);
 
@@ -136,7 +137,7 @@ impl BodyField for NotAfterNow {
     as_form!(Timestamp);
 }
 
-/// Accepted, as what was read may be sent again, and not looked at.
+/// Accepted and ignored, so that a record that was read can be sent again.
 #[derive(Debug)]
 pub struct Unread<F>(PhantomData<F>);
 
@@ -244,7 +245,7 @@ pub(crate) fn field<F: BodyField>(
     if F::REQUIRED { object.required(name) } else { object }
 }
 
-/// What may be said of a field of a body whose value is a `T`.
+/// The arguments that the builder of a body accepts for a field whose value is a `T`.
 pub trait IntoField<T> {
     /// The value.
     fn into_field(self) -> T;
@@ -293,8 +294,8 @@ impl IntoField<Given<String>> for &str {
     }
 }
 
-/// What is taken where a body `B` is: the body itself, whose fields have types, or the JSON object
-/// that a caller over HTTP sends. Both are read the same way, so that the same limits hold.
+/// What use cases accept as a body `B`: the typed body itself, or the JSON object of an HTTP
+/// request. Both are read in the same way, so that the same limits hold.
 pub trait IntoBody<B>: Send {
     /// The JSON object.
     fn into_map<'a>(self) -> Cow<'a, Map<String, Value>>

@@ -1,9 +1,9 @@
-//! Codes of errors and what sort of answer each is (7, D5).
+//! Codes of errors and the kind of each (7, D5).
 
 /// The kind of an error. An adapter maps the kind to its protocol and needs nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The caller is not known.
+    /// The caller is not authenticated.
     Unauthenticated,
     /// The caller lacks a right.
     Forbidden,
@@ -25,7 +25,7 @@ pub enum Kind {
     Unavailable,
     /// A provider refused or failed.
     Upstream,
-    /// Our fault, or that of something we depend on.
+    /// A failure of this service, or of one that it depends on.
     Internal,
 }
 
@@ -50,7 +50,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What sort of answer has this code. Adapters have statuses of their own for codes
+            /// The kind of errors with this code. Adapters have statuses of their own for codes
             /// that only a protocol has.
             pub const fn kind(self) -> Kind {
                 match self {
@@ -74,7 +74,7 @@ codes! {
     InvalidParameter = "INVALID_PARAMETER": Malformed,
     /// The body is too large.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE": TooLarge,
-    /// The body is encoded in a way we do not read.
+    /// The body has an encoding that is not supported.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE": Malformed,
     /// The request itself is malformed.
     BadRequest = "BAD_REQUEST": Malformed,
@@ -86,7 +86,7 @@ codes! {
     RateLimited = "RATE_LIMITED": Limited,
     /// The store cannot be reached.
     Unavailable = "UNAVAILABLE": Unavailable,
-    /// Our fault.
+    /// A failure of this service.
     InternalError = "INTERNAL_ERROR": Internal,
     /// Fields of the body are not acceptable.
     ValidationError = "VALIDATION_ERROR": Invalid,
@@ -138,7 +138,7 @@ codes! {
     WebhookInactive = "WEBHOOK_INACTIVE": Conflict,
     /// The webhook was deleted.
     WebhookDeleted = "WEBHOOK_DELETED": Conflict,
-    /// The company has as many webhooks as it may.
+    /// The company has the largest number of webhooks allowed.
     TooManyWebhooks = "TOO_MANY_WEBHOOKS": Conflict,
     /// The delivery is still pending.
     DeliveryPending = "DELIVERY_PENDING": Conflict,
@@ -152,9 +152,9 @@ codes! {
     EndpointInactive = "ENDPOINT_INACTIVE": Gone,
     /// The account has not enabled the feature.
     FeatureDisabled = "FEATURE_DISABLED": Forbidden,
-    /// What a webhook was sent cannot be read or is too large.
+    /// The body of a call to a webhook cannot be read or is too large.
     InvalidPayload = "INVALID_PAYLOAD": Malformed,
-    /// No phone was found where one has to be.
+    /// A required phone was not found.
     MissingPhone = "MISSING_PHONE": Malformed,
     /// The variable mapping could not be applied.
     MappingFailed = "MAPPING_FAILED": Malformed,

@@ -1,8 +1,8 @@
-//! The one way to commit: with the deliveries of a change set's events (6.1, D52, D52a), and a notice
-//! to the delivery workers.
+//! The only way to commit: it adds the deliveries of a change set's events (6.1, D52, D52a) and
+//! notifies the delivery workers.
 //!
-//! Nothing else holds the store's [`Commit`](crate::store::Commit), so that nothing can be written
-//! any other way.
+//! No other code has the store's [`Commit`](crate::store::Commit), so that nothing can be written
+//! in another way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::store::{
 };
 use crate::webhooks::Routes;
 
-/// The database: all reads are open, [`Database::commit`] writes.
+/// The database: its reads are public, and [`Database::commit`] writes.
 pub(crate) struct Database {
     store: Arc<dyn Store>,
     ids: Arc<dyn Ids>,
@@ -62,8 +62,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`Commit::commit`](crate::store::Commit::commit). When a webhook was changed meanwhile,
-    /// that is a conflict: decide again.
+    /// As [`Commit::commit`](crate::store::Commit::commit). A concurrent change of a webhook is a
+    /// conflict: decide again.
     pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
         let companies: BTreeSet<CompanyId> = changes
             .events

@@ -30,7 +30,7 @@ pub trait Form {
         false
     }
 
-    /// How it is documented, but for its description and whether it may be null.
+    /// Its schema, without its description and without whether it may be null.
     #[cfg(feature = "openapi")]
     fn schema() -> Property;
 
@@ -39,13 +39,13 @@ pub trait Form {
     fn components(_all: &mut Components) {}
 }
 
-/// A value as a JSON body says it; `None` where it says nothing. Secrets are written out.
+/// A value as JSON of a body; `None` if the field is left out. Secrets are written in full.
 pub trait ToJson {
     /// The JSON.
     fn to_json(&self) -> Option<Value>;
 }
 
-/// Types that a body says by `$json` of them.
+/// Implements [`ToJson`] by `$json`.
 macro_rules! to_json {
     ([$($generics:tt)*] $type:ty, |$value:ident| $json:expr) => {
         impl<$($generics)*> crate::form::ToJson for $type {
@@ -73,7 +73,7 @@ to_json!([K: ToString, V: ToJson] BTreeMap<K, V>, |entries| {
     entries.iter().filter_map(entry).collect::<Value>()
 });
 
-/// What is not looked at is not said.
+/// An ignored field is left out.
 impl ToJson for () {
     fn to_json(&self) -> Option<Value> {
         None
@@ -225,7 +225,7 @@ impl<const MIN: u32, const MAX: u32> Form for Number<MIN, MAX> {
     }
 }
 
-/// What several of are called.
+/// The plural name of a kind of record, for error messages.
 pub trait Plural {
     /// The word.
     const PLURAL: &'static str;

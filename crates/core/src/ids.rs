@@ -1,5 +1,5 @@
-//! Identifiers: one type per kind of record, so that a contact's id cannot stand where a
-//! company's is wanted (2, D3).
+//! Identifiers: one type per kind of record, so that a contact's id cannot be used as a company's
+//! (2, D3).
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use uuid::Uuid;
 
 use crate::form::{Form, Plural, component, read_id, to_json};
 
-/// Makes identifiers and secrets. The only source of chance in the core.
+/// Makes identifiers and secrets. The only source of randomness in the core.
 pub trait Ids: Send + Sync {
-    /// A new UUIDv7 whose time part is `now` (D3). Two calls never answer the same id.
+    /// A new UUIDv7 whose time part is `now` (D3). Two calls never return the same id.
     fn uuid_v7(&self, now: crate::Timestamp) -> Uuid;
 
     /// Fills `bytes` from a cryptographically secure source.
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// Hands the list of ids to a macro, each with its docs: `$($(#[$doc:meta])* $name:ident;)+`.
+/// Passes the list of ids to a macro, each with its docs: `$($(#[$doc:meta])* $name:ident;)+`.
 #[macro_export]
 macro_rules! for_each_id {
     ($callback:path) => {

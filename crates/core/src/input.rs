@@ -92,7 +92,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// The time that some of the body's own must not lie after.
+    /// The current time; some times of the body must not be later.
     pub const fn now(&self) -> Option<Timestamp> {
         self.now
     }
@@ -108,7 +108,7 @@ impl<'a> Input<'a> {
         self.problems.add(field, reason);
     }
 
-    /// What was wrong so far, to add entries with details of their own.
+    /// The problems so far, to add entries with details of their own.
     pub fn problems(&mut self) -> &mut Problems {
         &mut self.problems
     }
@@ -143,7 +143,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Records what is wrong with a part that is read on its own; it is named after all else.
+    /// Adds the problems of a part that is read separately, after all other problems.
     pub fn problems_at_last(&mut self, problems: Problems) {
         self.at_last.merge(problems);
     }
@@ -230,7 +230,7 @@ impl<'a> Input<'a> {
         self.object.contains_key(name)
     }
 
-    /// Ends the reading: every unknown field is a problem.
+    /// Finishes reading: every unknown field is a problem.
     pub fn finish(mut self) -> Problems {
         for name in self.object.keys() {
             if !self.known.contains(name.as_str()) {

@@ -2,14 +2,14 @@
 //!
 //! # Overview
 //!
-//! The rules of Recado: contacts, access and what belongs to them, without any I/O.
+//! The rules of Recado, a messaging and CRM service, without any I/O.
 //!
 //! [`Recado`] is the handle: built from a [`Store`](store::Store) and the other [`Parts`], cheap to
 //! clone, with its use cases grouped by feature: `recado.contacts().create(&caller, …)`.
 //!
-//! Every rule is a plain function over plain data, or the `decide` of a [`UseCase`]: what was read
-//! goes in, a [`ChangeSet`](store::ChangeSet) and the answer come out. Time, ids and chance are
-//! arguments ([`Clock`], [`Ids`]).
+//! Every rule is a plain function over plain data, or the `decide` of a [`UseCase`]: its input is
+//! what was read, its output a [`ChangeSet`](store::ChangeSet) and the answer. Time, ids and
+//! randomness are arguments ([`Clock`], [`Ids`]).
 //!
 //! # Adding a change
 //!

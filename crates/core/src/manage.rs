@@ -1,5 +1,5 @@
-//! What the operator's small records share: how changing and deleting them is refused, and the
-//! three steps of writing them.
+//! The code that the use cases of the operator's small records share: refusals, and inserting,
+//! changing and deleting rows.
 
 use serde_json::{Map, Value};
 
@@ -44,10 +44,10 @@ impl Rejection for ManageError {
     }
 }
 
-/// What a managed record answers.
+/// The result of a use case on a managed record.
 pub type ManageResult<T> = Result<T, Error<ManageError>>;
 
-/// Turns what is wrong with a body into the refusal.
+/// The refusal for the problems of a body.
 pub(crate) fn invalid(problems: Problems) -> Error<ManageError> {
     Error::Rejected(ManageError::Invalid(problems))
 }
@@ -61,13 +61,13 @@ pub(crate) trait Managed: Into<Row> + Clone + PartialEq + Send + Sync {}
 impl<T: Into<Row> + Clone + PartialEq + Send + Sync> Managed for T {}
 
 impl Recado {
-    /// Stores new rows that nothing else can collide with.
+    /// Stores new rows whose unique keys no other row can hold.
     pub(crate) async fn insert_all<T>(&self, changes: ChangeSet, made: T) -> ManageResult<T> {
-        // Only a company that is gone, or an id made twice, can be in the way.
+        // A conflict is possible only if the company is missing, or an id was made twice.
         if self.commit_once(changes).await? { Ok(made) } else { Err(NOT_FOUND) }
     }
 
-    /// Replaces a row by what `change` makes of it.
+    /// Replaces a row by the result of `change`.
     pub(crate) async fn change<T: Managed, L>(
         &self,
         load: impl Fn() -> L + Send + Sync,

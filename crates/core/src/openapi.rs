@@ -1,4 +1,4 @@
-//! The parts that schemas of bodies are put together from.
+//! Building blocks for the schemas of bodies.
 
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{
@@ -24,7 +24,7 @@ pub(crate) fn add<T: ToSchema>(all: &mut Components) {
     T::schemas(all);
 }
 
-/// A text with what `limits` says of it.
+/// A text with the limits that `limits` adds.
 pub(crate) fn text(limits: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> Property {
     limits(ObjectBuilder::new().schema_type(Type::String)).into()
 }
@@ -63,7 +63,7 @@ pub(crate) fn whole_number(min: u32, max: u32) -> Property {
         .into()
 }
 
-/// An array of `items` with what `limits` says of it.
+/// An array of `items` with the limits that `limits` adds.
 pub(crate) fn array(
     items: Property,
     limits: impl FnOnce(ArrayBuilder) -> ArrayBuilder,
@@ -76,7 +76,7 @@ pub(crate) fn any_object() -> Property {
     ObjectBuilder::new().schema_type(Type::Object).into()
 }
 
-/// What a doc comment says: its lines without the space that each begins with.
+/// The text of a doc comment: its lines without the space at the beginning of each.
 fn said(doc: &str) -> Option<String> {
     let lines: Vec<&str> = doc.lines().map(str::trim).collect();
     let text = lines.join("\n");

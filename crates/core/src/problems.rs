@@ -1,4 +1,4 @@
-//! Everything that is wrong with a body, collected: one answer names all of it (D8).
+//! All problems of a body, collected so that one answer names all of them (D8).
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Problems {
         self.hint = self.hint.or(other.hint);
     }
 
-    /// The same, with every field named as one of `place`.
+    /// The same problems, with every field named as one of `place`.
     #[must_use]
     pub fn within(mut self, prefix: &str) -> Self {
         for (field, _) in &mut self.reasons {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn as_many_problems_as_a_body_can_hold_are_collected_at_once() {
-        // With a search for each of them this would take minutes.
+        // A linear search for each of them would take minutes.
         let many = || (0..200_000).map(|n| format!("{n:x}"));
         let mut problems = Problems::new();
         many().for_each(|field| problems.add(field, "is not a known field"));

@@ -127,7 +127,7 @@ pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter
 }
 
 /// The latest `created_at` that a listing holds: the parameter `to`, a timestamp, or a date that
-/// stands for its last millisecond in UTC (D29). It may lie before `from`; nothing does then.
+/// stands for its last millisecond in UTC (D29). It may be before `from`; then nothing matches.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ fn bound(
     time_of_date: &str,
 ) -> Result<Option<Timestamp>, InvalidParameter> {
     params.read(name, "a timestamp such as 2026-11-20T17:31:36.123Z, or a date", |text| {
-        // A `+` that nobody percent-encoded arrives as a space.
+        // A `+` that was not percent-encoded arrives as a space.
         let text = text.replace(' ', "+");
         let is_date = text.len() == 10;
         Timestamp::parse(&if is_date {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::store::{ChangeSet, CommitError, Conflict, Decided, StoreError};
 use crate::{Recado, UseCase};
 
-/// How often a decision is made again after a conflict before the caller is asked to come back
+/// How often a decision is made again after a conflict before the caller gets [`Error::Busy`]
 /// (R17).
 const MAX_ATTEMPTS: u32 = 64;
 
@@ -26,8 +26,9 @@ impl Recado {
         .await
     }
 
-    /// Runs a use case that records what has happened outside: again also while the store fails, a
-    /// bounded number of times, since what happened cannot be asked for a second time.
+    /// Runs a use case that records what has happened outside: it is also run again while the store
+    /// fails, a bounded number of times, as the result of what happened cannot be obtained a second
+    /// time.
     pub(crate) async fn record<U: UseCase>(
         &self,
         use_case: &U,
@@ -52,7 +53,7 @@ impl Recado {
         self.decide_after(|now, _| decide(now)).await
     }
 
-    /// As [`Recado::decide`], for a decision that depends on what stood in the way of the one before.
+    /// As [`Recado::decide`], for a decision that depends on the conflict of the previous attempt.
     pub(crate) async fn decide_after<T, E, F>(
         &self,
         mut decide: impl FnMut(Timestamp, Option<Conflict>) -> F,
@@ -84,7 +85,7 @@ impl Recado {
         self.database().commit(changes).await
     }
 
-    /// Commits what holds only as it was read; returns whether it was applied, and not in conflict.
+    /// Commits once, without deciding again; returns false on a conflict.
     pub(crate) async fn commit_once(&self, changes: ChangeSet) -> Result<bool, StoreError> {
         match self.commit(changes).await {
             Ok(()) => Ok(true),

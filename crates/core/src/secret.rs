@@ -4,13 +4,13 @@ use std::fmt;
 
 use subtle::ConstantTimeEq;
 
-/// Whether a value that hides from logs shows itself: when it is printed with `{:-?}`, in tests alone.
-/// Secrets never do.
+/// Whether to print a value in full that logs must not contain: only with `{:-?}`, which tests use.
+/// Secrets are never printed.
 fn is_shown(f: &fmt::Formatter<'_>) -> bool {
     cfg!(any(test, feature = "show-values")) && f.sign_minus()
 }
 
-/// Prints a value that hides from logs: its name with what stands in its place.
+/// Prints a value that logs must not contain: its name with a replacement.
 pub(crate) fn masked(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -20,7 +20,7 @@ pub(crate) fn masked(
     if is_shown(f) { write!(f, "{name}({value:?})") } else { write!(f, "{name}({mask})") }
 }
 
-/// Prints some fields of a struct, and the others only where values show themselves.
+/// Prints some fields of a struct, and the others only with `{:-?}`.
 pub(crate) fn partly<'f, 'a>(
     f: &'f mut fmt::Formatter<'a>,
     name: &str,
@@ -41,7 +41,7 @@ pub(crate) fn partly<'f, 'a>(
     printed.finish()
 }
 
-/// `Debug` of a struct of which logs see a part only. Every field has to be named.
+/// `Debug` of a struct of which logs may contain only some fields. Every field has to be named.
 macro_rules! hides {
     ($Type:ident {
         shows { $($shown:ident),+ $(,)? }
@@ -78,8 +78,8 @@ impl SecretText {
         &self.0
     }
 
-    /// Whether `given` is this secret, without telling by its time where the two differ. An empty
-    /// secret is none: nothing matches it, so that a token that was never set lets nobody in.
+    /// Whether `given` is this secret, compared in constant time. Nothing matches an empty secret,
+    /// so that a token that was never set admits no caller.
     pub fn matches(&self, given: &str) -> bool {
         !self.0.is_empty() && self.is(given)
     }

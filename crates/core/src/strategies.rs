@@ -1,5 +1,5 @@
-//! Proptest strategies for the value types and for what rules are about, for the tests of this crate
-//! and of others. docs/testing-your-rules.md shows properties made of them.
+//! Proptest strategies for the value types and for records, for the tests of this crate and of
+//! others. docs/testing-your-rules.md shows properties made of them.
 
 mod messaging;
 mod records;
@@ -36,7 +36,7 @@ pub fn regions() -> impl Strategy<Value = Region> {
 /// A phone number as somebody wrote it, and what it is.
 #[derive(Clone, Debug)]
 pub struct WrittenPhone {
-    /// The notation; without `+` it is meant in Brazil.
+    /// The notation; without `+` it is a Brazilian one.
     pub input: String,
     /// The number in E.164.
     pub e164: String,
@@ -70,7 +70,7 @@ pub fn written_phones() -> impl Strategy<Value = WrittenPhone> {
     )
 }
 
-/// Brazilian mobiles that the channel may know without their ninth digit.
+/// Brazilian mobiles that the channel may have registered without their ninth digit.
 pub fn brazilian_mobiles() -> impl Strategy<Value = Phone> {
     (select(&AREA_CODES[..]), "9[6-9][0-9]{7}")
         .prop_map(|(area, local)| phone(&format!("+55{area}{local}")))

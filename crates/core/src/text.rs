@@ -27,9 +27,9 @@ pub enum TextError {
     Control,
 }
 
-/// The trimmed text, if it keeps within `max_chars` Unicode scalar values and holds no control
-/// character other than newline and tab (D9). An empty text is acceptable here: whether it means
-/// "clear" or "missing" is for the caller to say (R14).
+/// The trimmed text, if it has at most `max_chars` Unicode scalar values and no control character
+/// other than newline and tab (D9). An empty text is accepted: the caller decides whether it means
+/// "clear" or "missing" (R14).
 ///
 /// # Errors
 ///
@@ -46,9 +46,9 @@ pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
     Ok(trimmed.to_owned())
 }
 
-/// Checks a text that is kept as it was sent, white space around it included: [`clean`] holds for
-/// it, no control character hides in what trimming would take away, and that is not longer than the
-/// text may be, so that what is stored keeps within bounds too.
+/// Checks a text that is kept as it was sent, with surrounding white space. The text must pass
+/// [`clean`]. The surrounding white space must have no control characters other than newline and
+/// tab, and must not be longer than the limit, so that the stored text is limited too.
 ///
 /// # Errors
 ///

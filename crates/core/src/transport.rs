@@ -1,4 +1,4 @@
-//! Calls to the outside: one HTTP request, one response or a classified failure.
+//! Outbound HTTP calls: one request, and one response or a classified failure.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const DEFAULT_ANSWER_BYTES: usize = 64 * 1024;
 /// How long a connection may have been unused to serve a request that must not be repeated: servers
 /// close theirs after a few seconds, and a request that meets a closing one has an unknown outcome.
 const ONCE_IDLE: Duration = Duration::from_secs(2);
-/// The longest wait that is taken from `Retry-After`.
+/// The longest wait accepted from `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// The method of a request.
@@ -45,7 +45,7 @@ impl Method {
     }
 }
 
-/// A request to the outside.
+/// An outbound request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboundRequest {
     /// The method.
@@ -60,15 +60,15 @@ pub struct OutboundRequest {
     pub timeout: Duration,
     /// How many bytes of the answer's body are read; the rest is dropped.
     pub answer_limit: usize,
-    /// Whether the status line is all that counts: a body that breaks off or does not come in time
+    /// Whether the status line is all that counts: a body that ends early or does not come in time
     /// is cut where it ended, and is no failure (D53).
     pub status_decides: bool,
     /// Whether the request may be sent once more, on a new connection, when a connection that had
     /// served before breaks without a byte of an answer (D53). Not for what must not arrive twice.
     pub repeatable: bool,
     /// How long a connection may have been unused to serve this request; `None` leaves it to the
-    /// transport. A request that must not be repeated fares better on a new connection than on one
-    /// that the peer may be about to close.
+    /// transport. A request that must not be repeated should not use a connection that the peer may
+    /// be about to close.
     pub max_idle: Option<Duration>,
 }
 
@@ -127,14 +127,14 @@ impl OutboundRequest {
         self.header("content-type", "application/json")
     }
 
-    /// The same with a header more.
+    /// The same with one more header.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The same as a request that changes something and must not arrive twice: it is never
+    /// The same for a request that changes something and must not arrive twice: it is never
     /// repeated, and uses no connection that the peer may be about to close.
     #[must_use]
     pub fn once(mut self) -> Self {
@@ -143,7 +143,7 @@ impl OutboundRequest {
         self
     }
 
-    /// The same as a question, which may be asked once more.
+    /// The same for a request that only reads, and may be repeated once.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
         self.repeatable = true;
@@ -165,12 +165,12 @@ impl OutboundRequest {
     }
 }
 
-/// An answer from the outside.
+/// The response to an outbound request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboundResponse {
     /// The status code.
     pub status: u16,
-    /// Header names in lower case with their values, in their order; those that are no text are
+    /// Header names in lower case with their values, in their order; those that are not text are
     /// left out.
     pub headers: Vec<(String, String)>,
     /// The body, up to the request's limit.
@@ -183,7 +183,7 @@ impl OutboundResponse {
         Self { status, headers: Vec::new(), body: body.into() }
     }
 
-    /// The same with a header more; its name in lower case.
+    /// The same with one more header; its name in lower case.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -196,14 +196,13 @@ impl OutboundResponse {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// After how long to ask again, as `Retry-After` says: in seconds, or at a time that is
-    /// compared with the answer's own `Date`. At most 24 hours; `None` for what cannot be read.
-    /// R151.
+    /// The wait of `Retry-After`: in seconds, or until a time that is compared with the answer's
+    /// own `Date`. At most 24 hours; `None` if it cannot be read. R151.
     pub fn retry_after(&self) -> Option<Duration> {
         let said = self.header("retry-after")?.trim();
         let wait = match said.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -225,7 +224,8 @@ fn http_date(text: &str) -> Option<Timestamp> {
     Timestamp::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
-/// Why there is no answer. What matters to a caller is whether the request may have arrived.
+/// Why there is no answer. [`TransportError::may_have_arrived`] tells whether the request may have
+/// arrived.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
     /// The URL cannot be called.
@@ -237,7 +237,7 @@ pub enum TransportError {
     /// The name does not resolve.
     #[error("the name does not resolve")]
     Dns,
-    /// Nobody accepts connections there.
+    /// The connection was refused.
     #[error("the connection was refused")]
     Refused,
     /// TLS failed.
@@ -267,7 +267,7 @@ impl TransportError {
     }
 }
 
-/// Sends requests to the outside. Called between use cases, never inside one.
+/// Sends outbound requests. Called between use cases, never inside one.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Sends one request, follows no redirect, and waits for one answer.
@@ -287,9 +287,9 @@ pub trait Transport: Send + Sync {
     /// [`TransportError::TimedOut`] when resolving takes too long.
     async fn check(&self, url: &str) -> Result<(), TransportError>;
 
-    /// The time that has passed since some moment, by a clock that only goes forward: what takes
-    /// several requests and has one time limit asks before and after each. `None` where there is no
-    /// such clock; then each request has to be taken to last as long as it may.
+    /// The time since some fixed moment, by a monotonic clock. An operation of several requests
+    /// with one time limit reads it before and after each. `None` if there is no such clock; then
+    /// each request counts with its full time limit.
     fn elapsed(&self) -> Option<Duration> {
         None
     }

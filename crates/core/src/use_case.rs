@@ -8,7 +8,7 @@ use crate::store::{Decided, Reads, StoreError};
 /// One use case: what it reads, and the pure decision on what was read.
 ///
 /// Everything random (ids, secrets) is made before and kept in `self`, so that deciding again after
-/// a conflict decides the same.
+/// a conflict has the same result.
 #[async_trait]
 pub trait UseCase: Send + Sync {
     /// What was read.

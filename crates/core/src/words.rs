@@ -44,7 +44,7 @@ macro_rules! words {
             crate::form::component!();
         }
 
-        // Not derived: the derivation takes no names from words that a macro handed on.
+        // Not derived: the derive macro does not accept names that another macro passes on.
         #[cfg(feature = "openapi")]
         impl utoipa::ToSchema for $name {}
 

@@ -29,9 +29,9 @@ use crate::runtime::{LocalFiles, RandomIds, SystemClock, TokioSpawner};
 use crate::store::Store;
 use crate::transport::Transport;
 
-/// The parts of a program on this system: its clock, random ids, tokio's tasks, documents in a local
-/// folder, a guarded client for calls to the outside, and every gateway whose feature is on, but for
-/// the simulated one, whose reports have to be handed on. Set what is to differ before
+/// The parts of a program on this system: its clock, random ids, tokio's tasks, documents in a
+/// local folder, a guarded client for calls to the outside, and every gateway whose feature is on,
+/// except the simulated one, whose reports have to be passed on. Change fields as needed before
 /// [`Recado::start`].
 ///
 /// Rate limits are counted in this process; several processes on one Postgres share
@@ -47,7 +47,7 @@ pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<Pat
         files: Arc::new(LocalFiles::new(documents)),
         spawner: Arc::new(TokioSpawner),
         transport: client(false),
-        // The operator says where gateways are; they mostly stand in the same private network.
+        // Operators set the addresses of gateways; they are mostly in the same private network.
         gateway_transport: Some(client(true)),
         limiter: None,
         providers: gateways(&settings),

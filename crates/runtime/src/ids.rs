@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The random part of a UUIDv7: 12 bits after the version, 62 after the variant.
 const TAIL_BITS: u32 = 74;
-/// The highest step between two ids of one millisecond; unpredictable, yet far from using up the
+/// The size of the step between two ids of one millisecond: random, but small compared with the
 /// tail.
 const STEP_BITS: u32 = 32;
 
@@ -32,11 +32,11 @@ impl RandomIds {
 
     fn tail(&self, millis: u64) -> u128 {
         let random = u128::from_be_bytes(random());
-        // The top bit stays clear, so that a millisecond has room to count up.
+        // The top bit stays clear, so that the ids of a millisecond can count up.
         let fresh = random & ((1 << (TAIL_BITS - 1)) - 1);
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if millis < latest.millis {
-            // A caller with an older time: unique by chance, and the order of later ids stands.
+            // A caller with an older time gets a random id; the order of later ids does not change.
             return fresh;
         }
         let tail = if millis == latest.millis {

@@ -2,13 +2,13 @@
 //!
 //! # Overview
 //!
-//! What Recado needs of a running process, over tokio: the parts that every program takes from its
-//! system, and the work beside answering.
+//! What Recado needs in a running process, with tokio: the parts that the operating system
+//! supplies, and the background work.
 //!
-//! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`]: the system's
-//!   time, ids, folder, waiting and tasks, as [`recado_core::Parts`] wants them.
-//! - [`Background`]: everything that a process does beside answering (its lease, due jobs,
-//!   deliveries, campaigns, recovery, upkeep), and its orderly end.
+//! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`]: clock, ids,
+//!   documents, timer and tasks, for [`recado_core::Parts`].
+//! - [`Background`]: everything that a process does besides answering requests (its lease, due
+//!   jobs, deliveries, campaigns, recovery, upkeep), and its orderly shutdown.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

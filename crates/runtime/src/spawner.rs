@@ -11,7 +11,7 @@ impl Spawner for TokioSpawner {
     fn spawn(&self, work: Work) -> Work {
         let task = tokio::spawn(work.in_current_span());
         Box::pin(async move {
-            // The work tells its own outcome. That the runtime ended first shows by its silence.
+            // The work sends its own result. If the runtime ends first, none is sent.
             let _ = task.await;
         })
     }

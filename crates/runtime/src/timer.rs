@@ -1,5 +1,4 @@
-//! What the delivery worker and the runner of campaigns need of their surroundings: waiting,
-//! and a log.
+//! Waiting and logging for the delivery worker and the runner of campaigns.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use recado_core::store::StoreError;
 
 use crate::causes::causes;
 
-/// The timer of the tokio runtime; trouble goes to the log.
+/// The timer of the tokio runtime; errors go to the log.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioTimer {
     task: &'static str,
 }
 
 impl TokioTimer {
-    /// A timer for this task, as the log shall name it.
+    /// A timer for the task with this name in logs.
     pub const fn named(task: &'static str) -> Self {
         Self { task }
     }

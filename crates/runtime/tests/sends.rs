@@ -1,4 +1,4 @@
-//! Sends come to their end although nobody waits for them any more.
+//! Sends are completed although their callers have stopped waiting.
 
 use recado_core::ids::ContactId;
 use recado_core::query::Params;
@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 const PHONE: &str = "+5534991230001";
 
-/// A kit that runs sends as a program does, with a connection.
+/// A test kit with a connection that runs sends as a program does.
 async fn kit() -> Kit {
     let kit = Kit::builder().spawner(TokioSpawner).build().await;
     let connection = body(json!({
@@ -19,8 +19,8 @@ async fn kit() -> Kit {
     kit
 }
 
-/// Begins `send`, drops it while its gateway is being called, lets the gateway answer, and waits for
-/// what is under way. What became of every message, newest first.
+/// Begins `send`, drops it while its gateway is being called, lets the gateway answer, and waits
+/// for the work under way. Returns the status of every message, newest first.
 async fn dropped<T: Send + 'static>(
     kit: &Kit,
     calls: usize,

@@ -1,4 +1,4 @@
-//! Errors: what went wrong in our own answer never shares a type with our trouble (7, D4, D5).
+//! Errors: refusals of a request and failures of this service have separate types (7, D4, D5).
 
 mod outcome;
 mod rejection;

@@ -1,4 +1,4 @@
-//! Neutral gateway events: what every gateway's webhook is translated to (D67).
+//! Neutral gateway events, which the webhooks of every gateway are translated to (D67).
 
 use serde_json::Value;
 
@@ -13,9 +13,9 @@ use crate::words::words;
 words! {
     /// Whether a contact accepts marketing messages, as the channel itself reports (D43, D44).
     Preference {
-        /// None.
+        /// The contact wants no marketing messages.
         Stop = "stop",
-        /// Again.
+        /// The contact wants them again.
         Resume = "resume",
     }
 }
@@ -23,13 +23,13 @@ words! {
 /// A file that came with a message, as the gateway reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventMedia {
-    /// Where the gateway keeps it.
+    /// The gateway's address or reference of the file.
     pub url: Option<String>,
     /// Its kind.
     pub mimetype: Option<String>,
     /// Its name.
     pub filename: Option<String>,
-    /// What was written beneath it.
+    /// Its caption.
     pub caption: Option<String>,
 }
 
@@ -38,9 +38,9 @@ pub struct EventMedia {
 pub struct Button {
     /// Its id.
     pub id: Option<String>,
-    /// What was hidden behind it.
+    /// Its payload.
     pub payload: Option<String>,
-    /// What was written on it.
+    /// Its title.
     pub title: Option<String>,
 }
 
@@ -50,28 +50,28 @@ pub struct Button {
 pub struct GatewayMessage {
     /// The provider's id.
     pub provider_id: ProviderMessageId,
-    /// The other side, as the gateway writes it: `from` of a message, `to` of an echo; a phone's
-    /// digits, a LID, a business-scoped id, or a group code.
+    /// The contact, in the gateway's form: `from` of a message, `to` of an echo; a phone's digits,
+    /// a LID, a business-scoped id, or a group code.
     pub peer: String,
     /// Other names of the same person.
     pub aliases: Vec<String>,
-    /// Who of a group wrote it.
+    /// The group's participant who wrote it.
     pub participant: Option<String>,
     /// The name the contact gave itself.
     pub push_name: Option<String>,
     /// What it is.
     pub message_type: MessageType,
-    /// What it says.
+    /// Its text.
     pub content: Option<String>,
     /// The file it carries.
     pub media: Option<EventMedia>,
     /// The message it answers.
     pub quoted: Option<ProviderMessageId>,
-    /// What the answered message said and was, if the gateway reports it.
+    /// The text of the answered message, if the gateway reports it.
     pub quoted_content: Option<String>,
     /// The type of the answered message, if the gateway reports it.
     pub quoted_type: Option<MessageType>,
-    /// The button it is the press of.
+    /// The button that was pressed.
     pub button: Option<Button>,
     /// Whether it came from a check of the history (D65).
     pub history: bool,
@@ -80,7 +80,7 @@ pub struct GatewayMessage {
 }
 
 impl GatewayMessage {
-    /// A text that somebody wrote, at an unknown time: nothing else is said of it.
+    /// A text message without a time and without any other details.
     pub fn text(
         provider_id: ProviderMessageId,
         peer: impl Into<String>,
@@ -105,12 +105,12 @@ impl GatewayMessage {
     }
 }
 
-/// How far a message came, as the provider reports it.
+/// The status of a message, as the provider reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusEvent {
     /// The provider's id.
     pub provider_id: ProviderMessageId,
-    /// The reference we sent along, where the gateway returns it.
+    /// The reference sent with the message, if the gateway returns it.
     pub reference: Option<MessageId>,
     /// What is reported; never pending or received.
     pub status: MessageStatus,
@@ -121,7 +121,7 @@ pub struct StatusEvent {
 }
 
 impl StatusEvent {
-    /// That a message came so far, and nothing more.
+    /// A status report without any other details.
     pub const fn new(provider_id: ProviderMessageId, status: MessageStatus) -> Self {
         Self { provider_id, reference: None, status, failure: None, timestamp: None }
     }
@@ -130,44 +130,44 @@ impl StatusEvent {
 /// Whether a contact accepts marketing messages, as the channel reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreferenceReport {
-    /// Who, as the gateway writes it.
+    /// The contact, in the gateway's form.
     pub peer: String,
     /// Other names of the same person.
     pub aliases: Vec<String>,
-    /// What they want.
+    /// The preference.
     pub preference: Preference,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
 }
 
-/// A message that the gateway sent for a program that called it: for us, or for another one.
+/// A message that the gateway sent for a program that called it: this service, or another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSend {
     /// The provider's id.
     pub provider_id: ProviderMessageId,
-    /// The reference we sent along, where the gateway returns it.
+    /// The reference sent with the message, if the gateway returns it.
     pub reference: Option<MessageId>,
-    /// Whom it went to, as the gateway writes it.
+    /// The recipient, in the gateway's form.
     pub peer: String,
     /// Other names of the same person.
     pub aliases: Vec<String>,
-    /// What it says.
+    /// Its text.
     pub content: Option<String>,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
 }
 
-/// Names that turned out to be one person's (D67, D68).
+/// Several names of one person (D67, D68).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamesReport {
-    /// A name that the person has been known by.
+    /// A known name of the person.
     pub peer: String,
     /// The others.
     pub aliases: Vec<String>,
 }
 
-/// What became of a template at the channel (D69). It is named by its name and language, or else
-/// by the provider's id.
+/// A change of a template at the channel (D69). It is named by its name and language, or else by
+/// the provider's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateReport {
     /// The provider's id of it, if reported.
@@ -182,7 +182,7 @@ pub struct TemplateReport {
     pub category: Option<TemplateCategory>,
 }
 
-/// Something that the adapter does not know: its kind, and what it looked like.
+/// An event that the adapter does not know: its kind and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownReport {
     /// What the gateway calls it; cut at [`MAX_KIND`](super::MAX_KIND) characters when it is kept.
@@ -201,36 +201,36 @@ pub enum GatewayEvent {
     Edit {
         /// The message.
         provider_id: ProviderMessageId,
-        /// What it says now.
+        /// The new text.
         content: String,
         /// When it was changed.
         timestamp: Option<Timestamp>,
     },
     /// A message that the operator wrote on the paired phone.
     Echo(GatewayMessage),
-    /// How far a message came.
+    /// The status of a message.
     Status(StatusEvent),
     /// Whether the gateway reaches the channel.
     Connection(ConnectionStatus),
     /// The groups the number is in; merged by code (D64).
     Groups(GroupList),
-    /// What a contact wants of marketing messages.
+    /// Whether a contact accepts marketing messages.
     Preference(PreferenceReport),
     /// A message that the gateway sent for a program that called it.
     OwnSend(OwnSend),
-    /// Names that turned out to be one person's.
+    /// Several names of one person.
     Names(NamesReport),
     /// The groups of the number have changed; the gateway has to be asked how (D64).
     GroupsChanged,
     /// The state of the connection may have changed; the gateway has to be asked.
     StateDoubtful,
-    /// What became of a template.
+    /// A change of a template.
     Template(TemplateReport),
-    /// Something that the adapter does not know.
+    /// An event that the adapter does not know.
     Unknown(UnknownReport),
 }
 
-/// An event as it came in: readable, or why it is not.
+/// A received event, or why it cannot be read.
 pub type Incoming = Result<GatewayEvent, String>;
 
 /// The state of a connection, as its gateway reports it when it is asked.
@@ -242,7 +242,7 @@ pub struct GatewayStatus {
     pub detail: Option<Value>,
 }
 
-/// Which connection an event of a webhook is for. The official API calls one address for all the
+/// The connection that an event of a webhook is for. The official API calls one address for all the
 /// numbers and accounts of an app (D68).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Addressee {
@@ -257,9 +257,9 @@ pub enum Addressee {
 /// An event of a webhook with the connection it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Whom it is for.
+    /// The connection it is for.
     pub to: Addressee,
-    /// What it tells.
+    /// The event.
     pub event: Incoming,
 }
 

@@ -1,4 +1,4 @@
-//! Gateways: the software through which connections talk to their channel, behind one trait.
+//! Gateways: the services through which connections reach their channel, behind one trait.
 
 mod event;
 mod outcome;

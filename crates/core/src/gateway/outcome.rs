@@ -1,4 +1,4 @@
-//! How sends end.
+//! The outcomes of sends.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use crate::messages::{DeliveryCode, Failure, ProviderMessageId};
 use crate::transport::{OutboundResponse, TransportError};
 
-/// A provider's word that it took a message.
+/// A provider's confirmation that it accepted a message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// The provider's id of it.
     pub provider_id: ProviderMessageId,
-    /// What the channel calls the recipient, if that was reported (D15).
+    /// The channel's name for the recipient, if it was reported (D15).
     pub recipient: Option<String>,
     /// Other names of the recipient, if that was reported.
     pub aliases: Vec<String>,
 }
 
 impl Accepted {
-    /// Taken under this id, with nothing said of the recipient.
+    /// Accepted under this id, without names of the recipient.
     pub const fn new(provider_id: ProviderMessageId) -> Self {
         Self { provider_id, recipient: None, aliases: Vec::new() }
     }
@@ -30,25 +30,27 @@ impl fmt::Debug for Accepted {
     }
 }
 
-/// Why a provider did not take a message, by what it means for the message and the connection.
+/// Why a provider did not accept a message, classified by the consequences for the message and the
+/// connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendFailure {
     /// Surely not sent, and never will be in this form.
     Refused(Failure),
-    /// Surely not sent; the same message may pass later.
+    /// Surely not sent; the same message may be accepted later.
     TryLater {
         /// Why.
         failure: Failure,
-        /// After how long, where the gateway says so.
+        /// After how long, if the gateway reports it.
         wait: Option<Duration>,
     },
-    /// Surely not sent: this recipient got too much of late. What is for others may pass.
+    /// Surely not sent: this recipient got too many messages lately. Messages to others may be
+    /// accepted.
     RecipientLimited(Failure),
-    /// Surely not sent; the connection's credentials, settings or state are at fault.
+    /// Surely not sent, because of the connection's credentials, settings or state.
     Connection(Failure),
     /// The gateway could not be reached; surely not sent.
     Unreachable(Failure),
-    /// It may have arrived: never sent again by itself.
+    /// It may have arrived: never sent again automatically.
     Uncertain(Failure),
 }
 
@@ -63,14 +65,14 @@ impl SendFailure {
         Self::Uncertain(Failure::uncertain(message.into()))
     }
 
-    /// The gateway takes no more for the moment; `wait` is what it said of when to try again.
+    /// The gateway accepts no more messages for now; `wait` is the wait that it reported.
     pub fn limited(message: impl Into<String>, wait: Option<Duration>) -> Self {
         let failure = Failure::new(DeliveryCode::RateLimitedByProvider, message.into());
         Self::TryLater { failure, wait }
     }
 
     /// What a transport's failure means for a message (D38): surely not sent unless the request may
-    /// have been written. The address, which may hold secrets, is not told.
+    /// have been written. The text does not contain the address, which may hold secrets.
     pub fn of_transport(error: &TransportError) -> Self {
         let text = match error {
             TransportError::InvalidUrl(_) => "the address cannot be called".to_owned(),
@@ -78,7 +80,7 @@ impl SendFailure {
         };
         match error {
             error if error.may_have_arrived() => Self::uncertain(text),
-            // The address is a setting: no later call fares better.
+            // The address is a setting: later calls fail too until it is changed.
             TransportError::InvalidUrl(_) | TransportError::Forbidden => {
                 Self::Connection(Failure::new(DeliveryCode::Configuration, text))
             }
@@ -86,10 +88,11 @@ impl SendFailure {
         }
     }
 
-    /// What the status of an answer that names no message means where the gateway says no more: a
-    /// request that was refused was not sent, credentials and addresses are the connection's
-    /// trouble, 429 is a limit with its `Retry-After`, and of anything else it is not known (D38).
-    /// For a gateway that answers 4xx only before it has sent something.
+    /// The failure for the status of an answer without a message id and without further details
+    /// (D38). 400, 413, 415 and 422 mean that the message was refused; 3xx, 401, 403 and 404 that
+    /// the connection's credentials or address are wrong; 429 is a rate limit with its
+    /// `Retry-After`; for other statuses the outcome is unknown. Use it only for a gateway that
+    /// answers 4xx before it has sent anything.
     pub fn of_answer(answer: &OutboundResponse) -> Self {
         let text = format!("the gateway answered {}", answer.status);
         match answer.status {
@@ -115,7 +118,7 @@ impl SendFailure {
         self
     }
 
-    /// What the message records.
+    /// The failure that the message records.
     pub const fn failure(&self) -> &Failure {
         match self {
             Self::Refused(failure)
@@ -127,7 +130,7 @@ impl SendFailure {
         }
     }
 
-    /// Whose fault it is: what it says of the messages that come after this one.
+    /// The kind of the cause: its consequence for the messages after this one.
     pub const fn fault(&self) -> Fault {
         match self {
             Self::Refused(_) | Self::RecipientLimited(_) | Self::Uncertain(_) => Fault::Message,
@@ -137,21 +140,21 @@ impl SendFailure {
     }
 }
 
-/// Whose fault it is that a message was not sent.
+/// The kind of cause for which a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The message's or its recipient's: others may pass.
+    /// The message or its recipient: other messages may be accepted.
     Message,
-    /// Nobody's: the gateway takes no more for the moment.
+    /// A temporary limit: the gateway accepts no more messages for now.
     Moment {
-        /// For how long, where it says so.
+        /// For how long, if the gateway reports it.
         wait: Option<Duration>,
     },
-    /// The connection's, its account's or its gateway's: nothing is sent until that is repaired.
+    /// The connection, its account or its gateway: nothing is sent until that is repaired.
     Connection,
 }
 
-/// How a send ended.
+/// The outcome of a send.
 pub type SendResult = Result<Accepted, SendFailure>;
 
 #[cfg(test)]

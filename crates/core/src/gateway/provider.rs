@@ -1,4 +1,5 @@
-//! [`Provider`]: pure translation between one gateway's protocol and ours, on top of a transport.
+//! [`Provider`]: pure translation between one gateway's protocol and the neutral types, on top of a
+//! transport.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ use crate::secret::{hides, masked};
 use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::transport::Transport;
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Content {
     /// Free text.
@@ -44,17 +45,16 @@ impl fmt::Debug for Content {
     }
 }
 
-/// A message on its way out.
+/// An outbound message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Our id of it: sent along as reference, or as the message's own id, where the gateway takes
-    /// one (R29).
+    /// Its id, sent as reference or as the message's own id if the gateway accepts one (R29).
     pub reference: MessageId,
-    /// Whom it is for, as the channel knows them: digits, a LID, a business-scoped id, a group code.
+    /// The recipient's name at the channel: digits, a LID, a business-scoped id, or a group code.
     pub recipient: String,
     /// Whether the recipient is a group.
     pub group: Option<GroupCode>,
-    /// What it says.
+    /// Its content.
     pub content: Content,
 }
 
@@ -67,16 +67,16 @@ hides! {
     }
 }
 
-/// What is known of a send whose outcome is not, to look it up with.
+/// A send with an unknown outcome, to search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The message that was sent.
     pub outgoing: Outgoing,
-    /// When it was handed over.
+    /// When it was sent.
     pub sent_at: Timestamp,
 }
 
-/// What pairs a phone with a connection.
+/// The code that pairs a phone with a connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PairingCode {
     /// The text of the QR code.
@@ -91,34 +91,34 @@ impl fmt::Debug for PairingCode {
     }
 }
 
-/// How far the pairing of a phone is.
+/// The state of pairing a phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// It waits for a phone to read this code, which is replaced every few seconds.
     Code(PairingCode),
-    /// The gateway is getting a code ready; ask again in a moment.
+    /// The gateway is preparing a code; ask again in a moment.
     Preparing,
     /// A phone is paired.
     Paired,
 }
 
-/// What a gateway answers when it is asked.
+/// A gateway's answer about past events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
-    /// What happened, oldest first.
+    /// The events, oldest first.
     pub events: Vec<Incoming>,
-    /// From when on there is more, when one answer did not hold everything.
+    /// The time from which on there are more, if one answer did not hold everything.
     pub more_from: Option<Timestamp>,
 }
 
-/// The file of a received message, as the gateway has it.
+/// The file of a received message, as the gateway returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum MediaFile {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// It lies at an address that is no gateway's: to be fetched like any address from outside.
+    /// It is at an address outside of the gateway, and is fetched like any external address.
     At(String),
-    /// The gateway has it no more, or it is larger than is taken.
+    /// The gateway does not have it any more, or it is larger than the limit.
     Gone,
 }
 
@@ -151,7 +151,7 @@ pub struct ProviderTemplate {
     pub is_complex: bool,
 }
 
-/// Why a gateway did not answer a question.
+/// Why a request for information to a gateway failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
     /// It has no such operation.
@@ -170,13 +170,13 @@ pub enum ProviderError {
 ///   arrived.
 /// - `send` ends within the connection's `timeout_ms`; an unanswered request is
 ///   [`SendFailure::Uncertain`](super::SendFailure::Uncertain) once it was written.
-/// - `receive` verifies the signature or token before it reads anything of the body; one event that
-///   cannot be read never loses the others.
-/// - Every network access goes through the transport that is handed in.
+/// - `receive` verifies the signature or token before it reads anything of the body; an event that
+///   cannot be read does not prevent the others.
+/// - Every network access goes through the given transport.
 #[async_trait]
 pub trait Provider: Send + Sync {
-    /// What the gateway says of itself. Asked once, when the program names its gateways; work is
-    /// kept only for what it can do by this.
+    /// The description of the gateway. It is read once, when the program registers its gateways;
+    /// jobs are made only for the capabilities in it.
     fn describe(&self) -> GatewayDescription;
 
     /// Sends one message.
@@ -187,8 +187,8 @@ pub trait Provider: Send + Sync {
         outgoing: &Outgoing,
     ) -> SendResult;
 
-    /// Looks for a message whose send ended uncertainly. `Some` proves that it was sent; `None`
-    /// proves nothing.
+    /// Searches for a message whose send has an unknown outcome. `Some` proves that it was sent;
+    /// `None` proves nothing.
     async fn find_sent(
         &self,
         _transport: &dyn Transport,
@@ -207,8 +207,8 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// All groups and communities that the connection's number is in (D64); what of them cannot be
-    /// told is said in the list.
+    /// All groups and communities that the connection's number is in (D64); the list also names
+    /// what the gateway cannot report.
     async fn groups(
         &self,
         _transport: &dyn Transport,
@@ -217,7 +217,7 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// The code to pair a phone with. Starts the gateway's session if it has to be.
+    /// The code to pair a phone with. Starts the gateway's session if necessary.
     async fn pairing(
         &self,
         _transport: &dyn Transport,
@@ -235,8 +235,8 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// What happened from `from` to `to`, both inclusive, as far as the gateway can tell by being
-    /// asked: all of it, or the oldest part. Most of it was reported before by webhook.
+    /// The events from `from` to `to`, both inclusive, that the gateway can list: all of them, or
+    /// the oldest part. Most of them were reported before by webhook.
     async fn missed(
         &self,
         _transport: &dyn Transport,
@@ -247,9 +247,8 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// The other names of the person whom the channel calls `name`, as far as the gateway knows
-    /// them; none where it knows none. It is asked for those who wrote under a name that hides
-    /// their phone.
+    /// The other names that the gateway has for the person with the name `name`; empty if it has
+    /// none. It is called for persons whose name hides their phone.
     async fn names(
         &self,
         _transport: &dyn Transport,
@@ -259,8 +258,8 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// The file of a received message: `source` is the [`url`](super::EventMedia::url) that the
-    /// message's event had, which is the adapter's to choose. At most `limit` bytes are taken.
+    /// The file of a received message: `source` is the [`url`](super::EventMedia::url) of the
+    /// message's event, whose form the adapter chooses. At most `limit` bytes are read.
     async fn media(
         &self,
         _transport: &dyn Transport,
@@ -276,18 +275,17 @@ pub trait Provider: Send + Sync {
         Err(WebhookRefused::Unsupported)
     }
 
-    /// Refuses what is wrong already before a body is read: `webhook` has none yet. What passes is
-    /// not verified by that. There is no default: an adapter that forgot this would have every
-    /// body of an unknown caller read.
+    /// Refuses a call whose headers or query are wrong, before its body is read: `webhook` has none
+    /// yet. A call that it accepts is not verified by that. There is no default, as an adapter
+    /// without this check would let unknown callers send whole bodies.
     fn admit(
         &self,
         connection: &Connection,
         webhook: &ProviderWebhook,
     ) -> Result<(), WebhookRefused>;
 
-    /// Verifies a webhook of the gateway and translates it. Events that the gateway is known to
-    /// send and that mean nothing here are left out; unknown ones are
-    /// [`GatewayEvent::Unknown`](super::GatewayEvent::Unknown).
+    /// Verifies a webhook of the gateway and translates it. Known events without a meaning here are
+    /// left out; unknown ones are [`GatewayEvent::Unknown`](super::GatewayEvent::Unknown).
     fn receive(&self, _connection: &Connection, _webhook: &ProviderWebhook) -> ReceiveResult {
         Err(WebhookRefused::Unsupported)
     }

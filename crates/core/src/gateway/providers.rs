@@ -11,7 +11,7 @@ struct Registered {
     provider: Arc<dyn Provider>,
 }
 
-/// The gateways that a program talks to, each under the name that it gives itself. Cheap to clone.
+/// The gateways of a program, each under the name in its description. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Providers(Arc<Vec<Arc<Registered>>>);
 
@@ -21,15 +21,15 @@ impl Providers {
         Self::default()
     }
 
-    /// The same with one more gateway; it takes the place of one with the same name.
+    /// The same with one more gateway; it replaces one with the same name.
     #[must_use]
     pub fn with(self, provider: Arc<dyn Provider>) -> Self {
         let description = provider.describe();
         self.with_described(description, provider)
     }
 
-    /// The same with one more gateway that is described otherwise than by its adapter: under
-    /// another name, for instance, so that one adapter serves two gateways.
+    /// The same with one more gateway, under a description other than its adapter's. With another
+    /// name, for instance, one adapter can serve two gateways.
     #[must_use]
     pub fn with_described(
         mut self,
@@ -56,12 +56,12 @@ impl Providers {
         self.find(name).map(|known| Arc::clone(&known.provider))
     }
 
-    /// What a gateway says of itself, if there is one of this name.
+    /// The description of the gateway with this name, if there is one.
     pub fn description(&self, name: &GatewayName) -> Option<&GatewayDescription> {
         self.find(name).map(|known| &known.description)
     }
 
-    /// What every gateway says of itself, in the order in which they were given.
+    /// The descriptions of all gateways, in the order in which they were added.
     pub fn descriptions(&self) -> impl Iterator<Item = &GatewayDescription> {
         self.0.iter().map(|known| &known.description)
     }

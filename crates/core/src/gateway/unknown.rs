@@ -1,5 +1,5 @@
-//! What gateways report and their adapters do not know: kept by its kind and its shape, so that an
-//! operator can see what is passed over, without anything that a person wrote.
+//! Events of gateways that their adapters do not know. Their kind and shape are kept, without any
+//! text that a person wrote, so that an operator can see what is ignored.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::ids::{CompanyId, ConnectionId};
 pub const MAX_KIND: usize = 100;
 /// How many kinds the listing of a connection holds at most (R105).
 pub const MAX_UNKNOWN_KINDS: usize = 200;
-/// How deep a shape goes.
+/// The greatest depth of a shape.
 const MAX_DEPTH: usize = 12;
 /// How many fields, or items, of one value a shape shows.
 const MAX_FIELDS: usize = 50;
@@ -19,7 +19,7 @@ const MAX_VALUES: usize = 500;
 /// How long a shown text is at most.
 const MAX_TEXT: usize = 40;
 
-/// A kind of event that an adapter does not know, as one connection got it.
+/// A kind of event that the adapter of a connection does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKind {
     /// The company.
@@ -38,7 +38,7 @@ pub struct UnknownKind {
     pub last_at: Timestamp,
 }
 
-/// What an event looks like, without what it says: names of fields stay, every letter is an `x` and
+/// The structure of an event without its content: names of fields stay, every letter is an `x` and
 /// every digit a `0`, and what is long, deep or repeated is cut (R105).
 pub fn shape(value: &Value) -> Value {
     shaped(value, MAX_DEPTH, &mut { MAX_VALUES })
@@ -64,7 +64,7 @@ fn shaped(value: &Value, depth: usize, left: &mut usize) -> Value {
     }
 }
 
-/// A field's name as it is, unless it may be somebody's: gateways key objects by phones.
+/// A field's name as it is, unless it may identify a person: gateways key objects by phones.
 fn field_name(name: &str) -> String {
     let plain = name.len() <= MAX_TEXT
         && name

@@ -19,7 +19,7 @@ pub struct ProviderWebhook {
 
 impl ProviderWebhook {
     /// The value of a header, named in lower case; `None` if there is none, or more than one: of
-    /// two signatures somebody else might read the other.
+    /// two signatures, another program might read the other one.
     pub fn header(&self, name: &str) -> Option<&str> {
         sole(&self.headers, |known| known.eq_ignore_ascii_case(name))
     }
@@ -33,7 +33,7 @@ impl ProviderWebhook {
     ///
     /// # Errors
     ///
-    /// [`WebhookRefused::Malformed`] where it is none.
+    /// [`WebhookRefused::Malformed`] if it is not JSON.
     pub fn json(&self) -> Result<Value, WebhookRefused> {
         serde_json::from_slice(&self.body).map_err(|_| WebhookRefused::Malformed)
     }
@@ -51,7 +51,7 @@ impl fmt::Debug for ProviderWebhook {
     }
 }
 
-/// Why a gateway's request is not taken.
+/// Why a gateway's request is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookRefused {
     /// The signature or token is missing or wrong; nothing was read.
@@ -65,7 +65,7 @@ pub enum WebhookRefused {
     Unsupported,
 }
 
-/// What a webhook told.
+/// The events of a webhook.
 pub type ReceiveResult = Result<Vec<Received>, WebhookRefused>;
 
 /// The answer to a gateway that verifies the address: written back as it is.

@@ -124,8 +124,7 @@ impl Workspace<'_> {
         EventResult::about(EventOutcome::Stored, id)
     }
 
-    /// The text of a message was changed (D31a). A change of a message we do not have is ignored
-    /// (R48).
+    /// The text of a message was changed (D31a). A change of an unknown message is ignored (R48).
     pub(super) fn take_edit(
         &mut self,
         provider_id: &ProviderMessageId,

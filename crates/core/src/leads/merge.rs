@@ -135,7 +135,8 @@ impl WholeMemory {
         }
     }
 
-    /// The memory with the counters and times that the body gives in place of ours (D45).
+    /// The memory with the counters and times of the body, instead of those of one more write
+    /// (D45).
     #[must_use]
     pub fn counted(&self, mut memory: LeadMemory) -> LeadMemory {
         self.version.write_over(&mut memory.version);

@@ -9,7 +9,7 @@ words! {
         Network = "network",
         /// The gateway does not reach the channel.
         ConnectionOffline = "connection_offline",
-        /// The gateway refuses our credentials or settings.
+        /// The gateway refuses the connection's credentials or settings.
         Config = "config",
         /// The channel refused the message.
         Provider = "provider",

@@ -89,7 +89,7 @@ pub struct Media {
     pub url: Option<String>,
     /// The gateway's address or reference of the file, until it was fetched.
     pub source: Option<String>,
-    /// Our copy, once it was fetched (D31a).
+    /// The stored copy, once it was fetched (D31a).
     pub document: Option<DocumentId>,
     /// Its kind.
     pub mimetype: Option<String>,
@@ -118,7 +118,7 @@ hides! {
 /// The message that a message quotes (D31a).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Quoted {
-    /// Its id, if we have it.
+    /// Its id, if it is stored.
     pub message: Option<MessageId>,
     /// What it said.
     pub content: Option<String>,
@@ -178,7 +178,7 @@ pub struct Message {
     pub edited_at: Option<Timestamp>,
     /// The process that sends it; only while `status` is pending (D36).
     pub sender: Option<WorkerId>,
-    /// When we stored it.
+    /// When it was stored.
     pub created_at: Timestamp,
     /// The provider's time.
     pub timestamp: Timestamp,

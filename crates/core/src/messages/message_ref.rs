@@ -17,7 +17,7 @@ pub struct StatusReport {
 /// What a provider's message id refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefTarget {
-    /// A message of ours.
+    /// A stored message.
     Message(MessageId),
     /// No message yet: a status report is kept until `expires_at`.
     Report {

@@ -19,7 +19,7 @@ const DISPATCHER: &str = "dispatcher";
 const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
-/// How often messages are searched for whose sender has died.
+/// How often messages are searched for whose sending process has ended.
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
@@ -27,13 +27,13 @@ const UPKEEP: Duration = Duration::from_secs(2);
 const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
 /// How often finished deliveries and events are searched for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
-/// How long what is in flight may take once a stop has begun. With the settling of what is left, a
-/// stop stays within the 30 seconds that most supervisors grant.
+/// How long work in flight may take once a stop has begun. With the recording of what is left, a
+/// stop takes less than the 30 seconds that most supervisors allow.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
 
 type AddLoop = Box<dyn FnOnce(&mut Loops) + Send>;
 
-/// Picks what a [`Background`] runs. Made by [`Background::builder`].
+/// Chooses what a [`Background`] runs. Made by [`Background::builder`].
 #[must_use]
 pub struct BackgroundBuilder {
     recado: Recado,
@@ -65,14 +65,14 @@ impl BackgroundBuilder {
         }
     }
 
-    /// How long what is in flight may take once a stop has begun; 27 seconds unless set.
+    /// How long work in flight may take once a stop has begun; 27 seconds unless set.
     pub fn drain_timeout(mut self, timeout: Duration) -> Self {
         self.drain_timeout = timeout;
         self
     }
 
-    /// Repeats a step of one's own until the stop: at once while it answers `true`, after `idle`
-    /// when it answers `false`, and after growing waits while it fails. Logs call it `name`.
+    /// Repeats a step of the host program until the stop: at once while it returns `true`, after
+    /// `idle` when it returns `false`, and after growing waits while it fails. Logs name it `name`.
     pub fn every<F>(
         mut self,
         name: &'static str,
@@ -86,15 +86,16 @@ impl BackgroundBuilder {
         self
     }
 
-    /// Hands the reports of the simulated gateway to the core, as a real gateway does by its webhook.
+    /// Passes the reports of the simulated gateway to the core, as a real gateway does by its
+    /// webhook.
     #[cfg(feature = "simulated")]
     pub fn reports(mut self, reports: Reports) -> Self {
         self.reports = Some(reports);
         self
     }
 
-    /// Runs no loop at all: for tests that take their steps themselves. A stop settles what is in
-    /// flight all the same.
+    /// Runs no loop at all: for tests that run the steps themselves. A stop still waits for sends
+    /// in flight and records them.
     pub fn idle(mut self) -> Self {
         self.is_idle = true;
         self
@@ -119,7 +120,7 @@ impl BackgroundBuilder {
     }
 }
 
-/// Those that end when a stop begins.
+/// Adds the loops that end when a stop begins.
 fn add_work(loops: &mut Loops, recado: &Recado) {
     let jobs = recado.clone();
     let step = move || {
@@ -163,8 +164,8 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
     });
 }
 
-/// What goes on while a stop lets things in flight finish. The lease beats in a task of its own, so
-/// that nothing slow lets it lapse.
+/// Adds the loops that go on while a stop waits for work in flight. The lease is renewed in a task
+/// of its own, so that no slow step lets it lapse.
 fn add_lease(loops: &mut Loops, recado: &Recado) {
     let workers = recado.clone();
     loops.add("lease", BEAT, move || {

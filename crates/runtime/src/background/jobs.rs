@@ -1,5 +1,5 @@
-//! Due jobs, several at once, so that those that hang (a registry, the file of a message) do not
-//! keep the others waiting.
+//! Running due jobs, several at once, so that jobs that wait for a slow server (a registry, a
+//! gateway's file) do not delay the others.
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const MAX_AT_ONCE: usize = 16;
 /// How often due jobs are searched for while none is known.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Takes steps until the stop, then finishes those it has begun. A step works on one due job and
+/// Runs steps until the stop, then finishes those it has begun. A step works on one due job and
 /// returns whether there was one.
 pub(super) async fn run<F>(step: impl Fn() -> F + Send, mut stop: watch::Receiver<bool>)
 where
@@ -29,14 +29,14 @@ where
     while !*stop.borrow() {
         tokio::select! {
             _ = stop.changed() => {}
-            // However long the others take, another one looks every now and then.
+            // However long the running steps take, another one is begun at this interval.
             () = sleep_until(next_look) => {
                 begin(&mut steps, &step);
                 next_look = Instant::now() + IDLE;
             }
             Some(ended) = steps.join_next() => match outcome(NAME, ended, &mut failures) {
                 RoundOutcome::More => {
-                    // Where there was one job there may be many: two look for more.
+                    // After a job was found there may be many: two more steps are begun.
                     begin(&mut steps, &step);
                     begin(&mut steps, &step);
                 }
@@ -48,7 +48,7 @@ where
     while steps.join_next().await.is_some() {}
 }
 
-/// Begins a step, unless so many are under way.
+/// Begins a step, unless the maximum is under way.
 fn begin<F>(steps: &mut JoinSet<Result<bool, StoreError>>, step: &impl Fn() -> F)
 where
     F: Future<Output = Result<bool, StoreError>> + Send + 'static,
@@ -77,7 +77,7 @@ mod tests {
             move || {
                 let (number, hang) = (counted.fetch_add(1, Ordering::SeqCst), hang.clone());
                 async move {
-                    // The first ten hang, the others are done at once.
+                    // The first ten never end, the others end at once.
                     if number < 10 {
                         hang.notified().await;
                     }

@@ -1,4 +1,4 @@
-//! Loops: steps that are repeated until a stop, and what their outcomes mean.
+//! Loops: steps that are repeated until a stop.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::causes::causes;
 /// The longest wait after failures.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
-/// Loops that end together. Dropped, it takes them with it.
+/// Loops that end together. Dropping it aborts them.
 #[derive(Debug)]
 pub(super) struct Loops {
     stop: watch::Sender<bool>,
@@ -25,7 +25,7 @@ impl Loops {
         Self { stop: watch::Sender::new(false), tasks: JoinSet::new() }
     }
 
-    /// Spawns a loop of its own kind, which is given what tells of the stop.
+    /// Spawns a custom loop, which gets the receiver of the stop signal.
     pub(super) fn spawn<F>(&mut self, run: impl FnOnce(watch::Receiver<bool>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -61,12 +61,12 @@ impl Loops {
         });
     }
 
-    /// Tells every loop to finish what it is at.
+    /// Signals every loop to end after its current step.
     pub(super) fn begin_to_stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Ends every loop and waits until it has finished what it was at.
+    /// Ends every loop and waits for its current step.
     pub(super) async fn stop(mut self) {
         self.begin_to_stop();
         while self.tasks.join_next().await.is_some() {}
@@ -78,18 +78,18 @@ pub(super) fn backoff(idle: Duration, failures: u32) -> Duration {
     idle.saturating_mul(2_u32.saturating_pow(failures)).min(MAX_WAIT)
 }
 
-/// What a step showed.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RoundOutcome {
     /// There may be more to do.
     More,
-    /// There is not.
+    /// There is nothing to do now.
     Idle,
     /// It failed.
     Failed,
 }
 
-/// Reads how a step of this task ended, logs a failure and counts those in a row.
+/// The outcome of a step of this task. Logs a failure and counts failures in a row.
 pub(super) fn outcome(
     task: &'static str,
     ended: Result<Result<bool, StoreError>, JoinError>,

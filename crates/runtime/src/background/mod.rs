@@ -1,5 +1,5 @@
-//! What a process does beside answering, and how it ends: its lease, recovery, due jobs, deliveries
-//! to webhooks, campaigns, the store's upkeep, and the servers that end with them.
+//! The background work of a process and its shutdown: its lease, recovery, due jobs, deliveries to
+//! webhooks, campaigns, the store's upkeep, and the servers that end with them.
 
 mod builder;
 mod jobs;
@@ -23,7 +23,7 @@ use self::loops::Loops;
 use self::runner::stopping;
 use crate::causes::causes;
 
-/// How long settling what is left may take, after the drain timeout.
+/// How long recording what is left may take, after the drain timeout.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Ends when a stop begins.
@@ -32,20 +32,20 @@ pub type Stopping = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// How a stop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everything that was in flight came to its end, and was recorded.
+    /// All work in flight was completed and recorded.
     Whole,
     /// The drain timeout passed first: messages without an answer were recorded as uncertain.
     CutOff,
 }
 
-/// The background work of a process: run one beside whatever answers requests.
+/// The background work of a process: run one besides the server.
 ///
-/// It renews the lease of the process in a task of its own, records messages that were left behind,
-/// works on due jobs, sends deliveries and campaigns, deletes what is older than the retention, and
-/// gives the store its upkeep. What fails is logged and tried again after growing waits.
+/// It renews the lease of the process in a task of its own, records the messages of processes that
+/// ended, runs due jobs, sends deliveries and campaigns, deletes what is older than the retention,
+/// and gives the store its upkeep. A failed step is logged and tried again after growing waits.
 ///
-/// [`Background::stop`] is the end of the process. Dropped without it, the loops end at once, and
-/// what they were at is taken for the work of a process that died.
+/// Call [`Background::stop`] at the end of the process. If the value is dropped without it, the
+/// loops end at once, and other processes recover their work as that of a process that died.
 ///
 /// ```no_run
 /// # use recado_runtime::Background;
@@ -68,7 +68,7 @@ pub struct Background {
     servers: Vec<JoinHandle<()>>,
     /// Ended as soon as a stop begins.
     work: Loops,
-    /// Ended when nothing is in flight any more.
+    /// Ended when no work is in flight any more.
     support: Loops,
     drain_timeout: Duration,
 }
@@ -88,19 +88,20 @@ impl Background {
         Self::builder(recado).spawn()
     }
 
-    /// Background work with loops of one's own, or with another deadline.
+    /// Background work with additional loops, or with another drain timeout.
     pub fn builder(recado: &Recado) -> BackgroundBuilder {
         BackgroundBuilder::new(recado)
     }
 
-    /// Ends when a stop begins: for whatever has to end with this process.
+    /// A future that ends when a stop begins: for servers and tasks that have to end with this
+    /// process.
     pub fn stopping(&self) -> Stopping {
         Box::pin(stopping(self.stop.subscribe()))
     }
 
-    /// Runs a server that ends with the background work. It is given the future that ends when a stop
-    /// begins; it shall then accept no more connections, finish what is in flight, and end.
-    /// [`Background::stop`] waits for it. What it answers is dropped.
+    /// Runs a server that ends with the background work. It is given the future that ends when a
+    /// stop begins; it must then accept no more connections, finish requests in flight, and end.
+    /// [`Background::stop`] waits for it. Its result is dropped.
     pub fn serve<F>(&mut self, server: impl FnOnce(Stopping) -> F)
     where
         F: IntoFuture,
@@ -112,8 +113,8 @@ impl Background {
         }));
     }
 
-    /// Waits until a server that it was given has ended without having been asked to, by a panic for
-    /// example. Without a server it waits for ever.
+    /// Waits until one of its servers has ended before a stop, by a panic for example. Without a
+    /// server it waits for ever.
     pub async fn ended(&mut self) {
         if self.servers.is_empty() {
             pending::<()>().await;
@@ -125,14 +126,14 @@ impl Background {
 
     /// Stops the process in order, and takes no longer than the drain timeout and two seconds:
     ///
-    /// 1. Servers accept no more; the loops and runners begin nothing more.
-    /// 2. What is in flight comes to its end and is recorded: requests, sends (also those whose
-    ///    caller hung up), jobs, attempts at deliveries, messages of campaigns. The webhooks of this
-    ///    process are handed to others. The lease is renewed meanwhile.
+    /// 1. Servers accept no more connections; the loops and runners begin no more work.
+    /// 2. Work in flight is completed and recorded: requests, sends (also those whose caller hung
+    ///    up), jobs, attempts at deliveries, messages of campaigns. The shards of this process are
+    ///    released to other processes. The lease is renewed meanwhile.
     /// 3. What is left after the drain timeout is recorded as uncertain.
-    /// 4. The lease is given up, so that no other process has to wait for it to lapse.
+    /// 4. The lease is ended, so that no other process has to wait for it to lapse.
     ///
-    /// What cannot be recorded because the store fails is logged, and found by the next process once
+    /// If the store fails, what could not be recorded is logged, and other processes record it once
     /// the lease has lapsed.
     pub async fn stop(self) -> Stopped {
         self.stop.send_replace(true);
@@ -141,7 +142,7 @@ impl Background {
         let drained = async {
             for server in servers {
                 if !server.is_finished() {
-                    // A server that panicked has nothing left to finish.
+                    // A server that panicked has no requests in flight.
                     let _ = server.await;
                 }
             }
@@ -156,7 +157,7 @@ impl Background {
             }
         };
         let finished = async {
-            // The lease must not be renewed any more once it is given up.
+            // The lease must not be renewed any more once it is ended.
             support.stop().await;
             let abandoned = recado.sending().abandon_own().await;
             let released = recado.workers().release().await;
@@ -164,7 +165,7 @@ impl Background {
         };
         match tokio::time::timeout(FINISH_TIMEOUT, finished).await {
             Ok(Ok(())) => {}
-            // What is left is found by the next process once the lease has lapsed.
+            // Other processes record what is left once the lease has lapsed.
             Ok(Err(error)) => tracing::warn!(error = causes(&error), "the lease was not given up"),
             Err(_) => tracing::warn!("the lease was not given up in time"),
         }

@@ -1,4 +1,4 @@
-//! Handing the simulated gateway's reports to the core, as a real gateway would by its webhook.
+//! Passing the simulated gateway's reports to the core, as a real gateway would by its webhook.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::causes::causes;
 
 /// How often a batch is tried.
 const ATTEMPTS: u32 = 5;
-/// Before the first repetition.
+/// The wait before the first repetition.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Hands reports on until the stop.
+/// Passes on reports until the stop.
 pub(super) async fn run(recado: Recado, mut reports: Reports, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         tokio::select! {
@@ -31,14 +31,14 @@ pub(super) async fn run(recado: Recado, mut reports: Reports, mut stop: watch::R
     }
 }
 
-/// Hands on one batch; repeats it as long as the store fails, as gateways repeat their calls.
+/// Passes on one batch; repeats it while the store fails, as gateways repeat their calls.
 async fn hand_on(recado: &Recado, batch: ReportBatch) {
     let count = batch.events.len();
     for attempt in 1..=ATTEMPTS {
         let events = batch.events.clone();
         let error = match recado.inbox().receive(batch.company, batch.connection, events).await {
             Ok(_) => return,
-            // The connection is gone, and with it whoever wants to know.
+            // The connection was deleted, so its reports are not needed.
             Err(Error::Rejected(InboxError::NotFound) | Error::Denied(_)) => return,
             Err(error) => error,
         };

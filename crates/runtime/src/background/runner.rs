@@ -1,5 +1,5 @@
-//! What runs for as long as the process: the delivery worker and the runner of campaigns.
-//! Each is begun again where it ends before it was asked to stop.
+//! Runners that run as long as the process: the delivery worker and the runner of campaigns. Each
+//! is started again if it ends before the stop.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use tokio::task::JoinSet;
 
 use super::loops::backoff;
 
-/// Before it is begun again, doubling with each time in a row.
+/// The wait before a restart; it doubles with each restart in a row.
 const PAUSE: Duration = Duration::from_millis(250);
-/// After having run for so long it counts as having worked.
+/// A runner that ran for so long counts as successful: the wait starts anew.
 const WORKED: Duration = Duration::from_secs(60);
 
-/// Runs runners, one at a time, until the stop; then lets the one that runs finish what it is at. A
-/// runner is given a future that ends when it shall stop. Dropped, this takes the runner with it.
+/// Runs runners, one at a time, until the stop, and then waits for the current one. A runner gets a
+/// future that ends when it has to stop. Dropping this future aborts the runner.
 pub(super) async fn run<F>(
     task: &'static str,
     runner: impl Fn(watch::Receiver<bool>) -> F + Send,
@@ -48,7 +48,7 @@ pub(super) async fn run<F>(
 
 /// Waits for the stop.
 pub(super) async fn stopping(mut stop: watch::Receiver<bool>) {
-    // An error means that whoever would say so is gone, which is a stop as well.
+    // An error means that the sender was dropped, which is a stop as well.
     let _ = stop.wait_for(|stopping| *stopping).await;
 }
 

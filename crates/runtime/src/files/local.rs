@@ -1,8 +1,8 @@
-//! Documents in a local folder, durable when a call answers.
+//! Documents in a local folder, durable when a call returns.
 //!
-//! Written here rather than taken from `object_store`: there a copy is a hard link, which a repeated
-//! copy leaves behind under a staging name, and a removal is not synced. Both matter, since a
-//! purge must leave nothing behind (D26).
+//! It does not use `object_store`: that crate copies by a hard link, of which a repeated copy
+//! leaves a staging name, and does not sync a removal. Both matter, as a purge must leave no file
+//! (D26).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -13,10 +13,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::documents::{FileError, Files};
 
-/// The folder in which files are written before they take their place.
+/// The folder in which files are written before they are renamed to their place.
 const STAGING: &str = ".staging";
 
-/// Keeps documents in a folder, a file for each key.
+/// Keeps documents in a folder, one file for each key.
 #[derive(Debug)]
 pub struct LocalFiles {
     root: PathBuf,
@@ -28,9 +28,9 @@ impl LocalFiles {
         Self { root: root.into() }
     }
 
-    /// Removes what a crash left half-written, if it is older than `age`; younger files may be
-    /// another process's. Call it at the start, from where blocking is allowed. A failure is
-    /// logged, is harmless, and is tried again at the next start.
+    /// Removes partly written files that a crash left, if they are older than `age`; younger files
+    /// may be another process's. Call it at the start, from where blocking is allowed. A failure is
+    /// logged and harmless; the next start tries again.
     pub fn sweep(&self, age: Duration) {
         let Ok(entries) = fs::read_dir(self.root.join(STAGING)) else { return };
         for entry in entries.flatten() {
@@ -59,7 +59,8 @@ impl LocalFiles {
     fn staged(&self) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Another process may use the same folder, and in containers all have the same id.
+        // Another process may use the same folder, and in containers all processes have the same
+        // id.
         let chance = uuid::Uuid::from_bytes(crate::ids::random());
         self.root.join(STAGING).join(format!("{number}-{chance}"))
     }

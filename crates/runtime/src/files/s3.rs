@@ -22,11 +22,11 @@ impl fmt::Debug for S3Files {
 }
 
 impl S3Files {
-    /// A bucket, and what every key in it begins with.
+    /// Opens a bucket; every key in it begins with `prefix`.
     ///
     /// # Errors
     ///
-    /// When the environment does not say how to reach it.
+    /// When variables for reaching it are missing from the environment.
     pub fn open(bucket: &str, prefix: &str) -> Result<Self, FileError> {
         Self::build(AmazonS3Builder::from_env().with_bucket_name(bucket), prefix)
     }
