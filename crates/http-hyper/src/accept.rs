@@ -1,9 +1,9 @@
-//! Which of several forms of an answer a caller wants (RFC 9110, 12.5.1).
+//! Content negotiation: which of several media types a caller prefers (RFC 9110, 12.5.1).
 
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-/// What `Accept` says.
+/// The ranges of `Accept`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Accept(Vec<MediaRange>);
 
@@ -13,19 +13,19 @@ struct MediaRange {
     kind: String,
     /// Such as `png`; `*` for any.
     form: String,
-    /// From 0, not at all, to 1000.
+    /// From 0 (not acceptable) to 1000.
     weight: u16,
 }
 
 impl Accept {
-    /// What the headers say. A part that cannot be read says nothing.
+    /// Reads the headers. A part that cannot be read is ignored.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
         Self(lines.flat_map(|line| line.split(',')).filter_map(MediaRange::read).collect())
     }
 
-    /// The offer that is wanted most; of several, the one that is named most exactly, then the
-    /// first. `None` when none is wanted; without any word all are.
+    /// The preferred offer; of several, the one that is named most exactly, then the first. `None`
+    /// when none is acceptable; without `Accept` all are.
     pub(crate) fn choose<'a>(&self, offers: &[&'a str]) -> Option<&'a str> {
         if self.0.is_empty() {
             return offers.first().copied();
@@ -40,7 +40,7 @@ impl Accept {
         best.map(|(_, offer)| offer)
     }
 
-    /// The weight of an offer, as the range that names it most exactly says, and how exactly.
+    /// The weight of an offer by the range that names it most exactly, and how exactly.
     fn rank(&self, offer: &str) -> (u16, usize) {
         let matching = self.0.iter().filter_map(|range| Some((range.names(offer)?, range.weight)));
         let most_exact = matching.max_by_key(|(exactness, _)| *exactness);
@@ -72,7 +72,7 @@ impl MediaRange {
     }
 }
 
-/// A weight such as `0.8` in thousandths; what is no number weighs nothing.
+/// A weight such as `0.8` in thousandths; 0 if it is not a number.
 fn weight(text: &str) -> u16 {
     let value = text.parse::<f32>().unwrap_or(0.0).clamp(0.0, 1.0);
     // Within 0 and 1000 by the clamp; NaN becomes 0.

@@ -65,7 +65,7 @@ impl Answer {
         Self::json(StatusCode::OK, &Root { ok: true, body })
     }
 
-    /// An answer that was given before, told as such (D37).
+    /// An answer that was given before, marked as a repeat (D37).
     pub(crate) fn replayed(status: StatusCode, body: String) -> Self {
         let replayed = HeaderName::from_static("idempotent-replayed");
         Self { status, ..Self::bytes("application/json", body) }
@@ -106,7 +106,7 @@ impl Answer {
         self
     }
 
-    /// The same, not to be kept by caches on the way: it is about people.
+    /// The same, which caches must not store, as it is about people.
     pub(crate) fn unkept(self) -> Self {
         self.with_header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
     }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::error::ErrorResponse;
 
-/// What a body may fail with.
+/// The error of a body.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// The body of any request.
 pub(crate) type RequestBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
@@ -39,22 +39,22 @@ pub(crate) struct Bound {
     pub(crate) time: Duration,
 }
 
-/// Why there is no body to work with.
+/// Why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// It has more than so many bytes.
+    /// It is larger than so many bytes.
     TooLarge(usize),
-    /// It is said to be encoded.
+    /// It has a `Content-Encoding`.
     Encoded,
-    /// It did not arrive whole.
+    /// It did not arrive completely.
     Broken,
     /// It took too long to arrive.
     Slow,
-    /// There was no room for it for too long.
+    /// It waited too long for memory.
     NoRoom,
 }
 
-/// The body of a request: what it says of its size, its encoding, then itself (D6, D13).
+/// Reads the body of a request, after checking its declared size and its encoding (D6, D13).
 pub(crate) async fn receive(
     headers: &HeaderMap,
     body: RequestBody,
@@ -65,7 +65,7 @@ pub(crate) async fn receive(
     read(body, bound).await
 }
 
-/// Refuses a body that says of itself that it is too large, before any of it is read.
+/// Refuses a body whose declared size is too large, before any of it is read.
 pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), BodyError> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     match declared.and_then(|value| value.trim().parse::<u64>().ok()) {
@@ -74,14 +74,14 @@ pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Bo
     }
 }
 
-/// Refuses a body with a `Content-Encoding`, whatever it says (D8a); an empty line says nothing.
+/// Refuses a body with any `Content-Encoding` (D8a); an empty value counts as none.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyError> {
     let says_nothing = |value: &http::HeaderValue| value.as_bytes().trim_ascii().is_empty();
     let nothing = headers.get_all(CONTENT_ENCODING).iter().all(says_nothing);
     if nothing { Ok(()) } else { Err(BodyError::Encoded) }
 }
 
-/// Reads a whole body. What lies beyond the bound is not read.
+/// Reads a whole body, and nothing beyond the bound.
 async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, BodyError> {
     let collecting = collect(body, bound.bytes);
     tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(BodyError::Slow))

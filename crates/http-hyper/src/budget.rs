@@ -1,4 +1,4 @@
-//! How much memory the large bodies of callers that are not known yet may take together.
+//! The limit on the memory that large bodies of unverified callers take together.
 
 use std::future::pending;
 use std::pin::pin;
@@ -12,18 +12,19 @@ const UNIT: usize = 1024;
 
 /// A bound on bytes that are held at once. Clones share it.
 ///
-/// Shares grow bit by bit, so all that there is may be held by those who wait for more. One of them
-/// at a time may therefore go on beyond the bound: it waits for nobody any more, and when it is done
-/// the next one may. So somebody always comes to an end, and no more than one body too many is held.
+/// Shares grow in steps, so the whole budget may be held by bodies that wait for more. To prevent
+/// this deadlock, one body at a time may exceed the budget: it does not wait any more, and when it
+/// is finished the next one may. So there is always progress, and the budget is exceeded by at most
+/// one body.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryBudget {
     free: Arc<Semaphore>,
     units: usize,
-    /// For the one that goes on beyond the bound.
+    /// The permit to exceed the budget.
     beyond: Arc<Semaphore>,
 }
 
-/// A part of a budget, given back when it is dropped. It begins empty.
+/// A part of a budget, returned when it is dropped. It begins empty.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     within: Option<OwnedSemaphorePermit>,
@@ -40,8 +41,8 @@ impl MemoryBudget {
         Self { free: Arc::new(Semaphore::new(units)), units, beyond: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Lets a share of this budget grow to so many bytes, waiting until there is room for it; whoever
-    /// asked before is served before. Given up, it leaves the share as it was.
+    /// Lets a share of this budget grow to so many bytes. Waits until there is room, in the order
+    /// of the calls. If the future is dropped, the share stays as it was.
     pub(crate) async fn grow(&self, share: &mut Share, bytes: usize) {
         let held = share.within.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let wanted = bytes.div_ceil(UNIT).saturating_sub(held);
@@ -53,7 +54,7 @@ impl MemoryBudget {
                 Ok(permits) if wanted <= self.units - held => {
                     self.free.clone().acquire_many_owned(permits).await
                 }
-                // Never will there be so much.
+                // The budget is never large enough.
                 _ => pending().await,
             }
         };
@@ -84,7 +85,7 @@ mod tests {
         budget.grow(share, units * UNIT).now_or_never().is_some()
     }
 
-    /// A budget beyond which somebody is already.
+    /// A budget that one share exceeds already.
     fn budget(units: usize) -> (MemoryBudget, Share) {
         let budget = MemoryBudget::new(units * UNIT);
         let mut beyond = Share::default();
@@ -109,7 +110,7 @@ mod tests {
         let budget = MemoryBudget::new(4 * UNIT);
         let [mut first, mut second, mut third] = <[Share; 3]>::default();
         assert!(grows(&budget, &mut first, 2) && grows(&budget, &mut second, 2));
-        // Each holds a part and wants more.
+        // Each holds a part and needs more.
         assert!(grows(&budget, &mut first, 3) && grows(&budget, &mut first, 1000));
         assert!(!grows(&budget, &mut second, 3) && !grows(&budget, &mut third, 1));
         drop(first);

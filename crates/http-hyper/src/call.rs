@@ -1,4 +1,4 @@
-//! What a handler is given: who calls, the path's ids, the parameters, the body.
+//! The arguments of handlers: the caller, the path's ids, the parameters, the body.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::shared::Shared;
 pub(crate) struct Call<W> {
     /// The core.
     pub(crate) recado: Recado,
-    /// Who calls, or for which company.
+    /// The caller, or the company of the call.
     pub(crate) who: W,
     /// The variable parts of the path.
     pub(crate) path: PathParts,
@@ -39,12 +39,12 @@ pub(crate) struct Call<W> {
     pub(crate) bytes: Vec<u8>,
     /// The forms of an answer that the caller wants, where paths have several.
     pub(crate) accept: Accept,
-    /// What draws QR codes.
+    /// Draws QR codes.
     pub(crate) qr_painter: Option<QrPainter>,
 }
 
 impl<W> Call<W> {
-    /// Refuses a body with fields where none means anything.
+    /// Refuses a body with fields, for calls that have none.
     ///
     /// # Errors
     ///
@@ -74,11 +74,11 @@ pub(crate) struct OpenCall {
     pub(crate) head: bool,
 }
 
-/// A call of a hook, of whose body nothing was read yet: who may call is decided before (D13).
+/// A call of a hook. Its body is not read yet, as the caller is authenticated first (D13).
 pub(crate) struct HookCall {
     /// The core.
     pub(crate) recado: Recado,
-    /// Who calls, as limits count clients.
+    /// The client, as rate limits count them.
     pub(crate) client: ClientNet,
     /// The variable parts of the path.
     pub(crate) path: PathParts,
@@ -88,7 +88,7 @@ pub(crate) struct HookCall {
     pub(crate) query: QueryString,
     /// The query as it was sent.
     pub(crate) raw_query: Option<String>,
-    /// To be told whose call it is.
+    /// Where the call's company and key are recorded.
     pub(crate) who: Who,
     pub(crate) body: RequestBody,
     pub(crate) body_timeout: Duration,
@@ -96,23 +96,23 @@ pub(crate) struct HookCall {
 }
 
 impl HookCall {
-    /// Reads the body, of which nothing beyond `limit` bytes is read.
+    /// Reads the body, at most `limit` bytes of it.
     ///
     /// # Errors
     ///
-    /// The body is too large, encoded, broken off or too slow.
+    /// The body is too large, encoded, incomplete or too slow.
     pub(crate) async fn read(&mut self, limit: usize) -> Result<Vec<u8>, ErrorResponse> {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
         body::receive(&self.headers, body, bound).await.map_err(body::BodyError::of_payload)
     }
 
-    /// Reads the body, of which there may be much: what is beyond the first 64 KiB waits for a share
-    /// of what all such bodies may take, which is to be kept until the body is dropped.
+    /// Reads a body that may be large. The part beyond the first 64 KiB needs a share of the memory
+    /// for all such bodies; keep the share until the body is dropped.
     ///
     /// # Errors
     ///
-    /// The body is too large, encoded, broken off or too slow, or found no room.
+    /// The body is too large, encoded, incomplete or too slow, or waited too long for memory.
     pub(crate) async fn read_much(&mut self, limit: usize) -> Result<(Vec<u8>, Share), BodyError> {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
@@ -135,8 +135,8 @@ impl PathParts {
         part.map_or("", |(_, value)| value)
     }
 
-    /// An id. What is no UUID becomes the nil UUID, which no record has: it then answers like any
-    /// id that never existed, at the same point in the order of checks (D5, D6).
+    /// An id. A text that is not a UUID becomes the nil UUID, which no record has. It is then
+    /// answered like any unknown id, at the same point in the order of checks (D5, D6).
     pub(crate) fn id<T>(&self, name: &str, parse: fn(&str) -> Option<T>) -> T {
         const NIL: &str = "00000000-0000-0000-0000-000000000000";
         parse(self.text(name))

@@ -20,9 +20,9 @@ use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
 use crate::target::OutboundTarget;
 
-/// How long the body of an answer is waited for whose status is all that counts (D53, R66).
+/// How long to wait for the body of an answer if only its status counts (D53, R66).
 const LENIENCE: Duration = Duration::from_secs(1);
-/// How long resolving may take where only that is asked.
+/// How long resolving may take in [`Transport::check`].
 const CHECK: Duration = Duration::from_secs(10);
 
 /// How a client behaves.
@@ -32,13 +32,13 @@ pub struct ClientOptions {
     pub allow_private: bool,
 }
 
-/// An HTTP client for addresses that others give us. It resolves a name once for each connection,
+/// An HTTP client for addresses that others set. It resolves a name once for each connection,
 /// refuses it if any of its addresses is special, and dials exactly an address that was checked. It
 /// follows no redirect, ignores proxy variables, verifies TLS against the public roots, keeps
-/// connections for reuse, and reads no more of an answer than is asked for.
+/// connections for reuse, and reads no more of an answer than the request allows.
 ///
 /// Look-ups of names are bounded: one for each name and port at a time, which callers share, and 64
-/// in all, beyond which they wait their turn; what is waited counts against the caller's timeout.
+/// in all, beyond which they wait in order; the wait counts against the caller's timeout.
 ///
 /// Clones share their connections and look-ups. It has to be used inside a tokio runtime. The task
 /// that awaits [`Transport::send`] does the reading and writing: a program that sends on many
@@ -62,7 +62,8 @@ impl GuardedClient {
         Self::with_network(options, Arc::new(SystemNetwork))
     }
 
-    /// A client that resolves names and opens connections elsewhere. The guard stays in force.
+    /// A client with another way to resolve names and open connections. The guard (D54) still
+    /// applies.
     pub fn with_network(options: ClientOptions, network: Arc<dyn Network>) -> Self {
         Self {
             connector: Connector::new(options.allow_private, network),
@@ -97,7 +98,7 @@ impl Transport for GuardedClient {
         };
         let mut answered = ask(&mut live, &call, by).await;
         if reused && matches!(answered, Err(TransportError::Broken { .. })) {
-            // The peer may have closed a connection that it had no more use for (D53).
+            // The peer may have closed a connection that was unused (D53).
             let progress = live.progress();
             if !progress.asked() || (repeatable && !progress.answered()) {
                 live = self.connect(&call.target, by).await?;

@@ -1,6 +1,5 @@
 //! Dialing: a name is resolved once, every address is checked, and one that was checked is dialed
-//! (D54). Connections that are opened at the same time may share a look-up; each checks for itself
-//! what it came to.
+//! (D54). Connections that are opened at the same time may share a look-up; each checks its result.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +18,7 @@ use crate::network::Network;
 use crate::stream::Stream;
 use crate::target::{Host, OutboundTarget};
 
-/// How long an address may keep silent while there are others to try.
+/// How long to wait for an address while there are others to try.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Opens connections to checked addresses.
@@ -87,7 +86,7 @@ impl Connector {
         Err(failed)
     }
 
-    /// Connects; with others to try, an address that keeps silent is given up after a while.
+    /// Connects; with others to try, only for a limited time.
     async fn try_address(&self, address: SocketAddr, others: bool) -> io::Result<TcpStream> {
         let connecting = self.network.connect(address);
         if !others {
@@ -99,7 +98,8 @@ impl Connector {
 }
 
 fn tls_config(roots: RootCertStore) -> ClientConfig {
-    // Named, not left to the features that other crates of a program happen to turn on.
+    // Named here, so that it does not depend on the features that other crates of a program turn
+    // on.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -110,7 +110,7 @@ fn tls_config(roots: RootCertStore) -> ClientConfig {
     config
 }
 
-/// Whom the certificate must be made out to.
+/// The name that the certificate must have.
 fn server_name(host: &Host) -> Option<ServerName<'static>> {
     match host {
         Host::Address(address) => Some(ServerName::from(*address)),
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::exchange::{BodyRead, Live};
 
-    /// Every name and every address is one peer.
+    /// A network in which every name and address leads to one peer.
     struct OnePeer(SocketAddr);
 
     #[async_trait]

@@ -1,4 +1,4 @@
-//! Refusals on the wire: the one place that turns the core's kinds of errors into statuses (D4, D5).
+//! Error responses: the only place that maps the core's kinds of errors to statuses (D4, D5).
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 use crate::answer::{Answer, json_response};
 use crate::body::BodyError;
 
-/// When to come back after the store could not be reached.
+/// `Retry-After` when the store could not be reached.
 const STORE_RETRY: Duration = Duration::from_secs(5);
-/// When to come back after too many concurrent changes of one record.
+/// `Retry-After` after too many concurrent changes of one record.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 
-/// A refusal, ready to be written. Boxed, so that successes do not pay for its size.
+/// A refusal, ready to be written. Boxed, so that the results of successes are small.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse(Box<Refusal>);
 
@@ -32,7 +32,7 @@ struct Refusal {
     allow: Option<String>,
     /// Whether a repeat with the same `Idempotency-Key` gets it again (D37).
     remembered: bool,
-    /// Why, for the log only.
+    /// The cause, for the log only.
     cause: Option<String>,
     form: ErrorFormat,
 }
@@ -40,16 +40,16 @@ struct Refusal {
 /// How refusals are written (D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorFormat {
-    /// With `success`, everywhere but where hooks are.
+    /// With `success`: everywhere except at hooks.
     Success,
-    /// With `ok`, as hooks do.
+    /// With `ok`: at hooks.
     Ok,
 }
 
-/// What a handler answers.
+/// The result of a handler.
 pub(crate) type Outcome = Result<Answer, ErrorResponse>;
 
-/// The status of a code: that of its kind, but for what only HTTP has.
+/// The status of a code: that of its kind, except for codes that only HTTP has.
 pub(crate) const fn status_of(code: Code) -> StatusCode {
     match code {
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -108,7 +108,7 @@ impl ErrorResponse {
         self
     }
 
-    /// A refusal of the core, as it says of itself.
+    /// The error response for a refusal of the core.
     pub(crate) fn rejected(rejection: &impl Rejection) -> Self {
         let kind = rejection.kind();
         let failure = Self::new(rejection.code(), rejection.to_string());
@@ -118,7 +118,7 @@ impl ErrorResponse {
         failure.0.remembered = is_remembered(rejection);
         failure.0.retry_after = rejection.retry_after();
         match kind {
-            // What says when it will be there is on its way, and no failure.
+            // A refusal with a wait is a temporary state, not a failure.
             Kind::Unavailable if rejection.retry_after().is_some() => failure,
             Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
             Kind::Internal => failure.caused_by(with_causes(rejection)),
@@ -145,7 +145,7 @@ impl ErrorResponse {
         Self::new(Code::Unauthorized, message)
     }
 
-    /// The allowance is used up until `wait` has passed.
+    /// The rate limit is exhausted until `wait` has passed.
     pub(crate) fn rate_limited(wait: Duration) -> Self {
         let message = "the allowance of this key is used up; repeat the call after Retry-After";
         Self::new(Code::RateLimited, message).retry_after(wait)
@@ -156,24 +156,24 @@ impl ErrorResponse {
         Self::new(Code::InvalidBody, message)
     }
 
-    /// The request cannot be fulfilled as it is asked for; `message` says what can.
+    /// The request cannot be fulfilled in this form; `message` says which form can.
     pub(crate) fn unfit(message: &str) -> Self {
         Self::new(Code::ValidationError, message)
     }
 
-    /// Not now; `message` says what is missing.
+    /// Temporarily unavailable; `message` says what is missing.
     pub(crate) fn unavailable(message: &str) -> Self {
         Self::new(Code::Unavailable, message).retry_after(STORE_RETRY)
     }
 
-    /// Our fault. The cause goes to the log, never into the answer.
+    /// An internal failure. The cause goes to the log, never into the answer.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let message = "something went wrong on our side";
         Self::new(Code::InternalError, message).caused_by(cause)
     }
 
-    /// The same in the form of the hooks: `ok` for `success`, nothing beside code and message but
-    /// what the code says, and one wait whatever is not available (D4, D70, R100).
+    /// The same in the form of the hooks: `ok` in place of `success`, only code, message and the
+    /// fields of the code, and the same wait for everything that is unavailable (D4, D70, R100).
     pub(crate) fn of_hook(mut self) -> Self {
         self.0.form = ErrorFormat::Ok;
         self.0.details = None;
@@ -183,12 +183,12 @@ impl ErrorResponse {
         self
     }
 
-    /// What was sent to a hook cannot be read (7.2, 7.3).
+    /// The body of a call to a hook cannot be read (7.2, 7.3).
     pub(crate) fn invalid_payload(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidPayload, message)
     }
 
-    /// Why, where the answer must not tell.
+    /// The cause, which the answer must not contain.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
@@ -230,7 +230,7 @@ impl ErrorResponse {
         if let Some(allow) = refusal.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
             headers.insert(ALLOW, allow);
         }
-        // The secret of a hook is no `Authorization`, so there is no scheme to name.
+        // The secret of a hook is not sent in `Authorization`, so there is no scheme to name.
         if refusal.status == StatusCode::UNAUTHORIZED && refusal.form == ErrorFormat::Success {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -257,7 +257,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 impl BodyError {
-    /// What it says.
+    /// The text for people.
     fn message(self) -> String {
         match self {
             Self::TooLarge(limit) => return format!("the body may have at most {limit} bytes"),
@@ -269,7 +269,7 @@ impl BodyError {
         .to_owned()
     }
 
-    /// The refusal of a hook: but for its encoding, every fault of a body is the payload's (7.2).
+    /// The refusal of a hook: every problem of a body except its encoding is INVALID_PAYLOAD (7.2).
     pub(crate) fn of_payload(self) -> ErrorResponse {
         let refused = ErrorResponse::invalid_payload(self.message());
         match self {
@@ -279,8 +279,8 @@ impl BodyError {
         }
     }
 
-    /// The refusal of a gateway's call: what a repeat may mend has a status that gateways repeat
-    /// after, and 400 is none (R106).
+    /// The refusal of a gateway's call: problems that a repeat may solve have a status after which
+    /// gateways repeat the call, and 400 is no such status (R106).
     pub(crate) fn of_gateway(self) -> ErrorResponse {
         match self {
             Self::Broken => ErrorResponse::from(self).with_status(StatusCode::REQUEST_TIMEOUT),

@@ -1,5 +1,5 @@
-//! The public API's journal of events: for receivers that were away for longer than deliveries are
-//! tried.
+//! The public API's journal of events: for receivers that were unreachable for longer than
+//! deliveries are tried.
 
 use recado_core::access::Scope;
 use recado_core::events::{EventType, JournalEntry, JournalRequest};
@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[Route] = &[Route::public(
     LIMIT,
 ])];
 
-/// The events that the journal tells.
+/// The events that the journal lists.
 const PUBLIC: &[&str] = &[
     EventType::ContactCreated.as_str(),
     EventType::MessageReceived.as_str(),
@@ -51,14 +51,14 @@ fn document(mut op: Operation) -> Operation {
         .pages::<JournalEntry>(pagination)
 }
 
-/// How to go on reading the journal.
+/// The position from which to continue reading the journal.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct JournalPagination {
     /// Events per page.
     limit: u32,
-    /// To be given as `after` of the next call. It stays as it was while there is nothing new, and
-    /// does not expire.
+    /// Send it as `after` in the next call. It stays the same while there is nothing new, and does
+    /// not expire.
     position: String,
     /// Whether more can be read at once.
     has_more: bool,

@@ -1,6 +1,6 @@
-//! One connection and the exchanges on it. The task that waits for an answer moves the bytes
-//! itself: no task of the connection's own has to be woken in between, and a request that is no
-//! longer wanted takes its connection with it.
+//! One connection and the exchanges on it. The task that waits for an answer does the reading and
+//! writing itself: no separate task of the connection has to be woken, and dropping a request
+//! closes its connection.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -22,7 +22,7 @@ const MAX_BUFFER: usize = 128 * 1024;
 
 type Io = TokioIo<Stream>;
 
-/// The connection broke, or what came is no answer.
+/// The connection broke, or the bytes received are not an answer.
 #[derive(Debug)]
 pub(crate) struct Broken;
 
@@ -31,7 +31,7 @@ pub(crate) struct Broken;
 pub(crate) enum BodyRead {
     /// All of it.
     Whole,
-    /// As much as was asked for.
+    /// As much as the limit allows.
     UpToLimit,
 }
 
@@ -48,7 +48,8 @@ impl Live {
     pub(crate) async fn begin(stream: Stream) -> Result<Self, Broken> {
         let progress = stream.progress();
         let (sender, connection) = http1::Builder::new()
-            // Names are alike in any case; receivers that log or compare them see the documented one.
+            // Header names are case-insensitive; receivers that log or compare them see the
+            // documented spelling.
             .title_case_headers(true)
             .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_BUFFER)
@@ -58,7 +59,7 @@ impl Live {
         Ok(Self { sender, connection: Some(Box::new(connection)), progress })
     }
 
-    /// What passed of the present exchange.
+    /// The bytes written and read in the current exchange.
     pub(crate) fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -104,17 +105,17 @@ impl Live {
 
     /// Whether the next request can be sent on this connection, as far as is known here.
     pub(crate) fn is_usable(&mut self) -> bool {
-        // No error is reported: the next use looks again.
+        // Errors are ignored here: the next use finds them.
         drive(&mut self.connection, &mut Context::from_waker(Waker::noop()));
         self.connection.is_some() && self.sender.is_ready()
     }
 }
 
-/// Moves what can be moved.
+/// Reads and writes what is possible now.
 fn drive(connection: &mut Option<Box<Connection<Io, Full<Bytes>>>>, cx: &mut Context<'_>) {
     let Some(running) = connection else { return };
     if Pin::new(running.as_mut()).poll(cx).is_ready() {
-        // Dropping it answers the request that it did not get to.
+        // Dropping it fails the request that it has not sent.
         *connection = None;
     }
 }

@@ -1,9 +1,10 @@
-//! Which addresses must not be called (D54): everything that is not an ordinary public host.
+//! The addresses that must not be called (D54): all that are not ordinary public hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is private, local, reserved or otherwise special, so that a URL given by a
-/// customer must not lead there. IPv6 forms that carry an IPv4 address are judged by that too.
+/// customer must not lead there. IPv6 forms that contain an IPv4 address are judged by that address
+/// too.
 pub fn is_special(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_special_v4(v4),
@@ -40,7 +41,7 @@ fn v4_of(high: u16, low: u16) -> Ipv4Addr {
 fn is_special_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     match segments {
-        // Mapped, compatible and translated forms, NAT64: as good as the address inside.
+        // Mapped, compatible and translated forms, and NAT64: the same as the IPv4 address inside.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_special_v4(v4_of(high, low))
         }

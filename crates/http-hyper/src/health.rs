@@ -56,7 +56,7 @@ async fn readyz(call: OpenCall) -> Outcome {
     }
     let ready = call.shared.recado.ready();
     match tokio::time::timeout(options.limits.ready_timeout, ready).await {
-        // Whatever the reason, an old schema included: no traffic, please.
+        // For any reason, also an old schema, the process gets no traffic.
         Ok(ready) => ready.map_err(|error| {
             ErrorResponse::unavailable("the store is not ready").caused_by(error.to_string())
         })?,

@@ -65,7 +65,7 @@ where
     };
     let contact = remembered.as_ref().and_then(|kept| contact_of_answer(&kept.body));
     let answer = remembered.as_ref().map(written).transpose()?;
-    // The outcome stands whether or not it can be kept; a repeat finds the call still under way.
+    // The answer is given even if it cannot be remembered; a repeat then finds the call under way.
     if let Err(error) = calls.finish(ticket, answer, contact).await {
         tracing::warn!(%error, "an answer could not be kept for its idempotency key");
     }

@@ -1,4 +1,5 @@
-//! Routes of one's own in axum beside the surface: who calls, and errors that answer as the API does.
+//! For own routes in axum besides the surface: the caller of a request, and errors in the form of
+//! the API.
 
 use std::ops::Deref;
 
@@ -16,11 +17,11 @@ use crate::pipeline::{bearer, charge};
 use crate::{logging, request_id};
 
 /// The caller of a request by its API key, as the public API finds it (D6): the key is looked up
-/// (401), the plan of its company has to include the API (403), and the call is charged to the key's
-/// allowance (429). Its scopes are asked by the use cases that it is handed to, or by
+/// (401), the plan of its company has to include the API (403), and the call is charged to the
+/// key's allowance (429). Scopes are checked by the use cases that get the caller, or by
 /// [`Caller::require`].
 ///
-/// The state of the router has to be a [`Recado`], or have one
+/// The state of the router has to be a [`Recado`], or contain one
 /// ([`FromRef`](axum::extract::FromRef)).
 ///
 /// ```
@@ -64,9 +65,9 @@ where
     }
 }
 
-/// A refusal of the core that answers as the API does: the status, body and headers of its code, and
-/// an `X-Request-Id` that the log names where the cause is a fault of the server. Use it with `?` on
-/// whatever a use case answers.
+/// A refusal of the core as an answer of the API: the status, body and headers of its code, and an
+/// `X-Request-Id`, which the log has too if the cause is a failure of the server. Use it with `?`
+/// on the result of a use case.
 #[derive(Debug)]
 pub struct ApiError(ErrorResponse);
 

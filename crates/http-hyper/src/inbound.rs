@@ -1,4 +1,4 @@
-//! The hook that makes contacts or brings them up to date (4.9, 7.2).
+//! The hook that creates or updates contacts (4.9, 7.2).
 
 use recado_core::Code;
 use recado_core::inbound::{BODY_LIMIT, Upserted};

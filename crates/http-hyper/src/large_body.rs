@@ -1,6 +1,6 @@
-//! Reading bodies that may be large, of callers that are not known yet: what such a body takes of
-//! the memory for all of them follows what arrived of it, not what it says of itself, and it may
-//! not linger with it.
+//! Reading bodies of unverified callers that may be large. The share of memory of such a body
+//! depends on the bytes that have arrived, not on its declared size, and the body must arrive at a
+//! minimum pace.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use tokio::time::{Instant, timeout_at};
 use crate::body::{BodyError, Bound, RequestBody, check_declared, check_encoding};
 use crate::budget::{MemoryBudget, Share};
 
-/// How long a body waits for room before its sender is asked to come back. Less than gateways wait
-/// for an answer.
+/// How long a body waits for memory before its sender is asked to repeat the call. It is less than
+/// gateways wait for an answer.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
-/// How long a body that holds a share may lag behind the pace.
+/// How long a body with a share may be behind the pace.
 const LAG: Duration = Duration::from_secs(5);
-/// The pace: bytes a second that a body that holds a share has to arrive with.
+/// The pace: how many bytes a second of a body with a share have to arrive.
 const PACE: usize = 256 * 1024;
 
-/// Reads a body whose part beyond what is free needs a share of `budget`, which is to be kept until
+/// Reads a body whose part beyond the free bytes needs a share of `budget`. Keep the share until
 /// the body is dropped.
 ///
-/// The share grows as the body arrives, to at most twice of what arrived.
+/// The share grows as the body arrives, to at most twice the bytes that have arrived.
 pub(crate) async fn receive(
     headers: &HeaderMap,
     body: RequestBody,
@@ -43,7 +43,7 @@ pub(crate) async fn receive(
     let end = Instant::now() + bound.time;
     let mut bytes = Vec::with_capacity(whole(size.lower()).min(MemoryBudget::FREE));
     let (mut share, mut room) = (Share::default(), MemoryBudget::FREE);
-    // Since when it has held a share; waiting for more room is not its fault and does not count.
+    // Since when it has held a share; the time in which it waited for more memory does not count.
     let mut holding: Option<Instant> = None;
     loop {
         let late = holding.map(|since| since + LAG + due(bytes.len()));
@@ -112,7 +112,7 @@ mod tests {
         erase(StreamBody::new(frames))
     }
 
-    /// A budget beyond which somebody is already, who is to be kept.
+    /// A budget that the returned share exceeds already.
     async fn budget(bytes: usize) -> (MemoryBudget, Share) {
         let budget = MemoryBudget::new(bytes);
         let mut beyond = Share::default();
@@ -162,7 +162,7 @@ mod tests {
             let body = streamed(frames(sent));
             let reading = read(body, &budget);
             let mut reading = pin!(reading);
-            // The clock moves on only once all of it was read.
+            // The test clock advances only once all of it was read.
             assert!(tokio::time::timeout(Duration::from_secs(1), &mut reading).await.is_err());
             let left = KIB * KIB - held * KIB;
             assert!(has_room(&budget, left).await, "{held}");

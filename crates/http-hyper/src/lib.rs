@@ -4,12 +4,12 @@
 //!
 //! Recado's HTTP surface as a service over hyper, and its guarded HTTP client.
 //!
-//! [`RecadoHttp`] answers any request; [`serve`] runs it on a listener, or mount it in a server of
-//! your own. [`GuardedClient`] is the [`Transport`](recado_core::transport::Transport) of the core.
+//! [`RecadoHttp`] answers any request; [`serve`] runs it on a listener, or mount it in your own
+//! server. [`GuardedClient`] is the [`Transport`](recado_core::transport::Transport) of the core.
 //!
 //! With the feature `axum` it mounts in an axum application: `RecadoHttp` is a service for
-//! `Router::fallback_service`, the peer's address is taken from axum's `ConnectInfo`, and routes of
-//! one's own have `ApiCaller` and `ApiError`.
+//! `Router::fallback_service`, the peer's address is taken from axum's `ConnectInfo`, and own
+//! routes can use `ApiCaller` and `ApiError`.
 //!
 //! # Adding a path
 //!

@@ -1,5 +1,5 @@
-//! One structured line per request: what was called by whom and how it went. Never a path, a query,
-//! a body, a key or a phone (D70).
+//! One structured line per request: the route, the caller and the outcome. Never a path, a query, a
+//! body, a key or a phone (D70).
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use recado_core::ids::{CompanyId, KeyId};
 
 use crate::error::ErrorResponse;
 
-/// Who called, filled in as the checks find out.
+/// The company and key of a call, set by the checks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Who(Arc<CallerIds>);
 
@@ -31,7 +31,7 @@ impl Who {
     }
 }
 
-/// Writes down why a request failed, where its answer does not tell.
+/// Logs the cause of a failed request, which its answer does not contain.
 pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &ErrorResponse) {
     if let Some(cause) = failure.cause() {
         let request_id = request_id.to_str().unwrap_or_default();
@@ -39,7 +39,7 @@ pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &Er
     }
 }
 
-/// Writes the line of a request that was answered.
+/// Logs the line of an answered request.
 pub(crate) fn answered(
     request_id: &HeaderValue,
     method: &'static str,

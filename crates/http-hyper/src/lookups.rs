@@ -1,9 +1,8 @@
-//! Looking names up: for each name one look-up at a time, and so many in all.
+//! Bounded look-ups of names: one at a time for each name, and a limited number in all.
 //!
-//! The system's resolver holds a thread from its beginning to its end, whoever still waits for it,
-//! and the threads are those that everything blocking in the program shares. Names that others
-//! give us can be made to resolve slowly, so neither the names nor the callers may decide how many
-//! threads that takes.
+//! The system's resolver occupies a thread until the look-up ends, even if its callers stop
+//! waiting, and all blocking work of the program shares these threads. Others can choose names that
+//! resolve slowly, so the number of threads must not depend on the number of names or callers.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,14 +19,14 @@ const UNDER_WAY: usize = 64;
 /// What is looked up.
 type Name = (String, u16);
 
-/// What a look-up came to, once it has ended; no addresses if it failed.
+/// The result of a look-up, once it has ended; no addresses if it failed.
 type Answer = Option<Vec<SocketAddr>>;
 
 /// The look-ups of a client.
 pub(crate) struct LookUps {
     network: Arc<dyn Network>,
     permits: Arc<Semaphore>,
-    /// Those that have not ended; nothing is kept of one that has.
+    /// The look-ups under way; results are not kept.
     open: Mutex<HashMap<Name, watch::Sender<Answer>>>,
 }
 
@@ -38,7 +37,7 @@ impl LookUps {
     }
 
     /// The addresses of a name, none if it has none. Joins the look-up of the name that is under
-    /// way, or begins one. Leaving early does not end it for others.
+    /// way, or begins one. A caller that stops waiting does not end it for others.
     pub(crate) async fn addresses(self: &Arc<Self>, name: &str, port: u16) -> Vec<SocketAddr> {
         let mut answer = self.join((name.to_owned(), port));
         // An error says that the resolver panicked.
@@ -56,7 +55,8 @@ impl LookUps {
             open.insert(name.clone(), answer.clone());
             (LookUp { all: Arc::clone(self), name, answer, is_open: true }, receiver)
         };
-        // Not under the lock: a runtime that is shutting down drops the task here, which takes it.
+        // Not under the lock: a runtime that is shutting down drops the task here, and dropping it
+        // takes the lock.
         tokio::spawn(look_up.run());
         receiver
     }
@@ -66,7 +66,7 @@ impl LookUps {
     }
 }
 
-/// One look-up. It has its entry among those open until it ends, in whatever way.
+/// One look-up. Its entry in `open` is removed when it ends in any way.
 struct LookUp {
     all: Arc<LookUps>,
     name: Name,
@@ -79,13 +79,13 @@ impl LookUp {
         let Some(_permit) = self.permit().await else { return };
         let (name, port) = &self.name;
         let addresses = self.all.network.resolve(name, *port).await.unwrap_or_default();
-        // First, so that whoever has this answer and asks again is answered anew.
+        // Closed first, so that a caller with this answer that asks again starts a new look-up.
         self.close();
         self.answer.send_replace(Some(addresses));
     }
 
-    /// A place among those under way; none once nobody waits for this any more. Look-ups without
-    /// a place are therefore no more than their callers.
+    /// A permit to begin; none if no caller waits any more. So there are never more look-ups
+    /// without a permit than callers.
     async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
         let permit = Arc::clone(&self.all.permits).acquire_owned();
         tokio::pin!(permit);
@@ -107,7 +107,8 @@ impl LookUp {
         }
     }
 
-    /// Somebody may have joined since the last caller left; under the lock nobody can.
+    /// Closes it unless a caller waits. A caller may have joined since the last one left; under the
+    /// lock none can.
     fn close_unless_awaited(&mut self) -> bool {
         let mut open = self.all.open();
         if self.answer.receiver_count() > 0 {

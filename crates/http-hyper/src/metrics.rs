@@ -12,7 +12,7 @@ const DURATION: &str = "recado_http_request_duration_seconds";
 const IN_FLIGHT: &str = "recado_http_requests_in_flight";
 const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
 
-/// Says what the metrics mean; a recorder has to be installed before.
+/// Registers descriptions of the metrics; a recorder has to be installed before.
 pub(crate) fn describe() {
     describe_counter!(REQUESTS, Unit::Count, "Requests answered, by route, method and status.");
     describe_histogram!(
@@ -28,7 +28,7 @@ pub(crate) fn describe() {
     );
 }
 
-/// A method as a label: of those that the outside makes up there may be any number.
+/// A method as a label. Unknown methods share one label, as callers can invent any number of them.
 pub(crate) fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -58,7 +58,7 @@ pub(crate) fn answered(
     histogram!(DURATION, labels.iter()).record(duration.as_secs_f64());
 }
 
-/// Counts events that gateways told of.
+/// Counts events of gateways.
 pub(crate) fn gateway_events(result: &'static str, count: usize) {
     if count > 0 {
         counter!(GATEWAY_EVENTS, "result" => result).increment(count as u64);

@@ -1,4 +1,4 @@
-//! How the surface is set up: options, limits, and the gate of `/readyz`.
+//! The options of the surface, its limits, and the gate of `/readyz`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct QrPainter(Arc<Draw>);
 type Draw = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
 impl QrPainter {
-    /// One that draws so; `None` for a text that cannot be drawn.
+    /// A painter with this function, which returns `None` for a text that cannot be drawn.
     pub fn new(draw: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         Self(Arc::new(draw))
     }
@@ -35,19 +35,19 @@ impl fmt::Debug for QrPainter {
     }
 }
 
-/// How the HTTP surface behaves.
+/// The options of the HTTP surface.
 #[derive(Clone, Default)]
 pub struct HttpOptions {
     /// The operator's token; without one (or with an empty one) the operator API answers 404.
     pub operator_token: Option<SecretText>,
-    /// What `/metrics` answers; without it that path is 404.
+    /// Writes the answer of `/metrics`; without it that path is 404.
     pub metrics: Option<RenderMetrics>,
     /// The gate of `/readyz`. Keep a clone and close it when shutdown begins.
     pub readiness: Readiness,
-    /// Proxies whose `X-Forwarded-For` is believed: behind them, the inbound webhooks count clients
+    /// Proxies whose `X-Forwarded-For` is trusted: behind them, the inbound webhooks count clients
     /// by it (D13). Needs the peer's address, see [`PeerAddress`](crate::PeerAddress).
     pub trusted_proxies: Vec<IpNet>,
-    /// Draws pairing codes where the gateway makes no picture; without it there is none then.
+    /// Draws pairing codes if the gateway makes no picture; without it there is none then.
     pub qr_painter: Option<QrPainter>,
     /// Limits on requests.
     pub limits: Limits,
@@ -75,8 +75,8 @@ pub struct Limits {
     pub operator_body: usize,
     /// Bytes of a document (D70).
     pub document: usize,
-    /// Bytes of all bodies together that gateways post, beyond the first 64 KiB of each, and but for
-    /// one body at a time that may go on when there is no room. Who finds none waits 5 seconds.
+    /// Bytes of all bodies of gateways' calls together, beyond the first 64 KiB of each. One body
+    /// at a time may exceed it. A body waits at most 5 seconds for memory.
     pub gateway_bodies: usize,
     /// How long a JSON body may take to arrive.
     pub body_timeout: Duration,
@@ -100,8 +100,7 @@ impl Default for Limits {
     }
 }
 
-/// Whether the process wants traffic. Clones share one gate; it opens with the process and closes
-/// once.
+/// Whether the process accepts traffic. Clones share one gate; it is open at first and closes once.
 #[derive(Clone, Debug)]
 pub struct Readiness(Arc<AtomicBool>);
 

@@ -1,4 +1,5 @@
-//! Which client calls: the other end of the connection, or who stands behind a trusted proxy (D13).
+//! The client of a call: the other end of the connection, or the client behind a trusted proxy
+//! (D13).
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,10 +8,10 @@ use ipnet::IpNet;
 use recado_core::access::{ClientNet, client_address};
 
 /// The other end of the connection that a request came by, as an extension of the request.
-/// [`serve`](crate::serve) adds it. A server of your own that mounts
-/// [`RecadoHttp`](crate::RecadoHttp) has to add it too: the inbound webhooks limit how often a
-/// client may call, and all requests without one count as a single client, `0.0.0.0`. With the
-/// feature `axum`, axum's own `ConnectInfo<SocketAddr>` does as well: serve
+/// [`serve`](crate::serve) adds it. Your own server that mounts [`RecadoHttp`](crate::RecadoHttp)
+/// has to add it too: the inbound webhooks limit how often a client may call, and all requests
+/// without one count as a single client, `0.0.0.0`. With the feature `axum`, axum's own
+/// `ConnectInfo<SocketAddr>` does as well: serve
 /// `into_make_service_with_connect_info::<SocketAddr>()`.
 ///
 /// ```
@@ -24,7 +25,7 @@ use recado_core::access::{ClientNet, client_address};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
-/// The client of a request, as limits count clients (R78).
+/// The client of a request, as rate limits count clients (R78).
 pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
     let peer = peer_of(head).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
     let lines = head.headers.get_all("x-forwarded-for").iter();
@@ -33,7 +34,7 @@ pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
     ClientNet::of(client_address(peer, lines, |address| is_trusted(address, trusted)))
 }
 
-/// The other end of the connection, where somebody said it.
+/// The other end of the connection, if an extension has it.
 fn peer_of(head: &Parts) -> Option<SocketAddr> {
     let told = head.extensions.get::<PeerAddress>().map(|peer| peer.0);
     #[cfg(feature = "axum")]
@@ -45,7 +46,7 @@ fn peer_of(head: &Parts) -> Option<SocketAddr> {
 }
 
 /// Whether an address is in one of the networks. IPv4 networks may be written as IPv4-mapped ones,
-/// too; a wider IPv6 network holds no IPv4 address.
+/// too; a wider IPv6 network contains no IPv4 address.
 fn is_trusted(address: IpAddr, networks: &[IpNet]) -> bool {
     let holds = |network: &IpNet| match (network, address) {
         (IpNet::V6(mapped), IpAddr::V4(address)) => {

@@ -1,4 +1,4 @@
-//! The order of checks (D6): who calls, what is called, may they, how often, how much, what it says.
+//! The order of checks (D6): authentication, route, permission, rate, size of the body, content.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
 
-/// A request on its way through the checks.
+/// A request during the checks.
 pub(crate) struct Request {
     pub(crate) shared: Arc<Shared>,
     pub(crate) head: Parts,
@@ -152,7 +152,7 @@ async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company
     Ok(company)
 }
 
-/// The hook decides by itself who may call it and what it reads (D13).
+/// A hook authenticates its callers and reads its body itself (D13).
 async fn hook(mut request: Request) -> Outcome {
     let (route, path) = route(&mut request)?;
     let Endpoint::Hook(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
@@ -196,7 +196,7 @@ fn route(request: &mut Request) -> Result<(&'static Route, PathParts), ErrorResp
     }
 }
 
-/// What a request says beside its path.
+/// The parts of a request besides its path.
 struct RequestParts {
     params: Params,
     body: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Connections that wait for their next request.
+//! Unused connections that are kept for further requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,13 +12,14 @@ use crate::target::Origin;
 /// How often unused connections are searched.
 const SWEEP: Duration = Duration::from_secs(15);
 
-/// What a pool keeps.
+/// The limits of a pool.
 struct PoolLimits {
     /// How long an unused connection is kept.
     idle: Duration,
     /// How many unused connections are kept for one host.
     per_host: usize,
-    /// How many unused connections are kept in all; beyond that the one unused for longest goes.
+    /// How many unused connections are kept in all; beyond that the one unused for longest is
+    /// closed.
     in_all: usize,
 }
 
@@ -49,8 +50,9 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The connection to a host that was used last, if it still stands and was not unused for
-    /// longer than the caller wants; one that was stays for callers who want less.
+    /// The connection to a host that was used last, if it is still open and was not unused for
+    /// longer than `max_idle`. If it was unused for longer, it stays for callers with a larger
+    /// `max_idle`.
     pub(crate) fn take(&self, origin: &Origin, max_idle: Option<Duration>) -> Option<Live> {
         loop {
             let mut idle = {
@@ -94,7 +96,8 @@ impl Pool {
         }
     }
 
-    /// Drops what has been unused for too long or was closed by its peer; whether anything is left.
+    /// Closes connections that were unused for too long or that the peer has closed; returns
+    /// whether any are left.
     fn sweep(&self) -> bool {
         let mut dropped = Vec::new();
         let mut shelf = self.shelf();
@@ -127,7 +130,7 @@ impl Shelf {
     }
 }
 
-/// The task that sweeps, for as long as it lives: it may end with its runtime.
+/// Marks that the sweeping task runs, until it is dropped: the task may end with its runtime.
 struct Sweeping(Weak<Pool>);
 
 impl Drop for Sweeping {
@@ -174,7 +177,7 @@ mod tests {
         (Live::begin(stream).await.expect("begun"), theirs.expect("accepted").0)
     }
 
-    /// Keeps a connection for each host; answers their other ends.
+    /// Keeps a connection for each host; returns their other ends.
     async fn keep(pool: &Arc<Pool>, hosts: &[&str]) -> Vec<TcpStream> {
         let mut peers = Vec::new();
         for host in hosts {

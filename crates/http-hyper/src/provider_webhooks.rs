@@ -1,5 +1,4 @@
-//! What gateways post to the addresses of their connections, and the verification of such an address
-//! (D68).
+//! Webhooks of gateways, and the verification of their addresses (D68).
 
 use http::HeaderMap;
 use recado_core::Code;
@@ -62,7 +61,7 @@ pub(crate) const ROUTES: &[Route] = &[
 
 const PATH: &str = "/api/webhooks/provider/{connection_id}";
 
-/// The call was taken: whatever of it was to be kept is.
+/// The call was accepted, and its events are stored.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct TakenAnswer {}
@@ -86,7 +85,7 @@ async fn verify(call: HookCall) -> Outcome {
     Ok(Answer::bytes("text/plain; charset=utf-8", text).unkept())
 }
 
-/// Takes what a gateway posts (7.4, D68, R106).
+/// Handles a gateway's webhook (7.4, D68, R106).
 async fn take(mut call: HookCall) -> Outcome {
     let recado = call.recado.clone();
     let mut webhook = head(&call.headers, call.raw_query.as_deref());
@@ -96,7 +95,7 @@ async fn take(mut call: HookCall) -> Outcome {
         BodyError::TooLarge(_) => ErrorResponse::rejected(&ProviderWebhookError::TooLarge),
         fault => fault.of_gateway(),
     });
-    // The share is given back when the body is.
+    // The share is returned when the body is dropped.
     let (body, _share) = read?;
     webhook.body = body;
     let taken = recado.inbox().take_webhook(&called, &webhook).await?;
@@ -104,7 +103,7 @@ async fn take(mut call: HookCall) -> Outcome {
     Answer::hook(TakenAnswer {})
 }
 
-/// Counts what became of the events, and writes down what was not understood.
+/// Counts the outcomes of the events, and logs refused and unknown ones.
 fn tell(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
     metrics::gateway_events("stored", taken.stored);
     metrics::gateway_events("passed_over", taken.passed_over);

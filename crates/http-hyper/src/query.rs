@@ -1,22 +1,22 @@
-//! Query strings: percent and `+` decoding; a value that is no UTF-8 is refused by name (D7).
+//! Query strings: percent and `+` decoding; a value that is not UTF-8 is refused by name (D7).
 
 use percent_encoding::percent_decode_str;
 use recado_core::query::{InvalidParameter, Params};
 
-/// The longest list of pairs that is examined; a parameter beyond it is as good as unknown.
+/// How many pairs are examined; further parameters count as unknown.
 const MAX_PAIRS: usize = 1000;
 
 /// A query string, decoded.
 #[derive(Debug, Default)]
 pub(crate) struct QueryString {
     params: Params,
-    /// Names whose values are no UTF-8.
+    /// Names whose values are not UTF-8.
     broken: Vec<String>,
 }
 
 impl QueryString {
-    /// Decodes a raw query string. Never fails: what cannot be decoded is remembered by name and
-    /// refused only where the name means something.
+    /// Decodes a raw query string. Never fails: values that cannot be decoded are remembered by
+    /// name and refused only if the path has a parameter of this name.
     pub(crate) fn parse(raw: Option<&str>) -> Self {
         let (mut pairs, mut broken) = (Vec::new(), Vec::new());
         for pair in raw.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
@@ -24,7 +24,7 @@ impl QueryString {
                 break;
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            // A name that is no UTF-8 is an unknown name.
+            // A name that is not UTF-8 is an unknown name.
             let Some(name) = decode(name) else { continue };
             match decode(value) {
                 Some(value) => pairs.push((name, value)),
@@ -34,11 +34,11 @@ impl QueryString {
         Self { params: Params::new(pairs), broken }
     }
 
-    /// The parameters, given the names that the path knows (R15).
+    /// The parameters, for the names that the path has (R15).
     ///
     /// # Errors
     ///
-    /// When the value of a known parameter is no UTF-8, or one was sent more than once.
+    /// When the value of a known parameter is not UTF-8, or one was sent more than once.
     pub(crate) fn checked<'a>(
         self,
         known: impl IntoIterator<Item = &'a str>,
@@ -52,12 +52,13 @@ impl QueryString {
         Ok(self.params)
     }
 
-    /// The name of a parameter whose value is no UTF-8, of those that `is_known` knows.
+    /// The name of a known parameter whose value is not UTF-8.
     pub(crate) fn broken(&self, is_known: impl Fn(&str) -> bool) -> Option<&str> {
         self.broken.iter().map(String::as_str).find(|name| is_known(name))
     }
 
-    /// Every parameter in order, for those who choose their own; what is no UTF-8 is replaced.
+    /// Every parameter in order, for handlers with names of their own; bytes that are not UTF-8 are
+    /// replaced.
     pub(crate) fn lossy(raw: Option<&str>) -> Vec<(String, String)> {
         let pairs = raw.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
         let decoded = pairs.take(MAX_PAIRS).map(|pair| {
@@ -71,7 +72,7 @@ impl QueryString {
         decoded.collect()
     }
 
-    /// The parameters, whatever they hold.
+    /// The parameters, unchecked.
     pub(crate) const fn params(&self) -> &Params {
         &self.params
     }

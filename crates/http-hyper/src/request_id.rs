@@ -1,4 +1,4 @@
-//! Request ids: taken from the caller where they are harmless, else made.
+//! Request ids: the caller's if it is valid, else a new one.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub(crate) fn of(headers: &HeaderMap) -> HeaderValue {
 fn make() -> HeaderValue {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    // A request id names a line in a log: it has to be unlikely to repeat, not hard to guess.
+    // A request id names a line in a log: it must be unlikely to repeat, but may be easy to guess.
     let process = PROCESS.get_or_init(|| RandomState::new().hash_one(std::process::id()));
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     HeaderValue::try_from(format!("{process:016x}-{number:x}"))

@@ -9,10 +9,10 @@ use crate::call::{CompanyCall, HookCall, OpenCall, OperatorCall, PublicCall};
 use crate::error::Outcome;
 use crate::openapi::{Operation, QueryParam};
 
-/// A handler at work.
+/// The future of a handler.
 pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// How a path is called, which also says who may call it.
+/// The kind of a route: who may call it, and its handler.
 #[derive(Clone, Copy)]
 pub(crate) enum Endpoint {
     /// By the holder of a key with this scope.
@@ -21,9 +21,9 @@ pub(crate) enum Endpoint {
     Operator(fn(OperatorCall) -> HandlerFuture),
     /// By the operator, about the company of the path.
     Company(fn(CompanyCall) -> HandlerFuture),
-    /// By other systems; who may, the hook itself finds out.
+    /// By other systems; the hook itself authenticates them.
     Hook(fn(HookCall) -> HandlerFuture),
-    /// By anybody.
+    /// By any caller.
     Open(fn(OpenCall) -> HandlerFuture),
 }
 
@@ -121,7 +121,7 @@ impl Route {
         Self::new(method, path, Endpoint::Company(run), doc)
     }
 
-    /// What other systems post to a hook.
+    /// A path that other systems POST to.
     pub(crate) const fn hook(
         path: &'static str,
         run: fn(HookCall) -> HandlerFuture,
@@ -130,7 +130,7 @@ impl Route {
         Self::new(verb::POST, path, Endpoint::Hook(run), doc)
     }
 
-    /// What other systems ask a hook.
+    /// A path that other systems GET.
     pub(crate) const fn asked_hook(
         path: &'static str,
         run: fn(HookCall) -> HandlerFuture,

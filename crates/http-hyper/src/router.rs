@@ -34,7 +34,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
 /// The methods of one path.
 #[derive(Clone)]
 pub(crate) struct PathEntry {
-    /// The path with its variable parts unfilled: what metrics and logs name.
+    /// The path as a template, as in metrics and logs.
     pub(crate) template: &'static str,
     routes: Vec<&'static Route>,
 }
@@ -46,7 +46,7 @@ impl PathEntry {
         self.routes.iter().find(|route| (route.method)() == *wanted).copied()
     }
 
-    /// What `Allow` says.
+    /// The value of `Allow`.
     pub(crate) fn allow(&self) -> String {
         let mut methods = Vec::new();
         for route in &self.routes {
@@ -70,7 +70,7 @@ static ROUTER: LazyLock<matchit::Router<PathEntry>> = LazyLock::new(|| {
     let mut router = matchit::Router::new();
     for entry in entries {
         if entry.routes.iter().any(|route| route.suffixes) {
-            // What follows a slash may be nothing, which a wildcard does not match.
+            // The suffix may be a slash alone, which a wildcard does not match.
             for suffix in ["/", "/{*suffix}"] {
                 let path = format!("{}{suffix}", entry.template);
                 router.insert(path, entry.clone()).expect("no other path begins like this one");
@@ -81,7 +81,8 @@ static ROUTER: LazyLock<matchit::Router<PathEntry>> = LazyLock::new(|| {
     router
 });
 
-/// The place a path names. A trailing slash names another path (D8a).
+/// The entry of a path, with its variable parts. A path with a trailing slash is a different path
+/// (D8a).
 pub(crate) fn find(path: &str) -> Option<(&'static PathEntry, PathParts)> {
     let found = ROUTER.at(path).ok()?;
     Some((found.value, PathParts::new(&found.params)))

@@ -1,5 +1,4 @@
-//! The accept loop: bounded connections, bounded patience, and a stop that finishes what is in
-//! flight.
+//! The accept loop: bounded connections, timeouts, and a stop that completes requests in flight.
 
 use std::io;
 use std::net::SocketAddr;
@@ -26,18 +25,18 @@ use crate::timed_io::{Patience, Phase, TimedIo};
 const MAX_HEADERS: usize = 100;
 /// The most bytes the head of a request may have; more are a 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How long to wait after accepting failed (most likely for want of file descriptors).
+/// How long to wait after accepting failed (most likely for lack of file descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How much of a refused body is thrown away so that the peer can read why it was refused.
+/// How much of a refused body is read and dropped, so that the peer can read the answer.
 const LINGER_BYTES: usize = 32 * 1024 * 1024;
-/// For how long it is.
+/// For how long it is read.
 const LINGER: Duration = Duration::from_secs(5);
 /// How long a peer may send nothing of it.
 const LINGER_QUIET: Duration = Duration::from_secs(1);
 /// For how long while stopping.
 const LINGER_STOPPING: Duration = Duration::from_millis(200);
 
-/// How connections are treated.
+/// The options of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
     /// The most connections at once; further ones wait in the system's backlog.
@@ -46,7 +45,7 @@ pub struct ServeOptions {
     pub head_timeout: Duration,
     /// How long a connection may idle between two requests.
     pub idle_timeout: Duration,
-    /// How long a peer may take nothing of an answer.
+    /// How long a peer may read nothing of an answer.
     pub write_timeout: Duration,
     /// How long requests in flight may take after shutdown began.
     pub drain_timeout: Duration,
@@ -196,8 +195,8 @@ async fn connection(
     }
 }
 
-/// Closes our side and throws away, within bounds, what the peer is still sending: closing with
-/// unread bytes would reset the connection and could take the answer with it.
+/// Closes the sending side, and reads and drops, within limits, what the peer is still sending:
+/// closing with unread bytes would reset the connection, and the peer could lose the answer.
 async fn linger(mut stream: TcpStream, patience: Duration) {
     let _ = tokio::time::timeout(patience, async {
         if stream.shutdown().await.is_err() {

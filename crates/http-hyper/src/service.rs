@@ -1,4 +1,4 @@
-//! The service: any request in, one answer out, whatever happens in between.
+//! The service: one answer for every request, also after a panic.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -25,7 +25,7 @@ use crate::{metrics, pipeline, request_id, router};
 
 /// The body of every answer.
 pub type AnswerBody = Full<Bytes>;
-/// An answer on its way.
+/// The future of an answer.
 pub type AnswerFuture =
     Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
 
@@ -35,8 +35,8 @@ pub type AnswerFuture =
 /// It is a [`hyper::service::Service`], and with the feature `tower` a tower `Service`, over
 /// requests with any body. It has to run inside a tokio runtime.
 ///
-/// A request that changes something is carried to its end even when its caller hangs up. A panic
-/// while answering is a 500 and harms no other request.
+/// A request that changes something is completed even when its caller hangs up. A panic while
+/// answering is a 500 and does not affect other requests.
 #[derive(Clone)]
 pub struct RecadoHttp(Arc<Shared>);
 
@@ -110,7 +110,7 @@ async fn guarded(request: pipeline::Request) -> Outcome {
     answered.unwrap_or_else(|_| Err(ErrorResponse::internal("a handler panicked")))
 }
 
-/// Answers in a task of its own, so that a caller who hangs up cannot stop it half-way.
+/// Answers in a task of its own, so that it is completed when the caller hangs up.
 async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
     let under_way = shared.writes.subscribe();
     let answering = shared.recado.tasks().run(async move {

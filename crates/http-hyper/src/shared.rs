@@ -13,9 +13,9 @@ use crate::options::HttpOptions;
 pub(crate) struct Shared {
     pub(crate) recado: Recado,
     pub(crate) options: HttpOptions,
-    /// What the large bodies of gateways' calls may take.
+    /// The memory for the large bodies of gateways' calls.
     pub(crate) budget: MemoryBudget,
-    /// The OpenAPI document, made when it is first asked for.
+    /// The OpenAPI document, made at its first request.
     pub(crate) document: OnceLock<Bytes>,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,

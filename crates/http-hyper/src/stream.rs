@@ -1,4 +1,4 @@
-//! A connection's bytes, with or without TLS, and whether any have passed.
+//! The bytes of a connection, with or without TLS, and whether any were written or read.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// What has passed of one request and its answer.
+/// Whether bytes of one request and its answer were written and read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<Passed>);
 
@@ -58,7 +58,7 @@ impl Stream {
         Self { io: Io::Tls(Box::new(stream)), progress: Progress::default() }
     }
 
-    /// What passes through this connection.
+    /// The progress of the current request on this connection.
     pub(crate) fn progress(&self) -> Progress {
         self.progress.clone()
     }

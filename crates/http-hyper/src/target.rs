@@ -1,5 +1,5 @@
-//! What a URL names: a scheme, a host and a port, read once and strictly, so that what is checked
-//! and what is dialed cannot be two readings of one text (D54).
+//! The scheme, host and port of a URL. It is parsed once and strictly, so that the address that is
+//! checked and the one that is dialed cannot come from two different readings (D54).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,14 +10,14 @@ use recado_core::transport::TransportError;
 /// The longest name that can be resolved, with the dot that may end it.
 const MAX_NAME: usize = 254;
 
-/// Where connections lead that may be used for one another.
+/// The origin of a connection: connections of one origin may be used for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
     https: bool,
     authority: Authority,
 }
 
-/// A host as a URL names it.
+/// The host of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
     /// An address, in whatever form it was written.
@@ -54,7 +54,7 @@ impl OutboundTarget {
             return Err(invalid("it names a user"));
         }
         let host = read_host(authority.host())?;
-        // Not `port()`, which takes a port that is none for a missing one.
+        // Not `port()`, which treats an invalid port as a missing one.
         let port = match &authority.as_str()[authority.host().len()..] {
             "" if https => 443,
             "" => 80,
@@ -64,12 +64,12 @@ impl OutboundTarget {
         Ok(Self { https, host, port, authority, path })
     }
 
-    /// Which connections will do.
+    /// The origin whose connections can be used.
     pub(crate) fn origin(&self) -> Origin {
         Origin { https: self.https, authority: self.authority.clone() }
     }
 
-    /// What the line of a request asks for.
+    /// The target in the request line.
     pub(crate) fn request_uri(&self) -> Uri {
         Uri::from(self.path.clone())
     }
@@ -102,7 +102,7 @@ fn read_host(text: &str) -> Result<Host, TransportError> {
     if !ends_in_a_number(relative) {
         return Ok(Host::Name(text.to_owned()));
     }
-    // Resolvers read such a host as an address, each in its own way; browsers read it like this.
+    // Resolvers read such a host as an address in different ways; this is how browsers read it.
     let address = read_v4(relative).ok_or_else(|| invalid("its host is no IPv4 address"))?;
     Ok(Host::Address(address.into()))
 }
@@ -140,7 +140,7 @@ fn read_number(text: &str) -> Option<u64> {
     if digits.is_empty() {
         return Some(0);
     }
-    // Parsing alone would take a sign.
+    // Parsing alone would accept a sign.
     let is_number = digits.chars().all(|digit| digit.is_digit(radix));
     is_number.then(|| u64::from_str_radix(digits, radix).ok())?
 }

@@ -1,5 +1,5 @@
-//! Patience with a connection: how long the head of a request may take, how long a connection may
-//! idle between requests, and how long a peer may refuse to take what is written.
+//! Timeouts of a connection: how long the head of a request may take, how long a connection may
+//! idle between requests, and how long a peer may read nothing of what is written.
 
 use std::io;
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// How long each part of a connection's life may take.
+/// The timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// From the first byte of a request's head (or from accepting the connection) to its last.
     pub(crate) head: Duration,
     /// Between two requests.
     pub(crate) idle: Duration,
-    /// Until the peer takes more of an answer.
+    /// Until the peer reads more of an answer.
     pub(crate) write: Duration,
 }
 
@@ -26,7 +26,7 @@ const HEAD: u8 = 0;
 const BUSY: u8 = 1;
 const IDLE: u8 = 2;
 
-/// What a connection is doing; told by the service, watched by its [`TimedIo`].
+/// What a connection is doing; set by the service, read by its [`TimedIo`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phase(Arc<AtomicU8>);
 
@@ -129,7 +129,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for TimedIo<T> {
         match Pin::new(&mut self.io).poll_read(cx, buf) {
             Poll::Ready(read) => {
                 // The first bytes after an idle time begin a head. Its time runs from there, not
-                // from each byte, so that a trickle does not renew it.
+                // from each byte, so that single slow bytes do not renew it.
                 if buf.filled().len() > before && self.phase.get() == IDLE {
                     self.phase.0.store(HEAD, Ordering::Relaxed);
                     self.reading = None;

@@ -1,8 +1,8 @@
-//! What requests leave behind in logs and metrics: templates and ids, never what was sent (D70).
+//! Logs and metrics of requests contain route templates and ids, never what was sent (D70).
 //!
-//! A program of its own, in which the requests are made once: `tracing` remembers for the whole
-//! process whether a place that logs has a listener, so that threads without one, such as those
-//! of other tests, could silence it for all.
+//! This is a separate test program, which makes the requests once. `tracing` caches for the whole
+//! process whether a call site has a subscriber, so threads without one, such as those of other
+//! tests, could turn it off for all.
 
 use std::io::Write;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -70,7 +70,7 @@ impl Recorder for Kept {
 struct Traces {
     logs: String,
     metrics: String,
-    /// What must not be left behind.
+    /// The texts that must not occur.
     secrets: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ const UNTIL_FAILURE: usize = 14;
 
 static TRACES: LazyLock<Traces> = LazyLock::new(traces);
 
-/// Makes one request of each sort and keeps what it leaves behind.
+/// Makes one request of each kind, and collects logs and metrics.
 fn traces() -> Traces {
     let (logs, metrics) = (Kept::default(), Kept::default());
     let subscriber = tracing_subscriber::fmt()
@@ -101,7 +101,7 @@ fn traces() -> Traces {
     Traces { logs: logs.text(), metrics: metrics.text(), secrets }
 }
 
-/// Makes an endpoint and a template; the template's token.
+/// Makes an endpoint and a template; returns the template's token.
 async fn prepare(kit: &Kit) -> String {
     let company = kit.company.id;
     let body = |value: Value| value.as_object().expect("an object").clone();
@@ -144,7 +144,7 @@ async fn requests() -> Vec<String> {
         ("POST", query, "", ""),
         ("POST", format!("{dispatch}x"), "", ""),
         ("PUT", dispatch.clone(), "", ""),
-        // From here on without a store: what fails is explained in the log.
+        // From here on the store fails, and the log has the causes.
         ("POST", dispatch, "", ""),
         ("POST", hook.to_owned(), "", r#"{"phone":"+5511987654321"}"#),
     ];

@@ -15,10 +15,10 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 #[cfg(test)]
 use utoipa::{PartialSchema, ToSchema};
 
-// Groups are read with the suffix of the installation's codes, and two ways: the set of a PUT names
-// all that is wrong with it, a gateway's may lack subjects and hold what nobody knows.
+// Groups are read with the suffix of the installation's codes, and in two ways: a PUT's set is
+// answered with all its problems, a gateway's may lack subjects and have unknown fields.
 
-/// A group as a connection sees it.
+/// A group, as a connection reports it.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Group {
     /// `<id>@<group_suffix>`.
@@ -40,10 +40,10 @@ pub(crate) struct Group {
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Groups(Vec<Group>);
 
-// Which fields of a neutral event are read depends on its kind; all others, and those that nobody
-// knows, are passed over, and the first thing that is wrong is the event's result.
+// Which fields of a neutral event are read depends on its kind; all others, also unknown ones, are
+// ignored, and the first problem is the event's result.
 
-/// What a gateway tells, in the neutral form.
+/// Events of a gateway, in the neutral form.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Events {
     #[cfg_attr(test, schema(max_items = 1000))]
@@ -58,9 +58,9 @@ pub(crate) struct NeutralEvent {
     provider_message_id: Option<String>,
     /// The provider's time.
     timestamp: Option<Timestamp>,
-    /// Who wrote: digits, a LID, a business-scoped id, or a group code.
+    /// The sender: digits, a LID, a business-scoped id, or a group code.
     from: Option<String>,
-    /// Of an echo: to whom.
+    /// Of an echo: the recipient.
     to: Option<String>,
     /// Other names of the same person.
     aliases: Option<Vec<String>>,
@@ -71,7 +71,7 @@ pub(crate) struct NeutralEvent {
     content: Option<String>,
     media: Option<NeutralMedia>,
     quoted_provider_message_id: Option<String>,
-    /// What the quoted message said, for one that we do not have.
+    /// The text of the quoted message, if it is not stored here.
     quoted_content: Option<String>,
     quoted_type: Option<MessageType>,
     button: Option<NeutralButton>,
@@ -80,7 +80,7 @@ pub(crate) struct NeutralEvent {
     /// Of a status: `sent`, `delivered`, `read`, `failed`; of a connection: `connected`,
     /// `disconnected`.
     status: Option<String>,
-    /// Of a status: our own id of the message, where the gateway returns it.
+    /// Of a status: the message's id in this API, if the gateway returns it.
     reference: Option<MessageId>,
     error: Option<NeutralError>,
     groups: Option<Vec<Group>>,
@@ -118,7 +118,7 @@ pub(crate) struct NeutralError {
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Nothing {}
 
-/// Whatever another system writes.
+/// Any JSON of another system.
 pub(crate) struct AnyJson;
 
 #[cfg(test)]
@@ -133,14 +133,13 @@ impl PartialSchema for AnyJson {
 #[cfg(test)]
 impl ToSchema for AnyJson {}
 
-// A dispatch is read out of its body and its query together, and refused for the first thing that is
-// wrong.
+// A dispatch is read from its body and its query together, and refused for the first problem.
 
 /// A dispatch.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Dispatch {
     /// Anything that normalizes to a Brazilian phone number.
     phone_number: Option<String>,
-    /// By position. Where it is there, the query's variables do not count.
+    /// By position. If it is present, the query's variables are ignored.
     variables: Option<BTreeMap<String, String>>,
 }

@@ -1,4 +1,4 @@
-//! Putting the document together from the table of routes.
+//! Building the document from the table of routes.
 
 use std::collections::BTreeMap;
 
@@ -162,7 +162,7 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     })
 }
 
-/// What a call may be refused with: by its surface, by what it reads, and by itself; each code
+/// The refusals of a call: those of its surface, of reading its body, and of its own; each code
 /// once under each status.
 fn refusals(route: &Route, own: &[(u16, Code)]) -> BTreeMap<u16, Vec<&'static str>> {
     let shared = match route.endpoint {
@@ -216,8 +216,8 @@ fn of_calls(route: &Route) -> Vec<Code> {
     all
 }
 
-/// What every hook may refuse a call with. Gateways may call as often as they have to, and their
-/// bodies have a code of their own.
+/// The refusals that every hook has. Gateways have no rate limit, and their bodies have a code of
+/// their own.
 fn of_hooks(route: &Route) -> Vec<(u16, Code)> {
     let mut all = vec![
         (400, Code::InvalidPayload),

@@ -1,5 +1,4 @@
-//! What the document says about the gateways of one process: their names, and the settings of their
-//! connections.
+//! The gateways of one process in the document: their names, and the settings of their connections.
 
 use recado_core::connections::{GatewayView, SettingView};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
-//! The OpenAPI 3.1 document: made from the table of routes and from the schemas of the types that
-//! cross the wire, so that it cannot name a path that is not served or miss one that is.
+//! The OpenAPI 3.1 document: made from the table of routes and from the schemas of the types in
+//! requests and answers, so that it lists exactly the paths that are served.
 //!
 //! It is made by the tests, which compare it with `openapi.json`; what is served is that file. So
-//! programs that embed this crate build no generator of schemas.
+//! programs that embed this crate do not compile a generator of schemas.
 
 pub(crate) mod bodies;
 #[cfg(test)]
@@ -14,7 +14,7 @@ pub(crate) use operation::{Operation, ParamKind, QueryParam};
 use recado_core::connections::GatewayView;
 use serde_json::Value;
 
-/// The document without what differs from one process to the other.
+/// The document without the parts that differ between processes.
 const WRITTEN: &str = include_str!("../../openapi.json");
 
 /// The OpenAPI 3.1 document of the public API and the operator API, as JSON: for a process with these

@@ -10,14 +10,14 @@ use utoipa::ToSchema;
 
 use crate::error::status_of;
 
-/// Outside the tests no schema is asked for.
+/// Outside of tests no schema is generated.
 #[cfg(not(test))]
 pub(crate) trait ToSchema {}
 
 #[cfg(not(test))]
 impl<T> ToSchema for T {}
 
-/// A query parameter: read by this name, documented by the rest.
+/// A query parameter: its name, and its documentation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueryParam {
     pub(crate) name: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct QueryParam {
     pub(crate) kind: ParamKind,
 }
 
-/// What a query parameter may hold.
+/// The values of a query parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamKind {
     Text,
@@ -72,7 +72,7 @@ impl QueryParam {
     }
 }
 
-/// What is documented of one method of one path.
+/// The documentation of one method of one path.
 #[derive(Debug, Default)]
 pub(crate) struct Operation {
     pub(crate) id: &'static str,
@@ -217,7 +217,7 @@ impl Operation {
         self
     }
 
-    /// The same as these bytes, for those who ask for them by `Accept`.
+    /// The same answer as bytes of this type, if `Accept` prefers it.
     pub(crate) fn also_as(mut self, content_type: &'static str) -> Self {
         let schema =
             if content_type.starts_with("text/") { json!({"type": "string"}) } else { binary() };
@@ -280,7 +280,7 @@ impl Operation {
     }
 }
 
-/// Fields of answers that are sometimes absent; every other field is always there, if only as null.
+/// Fields of answers that are sometimes absent; every other field is always present, possibly null.
 const SOMETIMES: &[(&str, &str)] = &[
     ("ContactSummary", "shared_email"),
     ("ContactListItem", "link_clicks"),
@@ -292,8 +292,8 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("Bant", "authority_raw"),
 ];
 
-/// Says of an answer's schema what its derivation leaves open: that fields which may be null are
-/// there all the same, and that a part which may be absent is absent, not null.
+/// Completes the derived schema of an answer: fields that may be null are required, and a part that
+/// may be absent is absent, not null.
 fn complete(name: &str, schema: &mut Value) {
     let parts = schema.get_mut("allOf").and_then(Value::as_array_mut);
     for part in parts.into_iter().flatten() {
@@ -313,7 +313,7 @@ fn binary() -> Value {
     json!({"type": "string", "format": "binary"})
 }
 
-/// The schema of a success: `success` and what else stands at the root.
+/// The schema of a success: `success` and the other fields at the root.
 fn envelope(fields: &[(&str, Value, bool)]) -> Value {
     let mut properties = json!({"success": {"type": "boolean", "const": true}});
     let mut required = vec!["success"];

@@ -1,4 +1,4 @@
-//! Managing connections and their groups, and taking what their gateways tell (D64, D67).
+//! Managing connections and their groups, and receiving the events of their gateways (D64, D67).
 
 use recado_core::Code;
 use recado_core::connections::{ConnectionChange, ConnectionView, NewConnection};

@@ -1,5 +1,5 @@
-//! The operator's side of contacts: import, everything that is stored of one, and changes that the
-//! public API does not make.
+//! Contacts in the operator API: import, everything stored about one, and changes that the public
+//! API does not allow.
 
 use recado_core::Code;
 use recado_core::contacts::{

@@ -1,4 +1,4 @@
-//! What operators do with the conversation of a contact (3.1, 3.4, D42).
+//! Operators' actions on the conversation of a contact (3.1, 3.4, D42).
 
 use recado_core::Code;
 use recado_core::contacts::OperatorContact;
@@ -19,7 +19,7 @@ use crate::openapi::Operation;
 use crate::openapi::bodies::Nothing;
 use crate::route::{Route, verb};
 
-/// An action that only moves the conversation.
+/// An action that only changes the state of the conversation.
 macro_rules! act {
     ($path:literal, $action:ident, $id:literal, $summary:literal, $body:ident, $example:literal) => {
         Route::company(
@@ -142,7 +142,7 @@ struct ContactWithMessages {
     messages: Vec<MessageView>,
 }
 
-/// What every action that sends may be refused with.
+/// The refusals of every action that sends.
 fn sends(op: Operation) -> Operation {
     op.refuses(Code::ContactBlocked)
         .refuses(Code::GroupAnnounceOnly)

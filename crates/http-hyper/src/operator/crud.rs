@@ -1,5 +1,5 @@
-//! The five routes that most records of a company have, each with the use case it calls: the path,
-//! `use_cases.method`, with the type of its id where it is about one record, and the documentation.
+//! The five routes that most records of a company have. Each has its path, the use case it calls as
+//! `use_cases.method` (with the type of the id if it is about one record), and its documentation.
 //!
 //! `get!(ONE, tags.get(TagId), |op| …)` is a `GET` of `ONE` that answers
 //! `recado.tags().get(company, id)`.

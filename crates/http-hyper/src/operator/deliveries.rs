@@ -1,4 +1,4 @@
-//! Deliveries to outbound webhooks: what became of them, and trying them again (D56a).
+//! Deliveries to outbound webhooks: their outcomes, and redelivery (D56a).
 
 use recado_core::Code;
 use recado_core::deliveries::{DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView};

@@ -73,7 +73,7 @@ async fn read(call: CompanyCall) -> Outcome {
         .with_header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
 }
 
-/// What RFC 8187 lets stand for itself.
+/// The characters that RFC 8187 does not require to be encoded.
 const ATTR_CHARS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -88,7 +88,8 @@ const ATTR_CHARS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// Names the file twice: in plain ASCII for old clients, and as it is (RFC 6266).
+/// `Content-Disposition` with the name twice: in plain ASCII for old clients, and unchanged (RFC
+/// 6266).
 pub(crate) fn disposition(filename: &str) -> String {
     let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '%' | ';');
     let ascii: String = filename.chars().map(|c| if plain(c) { c } else { '_' }).collect();

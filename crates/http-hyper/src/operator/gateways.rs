@@ -1,5 +1,5 @@
-//! The gateways of this process, and asking those of connections: for a code to pair a phone with,
-//! their state, their templates, and what they sent that nobody knows.
+//! The gateways of this process, and requests to those of connections: a code for pairing a phone,
+//! the state, templates, and kinds of events that the adapter does not know.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -84,28 +84,28 @@ pub(crate) const ROUTES: &[Route] = &[
 const JSON: &str = "application/json";
 const PNG: &str = "image/png";
 const TEXT: &str = "text/plain";
-/// What every PNG begins with: bytes that are none are not served as one.
+/// The first bytes of every PNG: other bytes are not served as a PNG.
 const PNG_BEGINS: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The code that a phone is paired with.
+/// The code for pairing a phone.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct PairingView {
-    /// What the QR code says.
+    /// The text of the QR code.
     text: String,
-    /// Its picture in base64; null where nobody makes one.
+    /// Its picture in base64; null if neither the gateway nor the server draws one.
     png: Option<String>,
 }
 
-/// What a gateway told.
+/// A gateway's answer about a connection.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct Checked {
-    /// The connection, with its state by now.
+    /// The connection with its current state.
     connection: ConnectionView,
     /// Whether the gateway answered.
     answered: bool,
-    /// More that it told, in its own words.
+    /// Further details in the gateway's own form.
     #[cfg_attr(test, schema(value_type = Option<Object>))]
     detail: Option<Value>,
 }

@@ -1,4 +1,4 @@
-//! Looking at client organizations (D22); they are made by the cnpj of contacts.
+//! Reading client organizations (D22); a contact's cnpj creates them.
 
 use recado_core::NotFound;
 use recado_core::ids::OrganizationId;

@@ -130,7 +130,7 @@ fn v6_carriers(address: Ipv4Addr) -> Vec<String> {
     ]
 }
 
-/// Nothing that a URL with this host asks for is done.
+/// Asserts that a URL with this host is refused, and nothing is dialed.
 async fn is_refused(network: &std::sync::Arc<Watched>, host: &str) {
     let client = network.guarded();
     for (scheme, port) in [("http", ""), ("https", ""), ("http", ":8080"), ("https", ":80")] {
@@ -226,7 +226,7 @@ async fn an_allowed_address_is_dialed_as_it_was_written() {
         ("[2002:808:808::1]", "[2002:808:808::1]:80"),
     ] {
         let url = WebhookUrl::parse(&format!("http://{host}/hook")).expect(host);
-        // A client of its own: it has no connection yet.
+        // A new client has no connection yet.
         let client = network.guarded();
         assert_eq!(client.check(url.as_str()).await, Ok(()), "{host}");
         assert_eq!(network.dialed(), Vec::<String>::new(), "{host}: checking dials nothing");

@@ -20,7 +20,7 @@ const UNDER_WAY: usize = 64;
 const TIMED_OUT: Result<(), TransportError> =
     Err(TransportError::TimedOut { after_sending: false });
 
-/// A look-up that waits for the test to answer it; one that is dropped breaks the resolver down.
+/// A look-up that waits for the test to answer it; dropping it makes the resolver panic.
 struct Question {
     name: String,
     port: u16,
@@ -34,7 +34,7 @@ impl Question {
     }
 }
 
-/// A network whose resolver is the test, and that connects to nothing.
+/// A network whose names the test resolves, and that connects to nothing.
 struct Asking(mpsc::UnboundedSender<Question>);
 
 #[async_trait]
@@ -137,7 +137,7 @@ async fn a_caller_that_leaves_ends_the_look_up_for_nobody() {
     let mut second = Box::pin(client.check("http://hook.example/"));
     begin(&mut second.as_mut()).await;
     drop(first);
-    // Now nobody waits; the look-up goes on, and whoever comes joins it.
+    // Now no caller waits; the look-up goes on, and the next caller joins it.
     drop(second);
     let mut third = pin!(client.check("http://hook.example/"));
     begin(&mut third).await;
@@ -171,7 +171,7 @@ async fn a_name_that_does_not_answer_holds_up_no_other() {
 async fn look_ups_beyond_the_bound_wait_until_there_is_room_or_nobody_waits() {
     let (client, mut asked) = client();
     let urls: Vec<String> = (0..80).map(|dead| format!("http://dead{dead}.example/")).collect();
-    // Time passes only once everything that can be done is done.
+    // The test clock advances only when no task can run.
     let outcomes = futures_util::future::join_all(urls.iter().map(|url| client.check(url))).await;
     assert!(outcomes.iter().all(|outcome| *outcome == TIMED_OUT), "{outcomes:?}");
     let mut held = Vec::new();

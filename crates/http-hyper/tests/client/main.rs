@@ -1,4 +1,4 @@
-//! The guarded client on real sockets, against peers that do what each test says.
+//! The guarded client on real sockets, against peers that behave as each test specifies.
 
 mod addresses;
 mod lookups;

@@ -1,5 +1,5 @@
 //! Names: what is dialed is an address that was checked for that very connection, whatever the name
-//! resolves to before and after, and wherever the answer points (D54).
+//! resolves to before and after, and whatever address a redirect has (D54).
 
 use recado_core::transport::{Transport, TransportError};
 
@@ -22,7 +22,7 @@ async fn a_name_is_dialed_at_exactly_the_address_that_was_checked() {
         assert_eq!(client.send(delivery(URL)).await.expect("an answer").status, 200);
         assert_eq!(network.asked(), ["hook.example"], "resolved once for the connection");
         assert_eq!(network.dialed(), [dialed]);
-        // The connection stands; nothing is resolved or dialed again.
+        // The connection is still open; nothing is resolved or dialed again.
         assert_eq!(client.send(delivery(URL)).await.expect("an answer").status, 200);
         assert_eq!((network.asked().len(), network.dialed().len()), (0, 0));
     }

@@ -1,4 +1,4 @@
-//! One request and one answer, or what is said when there is none.
+//! One request and one answer, or the error if there is none.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::peer::{listen, open_client, read_head};
 
-/// A peer that answers every request on every connection with these bytes; answers how many
-/// connections it was offered.
+/// A peer that answers every request on every connection with these bytes; returns the number of
+/// connections.
 async fn answering(
     answer: &'static [u8],
     requests: usize,

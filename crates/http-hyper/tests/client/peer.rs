@@ -1,4 +1,4 @@
-//! What the tests talk to: peers on sockets, and a network that a test can watch.
+//! The peers of the tests on sockets, and a network that a test can observe.
 
 use std::collections::HashMap;
 use std::io;
@@ -50,9 +50,8 @@ pub(crate) async fn read_delivery(stream: &mut TcpStream) -> bool {
 
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// A network without a real one: names resolve to what the test says, and every connection leads
-/// to one peer that answers everything, whatever address was dialed. What was asked and dialed is
-/// kept.
+/// A simulated network: the test sets what names resolve to, and every connection leads to one peer
+/// that answers everything, whatever address was dialed. It records look-ups and dials.
 pub(crate) struct Watched {
     peer: SocketAddr,
     names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
@@ -82,7 +81,8 @@ impl Watched {
         })
     }
 
-    /// A name answers these lists of addresses, one after the other, and the last for ever.
+    /// Resolves a name to these lists of addresses, one after the other, and then always to the
+    /// last.
     pub(crate) fn name(&self, name: &str, answers: &[&[&str]]) {
         let address = |text: &&str| text.parse().expect("an address");
         let answers = answers.iter().map(|answer| answer.iter().map(address).collect()).collect();
@@ -94,12 +94,12 @@ impl Watched {
         GuardedClient::with_network(ClientOptions::default(), Arc::clone(self) as Arc<dyn Network>)
     }
 
-    /// The names that were resolved since this was last asked.
+    /// The names that were resolved since the last call.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.asked))
     }
 
-    /// The addresses that were dialed since this was last asked.
+    /// The addresses that were dialed since the last call.
     pub(crate) fn dialed(&self) -> Vec<String> {
         let dialed = std::mem::take(&mut *lock(&self.dialed));
         dialed.iter().map(ToString::to_string).collect()

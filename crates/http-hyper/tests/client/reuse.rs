@@ -11,7 +11,7 @@ use tokio::sync::Barrier;
 
 use crate::peer::{OK, delivery, listen, open_client, read_delivery};
 
-/// Serves each connection with `serve`, which is told how many came before it; counts them.
+/// Serves each connection with `serve`, which gets the number of earlier ones; counts them.
 fn serve<F>(
     listener: TcpListener,
     serve: impl Fn(TcpStream, usize) -> F + Send + 'static,
@@ -48,7 +48,7 @@ async fn a_receiver_that_closes_after_each_answer_costs_no_send() {
 #[tokio::test]
 async fn a_request_lost_on_a_reused_connection_is_repeated_on_a_new_one() {
     let (listener, url) = listen().await;
-    // Each connection dies on its second request, after that was read.
+    // Each connection breaks at its second request, after it was read.
     let connections = serve(listener, |mut stream, _| async move {
         answer_one(&mut stream).await;
         read_delivery(&mut stream).await;
@@ -126,7 +126,7 @@ async fn a_repeat_has_only_what_is_left_of_the_time() {
         if before == 0 {
             answer_one(&mut stream).await;
             read_delivery(&mut stream).await;
-            // The connection dies when half the time is over, and the next keeps silent.
+            // The connection breaks after half of the time, and the next one sends nothing.
             tokio::time::sleep(TIMEOUT / 2).await;
             return;
         }
@@ -164,7 +164,7 @@ async fn an_announced_close_and_a_stray_byte_end_a_connection() {
 async fn sixteen_connections_to_one_host_are_all_kept() {
     const AT_ONCE: usize = 16;
     let (listener, url) = listen().await;
-    // Nobody is answered before all have asked.
+    // No request is answered before all have arrived.
     let everyone = Arc::new(Barrier::new(AT_ONCE));
     let connections = serve(listener, move |mut stream, _| {
         let everyone = Arc::clone(&everyone);

@@ -1,4 +1,4 @@
-//! Answers whose status is all that counts (D53), and bounds on what is read of any.
+//! Answers of which only the status counts (D53), and limits on the bytes that are read of any.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::peer::{delivery, listen, open_client, read_delivery};
 
-/// What a peer does after the bytes it answers.
+/// What a peer does after its answer.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
     HangUp,
@@ -17,7 +17,7 @@ enum Then {
     Repeat(&'static [u8]),
 }
 
-/// A peer that answers one request like this; answers how much it could write.
+/// A peer that answers one request in this way; returns how much it could write.
 async fn peer(answer: &'static [u8], then: Then) -> (String, JoinHandle<usize>) {
     let (listener, url) = listen().await;
     let served = tokio::spawn(async move {
@@ -78,7 +78,7 @@ async fn a_body_that_stalls_is_waited_for_one_second() {
     assert_eq!(status_and_body(delivery(&url)).await, answered(200, b"0123"));
     let took = began.elapsed();
     assert!((900..2_000).contains(&took.as_millis()), "{took:?}");
-    // The connection is gone at once.
+    // The connection is closed at once.
     served.await.expect("no panic");
     assert!(began.elapsed() < Duration::from_secs(3));
 }

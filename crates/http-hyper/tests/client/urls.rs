@@ -1,4 +1,5 @@
-//! URLs that parsers read differently: what could be read as another host is called nowhere (D54).
+//! URLs that parsers read differently: a URL that could be read as another host is never called
+//! (D54).
 
 use recado_core::transport::Transport;
 use recado_core::webhooks::WebhookUrl;
@@ -7,7 +8,7 @@ use crate::peer::{OK, Watched, delivery};
 
 /// URLs that are refused by their form, when they are registered and by the client.
 const REFUSED: &[&str] = &[
-    // No absolute http or https URL.
+    // Not absolute http or https URLs.
     "",
     "/",
     "127.0.0.1",
@@ -37,7 +38,7 @@ const REFUSED: &[&str] = &[
     "data:text/plain,x",
     "jar:http://127.0.0.1!/",
     "url:http://127.0.0.1/",
-    // Users, and what is taken for one.
+    // Users, and texts that parsers take for a user.
     "http://user@hook.example/",
     "http://user:secret@hook.example/",
     "http://@127.0.0.1/",
@@ -135,7 +136,7 @@ const REFUSED: &[&str] = &[
     "http://*/",
     "http://!127.0.0.1/",
     "http://~127.0.0.1/",
-    // Ports that are none.
+    // Invalid ports.
     "http://hook.example:/",
     "http://hook.example:0/",
     "http://hook.example:65536/",

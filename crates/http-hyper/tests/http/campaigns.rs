@@ -1,4 +1,4 @@
-//! Campaigns: managed by the operator, seen by the company.
+//! Campaigns: managed by the operator, read by the company.
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::provider_webhooks::calling;
 use crate::site::{Reply, Site, TOKEN};
 
-/// The records that examples speak of.
+/// The ids of the records in examples.
 const EXAMPLE_CONTACT: &str = "01939b5e-0000-7000-8000-000000000001";
 const EXAMPLE_CONNECTION: &str = "01939b5e-0000-7000-8000-000000000002";
 const EXAMPLE_DEBIT: &str = "01939b5e-0000-7000-8000-000000000003";
@@ -18,7 +18,7 @@ const EXAMPLE_MEMBER: &str = "01939b5e-0000-7000-8000-000000000004";
 const EXAMPLE_TEMPLATE: &str = "01939b5e-0000-7000-8000-000000000005";
 const EXAMPLE_LIST: &str = "01939b5e-0000-7000-8000-000000000006";
 const EXAMPLE_OTHER: &str = "01939b5e-0000-7000-8000-000000000007";
-/// Of the endpoint that takes the example.
+/// The secret of the endpoint that gets the example.
 const SECRET: &str = "the-secret-of-the-endpoint";
 const CAMPAIGNS: &str = "/operator/v1/companies/{company_id}/campaigns";
 const CONTACTS: &str = "/operator/v1/companies/{company_id}/contacts";
@@ -174,7 +174,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     site.kit.app.deliveries().drain().await;
     let mut made: BTreeMap<String, String> = BTreeMap::from([(DELIVERIES.to_owned(), delivery)]);
     let mut tried = 0;
-    // What is made first can be changed later.
+    // Records are made first, so that later examples can change them.
     for method in ["post", "put", "patch"] {
         for (path, item) in document["paths"].as_object().expect("paths") {
             let operation = &item[method];
@@ -213,7 +213,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
                 made.insert(path.clone(), id.to_owned());
             }
             tried += 1;
-            // What an example leaves behind must not stand in the way of the next ones.
+            // The records of an example must not conflict with those of the next ones.
             if path == CONTACTS {
                 let last = format!(r#"{{"last_connection_id":"{connection}"}}"#);
                 site.company("PATCH", &format!("/contacts/{}", made[path]), &last).await;

@@ -1,4 +1,4 @@
-//! Asking gateways on behalf of the operator: pairing codes, state, templates; and merging contacts.
+//! The operator's requests to gateways: pairing codes, state, templates; and merging contacts.
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError, ProviderTemplate};
@@ -10,7 +10,7 @@ use crate::hooks::refusal;
 use crate::provider_webhooks::calling;
 use crate::site::{Reply, Setup, Site, TOKEN};
 
-/// As much of a picture as is examined.
+/// The bytes of a picture that are checked.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nx";
 
 fn code(png: Option<&[u8]>) -> Result<Pairing, ProviderError> {
@@ -49,7 +49,7 @@ async fn a_pairing_code_is_given_in_the_form_that_is_asked_for() {
 async fn a_picture_that_the_gateway_does_not_make_is_null_or_refused() {
     let site = Site::new().await;
     let (connection, _) = calling(&site).await;
-    // Bytes that are no PNG are none either.
+    // Bytes that are not a PNG count as no picture.
     for none in [code(None), code(Some(b"\x89PNG")), code(Some(b"<svg/>")), code(Some(b""))] {
         site.kit.provider.set_pairing(none);
         assert_eq!(qr(&site, &connection, "").await.data()["png"], Value::Null);

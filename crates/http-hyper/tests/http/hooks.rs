@@ -1,5 +1,5 @@
-//! What hooks have in common: the form of their refusals, who may call before what is said, bodies
-//! that are too large, slow or broken, and who counts as one client.
+//! The common behaviour of hooks: the form of their refusals, authentication before the body,
+//! bodies that are too large, slow or broken, and which calls count as one client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,8 @@ pub(crate) const SECRET: &str = "the-secret-of-the-endpoint";
 const UNKNOWN_TOKEN: &str = "00000000-0000-4000-8000-00000000dead";
 const INBOUND: &str = "/api/webhooks/incoming/leads";
 
-/// A site whose callers say for themselves which client they are, with an endpoint `leads` and a
-/// template `boas_vindas` with two variables.
+/// A site whose callers choose their client by a header, with an endpoint `leads` and a template
+/// `boas_vindas` with two variables.
 pub(crate) struct Hooks {
     pub(crate) site: Site,
     pub(crate) endpoint: String,
@@ -248,7 +248,7 @@ async fn the_eleventh_call_of_a_client_is_429_before_anything_else() {
         assert_eq!(reply.header("retry-after"), Some("6"));
         assert_eq!(hooks.post(2, path, "").await.status, 404, "another client");
     }
-    // One counter for all endpoints, another for dispatches; both are used up by now.
+    // One counter for all endpoints, another for dispatches; both are exhausted by now.
     assert_eq!(hooks.post(1, INBOUND, "{}").await.status, 429);
     assert_eq!(hooks.post(1, &hooks.dispatch, "{}").await.status, 429);
     hooks.site.kit.clock.advance(Duration::from_millis(5_999));
@@ -265,7 +265,7 @@ async fn what_is_forwarded_counts_only_from_trusted_proxies_and_all_lines_of_it_
         let reply = hooks.site.send("POST", "/api/webhooks/incoming/x", headers, b"").await;
         reply.status
     };
-    // The rightmost entry that no proxy has is the client, whatever it claims before.
+    // The rightmost entry that is not a proxy is the client, whatever stands before it.
     for n in 0..10 {
         let lines = format!(
             "X-Forwarded-For: 203.0.113.{n}\r\nX-Forwarded-For: [2001:db8::{n}]:443, 127.0.0.2\r\n"

@@ -1,4 +1,5 @@
-//! Too much, too slow, too odd: a 4xx or a closed connection, and a server that stays well.
+//! Requests that are too large, too slow or malformed: a 4xx or a closed connection, and a server
+//! that goes on answering.
 
 use std::time::Duration;
 

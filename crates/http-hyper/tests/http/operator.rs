@@ -191,7 +191,7 @@ async fn a_tracked_link_leads_on_and_counts_people_only() {
     let reply = site.send("GET", &path, browser, b"").await;
     assert_eq!((reply.status, reply.header("location")), (302, Some(url)));
     assert_eq!(reply.header("cache-control"), Some("no-store"));
-    // A preview, a prefetch and a HEAD lead on too, and count for nothing.
+    // A preview, a prefetch and a HEAD are redirected too, but not counted.
     assert_eq!(site.send("GET", &path, "User-Agent: WhatsApp/2.23\r\n", b"").await.status, 302);
     let prefetch = format!("{browser}Sec-Purpose: prefetch\r\n");
     assert_eq!(site.send("GET", &path, &prefetch, b"").await.status, 302);

@@ -1,4 +1,4 @@
-//! The order of checks (D6) and what each answers (D5).
+//! The order of checks (D6) and the answer of each (D5).
 
 use crate::site::{Setup, Site};
 
@@ -69,7 +69,7 @@ async fn the_plan_comes_before_the_scope_and_the_scope_before_the_rate() {
     assert_eq!(reply.json()["details"]["required_plan"], "enterprise");
 
     let reader = limited_key(&site, r#"["contacts:read"]"#, "enterprise").await;
-    // Refused for want of a scope as often as it likes: nothing is charged.
+    // Calls that are refused for lack of a scope are not charged.
     for _ in 0..5 {
         let reply = site.send("POST", "/api/v1/contacts", &reader, b"not json").await;
         assert_eq!(reply.refusal(), (403, "INSUFFICIENT_SCOPE".to_owned()));
@@ -101,7 +101,7 @@ async fn an_export_call_uses_both_allowances_and_a_listing_only_one() {
     assert_eq!(site.send("GET", export, &reader, b"").await.status, 200);
     let refused = site.send("GET", export, &reader, b"").await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
-    // The refused export charged neither allowance.
+    // The refused export was charged to neither limit.
     assert_eq!(site.send("GET", "/api/v1/contacts", &reader, b"").await.status, 200);
     assert_eq!(site.send("GET", "/api/v1/contacts", &reader, b"").await.status, 429);
 }

@@ -1,5 +1,5 @@
-//! What gateways post to their connections' addresses: in which order a call is refused, what is
-//! answered, and how much of many large bodies is held at once.
+//! Webhooks of gateways: the order of refusals, the answers, and how much of many large bodies is
+//! held in memory at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,7 +239,7 @@ async fn an_unreachable_store_asks_the_gateway_to_come_back() {
 
 #[tokio::test]
 async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
-    /// Lets only one call in.
+    /// A gateway that admits only one call.
     struct Picky;
     #[async_trait::async_trait]
     impl recado_core::gateway::Provider for Picky {
@@ -298,7 +298,7 @@ struct Answered {
     body: Value,
 }
 
-/// A body of 16 MiB of which nothing ever comes.
+/// A body of 16 MiB of which nothing ever arrives.
 struct Silent;
 
 impl hyper::body::Body for Silent {
@@ -317,7 +317,7 @@ impl hyper::body::Body for Silent {
     }
 }
 
-/// The surface without sockets, with little room for large bodies.
+/// The surface without sockets, with little memory for large bodies.
 struct Cramped {
     service: RecadoHttp,
     address: String,
@@ -356,13 +356,13 @@ impl Cramped {
         })
     }
 
-    /// A call that has sent a mebibyte and a half, and sends the rest when it is told.
+    /// A call that has sent one and a half mebibytes, and sends the rest on a signal.
     async fn begin(&self) -> (oneshot::Sender<()>, JoinHandle<Answered>) {
         let (go, gone) = oneshot::channel::<()>();
         let (read, mut was_read) = mpsc::channel::<()>(1);
         let first = futures_util::stream::iter([MIB, MIB / 2]);
         let last = futures_util::stream::once(async move {
-            // Asked for more, the server has taken what came before.
+            // When it asks for more, the server has read what came before.
             let _ = read.send(()).await;
             let _ = gone.await;
             MIB / 2
@@ -379,11 +379,11 @@ impl Cramped {
 #[tokio::test(start_paused = true)]
 async fn a_large_body_waits_until_others_are_done_and_a_small_one_does_not() {
     let cramped = Cramped::new().await;
-    // One holds all there is, one is the one that may go on nevertheless.
+    // The first holds the whole budget, the second is the one that may exceed it.
     let (go, first) = cramped.begin().await;
     let (go_on, second) = cramped.begin().await;
     let mut third = cramped.ask(2 * MIB);
-    // The clock only moves on once everybody waits.
+    // The test clock advances only when all tasks wait.
     assert!(tokio::time::timeout(Duration::from_secs(4), &mut third).await.is_err());
     assert_eq!(cramped.ask(64 * 1024).await.expect("answered").status, 200);
     go.send(()).expect("it waits");

@@ -1,4 +1,4 @@
-//! The public API's paths: what each hands to the core, and how its answer is written.
+//! The public API's paths: what each passes to the core, and how its answer is written.
 
 use serde_json::{Value, json};
 

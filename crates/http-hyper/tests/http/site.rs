@@ -1,4 +1,4 @@
-//! A server on a port of its own, and a client that writes what it is told, byte for byte.
+//! A server on its own port, and a client that sends given bytes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Setup {
     pub(crate) metrics: Option<RenderMetrics>,
     pub(crate) limits: Limits,
     pub(crate) qr_painter: Option<QrPainter>,
-    /// Proxies that are believed.
+    /// The trusted proxies.
     pub(crate) trusted: &'static [&'static str],
 }
 

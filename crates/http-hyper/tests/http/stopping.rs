@@ -1,4 +1,4 @@
-//! The stop: what is in flight is finished, the rest is closed.
+//! The stop: requests in flight are completed, other connections are closed.
 
 use std::time::Duration;
 

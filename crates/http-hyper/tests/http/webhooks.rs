@@ -34,7 +34,7 @@ async fn tested(site: &Site, webhook: &str) -> String {
     format!("/deliveries/{}", id(&reply.data()))
 }
 
-/// What receivers answer from now on.
+/// Sets the status that receivers answer from now on.
 fn receivers_answer(site: &Site, status: u16) {
     site.kit.transport.otherwise(Ok(OutboundResponse::new(status, b"Obrigado".to_vec())));
 }
@@ -200,7 +200,7 @@ async fn the_company_comes_before_the_body_and_the_body_before_the_webhook() {
         let malformed = site.company(method, &path.replace(NOBODY, "x"), "{}").await;
         assert_eq!(malformed.json(), unknown.json(), "{method} {path}");
     }
-    // Another company's records answer like none.
+    // Another company's records are answered like missing ones.
     for path in [&at, &delivery] {
         let reply = site.operator("GET", &format!("/companies/{}{path}", other.id), "").await;
         assert_eq!(reply.refusal(), refusal(404, "NOT_FOUND"), "{path}");
@@ -287,7 +287,7 @@ async fn deliveries_are_listed_newest_first_by_page_and_filter() {
     assert_eq!(listed("?event=message.sent").await, (Vec::new(), 0));
     assert_eq!(listed(&format!("?webhook_id={NOBODY}")).await, (Vec::new(), 0));
 
-    // A deleted webhook's deliveries stay, given up.
+    // A deleted webhook's deliveries stay, cancelled.
     site.company("DELETE", &second, "").await;
     assert_eq!(listed("?status=failed").await, (vec![made[1].clone()], 1));
 }
