@@ -1,5 +1,5 @@
-//! The parts of a test installation: a fresh database, and a server in this process whose clock,
-//! documents and calls to the outside are in the test's hands.
+//! The parts of a test installation: a fresh database, and a server within this process. The test
+//! controls the server's clock, documents and outbound requests.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -28,17 +28,17 @@ use crate::world::OPERATOR;
 /// Which store a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// An SQLite file.
+    /// SQLite, in a file.
     Sqlite,
-    /// A Postgres server.
+    /// Postgres.
     Postgres,
 }
 
-/// A database of its own for one test.
+/// A database for one test.
 pub enum Database {
-    /// A file in a folder that goes with the test.
+    /// A file in a folder that is deleted after the test.
     Sqlite(TempDir),
-    /// A database on the server that all tests of the process share.
+    /// A database on the server that all tests of this process use.
     Postgres(TestDatabase),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// An empty database, not yet migrated.
+    /// An empty database without a schema.
     pub fn fresh(kind: StoreKind) -> Self {
         match kind {
             StoreKind::Sqlite => Self::Sqlite(tempfile::tempdir().expect("a temporary folder")),
@@ -57,17 +57,17 @@ impl Database {
         }
     }
 
-    /// A database with the current schema and nothing in it.
+    /// A database with the current schema and no rows.
     pub fn migrated(kind: StoreKind) -> Self {
         static TEMPLATE: OnceLock<TestDatabase> = OnceLock::new();
         match kind {
-            // A new file is migrated faster than one is copied.
+            // Migrating a new file is faster than copying one.
             StoreKind::Sqlite => Self::fresh(kind),
             StoreKind::Postgres => Self::Postgres(TEMPLATE.get_or_init(template).copy()),
         }
     }
 
-    /// Which store it is.
+    /// The kind of its store.
     pub fn kind(&self) -> StoreKind {
         match self {
             Self::Sqlite(_) => StoreKind::Sqlite,
@@ -75,7 +75,7 @@ impl Database {
         }
     }
 
-    /// Its address as `--database` takes it.
+    /// Its URL, as for `--database`.
     pub fn url(&self) -> String {
         match self {
             Self::Sqlite(folder) => format!("sqlite:{}", folder.path().join("recado.db").display()),
@@ -83,7 +83,7 @@ impl Database {
         }
     }
 
-    /// Everything that is stored, as text, to look for what must not be there.
+    /// Everything that is stored, as text, to search for data that must not be stored.
     pub async fn everything(&self) -> String {
         match self {
             Self::Sqlite(folder) => {
@@ -99,7 +99,7 @@ impl Database {
     }
 }
 
-/// Migrates a database that others are copied from, and leaves nobody connected to it.
+/// Migrates a database that others are copied from, and waits until it has no connections.
 fn template() -> TestDatabase {
     let migrating = || {
         let database = TestPostgres::shared().fresh_database();
@@ -113,11 +113,11 @@ fn template() -> TestDatabase {
         });
         database
     };
-    // Tests run on a runtime of their own already.
+    // The test runs within a runtime, and runtimes cannot be nested.
     std::thread::scope(|scope| scope.spawn(migrating).join().expect("a template"))
 }
 
-/// Waits until the server has noticed that all connections to a database were closed.
+/// Waits until the server has noticed that all connections to a database are closed.
 async fn alone(database: &TestDatabase) {
     let server = TestPostgres::shared().url();
     let (client, connection) =
@@ -150,77 +150,77 @@ async fn dump(url: &str) -> String {
     all
 }
 
-/// The test clock with a way back.
+/// The test clock, which can also be set back.
 #[derive(Clone, Debug, Default)]
 pub struct HandClock(TestClock);
 
 impl HandClock {
-    /// Moves it on.
+    /// Moves the clock forwards.
     pub fn advance(&self, by: Duration) {
         self.0.advance(by);
     }
 
-    /// Moves it back, as a clock that is corrected does.
+    /// Moves the clock back, as a correction does.
     pub fn set_back(&self, by: Duration) {
         self.0.set(self.0.now().minus(by));
     }
 
-    /// What it shows.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.0.now()
     }
 }
 
-/// Where calls to the outside go.
+/// How outbound requests are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outside {
-    /// Nowhere: they are answered by a script.
+    /// They are not made: a script answers them.
     #[default]
     Scripted,
-    /// Over sockets, to private addresses too.
+    /// Over sockets, also to private addresses.
     Open,
-    /// Over sockets, to public addresses only.
+    /// Over sockets, only to public addresses.
     Guarded,
 }
 
-/// How a server differs from the usual one.
+/// The settings of a test server that differ from the usual ones.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// The clock, if it is shared with another server.
     pub clock: Option<HandClock>,
-    /// Leaves the schema as it is.
+    /// Does not migrate the database.
     pub no_migrate: bool,
-    /// Leaves out the background loops; [`TestServer::run_due_jobs`] does their work.
+    /// Does not run the background loops; [`TestServer::run_due_jobs`] does their work.
     pub no_background: bool,
     /// Starts without an operator token.
     pub no_operator: bool,
-    /// The database's address, if it is not reached directly.
+    /// The URL of the database, if the server uses another one.
     pub database_url: Option<String>,
-    /// Where its calls to the outside go.
+    /// How outbound requests are made.
     pub outside: Outside,
-    /// The waits between the attempts at a delivery.
+    /// The waits between the attempts of a delivery.
     pub retry_waits: Option<[Duration; 4]>,
-    /// How long one attempt at a delivery may take.
+    /// The time limit of one attempt of a delivery.
     pub webhook_timeout: Option<Duration>,
     /// How long finished deliveries and events are kept.
     pub retention: Option<Duration>,
-    /// The suffix of group codes, if it is not the usual one.
+    /// The suffix of group codes, if it is not the default one.
     pub group_suffix: Option<&'static str>,
-    /// The gateways it has, if they are not those of the binary.
+    /// Its gateways, if they are not those of the binary.
     pub providers: Option<Providers>,
-    /// The networks whose proxies are believed when they say who calls.
+    /// The networks of proxies whose header about the client's address is trusted.
     pub trusted_proxies: &'static [&'static str],
 }
 
-/// A server in this process.
+/// A server within this process.
 pub struct TestServer {
-    /// Where it listens.
+    /// The address that it listens on.
     pub addr: SocketAddr,
-    /// Its clock; it stands still until it is moved.
+    /// Its clock, which only the test moves.
     pub clock: HandClock,
-    /// Its documents, which fail on demand.
+    /// Its documents. Their store fails on demand.
     pub files: FaultyFiles,
-    /// Its calls to the outside.
+    /// Its outbound requests.
     pub transport: ScriptedTransport,
     /// Its store, which fails on demand.
     pub store: FaultyStore,
@@ -248,7 +248,8 @@ impl TestServer {
         Self { addr, clock, files, transport, store, documents, setup, running }
     }
 
-    /// Stops it gracefully and starts another one with the same clock, documents and calls.
+    /// Stops the server gracefully and starts another one with the same clock, documents and
+    /// transport.
     pub async fn restart(&mut self, database: &Database) {
         if let Some(running) = self.running.take() {
             running.stop().await;
@@ -260,39 +261,39 @@ impl TestServer {
         self.running = Some(running);
     }
 
-    /// Does all background work that is due now.
+    /// Runs all background work that is due.
     pub async fn run_due_jobs(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.jobs().run_one().await.expect("the store works") {}
     }
 
-    /// Settles the sends whose outcome could not be recorded, as the background work does.
+    /// Ends the sends whose outcome could not be recorded, as the background work does.
     pub async fn recover_sends(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.sending().recover().await.expect("the store works") {}
     }
 
-    /// Sends everything that campaigns may send at this moment.
+    /// Sends everything that campaigns may send at the current time.
     pub async fn drain_campaigns(&self) {
         self.running.as_ref().expect("it runs").recado.campaigns().drain().await;
     }
 
-    /// Where its calls to the outside go once it is started again.
+    /// Sets how outbound requests are made after the next start.
     pub fn set_outside(&mut self, outside: Outside) {
         self.setup.outside = outside;
     }
 
-    /// The gateways it has once it is started again.
+    /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
     }
 
-    /// Sends every delivery that is due now.
+    /// Attempts every delivery that is due.
     pub async fn drain(&self) {
         self.draining().await.expect("it ends");
     }
 
-    /// Begins to send every delivery that is due now.
+    /// Starts to attempt every delivery that is due.
     pub fn draining(&self) -> JoinHandle<()> {
         let recado = self.running.as_ref().expect("it runs").recado.clone();
         tokio::spawn(async move {
@@ -300,18 +301,18 @@ impl TestServer {
         })
     }
 
-    /// Removes what is older than the retention, as the background work does.
+    /// Deletes the rows that are older than the retention, as the background work does.
     pub async fn sweep_deliveries(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.deliveries().sweep().await.expect("the store works") {}
     }
 
-    /// The documents that are on disk now, as relative paths.
+    /// The documents on disk, as relative paths.
     pub fn files_on_disk(&self) -> Vec<String> {
         files_under(self.documents.path())
     }
 
-    /// Removes all documents from the disk, as an accident would.
+    /// Deletes all documents on disk, as an accident would.
     pub fn lose_all_files(&self) {
         for file in self.files_on_disk() {
             std::fs::remove_file(self.documents.path().join(file)).expect("removable");
@@ -358,7 +359,7 @@ async fn launch(
         clock: Some(Arc::new(clock.0.clone())),
         files: Some(Arc::new(files.clone())),
         transport,
-        // Gateways of tests are fakes on sockets of this machine.
+        // The gateways of tests are fakes on sockets of this machine.
         gateway_transport: Some(Arc::new(GuardedClient::new(ClientOptions {
             allow_private: true,
         }))),
@@ -375,7 +376,7 @@ async fn launch(
     (running, store.expect("the store was wrapped"))
 }
 
-/// A duration as an option has it.
+/// A duration in the form of an option.
 fn option(duration: Duration) -> recado_server::Duration {
     let millis = u64::try_from(duration.as_millis()).expect("a reasonable time");
     recado_server::Duration::from_millis(millis)

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::backend::Database;
 use crate::world::OPERATOR;
 
-/// The binary, built once beside the test executable.
+/// The path of the binary. It is built once, into the directory of the test executable.
 pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
@@ -34,7 +34,7 @@ pub fn recado() -> &'static Path {
     })
 }
 
-/// What a command that ended has said.
+/// The output of a command that has ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// The exit code.
@@ -45,7 +45,7 @@ pub struct Ended {
     pub stderr: String,
 }
 
-/// Runs a command of the binary to its end, in an empty folder, with a clean environment.
+/// Runs a command of the binary to its end, in an empty folder, with an empty environment.
 pub async fn run_recado<S: AsRef<OsStr>>(
     args: impl IntoIterator<Item = S>,
     env: &[(&str, &str)],
@@ -76,9 +76,9 @@ fn command(folder: &Path) -> Command {
 /// A running server process.
 #[derive(Debug)]
 pub struct Process {
-    /// Where it listens.
+    /// The address that it listens on.
     pub addr: SocketAddr,
-    /// The folder it runs in; its documents are there.
+    /// The folder it runs in, which has its documents.
     pub folder: Arc<TempDir>,
     child: Child,
     output: Arc<Mutex<String>>,
@@ -101,7 +101,7 @@ impl Process {
         Self::start(folder, &all).await
     }
 
-    /// `recado serve` on a database, in a fresh folder, with these variables of the environment.
+    /// `recado serve` on a database, in a fresh folder, with these environment variables.
     pub async fn serve_with_env(database: &Database, args: &[&str], env: &[(&str, &str)]) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let url = database.url();
@@ -111,7 +111,7 @@ impl Process {
         Self::start_with_env(folder, &all, env).await
     }
 
-    /// Any command that listens.
+    /// Any command that starts a server.
     pub async fn start(folder: Arc<TempDir>, args: &[&str]) -> Self {
         Self::start_with_env(folder, args, &[]).await
     }
@@ -152,17 +152,17 @@ impl Process {
         }
     }
 
-    /// Everything it has written so far.
+    /// Its output so far.
     pub fn output(&self) -> String {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Kills it (SIGKILL): no chance to finish anything.
+    /// Kills the process (SIGKILL).
     pub async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");
     }
 
-    /// Kills it as [`Process::kill`] does, and returns everything it had written.
+    /// Kills the process as [`Process::kill`] does, and returns its output.
     pub async fn kill_and_read(mut self) -> String {
         self.child.kill().await.expect("it can be killed");
         for reader in self.readers.drain(..) {
@@ -171,14 +171,14 @@ impl Process {
         self.output()
     }
 
-    /// Sends it a signal such as `TERM`.
+    /// Sends a signal such as `TERM` to the process.
     pub async fn signal(&self, name: &str) {
         let pid = self.child.id().expect("it runs").to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status().await;
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits for its end.
+    /// Waits until the process ends.
     pub async fn ended(mut self) -> (ExitStatus, String) {
         let ended = tokio::time::timeout(Duration::from_secs(45), self.child.wait()).await;
         let status = ended.expect("it ends").expect("a status");

@@ -1,5 +1,5 @@
-//! A [`World`] with campaigns in it: a template, a connection that carries it, contacts in a list,
-//! and what can be seen of a campaign from outside.
+//! A [`World`] with a template, a connection, lists of contacts and campaigns, and the API's views
+//! of a campaign.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,11 +17,11 @@ use crate::world::{FromStore, Tenant, World};
 pub const CAMPAIGNS: &str = "/api/v1/campaigns";
 /// The public listing of the ledger.
 pub const LEDGER: &str = "/api/v1/prosas/consumption";
-/// What the usual campaign says.
+/// The rendered text of the usual campaign.
 pub const RENDERED: &str = "Olá amigos, temos novidades";
 
-/// A world in which nothing happens in the background: campaigns send in [`Campaigning::drain`]. Its
-/// gateway reports nothing by itself.
+/// A world without background work: [`Campaigning::drain`] sends the messages of campaigns. The
+/// gateway reports nothing on its own.
 #[derive(Debug)]
 pub struct Campaigning {
     /// The world.
@@ -56,7 +56,7 @@ impl Campaigning {
         Self { world, connection, template }
     }
 
-    /// A body that makes a campaign to a list.
+    /// The body that creates a campaign to a list.
     pub fn draft(&self, list: &str, more: Value) -> Value {
         let body = json!({
             "name": "Novidades", "template_id": self.template, "list_id": list,
@@ -65,30 +65,30 @@ impl Campaigning {
         with(body, more)
     }
 
-    /// Makes a campaign to a list and returns its id.
+    /// Creates a campaign to a list and returns its id.
     pub async fn campaign(&self, list: &str, more: Value) -> String {
         text(&self.make("C/campaigns", self.draft(list, more)).await["id"])
     }
 
-    /// Makes a list that holds these contacts and returns its id.
+    /// Creates a list with these contacts and returns its id.
     pub async fn list_of(&self, contacts: &[String]) -> String {
         let list = self.list("the list").await;
         self.enlist(&list, contacts).await;
         list
     }
 
-    /// Puts contacts in a list.
+    /// Adds contacts to a list.
     pub async fn enlist(&self, list: &str, contacts: &[String]) {
         let path = format!("C/lists/{list}/contacts");
         self.operator("POST", &path, json!({"contact_ids": contacts})).await.expect(200);
     }
 
-    /// Makes a contact with a phone and returns its id.
+    /// Creates a contact with a phone and returns its id.
     pub async fn contact(&self, phone: &str) -> String {
         self.import(json!({"phone": phone})).await
     }
 
-    /// Makes the first so many contacts of [`mobile`] and returns their ids.
+    /// Creates the first `count` contacts of [`mobile`] and returns their ids.
     pub async fn contacts(&self, count: u32) -> Vec<String> {
         let mut ids = Vec::new();
         for n in 0..count {
@@ -97,7 +97,7 @@ impl Campaigning {
         ids
     }
 
-    /// Makes so many contacts and a campaign to them, and returns its id and theirs.
+    /// Creates `count` contacts and a campaign to them, and returns the campaign's id and theirs.
     pub async fn campaign_to(&self, count: u32, more: Value) -> (String, Vec<String>) {
         let contacts = self.contacts(count).await;
         let list = self.list_of(&contacts).await;
@@ -121,17 +121,17 @@ impl Campaigning {
         self.operator("PATCH", &format!("C/campaigns/{campaign}"), body).await
     }
 
-    /// A campaign as the operator sees it.
+    /// A campaign as the operator API shows it.
     pub async fn record(&self, campaign: &str) -> Value {
         self.operator_get(&format!("C/campaigns/{campaign}")).await
     }
 
-    /// Sends everything that campaigns may send at this moment.
+    /// Sends everything that campaigns may send at the current time.
     pub async fn drain(&self) {
         self.world.server.drain_campaigns().await;
     }
 
-    /// Lets time pass until a campaign does not run any more, and returns it.
+    /// Advances the clock until a campaign is no longer running, and returns it.
     pub async fn run(&self, campaign: &str) -> Value {
         for _ in 0..2_000 {
             self.drain().await;
@@ -144,7 +144,7 @@ impl Campaigning {
         panic!("it runs and runs: {}", self.record(campaign).await);
     }
 
-    /// Starts a campaign and lets time pass until it does not run any more.
+    /// Starts a campaign, advances the clock until it is no longer running, and returns it.
     pub async fn start_and_run(&self, campaign: &str) -> Value {
         self.start(campaign).await;
         self.run(campaign).await
@@ -155,7 +155,7 @@ impl Campaigning {
         recipients_at(self.addr, &self.us, campaign, "").await
     }
 
-    /// What became of a contact in a campaign.
+    /// The recipient of a campaign that a contact is.
     pub async fn recipient(&self, campaign: &str, contact: &str) -> Value {
         let all = self.recipients(campaign).await;
         let mut of_it = all.into_iter().filter(|one| one["contact_id"] == contact);
@@ -173,7 +173,7 @@ impl Campaigning {
         statuses
     }
 
-    /// All lines of our ledger, newest first, and its totals in millionths.
+    /// All lines of our company's ledger, newest first, and its totals in millionths.
     pub async fn ledger(&self) -> Ledger {
         ledger_at(self.addr, &self.us).await
     }
@@ -184,9 +184,9 @@ impl Campaigning {
 pub struct Ledger {
     /// Its lines, newest first.
     pub lines: Vec<Value>,
-    /// All prosas, in millionths.
+    /// The total of prosas, in millionths.
     pub prosas: i128,
-    /// All money, in millionths.
+    /// The total cost, in millionths.
     pub cost: i128,
 }
 
@@ -197,7 +197,7 @@ impl Ledger {
     }
 }
 
-/// A decimal number of an answer in millionths, exactly.
+/// A decimal number of an answer, converted to millionths without rounding.
 #[track_caller]
 pub fn micros(number: &Value) -> i128 {
     assert!(number.is_number(), "a JSON number, not {number}");
@@ -212,7 +212,7 @@ pub fn micros(number: &Value) -> i128 {
     sign * digits.parse::<i128>().unwrap_or_else(|_| panic!("a plain decimal: {written}"))
 }
 
-/// A number as JSON text has it, which `json!` would turn into floating point.
+/// A JSON number with exactly these digits, which `json!` would convert to floating point.
 pub fn exact(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
@@ -240,7 +240,7 @@ pub async fn ledger_at(addr: SocketAddr, tenant: &Tenant) -> Ledger {
     Ledger { lines, prosas: micros(&totals["prosas"]), cost: micros(&totals["cost_brl"]) }
 }
 
-/// Everything of a listing, the total that its first page tells, and that page.
+/// All items of a listing, the total of its first page, and that page.
 async fn pages(
     addr: SocketAddr,
     tenant: &Tenant,

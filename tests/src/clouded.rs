@@ -1,4 +1,4 @@
-//! A [`World`] with a connection to the official cloud API, which is a fake behind a socket.
+//! A [`World`] with a connection to a fake of the official cloud API on a socket.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::http::text;
 use crate::messaging::wamid;
 use crate::world::{FromStore, World, eventually};
 
-/// A world whose only connection is a connected one of the official cloud API.
+/// A world with one connection: a connected one of the official cloud API.
 #[derive(Debug)]
 pub struct Clouded {
     /// The world.
     pub world: World,
-    /// The API; a clone of what is behind the socket.
+    /// The fake. It shares its state with the one behind the socket.
     pub fake: FakeCloud,
     /// The socket.
     pub gateway: GatewayServer,
@@ -53,7 +53,7 @@ impl Clouded {
         Self { world, fake, gateway, connection }
     }
 
-    /// Its settings, of a gateway that waits for answers only so long.
+    /// The settings of a connection with this time limit for answers.
     pub fn impatient(&self, wait: Duration) -> Map<String, Value> {
         let mut settings = self.fake.settings(&self.gateway.url());
         let millis = u64::try_from(wait.as_millis()).expect("a reasonable time");
@@ -61,22 +61,22 @@ impl Clouded {
         settings
     }
 
-    /// The time of the clock.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.server.clock.now()
     }
 
-    /// Posts a webhook that has to be taken.
+    /// Posts a webhook that must be accepted.
     pub async fn takes(&self, webhook: &SignedWebhook) {
         self.hooked(&self.connection, webhook).await;
     }
 
-    /// Posts changes that have to be taken.
+    /// Posts changes that must be accepted.
     pub async fn changes(&self, changes: &[(&str, Value)]) {
         self.takes(&self.fake.webhook_changes(changes)).await;
     }
 
-    /// Lets somebody write a message with this content and returns it as the listing shows it.
+    /// Receives a message with this content, and returns it as the listing shows it.
     pub async fn writes(&self, from: &str, content: Value) -> Value {
         let id = wamid();
         let change = self.fake.message(from, &id, &content, self.now());
@@ -84,12 +84,12 @@ impl Clouded {
         self.message_with(&id).await
     }
 
-    /// Lets somebody write a text and returns it as the listing shows it.
+    /// Receives a text, and returns it as the listing shows it.
     pub async fn says(&self, from: &str, words: &str) -> Value {
         self.writes(from, json!({"type": "text", "text": {"body": words}})).await
     }
 
-    /// Lets somebody write a text and returns the id of the contact.
+    /// Receives a text, and returns the id of the contact.
     pub async fn receives_from(&self, from: &str) -> String {
         text(&self.says(from, "oi").await["contact_id"])
     }
@@ -101,7 +101,7 @@ impl Clouded {
         found.unwrap_or_else(|| panic!("{wamid} is not in {all:?}"))
     }
 
-    /// The only message that the API took, once it did.
+    /// The only message that the API accepted. Waits until there is one.
     pub async fn only_send(&self) -> AcceptedSend {
         eventually("a send arrives", || async {
             let mut accepted = self.fake.accepted();
@@ -111,12 +111,12 @@ impl Clouded {
         .await
     }
 
-    /// Reports about a message that the API took.
+    /// Posts a status of a message that the API accepted.
     pub async fn reported(&self, sent: &AcceptedSend, status: &str) {
         self.takes(&self.fake.webhook_status(sent, status, self.now())).await;
     }
 
-    /// Asserts that the API was asked for nothing it should not be.
+    /// Asserts that the fake recorded no violation.
     #[track_caller]
     pub fn well_behaved(&self) {
         assert_eq!(self.fake.violations(), Vec::<String>::new());

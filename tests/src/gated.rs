@@ -1,4 +1,4 @@
-//! A world with a connection to a gateway that is a fake behind a socket.
+//! A world with a connection to a fake gateway on a socket.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::gateways::GatewayServer;
 use crate::http::{ScriptedAnswer, text};
 use crate::world::World;
 
-/// What every fake gateway has.
+/// The functions that every fake gateway has for [`Gated`].
 pub trait Fake: recado_testkit::gateways::Gateway + Clone + 'static {
-    /// Tells it the time.
+    /// Sets the clock of the fake.
     fn tell_time(&self, now: Timestamp);
 
-    /// What it was asked for and should not have been.
+    /// The requests that no adapter should make.
     fn complaints(&self) -> Vec<String>;
 }
 
@@ -41,13 +41,13 @@ impl Fake for FakeEvolution {
     }
 }
 
-/// A world with a QR connection to a fake gateway. Nothing happens in the background: what is due is
-/// done by [`Gated::jobs`].
+/// A world with a QR connection to a fake gateway, without background work: [`Gated::jobs`] runs
+/// what is due.
 #[derive(Debug)]
 pub struct Gated<F> {
     /// The world.
     pub world: World,
-    /// The gateway; a clone of what is behind the socket.
+    /// The fake. It shares its state with the one behind the socket.
     pub fake: F,
     /// The socket.
     pub gateway: GatewayServer,
@@ -70,7 +70,7 @@ impl<F> DerefMut for Gated<F> {
 }
 
 impl<F: Fake> Gated<F> {
-    /// A connection of `kind` to `fake` with these settings and more fields, in a world of its own.
+    /// A connection of `kind` to `fake`, with these settings and more fields, in a new world.
     pub async fn with(
         kind: StoreKind,
         setup: Setup,
@@ -86,24 +86,24 @@ impl<F: Fake> Gated<F> {
         Self { world, fake, gateway: server, connection }
     }
 
-    /// Lets time pass, for the gateway too.
+    /// Advances the clocks of the server and the gateway.
     pub fn pass(&self, by: Duration) {
         self.advance(by);
         self.fake.tell_time(self.server.clock.now());
     }
 
-    /// Does what is due in the background.
+    /// Runs the background work that is due.
     pub async fn jobs(&self) {
         self.server.run_due_jobs().await;
     }
 
-    /// Lets time pass, and does what is due then.
+    /// Advances the clocks, and runs the background work that is due then.
     pub async fn later(&self, by: Duration) {
         self.pass(by);
         self.jobs().await;
     }
 
-    /// Posts a webhook that has to be taken.
+    /// Posts a webhook that must be accepted.
     pub async fn takes(&self, webhook: &SignedWebhook) {
         self.hooked(&self.connection, webhook).await;
     }
@@ -116,7 +116,7 @@ impl<F: Fake> Gated<F> {
         found[0].clone()
     }
 
-    /// Sends a text to a phone and returns the gateway's id of it.
+    /// Sends a text to a phone and returns the gateway's id of the message.
     pub async fn sends(&self, to: &str, words: &str) -> String {
         text(&self.sent(to, words).await["wamid"])
     }
@@ -126,12 +126,12 @@ impl<F: Fake> Gated<F> {
         self.connection_view(&self.connection).await["status"].clone()
     }
 
-    /// A GET of the operator about the connection.
+    /// GET of the operator API below the connection's path.
     pub async fn about(&self, what: &str) -> Value {
         self.operator_get(&format!("C/connections/{}/{what}", self.connection)).await
     }
 
-    /// An action of the operator on the connection.
+    /// POST of the operator API below the connection's path.
     pub async fn asks(&self, what: &str) -> ScriptedAnswer {
         let path = format!("C/connections/{}/{what}", self.connection);
         self.operator("POST", &path, json!({})).await
@@ -143,7 +143,7 @@ impl<F: Fake> Gated<F> {
         self.operator("PATCH", &path, json!({ "settings": settings })).await.expect(200);
     }
 
-    /// Asserts that the gateway was asked for nothing it should not be.
+    /// Asserts that the fake recorded no violation.
     #[track_caller]
     pub fn well_behaved(&self) {
         assert_eq!(self.fake.complaints(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Gateways on real sockets: a fake behind an HTTP server, and the webhooks it would post.
+//! Gateways on real sockets: a fake behind an HTTP server, and its webhooks.
 
 use std::fmt;
 use std::io;
@@ -17,13 +17,13 @@ use crate::messaging::with;
 use crate::receiver::{Received, read_request};
 use crate::world::{Tenant, World, eventually};
 
-/// The longest an answer is really held back; whoever waits for it has lost patience before.
+/// The longest real delay of an answer. It is longer than the time limit of the caller.
 const LATEST: Duration = Duration::from_secs(8);
 
-/// An HTTP server around a fake gateway. Clones are the same one.
+/// An HTTP server with a fake gateway. Clones are handles on the same server.
 #[derive(Clone)]
 pub struct GatewayServer {
-    /// Where it listens, or listened before it was stopped.
+    /// The address that it listens on, or listened on before it was stopped.
     pub addr: SocketAddr,
     gateway: Arc<dyn Gateway>,
     tasks: Arc<Mutex<Tasks>>,
@@ -33,7 +33,7 @@ pub struct GatewayServer {
 struct Tasks {
     accepting: Option<JoinHandle<()>>,
     serving: Vec<JoinHandle<()>>,
-    /// How many requests were read whole.
+    /// How many requests were read completely.
     requests: usize,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for GatewayServer {
 }
 
 impl GatewayServer {
-    /// Puts a fake behind a socket. A clone of the fake, kept outside, shares its state.
+    /// Starts a server for a fake. A clone of the fake shares its state.
     pub async fn start(gateway: impl Gateway + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let addr = listener.local_addr().expect("an address");
@@ -63,7 +63,7 @@ impl GatewayServer {
         self.tasks().requests
     }
 
-    /// Stops listening and breaks every connection: from now on nobody can connect.
+    /// Stops listening and closes every connection. Later connections are refused.
     pub async fn stop(&self) {
         let (accepting, serving) = {
             let mut tasks = self.tasks();
@@ -71,7 +71,8 @@ impl GatewayServer {
         };
         for task in accepting.into_iter().chain(serving) {
             task.abort();
-            // Its socket is closed once the task is gone; that it was cancelled is no news.
+            // The socket is closed when the task has ended. The result only says that the task was
+            // cancelled.
             let _ = task.await;
         }
     }
@@ -110,8 +111,8 @@ impl GatewayServer {
             match reply.mode {
                 AnswerMode::Answer => {}
                 AnswerMode::Late(wait) => tokio::time::sleep(wait.min(LATEST)).await,
-                // On a socket that was accepted, a refusal looks like this too; a connection that
-                // is refused needs [`GatewayServer::stop`].
+                // On a connection that was accepted, a refusal is the same as a drop.
+                // [`GatewayServer::stop`] is needed for connections that are refused.
                 AnswerMode::Drop | AnswerMode::Refuse => return,
             }
             let head = format!(
@@ -133,7 +134,7 @@ fn as_asked(request: Received) -> FakeRequest {
     FakeRequest::new(&request.method, &request.path, request.headers, request.body)
 }
 
-/// A query as it stands in a URL, with its `?`; empty without parameters.
+/// The query part of a URL, with `?`; empty without parameters.
 pub fn query_of(parameters: &[(String, String)]) -> String {
     let pairs: Vec<String> = parameters
         .iter()
@@ -142,7 +143,7 @@ pub fn query_of(parameters: &[(String, String)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// Percent-encodes everything that is not plain.
+/// Percent-encodes all characters that are not unreserved.
 fn coded(text: &str) -> String {
     let coded = text.bytes().map(|byte| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
@@ -154,7 +155,7 @@ fn coded(text: &str) -> String {
 }
 
 impl World {
-    /// Makes a connection over a real gateway and returns its id.
+    /// Creates a connection to a gateway and returns its id.
     pub async fn gateway_connection(
         &self,
         kind: &str,
@@ -165,7 +166,7 @@ impl World {
         self.gateway_connection_of(&self.us, kind, gateway, settings, more).await
     }
 
-    /// Makes a connection of some company over a real gateway and returns its id.
+    /// Creates a connection of a given company to a gateway and returns its id.
     pub async fn gateway_connection_of(
         &self,
         tenant: &Tenant,
@@ -181,7 +182,7 @@ impl World {
         text(&self.make_for(tenant, "C/connections", with(body, more)).await["id"])
     }
 
-    /// A connection as the operator sees it.
+    /// A connection as the operator API shows it.
     pub async fn connection_view(&self, connection: &str) -> Value {
         self.operator_get(&format!("C/connections/{connection}")).await
     }
@@ -199,7 +200,7 @@ impl World {
         self.webhook_at(connection, "", webhook).await
     }
 
-    /// Posts a webhook to the address of a connection with something after it, such as `/x`.
+    /// Posts a webhook to the address of a connection with a suffix such as `/x`.
     pub async fn webhook_at(
         &self,
         connection: &str,
@@ -209,7 +210,7 @@ impl World {
         webhook_request(connection, suffix, webhook).send(self.addr).await
     }
 
-    /// Posts a webhook that has to be taken.
+    /// Posts a webhook that must be accepted.
     pub async fn hooked(&self, connection: &str, webhook: &SignedWebhook) {
         let answer = self.webhook(connection, webhook).await;
         assert_eq!(answer.status, 200, "{}", answer.show());

@@ -1,4 +1,4 @@
-//! A [`World`] with a [`Receiver`] beside it: webhooks, what is sent to them, and the journal.
+//! A [`World`] with a [`Receiver`]: webhooks, their deliveries, and the journal.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::messaging::with;
 use crate::receiver::Receiver;
 use crate::world::{FromStore, Tenant, World, eventually};
 
-/// A webhook that leads to a path of the receiver.
+/// A webhook to a path of the receiver.
 #[derive(Clone, Debug)]
 pub struct Hook {
     /// Its id.
     pub id: String,
-    /// The secret it was made with.
+    /// The secret it was created with.
     pub secret: String,
     /// The path at the receiver.
     pub path: String,
 }
 
-/// A world whose calls to the outside go over sockets, with a receiver for them. Nothing happens in
-/// the background: what is due is sent by [`Hooks::drain`].
+/// A world with outbound requests over sockets, and a receiver for them. There is no background
+/// work: [`Hooks::drain`] attempts the deliveries that are due.
 #[derive(Debug)]
 pub struct Hooks {
     /// The world.
@@ -48,23 +48,23 @@ impl FromStore for Hooks {
 }
 
 impl Hooks {
-    /// A world with these settings, whose calls to the outside go over sockets.
+    /// A world with these settings and outbound requests over sockets.
     pub async fn with(kind: StoreKind, setup: Setup) -> Self {
         let world = World::with(kind, Setup { outside: Outside::Open, ..setup }).await;
         Self { world, receiver: Receiver::start().await }
     }
 
-    /// A world whose background loops run: the delivery worker too.
+    /// A world whose background loops run, including the delivery worker.
     pub async fn live(kind: StoreKind) -> Self {
         Self::with(kind, Setup::default()).await
     }
 
-    /// Registers a webhook of ours at a path of the receiver.
+    /// Registers a webhook of our company to a path of the receiver.
     pub async fn hook(&self, path: &str, events: &[&str]) -> Hook {
         self.hook_with(&self.us, path, events, json!({})).await
     }
 
-    /// Registers a webhook of some company with more settings.
+    /// Registers a webhook of a given company with more settings.
     pub async fn hook_with(
         &self,
         tenant: &Tenant,
@@ -82,30 +82,30 @@ impl Hooks {
         self.operator("PATCH", &format!("C/webhooks/{}", hook.id), body).await.expect(200)
     }
 
-    /// Sends everything that is due now.
+    /// Attempts every delivery that is due.
     pub async fn drain(&self) {
         self.server.drain().await;
     }
 
-    /// Begins to send everything that is due now.
+    /// Starts to attempt every delivery that is due.
     pub fn draining(&self) -> JoinHandle<()> {
         self.server.draining()
     }
 
-    /// Lets time pass, and sends what is due then.
+    /// Advances the clock, and attempts the deliveries that are due then.
     pub async fn pass(&self, time: Duration) {
         self.advance(time);
         self.drain().await;
     }
 
-    /// Our deliveries, newest first.
+    /// Our company's deliveries, newest first.
     pub async fn deliveries(&self, query: &str) -> Vec<Value> {
         let answer = self.list_deliveries(query).await;
         answer.expect(200);
         answer.items()
     }
 
-    /// The answer of our listing of deliveries.
+    /// The answer to the listing of our company's deliveries.
     pub async fn list_deliveries(&self, query: &str) -> ScriptedAnswer {
         self.operator("GET", &format!("C/deliveries?{query}"), Value::Null).await
     }
@@ -115,7 +115,7 @@ impl Hooks {
         self.operator_get(&format!("C/deliveries/{id}")).await
     }
 
-    /// The only delivery there is, with its body and attempts.
+    /// The only delivery, with its body and attempts.
     pub async fn only_delivery(&self) -> Value {
         let all = self.deliveries("limit=100").await;
         assert_eq!(all.len(), 1, "one delivery was expected: {all:?}");
@@ -131,12 +131,12 @@ impl Hooks {
         .await
     }
 
-    /// Asks for a fresh series of attempts.
+    /// Redelivers a delivery.
     pub async fn redeliver(&self, id: &str) -> ScriptedAnswer {
         self.operator("POST", &format!("C/deliveries/{id}/redeliver"), Value::Null).await
     }
 
-    /// A key of ours that reads the journal and nothing else.
+    /// A key of our company that can only read the journal.
     pub async fn journal_key(&self) -> String {
         self.key_with(&["events:read"]).await
     }

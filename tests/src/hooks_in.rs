@@ -1,5 +1,5 @@
-//! What other systems post to us: a [`World`] with inbound endpoints and templates to dispatch, and
-//! callers who seem to come from as many places as a test needs.
+//! A [`World`] with inbound endpoints and templates to dispatch. Callers can use any client
+//! address.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,9 +11,9 @@ use crate::http::{Request, ScriptedAnswer, text};
 use crate::messaging::{keys, with};
 use crate::world::{FromStore, Tenant, World};
 
-/// The header that an endpoint's secret comes in.
+/// The header with an endpoint's secret.
 pub const SECRET: &str = "x-service-secret";
-/// The header in which a proxy says who called it.
+/// The header in which a proxy gives the client's address.
 pub const FORWARDED: &str = "x-forwarded-for";
 
 /// An inbound endpoint.
@@ -28,12 +28,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The path that is posted to.
+    /// The path to post to.
     pub fn path(&self) -> String {
         incoming(&self.slug)
     }
 
-    /// A call that presents the secret.
+    /// A call with the secret.
     pub fn request(&self) -> Request {
         Request::new("POST", self.path()).header(SECRET, &self.secret)
     }
@@ -49,16 +49,15 @@ pub fn dispatching(token: &str) -> String {
     format!("/api/webhooks/template-dispatch/{token}")
 }
 
-/// A client's address that no other caller of this test run has.
+/// A client address that no other call of this test run uses.
 pub fn unknown_client() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("100.{}.{}.{}", 1 + n / 62_500, n / 250 % 250, 1 + n % 250)
 }
 
-/// A world whose company has both features, and whose server believes a proxy on this machine.
-/// Each call that it makes comes from a new address, so that no limit of a client is met by
-/// accident.
+/// A world whose company has both features, and whose server trusts a proxy on this machine. Each
+/// of its calls has a new client address, so that no test reaches a client's limit by accident.
 #[derive(Debug)]
 pub struct Intake {
     /// The world.
@@ -103,17 +102,17 @@ impl Intake {
         tenant
     }
 
-    /// Makes an endpoint of ours that finds what this mapping says.
+    /// Creates an endpoint of our company with this mapping.
     pub async fn endpoint(&self, slug: &str, mapping: Value) -> Endpoint {
         self.endpoint_of(&self.us, slug, mapping, json!({})).await
     }
 
-    /// Makes an endpoint of ours without a secret.
+    /// Creates an endpoint of our company without a secret.
     pub async fn public(&self, slug: &str) -> Endpoint {
         self.endpoint_of(&self.us, slug, plain(), json!({"auth_mode": "public"})).await
     }
 
-    /// Makes an endpoint of some company with more settings.
+    /// Creates an endpoint of a given company with more settings.
     pub async fn endpoint_of(
         &self,
         tenant: &Tenant,
@@ -130,13 +129,13 @@ impl Intake {
         }
     }
 
-    /// Changes an endpoint of ours.
+    /// Changes an endpoint of our company.
     pub async fn change_endpoint(&self, endpoint: &Endpoint, body: Value) -> Value {
         let path = format!("C/inbound-endpoints/{}", endpoint.id);
         self.operator("PATCH", &path, body).await.expect(200)
     }
 
-    /// Makes a call, which comes from a new address.
+    /// Makes a call from a new client address.
     pub async fn knock(&self, request: Request) -> ScriptedAnswer {
         self.send(request.header(FORWARDED, unknown_client())).await
     }
@@ -146,7 +145,7 @@ impl Intake {
         self.knock(endpoint.request().json(body)).await
     }
 
-    /// Posts bytes as they are to an endpoint with its secret.
+    /// Posts these bytes to an endpoint with its secret.
     pub async fn hand_in_bytes(
         &self,
         endpoint: &Endpoint,
@@ -155,7 +154,7 @@ impl Intake {
         self.knock(endpoint.request().body(body)).await
     }
 
-    /// Posts something that has to be taken, and returns the answer's body.
+    /// Posts a body that must be accepted, and returns the answer's body.
     pub async fn taken(&self, endpoint: &Endpoint, body: Value) -> Value {
         self.hand_in(endpoint, &body).await.expect_ok()
     }
@@ -175,24 +174,24 @@ impl Intake {
         self.dispatch(token, &json!({"phone_number": phone})).await
     }
 
-    /// Dispatches a template to a phone, which has to be accepted, and returns the answer's body.
+    /// Dispatches a template to a phone. This must be accepted. Returns the answer's body.
     pub async fn dispatched(&self, token: &str, phone: &str) -> Value {
         self.dispatch_to(token, phone).await.expect_ok()
     }
 
-    /// Makes an approved template and returns its token.
+    /// Creates an approved template and returns its token.
     pub async fn token(&self, name: &str, category: &str, body: &str) -> String {
         text(&self.template(name, category, body).await["token"])
     }
 }
 
-/// The mapping of a body that is named as we name things.
+/// A mapping for bodies whose members have the names of our fields.
 pub fn plain() -> Value {
     json!({"phone_number": "$.phone", "first_name": "$.name"})
 }
 
 impl ScriptedAnswer {
-    /// Asserts a success of a hook, and returns the body.
+    /// Asserts a success of an inbound call, and returns the body.
     #[track_caller]
     pub fn expect_ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.show());
@@ -202,14 +201,14 @@ impl ScriptedAnswer {
         body
     }
 
-    /// Asserts a refusal by a hook in the exact form of D4.
+    /// Asserts a refused inbound call in the exact form of D4.
     #[track_caller]
     pub fn expect_hook_error(&self, status: u16, code: &str) {
         let body = self.hook_error(status, code);
         assert_eq!(keys(&body), ["code", "message", "ok"], "{}", self.show());
     }
 
-    /// Asserts a refused second send that names the first one, and returns its `existing`.
+    /// Asserts a refused repetition that names the first dispatch, and returns its `existing`.
     #[track_caller]
     pub fn expect_duplicate(&self) -> Value {
         let body = self.hook_error(409, "DUPLICATE_SEND");
@@ -223,7 +222,7 @@ impl ScriptedAnswer {
         body["existing"].clone()
     }
 
-    /// Asserts a 429 of a hook, and returns the seconds to wait.
+    /// Asserts a 429 of an inbound call, and returns the seconds to wait.
     #[track_caller]
     pub fn expect_limited(&self) -> u64 {
         self.expect_hook_error(429, "RATE_LIMITED");

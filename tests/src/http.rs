@@ -1,4 +1,4 @@
-//! A small HTTP client that sends exactly what a test says, good manners or not.
+//! A small HTTP client that sends exactly the bytes of a test, including invalid requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long any answer may take; a server that hangs is a failure, not a stuck test run.
+/// The time limit of every answer: a server that does not answer fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An answer, read whole.
+/// A complete answer.
 #[derive(Clone, Debug)]
 pub struct ScriptedAnswer {
-    /// What was asked, for messages of failed assertions.
+    /// The request, for the messages of failed assertions.
     pub asked: String,
     /// The status code.
     pub status: u16,
@@ -76,7 +76,7 @@ impl ScriptedAnswer {
         body["data"].clone()
     }
 
-    /// Asserts the answer of DELETE: nothing but success (4.5).
+    /// Asserts the answer of a DELETE: only `success` (4.5).
     #[track_caller]
     pub fn expect_deleted(&self) {
         assert_eq!(self.status, 200, "{}", self.show());
@@ -96,8 +96,8 @@ impl ScriptedAnswer {
         body["details"].clone()
     }
 
-    /// Asserts a refused body (D8) and returns the names in `details.fields`, sorted; every one
-    /// has its reason.
+    /// Asserts a refused body (D8) and returns the names in `details.fields`, sorted. Each must
+    /// have a reason.
     #[track_caller]
     pub fn expect_invalid(&self) -> Vec<String> {
         let details = self.expect_error(422, "VALIDATION_ERROR");
@@ -116,14 +116,14 @@ impl ScriptedAnswer {
         names
     }
 
-    /// Asserts a refused query parameter (D7) that `details.parameter` names.
+    /// Asserts a refused query parameter (D7), which `details.parameter` must name.
     #[track_caller]
     pub fn expect_bad_parameter(&self, name: &str) {
         let details = self.expect_error(400, "INVALID_PARAMETER");
         assert_eq!(details["parameter"], name, "{}", self.show());
     }
 
-    /// All of it in a form for messages.
+    /// The whole answer as text, for messages.
     pub fn show(&self) -> String {
         let body = String::from_utf8_lossy(&self.body);
         let body: String = body.chars().take(2_000).collect();
@@ -131,19 +131,19 @@ impl ScriptedAnswer {
     }
 }
 
-/// A JSON string as text; anything else as written.
+/// The text of a JSON string, or else the JSON itself.
 pub fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A request in the making.
+/// A request to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// Path and query, sent as they are.
+    /// Path and query, which are sent without change.
     pub path: String,
-    /// Headers, repeated ones included.
+    /// Headers, which may repeat.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
@@ -175,21 +175,21 @@ impl Request {
         self.header("content-type", "application/json").body(body.to_string())
     }
 
-    /// Sets a body of any bytes.
+    /// Sets a body of bytes.
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// Sends it and reads the answer; `None` when the connection broke before one was there.
+    /// Sends the request and reads the answer; `None` if the connection broke before the answer.
     pub async fn try_send(self, to: SocketAddr) -> Option<ScriptedAnswer> {
         let asked = format!("{} {}", self.method, self.path);
         let timed = tokio::time::timeout(PATIENCE, self.exchange(to, asked.clone())).await;
         timed.unwrap_or_else(|_| panic!("no answer in {PATIENCE:?}: {asked}"))
     }
 
-    /// Sends it and reads the answer.
+    /// Sends the request and reads the answer.
     pub async fn send(self, to: SocketAddr) -> ScriptedAnswer {
         let asked = format!("{} {}", self.method, self.path);
         self.try_send(to).await.unwrap_or_else(|| panic!("the connection broke: {asked}"))
@@ -217,8 +217,8 @@ impl Request {
     }
 }
 
-/// Writes raw bytes to a connection and reads what comes back until the server closes it or the
-/// answer is complete; `None` when it closes without an answer.
+/// Writes bytes to a connection and reads until the server closes it or the answer is complete;
+/// `None` if it was closed without an answer.
 pub async fn raw(to: SocketAddr, bytes: &[u8]) -> Option<ScriptedAnswer> {
     let exchange = async {
         let stream = TcpStream::connect(to).await.ok()?;

@@ -1,5 +1,4 @@
-//! What happens on the channels of a [`World`]: connections, gateway events, sends, and what can be
-//! seen of them afterwards.
+//! Conversations of a [`World`]: connections, gateway events, sends, and the API's views of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,12 +9,13 @@ use crate::http::{Request, ScriptedAnswer, text};
 use crate::outbox::Event;
 use crate::world::{Tenant, World, eventually, phone};
 
-/// The n-th of many mobiles that the simulated gateway serves without any tricks.
+/// The n-th mobile number for which the simulated gateway has no special behaviour.
 pub fn mobile(n: u32) -> String {
     phone(1_000 + n)
 }
 
-/// A mobile whose last four digits steer the simulated gateway, such as `1` for `0001`.
+/// A mobile number whose last four digits select a behaviour of the simulated gateway: `1` is
+/// `0001`.
 pub fn steered(n: u32) -> String {
     phone(70_000 + n)
 }
@@ -25,20 +25,20 @@ pub fn digits(phone: &str) -> String {
     phone.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// A Brazilian mobile as the channel often knows it: its digits without the ninth.
+/// A Brazilian mobile number in the channel's form: its digits without the ninth.
 pub fn eight_digits(phone: &str) -> String {
     let digits = digits(phone);
     let (area, number) = digits.split_at(4);
     format!("{area}{}", number.strip_prefix('9').expect("a mobile with the ninth digit"))
 }
 
-/// A provider's message id that was never there before.
+/// A provider's message id that was not used before.
 pub fn wamid() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("wamid.{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The same object with other members.
+/// The object with some members replaced or added.
 #[must_use]
 pub fn with(mut object: Value, more: Value) -> Value {
     let (Value::Object(into), Value::Object(more)) = (&mut object, more) else {
@@ -57,12 +57,12 @@ pub fn keys(object: &Value) -> Vec<String> {
 }
 
 impl World {
-    /// Makes a connection over the simulated gateway and returns its id.
+    /// Creates a connection to the simulated gateway and returns its id.
     pub async fn connection(&self, kind: &str, more: Value) -> String {
         self.connection_of(&self.us, kind, more).await
     }
 
-    /// Makes a connection of some company over the simulated gateway and returns its id.
+    /// Creates a connection of a given company to the simulated gateway and returns its id.
     pub async fn connection_of(&self, tenant: &Tenant, kind: &str, more: Value) -> String {
         let body = json!({
             "kind": kind, "name": format!("the {kind}"), "identifier": "+551140000000",
@@ -81,40 +81,40 @@ impl World {
         self.connection("official_cloud", json!({})).await
     }
 
-    /// A connection whose gateway reports nothing by itself.
+    /// A connection whose gateway reports nothing on its own.
     pub async fn silent(&self, kind: &str) -> String {
         self.connection(kind, json!({"settings": {"reports": false}})).await
     }
 
-    /// The time of the clock.
+    /// The current time of the clock.
     pub fn time(&self) -> String {
         self.server.clock.now().to_string()
     }
 
-    /// The time some milliseconds after that of the clock.
+    /// The time this many milliseconds after the current one.
     pub fn time_in(&self, millis: u64) -> String {
         self.server.clock.now().plus(Duration::from_millis(millis)).to_string()
     }
 
-    /// The time some milliseconds before that of the clock.
+    /// The time this many milliseconds before the current one.
     pub fn time_ago(&self, millis: u64) -> String {
         self.server.clock.now().minus(Duration::from_millis(millis)).to_string()
     }
 
-    /// Hands events of a gateway in.
+    /// Posts events of a gateway.
     pub async fn post_events(&self, connection: &str, events: Vec<Value>) -> ScriptedAnswer {
         let path = format!("C/connections/{connection}/events");
         self.operator("POST", &path, json!({"events": events})).await
     }
 
-    /// Hands events of a gateway in and returns the result of each.
+    /// Posts events of a gateway and returns the result of each.
     pub async fn gateway(&self, connection: &str, events: Vec<Value>) -> Vec<Value> {
         let answer = self.post_events(connection, events).await;
         let results = answer.expect(200)["results"].clone();
         results.as_array().unwrap_or_else(|| panic!("no results in {}", answer.show())).clone()
     }
 
-    /// Hands one event of a gateway in and returns its result.
+    /// Posts one event of a gateway and returns its result.
     pub async fn gateway_one(&self, connection: &str, event: Value) -> Value {
         let results = self.gateway(connection, vec![event]).await;
         assert_eq!(results.len(), 1, "{results:?}");
@@ -122,14 +122,14 @@ impl World {
         results[0].clone()
     }
 
-    /// Hands one event in that has to be stored, and returns the id of its message.
+    /// Posts one event that must be stored, and returns the id of its message.
     pub async fn stored(&self, connection: &str, event: Value) -> String {
         let result = self.gateway_one(connection, event).await;
         assert_eq!(result["result"], "stored", "{result}");
         text(&result["message_id"])
     }
 
-    /// The event of a text from someone, at this moment.
+    /// The event of a text from a contact, at the current time.
     pub fn inbound(&self, from: &str, content: &str) -> Value {
         json!({
             "kind": "message", "provider_message_id": wamid(), "timestamp": self.time(),
@@ -137,7 +137,7 @@ impl World {
         })
     }
 
-    /// The event of a text that the operator wrote on the paired phone, at this moment.
+    /// The event of a text that the operator wrote on the paired phone, at the current time.
     pub fn echo(&self, to: &str, content: &str) -> Value {
         json!({
             "kind": "echo", "provider_message_id": wamid(), "timestamp": self.time(),
@@ -145,7 +145,7 @@ impl World {
         })
     }
 
-    /// The event of a report about a message.
+    /// The event of a status report about a message.
     pub fn report(&self, provider_id: &str, status: &str) -> Value {
         json!({
             "kind": "status", "provider_message_id": provider_id, "timestamp": self.time(),
@@ -153,18 +153,18 @@ impl World {
         })
     }
 
-    /// Lets someone write a text and returns the id of the message.
+    /// Receives a text and returns the id of the message.
     pub async fn receive(&self, connection: &str, from: &str, content: &str) -> String {
         self.stored(connection, self.inbound(from, content)).await
     }
 
-    /// Lets someone new write a text and returns the id of the contact.
+    /// Receives a text from a new contact and returns the contact's id.
     pub async fn contact_by_message(&self, connection: &str, phone: &str) -> String {
         let message = self.receive(connection, &digits(phone), "oi").await;
         text(&self.message(&message).await["contact_id"])
     }
 
-    /// POST /send/message with our key.
+    /// POST /send/message with our company's key.
     pub async fn post_send(&self, body: Value) -> ScriptedAnswer {
         self.post("/api/v1/send/message", body).await
     }
@@ -174,7 +174,7 @@ impl World {
         self.post_send(json!({"to": to, "message": message})).await
     }
 
-    /// Sends a text that has to be accepted and returns the `data`.
+    /// Sends a text, which must be accepted, and returns the `data`.
     pub async fn sent(&self, to: &str, message: &str) -> Value {
         self.send_text(to, message).await.expect(200)
     }
@@ -184,7 +184,7 @@ impl World {
         self.post_send(json!({"to": to, "message": "oi", "connection_id": connection})).await
     }
 
-    /// All messages of ours, newest first, as the general listing shows them.
+    /// All messages of our company, newest first, as the general listing shows them.
     pub async fn all_messages(&self) -> Vec<Value> {
         let answer = self.get("/api/v1/messages?limit=100").await;
         answer.expect(200);
@@ -213,7 +213,7 @@ impl World {
         answer.ids()
     }
 
-    /// The messages of a contact, newest first, as its own listing shows them.
+    /// The messages of a contact, newest first, as the contact's listing shows them.
     pub async fn messages_of(&self, contact: &str) -> Vec<Value> {
         let answer = self.get(&format!("/api/v1/contacts/{contact}/messages?limit=100")).await;
         answer.expect(200);
@@ -229,18 +229,18 @@ impl World {
         .await
     }
 
-    /// An action of the operator on a contact.
+    /// POST of an operator's action on a contact.
     pub async fn act(&self, contact: &str, action: &str, body: Value) -> ScriptedAnswer {
         let body = if body.is_null() { json!({}) } else { body };
         self.operator("POST", &format!("C/contacts/{contact}/{action}"), body).await
     }
 
-    /// A contact as the operator sees it.
+    /// A contact as the operator API shows it.
     pub async fn full(&self, contact: &str) -> Value {
         self.operator_get(&format!("C/contacts/{contact}")).await
     }
 
-    /// Makes a member and returns its id.
+    /// Creates a member and returns its id.
     pub async fn member(&self, name: &str) -> String {
         text(&self.make("C/members", json!({"display_name": name})).await["id"])
     }
@@ -263,25 +263,25 @@ impl World {
         found.unwrap_or_else(|| panic!("group {code} is not in {}", answer.show()))
     }
 
-    /// All events of ours.
+    /// All events of our company.
     pub async fn events(&self) -> Vec<Event> {
         self.database.events(&self.us.id).await
     }
 
-    /// The `data` of our events of one type.
+    /// The `data` of our company's events of one type.
     pub async fn events_of(&self, event: &str) -> Vec<Value> {
         let events = self.events().await;
         events.into_iter().filter(|one| one.event == event).map(|one| one.data).collect()
     }
 
-    /// The statuses that were announced of a message, in order.
+    /// The statuses of a message in the events, in order.
     pub async fn announced(&self, message: &str) -> Vec<String> {
         let events = self.events_of("message.status_updated").await;
         let of_it = events.iter().filter(|data| data["message_id"] == message);
         of_it.map(|data| text(&data["status"])).collect()
     }
 
-    /// Makes an approved template and returns it.
+    /// Creates an approved template and returns it.
     pub async fn template(&self, name: &str, category: &str, body: &str) -> Value {
         let body = json!({"name": name, "category": category, "body": body, "status": "APPROVED"});
         self.make("C/templates", body).await
@@ -292,7 +292,7 @@ impl World {
         text(&self.make("C/messages", body).await["id"])
     }
 
-    /// A request of ours to send, with a key for its repetition.
+    /// A request of our company to send, with an `Idempotency-Key`.
     pub fn keyed(&self, path: &str, key: &str, body: &Value) -> Request {
         Request::new("POST", path).bearer(&self.us.key).header("idempotency-key", key).json(body)
     }

@@ -1,5 +1,5 @@
-//! The events of a company as the database holds them, before any delivery (D52), and who serves
-//! which webhooks.
+//! The events of a company in the database, before any delivery (D52), and the processes that
+//! shards are assigned to.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub struct Event {
     pub event: String,
     /// The contact it is about.
     pub contact: Option<String>,
-    /// Its `data`; null once it was erased.
+    /// Its `data`; null after it was erased.
     pub data: Value,
 }
 
@@ -35,7 +35,7 @@ impl Database {
 }
 
 impl Database {
-    /// The processes that serve the shards of webhooks, one entry for each shard that is served.
+    /// The processes that shards of webhooks are assigned to: one entry for each assigned shard.
     pub async fn shard_owners(&self) -> Vec<String> {
         let Self::Postgres(database) = self else { panic!("only Postgres has several processes") };
         let (client, connection) =

@@ -1,5 +1,5 @@
-//! A receiver of webhooks on a real socket. It keeps every request as it came, and answers as it is
-//! told: properly, slowly, never, without end, or half.
+//! A receiver of webhooks on a real socket. It records every request, and its answers can be
+//! complete, slow, missing, endless or incomplete.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use crate::world::eventually;
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// The method.
@@ -28,14 +28,14 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The raw body.
     pub body: Vec<u8>,
-    /// The number of the connection it came over.
+    /// The number of the connection.
     pub connection: usize,
-    /// When its last byte was there.
+    /// The time when its last byte was received.
     pub at: Instant,
 }
 
 impl Received {
-    /// A header, or `None`; panics where it was given twice.
+    /// A header, or `None`. Panics if it occurs twice.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(known, _)| known == name);
         let value = found.next().map(|(_, value)| value.as_str());
@@ -60,7 +60,7 @@ impl Received {
         self.json()["data"].clone()
     }
 
-    /// The `event` of the envelope, which the header repeats.
+    /// The `event` of the envelope; the header must have the same value.
     pub fn event(&self) -> String {
         let event = crate::text(&self.json()["event"]);
         assert_eq!(self.header("x-service-event"), Some(event.as_str()));
@@ -74,15 +74,15 @@ impl Received {
         id
     }
 
-    /// Whether this header holds the signature of the body with this secret.
+    /// Whether this header is the signature of the body with this secret.
     pub fn is_signed(&self, header: &str, secret: &str) -> bool {
         let mac = mac(secret.as_bytes(), &self.body);
         let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
         self.header(header) == Some(format!("sha256={hex}").as_str())
     }
 
-    /// Whether one of the signatures of Standard Webhooks is by this secret, once with its text and
-    /// once with what it stands for as the key.
+    /// Whether one of the signatures of Standard Webhooks was made with this secret: first with the
+    /// secret's text as the key, then with the bytes that the text encodes.
     pub fn has_standard_signatures(&self, secret: &str) -> [bool; 2] {
         let text = secret.strip_prefix("whsec_").expect("a secret that was made");
         let decoded = URL_SAFE_NO_PAD.decode(text).expect("base64url");
@@ -104,32 +104,33 @@ fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// What to answer.
+/// How a request is answered.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A whole answer: status, headers, body.
+    /// A complete answer: status, headers, body.
     Whole(u16, Vec<(String, String)>, Vec<u8>),
-    /// A whole answer after a while.
+    /// A complete answer after a time.
     After(Duration, u16),
-    /// A whole answer once the test [releases](Receiver::release) what is held.
+    /// A complete answer after the test [releases](Receiver::release) it.
     Held(u16),
-    /// Nothing at all; the connection stays open until the caller goes.
+    /// No answer; the connection stays open until the caller closes it.
     Never,
     /// The connection is closed without an answer.
     Hangup,
-    /// Nothing on a connection that was used before, which is closed; 200 on a new one.
+    /// On a connection that was used before, no answer, and the connection is closed; on a new one,
+    /// 200.
     HangupWhenReused,
-    /// A status and headers that promise a body which never comes.
+    /// A status and headers, and then nothing instead of the announced body.
     StallAfterHeaders(u16),
-    /// A status, headers that promise more, a few bytes, and the connection is closed.
+    /// A status, headers and a few bytes of the announced body; then the connection is closed.
     BreakOff(u16),
-    /// A status and a body of so many bytes.
+    /// A status and a body of this many bytes.
     Huge(u16, u64),
-    /// A status and a body that never ends.
+    /// A status and an endless body.
     Flood(u16),
-    /// Headers that never end.
+    /// Endless headers.
     FloodHeaders(u16),
-    /// These bytes as they are, after which the connection is closed.
+    /// These bytes; then the connection is closed.
     Raw(Vec<u8>),
 }
 
@@ -163,17 +164,17 @@ struct State {
     unheard: u64,
 }
 
-/// A receiver. Clones are the same one.
+/// A receiver. Clones are handles on the same receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Where it listens.
+    /// The address that it listens on.
     pub addr: SocketAddr,
     state: Arc<Mutex<State>>,
     released: watch::Sender<u64>,
 }
 
 impl Receiver {
-    /// A receiver that answers everything with 200.
+    /// A receiver that answers every request with 200.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let addr = listener.local_addr().expect("an address");
@@ -197,23 +198,23 @@ impl Receiver {
         format!("http://{}{path}", self.addr)
     }
 
-    /// What a path answers from now on.
+    /// Sets the answer of a path.
     pub fn answers(&self, path: &str, reply: Reply) {
         self.state().otherwise.insert(path.to_owned(), reply);
     }
 
-    /// What a path answers once, before that.
+    /// Adds an answer of a path that is used once, before the other one.
     pub fn then(&self, path: &str, reply: Reply) -> &Self {
         self.state().next.entry(path.to_owned()).or_default().push_back(reply);
         self
     }
 
-    /// Lets a path answer one of so many deliveries with a status, when it comes first.
+    /// Makes a path answer one of every `every` deliveries with a status, at its first attempt.
     pub fn fails_every(&self, path: &str, every: u32, status: u16) {
         self.state().fails.insert(path.to_owned(), (0, every, status));
     }
 
-    /// Lets everything that is held now be answered.
+    /// Answers all requests that are held.
     pub fn release(&self) {
         self.released.send_modify(|count| *count += 1);
     }
@@ -229,12 +230,12 @@ impl Receiver {
         state.received.iter().filter(|one| one.path == path).cloned().collect()
     }
 
-    /// How many requests came to a path.
+    /// The number of requests to a path.
     pub fn count(&self, path: &str) -> usize {
         self.state().received.iter().filter(|one| one.path == path).count()
     }
 
-    /// How many different deliveries came, all paths together.
+    /// The number of different deliveries, on all paths together.
     pub fn deliveries(&self) -> usize {
         self.state().ids.len()
     }
@@ -246,7 +247,7 @@ impl Receiver {
         all.remove(0)
     }
 
-    /// Waits until so many requests have come to a path, and returns them.
+    /// Waits until there were this many requests to a path, and returns them.
     pub async fn reaches(&self, path: &str, count: usize) -> Vec<Received> {
         eventually(&format!("{count} requests to {path}"), || async {
             (self.count(path) >= count).then(|| self.to(path))
@@ -254,22 +255,23 @@ impl Receiver {
         .await
     }
 
-    /// How many connections were accepted so far.
+    /// The number of accepted connections.
     pub fn connections(&self) -> usize {
         self.state().connections
     }
 
-    /// The most requests to a path that were unanswered at the same time.
+    /// The greatest number of open requests to a path at the same time.
     pub fn most_in_flight(&self, path: &str) -> usize {
         self.state().most_in_flight.get(path).copied().unwrap_or(0)
     }
 
-    /// How many requests to a path are unanswered now.
+    /// The number of open requests to a path.
     pub fn in_flight(&self, path: &str) -> usize {
         self.state().in_flight.get(path).copied().unwrap_or(0)
     }
 
-    /// How many bytes of floods and huge bodies were written before the caller had enough.
+    /// How many bytes of endless and huge bodies were written before the caller closed the
+    /// connection.
     pub fn written(&self) -> u64 {
         self.state().unheard
     }
@@ -322,7 +324,7 @@ impl Receiver {
         }
     }
 
-    /// Answers; returns whether the connection can be used again.
+    /// Answers a request; returns whether the connection can be used again.
     async fn reply(
         &self,
         stream: &mut TcpStream,
@@ -380,7 +382,7 @@ impl Receiver {
         }
     }
 
-    /// Writes a body of this length, or without end.
+    /// Writes a body of this length, or an endless one.
     async fn pour(&self, stream: &mut TcpStream, length: Option<u64>) -> bool {
         let chunk = vec![b'x'; 64 * 1024];
         let mut left = length.unwrap_or(u64::MAX);
@@ -416,7 +418,7 @@ async fn whole(
     stream.write_all(&answer).await.is_ok()
 }
 
-/// Waits until the caller has gone.
+/// Waits until the caller closes the connection.
 async fn gone(stream: &mut TcpStream) {
     let mut chunk = [0; 1024];
     while !matches!(stream.read(&mut chunk).await, Ok(0) | Err(_)) {}

@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The registry; it keeps callers waiting until it is instructed to answer.
+/// The registry. Callers wait until the test lets it answer.
 #[derive(Clone, Debug)]
 pub struct FakeRegistry {
-    /// Where it listens.
+    /// The address that it listens on.
     pub addr: SocketAddr,
     answers: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
 }
 
 impl FakeRegistry {
-    /// Starts one that never answers.
+    /// Starts a registry that does not answer yet.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let addr = listener.local_addr().expect("an address");
@@ -31,12 +31,12 @@ impl FakeRegistry {
         registry
     }
 
-    /// Lets it answer from now on.
+    /// Makes it answer from now on.
     pub fn answer(&self) {
         self.answers.store(true, Ordering::SeqCst);
     }
 
-    /// How often it was asked.
+    /// The number of requests.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
@@ -52,7 +52,7 @@ impl FakeRegistry {
         }
         self.asked.fetch_add(1, Ordering::SeqCst);
         if !self.answers.load(Ordering::SeqCst) {
-            // Keep the caller waiting until it goes.
+            // Does not answer, until the caller closes the connection.
             while !matches!(stream.read(&mut chunk).await, Ok(0) | Err(_)) {}
             return;
         }

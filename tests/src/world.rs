@@ -18,9 +18,9 @@ pub const OPERATOR: &str = "operator-token-of-the-tests";
 pub const SCOPES: [&str; 5] =
     ["contacts:read", "contacts:write", "messages:read", "messages:send", "lead_memory:read"];
 
-/// What a test can be given: a whole world, or just the kind of store.
+/// The arguments that a test can have: a world, or only the kind of store.
 pub trait FromStore: Sized {
-    /// Makes it.
+    /// Makes the argument.
     fn from_store(kind: StoreKind) -> impl Future<Output = Self>;
 }
 
@@ -36,7 +36,7 @@ impl FromStore for World {
     }
 }
 
-/// A company and a key of it with every scope and a rate that no test reaches by accident.
+/// A company, and its key with every scope and a rate limit that no test reaches by accident.
 #[derive(Clone, Debug)]
 pub struct Tenant {
     /// The company's id.
@@ -48,9 +48,9 @@ pub struct Tenant {
 /// An installation with one server process inside the test.
 #[derive(Debug)]
 pub struct World {
-    /// Where the server listens.
+    /// The address that the server listens on.
     pub addr: SocketAddr,
-    /// The running server and the hands on its clock, files and calls.
+    /// The running server, with the control of its clock, documents and outbound requests.
     pub server: TestServer,
     /// The database.
     pub database: Database,
@@ -73,7 +73,7 @@ impl World {
         Self { addr, server, database, us }
     }
 
-    /// Which store it runs on.
+    /// The kind of its store.
     pub fn kind(&self) -> StoreKind {
         self.database.kind()
     }
@@ -113,7 +113,7 @@ impl World {
         self.get_as(&self.us.key, path).await
     }
 
-    /// GET with some key.
+    /// GET with a given key.
     pub async fn get_as(&self, key: &str, path: &str) -> ScriptedAnswer {
         Request::new("GET", path).bearer(key).send(self.addr).await
     }
@@ -123,7 +123,7 @@ impl World {
         self.post_as(&self.us.key, path, body).await
     }
 
-    /// POST with some key.
+    /// POST with a given key.
     pub async fn post_as(&self, key: &str, path: &str, body: Value) -> ScriptedAnswer {
         Request::new("POST", path).bearer(key).json(&body).send(self.addr).await
     }
@@ -133,7 +133,7 @@ impl World {
         self.patch_as(&self.us.key, path, body).await
     }
 
-    /// PATCH with some key.
+    /// PATCH with a given key.
     pub async fn patch_as(&self, key: &str, path: &str, body: Value) -> ScriptedAnswer {
         Request::new("PATCH", path).bearer(key).json(&body).send(self.addr).await
     }
@@ -153,12 +153,12 @@ impl World {
         self.patch(&format!("/api/v1/contacts/{id}"), body).await
     }
 
-    /// Creates a contact and returns what POST shows of it.
+    /// Creates a contact and returns the `data` of the answer.
     pub async fn create(&self, body: Value) -> Value {
         self.create_as(&self.us, body).await
     }
 
-    /// Creates a contact of some company.
+    /// Creates a contact of a given company.
     pub async fn create_as(&self, tenant: &Tenant, body: Value) -> Value {
         let answer = self.post_as(&tenant.key, "/api/v1/contacts", body).await;
         answer.expect(201)["contact"].clone()
@@ -182,19 +182,19 @@ impl World {
         found.unwrap_or_else(|| panic!("contact {id} is not in {}", answer.show()))
     }
 
-    /// The ids that a listing with this query shows, in order.
+    /// The ids in a listing with this query, in order.
     pub async fn list_ids(&self, query: &str) -> Vec<String> {
         let answer = self.get(&format!("/api/v1/contacts?{query}")).await;
         answer.expect(200);
         answer.ids()
     }
 
-    /// A call of the operator; a path that begins with `C/` lies under our company.
+    /// A call to the operator API. A path that begins with `C/` is below our company's path.
     pub async fn operator(&self, method: &str, path: &str, body: Value) -> ScriptedAnswer {
         self.operator_for(&self.us, method, path, body).await
     }
 
-    /// A call of the operator for some company.
+    /// A call to the operator API for a given company.
     pub async fn operator_for(
         &self,
         tenant: &Tenant,
@@ -205,32 +205,32 @@ impl World {
         operator_at(self.addr, &tenant.id, method, path, body).await
     }
 
-    /// The operator's GET.
+    /// GET of the operator API.
     pub async fn operator_get(&self, path: &str) -> Value {
         self.operator("GET", path, Value::Null).await.expect(200)
     }
 
-    /// Makes something by the operator API, such as `C/tags`, and returns it.
+    /// Creates a record by the operator API, such as `C/tags`, and returns it.
     pub async fn make(&self, path: &str, body: Value) -> Value {
         self.make_for(&self.us, path, body).await
     }
 
-    /// Makes something of some company.
+    /// Creates a record of a given company.
     pub async fn make_for(&self, tenant: &Tenant, path: &str, body: Value) -> Value {
         self.operator_for(tenant, "POST", path, body).await.expect(201)
     }
 
-    /// Imports a contact by the operator API and returns its id.
+    /// Imports a contact with the operator API and returns its id.
     pub async fn import(&self, body: Value) -> String {
         text(&self.make("C/contacts", body).await["id"])
     }
 
-    /// Makes an active custom field and returns its id.
+    /// Creates an active custom field and returns its id.
     pub async fn field(&self, slug: &str) -> String {
         text(&self.make("C/custom-fields", json!({"label": slug, "slug": slug})).await["id"])
     }
 
-    /// Makes an active list and returns its id.
+    /// Creates an active list and returns its id.
     pub async fn list(&self, name: &str) -> String {
         text(&self.make("C/lists", json!({"name": name})).await["id"])
     }
@@ -245,7 +245,7 @@ impl World {
         text(&answer.expect(201)["id"])
     }
 
-    /// The bytes of a document, or the answer that refused them.
+    /// The bytes of a document, or the answer if it was refused.
     pub async fn document_bytes(
         &self,
         contact: &str,
@@ -261,19 +261,20 @@ impl World {
         export_at(self.addr, &self.us.key, limit).await
     }
 
-    /// Stops the server and starts another one on the same database, clock, files and calls.
+    /// Stops the server and starts another one with the same database, clock, documents and
+    /// transport.
     pub async fn restart(&mut self) {
         self.server.restart(&self.database).await;
         self.addr = self.server.addr;
     }
 
-    /// Moves the test clock.
+    /// Advances the test clock.
     pub fn advance(&self, by: Duration) {
         self.server.clock.advance(by);
     }
 }
 
-/// Reads a whole export and returns the ids; panics on a repeated one or an endless export.
+/// Reads a whole export and returns the ids. Panics if an id repeats or the export does not end.
 pub async fn export_at(addr: SocketAddr, key: &str, limit: usize) -> Vec<String> {
     let mut seen = Vec::new();
     let mut unique = BTreeSet::new();
@@ -293,7 +294,7 @@ pub async fn export_at(addr: SocketAddr, key: &str, limit: usize) -> Vec<String>
     }
 }
 
-/// A call of the operator at a server.
+/// A call to the operator API of a server.
 pub async fn operator_at(
     addr: SocketAddr,
     company: &str,
@@ -310,7 +311,7 @@ pub async fn operator_at(
     request.send(addr).await
 }
 
-/// Makes a company with a plan, and a key of it.
+/// Creates a company with a plan, and a key.
 pub async fn tenant_at(addr: SocketAddr, name: &str, plan: &str) -> Tenant {
     let company = json!({"name": name, "plan": plan});
     let company = operator_at(addr, "", "POST", "/companies", company).await.expect(201);
@@ -323,18 +324,18 @@ pub async fn tenant_at(addr: SocketAddr, name: &str, plan: &str) -> Tenant {
     Tenant { key: text(&key["key"]), id }
 }
 
-/// The n-th of many valid Brazilian mobile numbers.
+/// The n-th valid Brazilian mobile number.
 pub fn phone(n: u32) -> String {
     format!("+55119{:08}", 80_000_000 + n)
 }
 
-/// An id that never existed.
+/// An id that no record has.
 pub fn unknown_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("0192f0c1-0000-7000-8000-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Asks again and again until the answer is there; for what a background task does soon.
+/// Repeats a question until it has an answer, for changes that a background task makes soon.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
     mut look: impl FnMut() -> F,

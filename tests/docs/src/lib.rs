@@ -1,7 +1,7 @@
-//! The Rust of the documentation, compiled and run as tests: `cargo test -p recado-docs`.
+//! The Rust blocks of the documentation, compiled and run as tests: `cargo test -p recado-docs`.
 //!
-//! A block of Rust is whole, with its `use` lines; lines that a reader does not need begin with
-//! `# `. What needs a network is `rust,no_run`.
+//! Each block is complete, with its `use` lines. Lines that a reader does not need begin with `# `.
+//! A block that needs a network is marked `rust,no_run`.
 #![forbid(unsafe_code)]
 
 #[cfg(doctest)]

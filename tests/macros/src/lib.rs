@@ -1,4 +1,4 @@
-//! Attributes that make tests of an async function: one for each store it runs on.
+//! Attributes that make tests from an async function: one test for each store.
 //!
 //! ```text
 //! #[both_stores]
@@ -20,14 +20,14 @@
 
 use proc_macro::{TokenStream, TokenTree};
 
-/// Makes the tests `name::sqlite` and `name::postgres`. The function takes anything that is made
-/// from a store (`recado_tests::FromStore`).
+/// Makes the tests `name::sqlite` and `name::postgres`. The argument of the function can be of any
+/// type that is made from a store (`recado_tests::FromStore`).
 #[proc_macro_attribute]
 pub fn both_stores(_: TokenStream, item: TokenStream) -> TokenStream {
     with_tests(item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
 }
 
-/// Makes the test `name::postgres`, for what needs several processes on one database.
+/// Makes the test `name::postgres`, for tests that need several processes on one database.
 #[proc_macro_attribute]
 pub fn on_postgres(_: TokenStream, item: TokenStream) -> TokenStream {
     with_tests(item, &[("postgres", "Postgres")])

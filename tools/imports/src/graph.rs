@@ -1,33 +1,33 @@
-//! Which file imports which, and the circles among them.
+//! The imports between files, and the cycles in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::modules::Modules;
 
-/// The files of a crate, each with the files that define what it names.
+/// The files of a crate, each with the files that define the names it uses.
 pub(crate) type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// What a path leads to.
+/// What a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Module(usize),
-    /// Something that a module defines.
+    /// An item that a module defines.
     Item(usize),
 }
 
 struct Resolver<'a> {
     modules: &'a Modules,
-    /// The names that are being looked up, so that imports in a circle end.
+    /// The names being resolved, so that the search ends if imports form a cycle.
     under_way: Vec<(usize, String)>,
 }
 
 impl Resolver<'_> {
-    /// What a path leads to from a module; `None` for what other crates define.
+    /// What a path refers to from a module; `None` for items of other crates.
     fn path(&mut self, from: usize, path: &[String]) -> Option<Target> {
         let mut at = Target::Module(from);
         for (number, name) in path.iter().enumerate() {
-            // What follows a type are its variants and functions.
+            // The names after a type are its variants and functions.
             let Target::Module(module) = at else { break };
             let is_last = number + 1 == path.len();
             at = match name.as_str() {
@@ -40,7 +40,7 @@ impl Resolver<'_> {
         Some(at)
     }
 
-    /// What a name is in a module. Modules and other things may have the same name.
+    /// What a name refers to in a module. A module and another item may have the same name.
     fn name(&mut self, module: usize, name: &str, is_last: bool) -> Option<Target> {
         let known = &self.modules.0[module];
         let child = known.children.get(name).map(|child| Target::Module(*child));
@@ -82,7 +82,7 @@ pub(crate) fn graph(modules: &Modules) -> Graph {
             add(resolver.path(number, path));
         }
         for name in &module.macros {
-            // By textual scope, unless it is a name like any other here.
+            // The macro is in textual scope, unless the name is defined like any other here.
             let defined = modules.0.iter().position(|other| other.macro_rules.contains(name));
             let known = resolver.name(number, name, true);
             add(known.or(defined.map(Target::Item)));
@@ -98,7 +98,7 @@ pub(crate) fn graph(modules: &Modules) -> Graph {
     graph
 }
 
-/// The groups of files of which each leads to every other, the biggest first (Tarjan).
+/// The groups of files in which every file reaches every other, largest first (Tarjan).
 pub(crate) fn circles(graph: &Graph) -> Vec<BTreeSet<&Path>> {
     let mut search =
         Search { graph, numbers: BTreeMap::new(), stack: Vec::new(), found: Vec::new() };
@@ -119,7 +119,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Answers the lowest number on the stack that the file leads to.
+    /// Answers the lowest number on the stack that can be reached from the file.
     fn visit(&mut self, file: &'a Path) -> usize {
         let number = self.numbers.len();
         self.numbers.insert(file, number);
@@ -176,7 +176,7 @@ mod tests {
         assert!(circles(&graph_of(&[("a", "b"), ("a", "c"), ("b", "c")])).is_empty());
     }
 
-    /// A crate with `a` and `b`, whose root hands on what they define.
+    /// A crate with modules `a` and `b`, whose root re-exports their items.
     fn modules() -> Modules {
         let path = |text: &str| text.split("::").map(str::to_owned).collect::<Vec<_>>();
         let module = |file: &str| Module { file: file.into(), ..Module::default() };

@@ -1,8 +1,8 @@
-//! Counts the files of a crate that import each other in circles, and fails above a limit.
+//! Counts the files of a crate whose imports form cycles, and fails above a limit.
 //!
-//! `imports crates/core/src/lib.rs=8 …`; `-v` also prints which file of a circle imports which.
-//! An import counts for the file that defines what it names, whoever hands it on, and so does a path
-//! that is written out. Tests do not count, nor do methods.
+//! `imports crates/core/src/lib.rs=8 …`; `-v` also prints the imports within a cycle. An import is
+//! counted for the file that defines the item, even if another module re-exports it. A full path in
+//! an expression counts, too. Tests and methods are not counted.
 #![forbid(unsafe_code)]
 
 mod graph;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     if within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints what is found in a crate; answers whether it is within its limit.
+/// Prints the result for a crate; answers whether it is within its limit.
 fn check(argument: &str, verbose: bool) -> Result<bool, Box<dyn std::error::Error>> {
     let (root, limit) = argument.split_once('=').ok_or("expected <root file>=<limit>")?;
     let limit: usize = limit.parse()?;

@@ -1,4 +1,4 @@
-//! The modules of a crate, and what each of them names.
+//! The modules of a crate, and the names that each of them uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,31 +12,31 @@ pub(crate) type Names = Vec<String>;
 /// A module: a file, or a part of one.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The file it stands in.
+    /// The file of the module.
     pub(crate) file: PathBuf,
-    /// How it is reached from the crate's root.
+    /// Its path from the crate's root.
     pub(crate) path: Names,
-    /// The module it stands in; its own number for the root.
+    /// Its parent module; its own number for the root.
     pub(crate) parent: usize,
-    /// The modules in it.
+    /// Its child modules.
     pub(crate) children: BTreeMap<String, usize>,
-    /// What is defined in it.
+    /// The items defined in it.
     pub(crate) items: BTreeSet<String>,
-    /// Those of them that are macros.
+    /// The macros among its items.
     pub(crate) macro_rules: BTreeSet<String>,
-    /// What it imports, by the name it has here.
+    /// Its imports, by the name they have in this module.
     pub(crate) imports: BTreeMap<String, Names>,
-    /// The modules of which it imports everything.
+    /// The modules of its glob imports.
     pub(crate) globs: Vec<Names>,
-    /// Every path that it writes, imports among them.
+    /// Every path in it, including imports.
     pub(crate) paths: BTreeSet<Names>,
-    /// Every macro that it calls by its name alone: such a name may hold in the whole crate.
+    /// Every macro that it calls by a single name. Such a name may be valid in the whole crate.
     pub(crate) macros: BTreeSet<String>,
-    /// Every name that it writes.
+    /// Every name in it.
     pub(crate) names: BTreeSet<String>,
 }
 
-/// The modules of a crate without its tests; the first is its root.
+/// The modules of a crate without its tests. The first one is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Modules(pub(crate) Vec<Module>);
 
@@ -60,7 +60,7 @@ impl Modules {
         self.read_items(module, &tokens, folder)
     }
 
-    /// Reads the items of one module; the modules that are files of their own stand in `folder`.
+    /// Reads the items of one module. The files of its child modules are in `folder`.
     fn read_items(&mut self, module: Module, tokens: &[Token], folder: &Path) -> io::Result<usize> {
         let (own, file, path) = (self.0.len(), module.file.clone(), module.path.clone());
         self.0.push(module);
@@ -94,7 +94,7 @@ impl Modules {
                     self.0[own].items.insert(name.to_owned());
                     self.0[own].macro_rules.insert(name.to_owned());
                     if item.iter().any(|token| token.is("macro_export")) {
-                        // By this name it stands in the root.
+                        // The macro has this path in the root.
                         let path = [&path[..], &[name.to_owned()]].concat();
                         self.0[0].imports.entry(name.to_owned()).or_insert(path);
                     }
@@ -111,7 +111,7 @@ impl Modules {
 }
 
 impl Module {
-    /// Takes in the paths and names of an item, and its imports wherever they stand in it.
+    /// Collects the paths, names and imports of an item.
     fn mention(&mut self, item: &[Token]) {
         let mut at = 0;
         while at < item.len() {
@@ -151,7 +151,7 @@ impl Module {
         }
     }
 
-    /// Takes in what `use` is followed by, under the names before it.
+    /// Collects the imports of a `use` tree, with the path before it.
     fn import(&mut self, tree: &[Token], before: &mut Names) {
         let length = before.len();
         let mut at = 0;
@@ -188,7 +188,7 @@ impl Module {
     }
 }
 
-/// The path that begins here.
+/// The path at the beginning of the tokens.
 fn path_at(tokens: &[Token]) -> Names {
     let mut path = Names::new();
     let mut rest = tokens;
@@ -202,7 +202,7 @@ fn path_at(tokens: &[Token]) -> Names {
     path
 }
 
-/// Where what is opened by the first token is closed.
+/// The index of the bracket that closes the first token.
 fn closing(tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -235,7 +235,7 @@ fn split_at_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
-/// The end of the attributes that tokens begin with.
+/// The end of the attributes at the beginning of the tokens.
 fn attributes_end(tokens: &[Token]) -> usize {
     let mut at = 0;
     while tokens.get(at).is_some_and(|token| token.is_sign('#')) {
@@ -245,11 +245,11 @@ fn attributes_end(tokens: &[Token]) -> usize {
     at.min(tokens.len())
 }
 
-/// The first item with its attributes, and what follows it.
+/// The first item with its attributes, and the tokens after it.
 fn split_item(tokens: &[Token]) -> (&[Token], &[Token]) {
     let start = attributes_end(tokens);
     let (keyword, _) = head(tokens);
-    // Braces in their values end nothing.
+    // Braces in their values do not end these items.
     let needs_semicolon = matches!(keyword, "const" | "static" | "type" | "use" | "let");
     let mut at = start;
     while at < tokens.len() {
@@ -267,7 +267,7 @@ fn split_item(tokens: &[Token]) -> (&[Token], &[Token]) {
     tokens.split_at((at + 1).min(tokens.len()))
 }
 
-/// The keyword of an item, and its name where it has one.
+/// The keyword of an item, and its name if it has one.
 fn head(item: &[Token]) -> (&str, Option<&str>) {
     let mut rest = item[attributes_end(item)..].iter().enumerate();
     let body = &item[attributes_end(item)..];
@@ -294,7 +294,7 @@ fn head(item: &[Token]) -> (&str, Option<&str>) {
     ("", None)
 }
 
-/// Whether an item is there for tests only: `cfg(test)`, or `cfg(any(test, …))`.
+/// Whether an item exists only in tests: `cfg(test)`, or `cfg(any(test, …))`.
 fn is_test(item: &[Token]) -> bool {
     let attributes = &item[..attributes_end(item)];
     let mut configured = attributes.iter().enumerate().filter(|(_, token)| token.is("cfg"));

@@ -1,6 +1,6 @@
-//! Rust source as the few kinds of tokens that paths are made of.
+//! Splits Rust source into the few kinds of tokens that paths consist of.
 
-/// A token; literals, lifetimes and comments are left out.
+/// A token. Literals, lifetimes and comments are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A name or a keyword.
@@ -12,17 +12,17 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// Whether it is this word.
+    /// Whether the token is this word.
     pub(crate) fn is(&self, word: &str) -> bool {
         matches!(self, Self::Word(own) if own == word)
     }
 
-    /// Whether it is this sign.
+    /// Whether the token is this sign.
     pub(crate) fn is_sign(&self, sign: char) -> bool {
         *self == Self::Sign(sign)
     }
 
-    /// The word it is.
+    /// The word of the token.
     pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word) => Some(word),
@@ -55,7 +55,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
                     ("b", Some('\'')) => quote_end(&text, end),
                     ("r" | "br" | "cr", Some('"' | '#')) => match raw_end(&text, end) {
                         Some(end) => end,
-                        // A raw identifier: its name follows.
+                        // A raw identifier: its name comes next.
                         None => end + 1,
                     },
                     _ => {
@@ -86,7 +86,7 @@ fn word_end(text: &[char], at: usize) -> usize {
     length.map_or(text.len(), |length| at + length)
 }
 
-/// The end of a block comment; they nest.
+/// The end of a block comment. Block comments can be nested.
 fn comment_end(text: &[char], start: usize) -> usize {
     let (mut depth, mut at) = (0_u32, start);
     while at < text.len() {
@@ -113,7 +113,7 @@ fn string_end(text: &[char], mut at: usize) -> usize {
     at
 }
 
-/// The end of a raw string whose `#`s or quote stand at `at`; `None` if it is something else.
+/// The end of a raw string whose `#`s or quote are at `at`; `None` if it is not a raw string.
 fn raw_end(text: &[char], at: usize) -> Option<usize> {
     let hashes = text[at..].iter().take_while(|c| **c == '#').count();
     if text.get(at + hashes) != Some(&'"') {
@@ -126,7 +126,7 @@ fn raw_end(text: &[char], at: usize) -> Option<usize> {
     Some(end.map_or(text.len(), |end| end + 1 + hashes))
 }
 
-/// The end of a character, or of a lifetime's apostrophe and name.
+/// The end of a character literal, or of a lifetime.
 fn quote_end(text: &[char], at: usize) -> usize {
     match (text.get(at + 1), text.get(at + 2)) {
         (Some('\\'), _) => {

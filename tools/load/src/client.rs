@@ -1,7 +1,7 @@
-//! A client that costs little: HTTP/1.1 with keep-alive over one connection, one call at a time.
+//! A client with little overhead: HTTP/1.1 with keep-alive over one connection, one call at a time.
 //!
-//! The server and the load share a machine, so what the client spends is missing in the result.
-//! Only what our server answers is understood: a status, `content-length` and a body.
+//! The server and this program share a machine, so processor time of the client reduces the result.
+//! The client reads only what this server answers: a status, `content-length` and a body.
 
 use std::borrow::Cow;
 use std::io::{Error, ErrorKind, Result};
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::target::Target;
 
-/// How long one call may take.
+/// The time limit of one call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest answer that is read.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -60,7 +60,8 @@ impl Client {
         }
     }
 
-    /// Makes one call and waits for its answer. After an error the next call connects anew.
+    /// Makes one call and waits for its answer. After an error the next call opens a new
+    /// connection.
     pub(crate) async fn call(&mut self, call: &Call) -> Result<Answer<'_>> {
         self.write_request(call);
         let exchange = self.exchange();
@@ -108,7 +109,7 @@ impl Client {
         written.expect("a vector takes every byte");
     }
 
-    /// Sends the request and reads the answer: its status and where its body begins.
+    /// Sends the request and reads the answer: its status and the position of its body.
     async fn exchange(&mut self) -> Result<(u16, usize)> {
         let stream = match &mut self.stream {
             Some(stream) => stream,

@@ -1,6 +1,6 @@
-//! One clock for several processes of one machine.
+//! One clock for several processes of a machine.
 
-/// Microseconds since the epoch. Processes that note them can compare.
+/// Microseconds since the epoch. Times of different processes can be compared.
 #[expect(clippy::disallowed_methods, reason = "a program at the edge has to ask somebody")]
 pub(crate) fn micros() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

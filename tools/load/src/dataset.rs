@@ -1,5 +1,6 @@
-//! Datasets: one company with many contacts, and messages if wanted, written through the store's own
-//! commit, so that indexes, counters and search texts are what a server would have made.
+//! Datasets: one company with many contacts, optionally with messages. They are written by the
+//! store's own commit, so that indexes, counters and search texts are the same as those a server
+//! makes.
 
 pub(crate) mod company;
 pub(crate) mod contacts;
@@ -19,10 +20,10 @@ pub(crate) use messages::{APP_SECRET, PHONE_NUMBER_ID, outbound_id};
 
 use crate::stores::{self, AnyError};
 
-/// Records in one change set. Much larger ones are slow on SQLite: with each statement it walks
-/// what the savepoint has kept so far.
+/// Records in one change set. Much larger sets are slow on SQLite, because each statement reads
+/// everything that the savepoint has kept so far.
 const PER_COMMIT: u64 = 100;
-/// Commits at the same time, which SQLite writes as one group.
+/// Commits at the same time. SQLite writes them as one group.
 const AT_ONCE: u64 = 16;
 /// Records of one round.
 const ROUND: u64 = PER_COMMIT * AT_ONCE;
@@ -32,9 +33,9 @@ const ROUNDS_PER_UPKEEP: u64 = 10;
 pub(crate) const MAX_CONTACTS: u64 = 10_000_000;
 /// The most messages of a dataset.
 const MAX_MESSAGES: u64 = 100_000_000;
-/// For so many messages on the silent connection there is one on the official one.
+/// The number of messages on the silent connection for each message on the official one.
 const OFFICIAL_SHARE: u64 = 4;
-/// How many of the contacts have conversations at most.
+/// The greatest number of contacts with conversations.
 const MAX_PARTNERS: usize = 100_000;
 
 /// What to make.
@@ -113,7 +114,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// Writes so many records, which `add` adds to change sets in their order.
+/// Writes a number of records. `add` adds them to change sets in order.
 ///
 /// # Errors
 ///
@@ -159,7 +160,7 @@ fn progress(what: &str, done: u64, all: u64, started: Instant) {
     let mut err = std::io::stderr().lock();
     let per_second = done as f64 / started.elapsed().as_secs_f64();
     let line = format!("{done} of {all} {what}, {per_second:.0}/s");
-    // A progress line that cannot be shown is no reason to stop.
+    // An error in showing the progress is ignored.
     let _ = match err.is_terminal() {
         true => write!(err, "\r{line} "),
         false if done % (all / 10).max(ROUND) < ROUND => writeln!(err, "{line}"),

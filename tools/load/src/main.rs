@@ -1,4 +1,4 @@
-//! Datasets and load for measuring a Recado server. `docs/benchmarks.md` says how to use it.
+//! Datasets and load for measuring a Recado server. See `docs/benchmarks.md`.
 #![forbid(unsafe_code)]
 
 mod baseline;
@@ -83,7 +83,7 @@ struct RunOrder {
 }
 
 fn main() -> ExitCode {
-    // One thread for the load: the server needs the others.
+    // One thread for the load, because the server needs the others.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = match (runtime, Cli::parse().command) {
         (Err(error), _) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! People as they could be in a Brazilian company's CRM, the same ones with every run.
+//! Invented people, as in the CRM of a Brazilian company. They are the same in every run.
 
 /// Area codes of large and small regions.
 const AREAS: [u8; 20] =
@@ -113,16 +113,16 @@ pub(crate) struct Person {
     pub(crate) state: &'static str,
 }
 
-/// The mobile number with this index; different indexes have different numbers.
+/// The mobile number with this index. Different indexes give different numbers.
 pub(crate) fn phone(index: u64) -> String {
     let areas = AREAS.len() as u64;
     let area = AREAS[(index % areas) as usize];
-    // The factor shares no divisor with the modulus, so no number comes twice.
+    // The factor and the modulus have no common divisor, so no number repeats.
     let local = 60_000_000 + (index / areas).wrapping_mul(27_644_437) % PER_AREA;
     format!("+55{area}9{local}")
 }
 
-/// A name; a few families are common and most are not.
+/// A name. A few family names are common, most are rare.
 pub(crate) fn name(random: &mut fastrand::Rng) -> String {
     let skewed = |random: &mut fastrand::Rng, length: usize| {
         let roll = random.f64();

@@ -1,5 +1,5 @@
-//! Receivers of webhooks, as a process of its own: many that take everything at once and note when
-//! it came, and some that behave as receivers should not.
+//! Receivers of webhooks in their own process: many that answer at once and record the arrivals,
+//! and some faulty ones.
 
 mod arrival;
 mod faulty;
@@ -26,7 +26,7 @@ use arrival::{delivery_of, mark_of};
 
 /// The most receivers of a kind.
 const MAX_RECEIVERS: u16 = 500;
-/// How many arrivals one answer tells.
+/// How many arrivals one answer has at most.
 pub(crate) const TAKEN_AT_ONCE: usize = 100_000;
 
 /// Which receivers to be.
@@ -49,10 +49,10 @@ pub(crate) struct Order {
     pub(crate) flooding: u16,
 }
 
-/// Where they are: printed as one line of JSON once all listen.
+/// The addresses of the receivers, printed as one line of JSON when all are listening.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Addresses {
-    /// Where to ask what arrived.
+    /// The address that answers what has arrived.
     pub(crate) control: String,
     pub(crate) healthy: Vec<String>,
     pub(crate) dead: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Addresses {
     pub(crate) flooding: Vec<String>,
 }
 
-/// What has arrived and was not taken yet.
+/// The arrivals that were not taken yet.
 type Arrivals = Arc<Mutex<Seen>>;
 
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ struct Seen {
     untaken: Vec<Arrival>,
 }
 
-/// Listens until standard input ends, as it does when the starting process is gone.
+/// Runs until standard input ends, which also happens when the starting process ends.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ fn answer(status: StatusCode, body: impl Into<Bytes>) -> Answered {
     Ok(response)
 }
 
-/// Serves every connection with keep-alive.
+/// Serves every connection, with keep-alive.
 async fn accept<F, A>(listener: TcpListener, service: F)
 where
     F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
@@ -151,7 +151,7 @@ where
 {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        // What cannot be set is a little slower.
+        // If the option cannot be set, the connection is only slower.
         let _ = stream.set_nodelay(true);
         let service = service_fn(service.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
@@ -159,7 +159,7 @@ where
     }
 }
 
-/// Takes a delivery. It has arrived when its head has.
+/// Records a delivery. It counts as arrived when its head was read.
 async fn note(request: Request<Incoming>, receiver: u16, arrivals: Arrivals) -> Answered {
     let at = micros();
     let delivery = delivery_of(request.headers());
@@ -173,8 +173,8 @@ async fn note(request: Request<Incoming>, receiver: u16, arrivals: Arrivals) -> 
     answer(StatusCode::NO_CONTENT, "")
 }
 
-/// `GET /count` answers how many have arrived since the start; `POST /take` the next of those that
-/// were not taken yet.
+/// `GET /count` answers how many have arrived since the start. `POST /take` answers the next
+/// arrivals that were not taken yet.
 async fn tell(request: Request<Incoming>, arrivals: Arrivals) -> Answered {
     let path = request.uri().path().to_owned();
     let mut seen = arrivals.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a run showed.
+//! The results of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,17 @@ use serde::Serialize;
 
 use crate::run::Effort;
 
-/// The longest latency that is distinguished: one minute, in microseconds.
+/// The greatest latency that can be recorded: one minute, in microseconds.
 const MAX_MICROS: u64 = 60_000_000;
 
-/// What one connection, or all of them, saw.
+/// The counts of one connection, or of all connections.
 #[derive(Debug)]
 pub(crate) struct Tally {
     latencies: Histogram<u64>,
     statuses: BTreeMap<u16, u64>,
     broken: u64,
     bytes: u64,
-    /// Gateway events by what became of them.
+    /// Gateway events by their result.
     events: BTreeMap<&'static str, u64>,
 }
 
@@ -30,7 +30,7 @@ impl Tally {
         Self { latencies, statuses: BTreeMap::new(), broken: 0, bytes: 0, events: BTreeMap::new() }
     }
 
-    /// Counts what an answer tells of events, without reading all of its JSON.
+    /// Counts the results of events in an answer, without parsing all of its JSON.
     pub(crate) fn results(&mut self, body: &[u8]) {
         let name = b"\"result\":\"";
         for (at, _) in body.windows(name.len()).enumerate().filter(|(_, part)| part == name) {
@@ -48,7 +48,7 @@ impl Tally {
         self.timed(took);
     }
 
-    /// Counts work that is no HTTP call.
+    /// Counts an operation that is not an HTTP call.
     pub(crate) fn timed(&mut self, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.latencies.saturating_record(micros.clamp(1, MAX_MICROS));
@@ -94,9 +94,9 @@ pub(crate) struct Report {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// Calls that got no answer.
     pub(crate) broken: u64,
-    /// Gateway events by what became of them.
+    /// Gateway events by their result.
     pub(crate) events: BTreeMap<String, u64>,
-    /// Processor time of one call on the answering side, where it was measured.
+    /// Processor time of one call on the server's side, if it was measured.
     pub(crate) cpu_us: Option<u64>,
 }
 
@@ -122,13 +122,13 @@ impl Report {
         }
     }
 
-    /// Gateway events a second.
+    /// Gateway events per second.
     pub(crate) fn events_per_second(&self) -> f64 {
         self.events.values().sum::<u64>() as f64 / self.seconds.max(f64::EPSILON)
     }
 
-    /// The same with the processor time that was used from the start of the run to its end, of
-    /// which the calls of the warm-up had their share.
+    /// Adds the processor time of one call: `used`, from the start of the run to its end, divided by
+    /// the estimated number of calls, including those of the warm-up.
     #[must_use]
     pub(crate) fn with_cpu(mut self, used: Duration, effort: Effort) -> Self {
         let whole = (effort.warmup + effort.measured).as_secs_f64();
@@ -143,7 +143,7 @@ impl Report {
     }
 }
 
-/// Milliseconds with as many digits as say something.
+/// Milliseconds, with only significant digits.
 pub(crate) fn millis(micros: u64) -> String {
     let millis = micros as f64 / 1000.0;
     if millis < 10.0 { format!("{millis:.2}") } else { format!("{millis:.0}") }

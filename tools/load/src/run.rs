@@ -1,4 +1,4 @@
-//! The closed loop: n connections, each with one call under way, for a bounded time.
+//! Runs n connections, each with one call at a time, for a limited time.
 
 use std::time::{Duration, Instant};
 
@@ -15,33 +15,34 @@ use crate::target::Target;
 pub(crate) const MAX_CONNECTIONS: u64 = 1024;
 /// The longest run.
 pub(crate) const MAX_SECONDS: u64 = 600;
-/// The most calls of one connection, whatever the time.
+/// The most calls of one connection in a run of any length.
 const MAX_CALLS: u64 = 5_000_000;
-/// How many calls without an answer in a row end a connection.
+/// The number of consecutive calls without an answer after which a connection ends.
 const MAX_BROKEN: u32 = 20;
-/// How many pages of people are read to talk to.
+/// How many pages of contacts are read for conversations.
 const PEOPLE_PAGES: u32 = 50;
 
 /// How much load, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) connections: usize,
-    /// Not measured.
+    /// The time before the measurement.
     pub(crate) warmup: Duration,
     pub(crate) measured: Duration,
-    /// Calls a second of all connections together; `None` for as many as can be. Latencies then
-    /// count from when a call was due, so that a server that stalls does not hide it.
+    /// Calls per second of all connections together; `None` for as many as possible. With a rate,
+    /// latencies count from the time when a call was due, so that they include the time in which a
+    /// server stalls.
     pub(crate) rate: Option<u32>,
 }
 
 impl Effort {
-    /// From one call of a connection to its next.
+    /// The time from one call of a connection to the next.
     fn interval(&self) -> Option<Duration> {
         self.rate.map(|rate| Duration::from_secs(self.connections as u64) / rate.max(1))
     }
 }
 
-/// Runs one kind of calls and reports what was measured.
+/// Runs one kind of call and reports the results.
 pub(crate) async fn run(
     name: &str,
     target: &Target,
@@ -53,7 +54,7 @@ pub(crate) async fn run(
     let mut connections = JoinSet::new();
     for connection in 0..effort.connections {
         let client = Client::new(target, key);
-        // The connections take turns within an interval.
+        // The connections start at different times within an interval.
         let pace = effort.interval().map(|interval| {
             (interval, Instant::now() + interval * connection as u32 / effort.connections as u32)
         });
@@ -86,8 +87,8 @@ async fn drive(
                 at
             }
         };
-        // A server that cannot keep the pace does not prolong the run without end; what it was not
-        // asked for is missing in the rate.
+        // A server that is too slow for the rate must not prolong the run without limit. Calls that
+        // were not made reduce the rate in the result.
         if started >= end || Instant::now() >= end + effort.measured {
             break;
         }
@@ -115,7 +116,7 @@ async fn drive(
     tally
 }
 
-/// Asks the server what the scenarios need to know.
+/// Reads from the server the data that the scenarios need.
 ///
 /// # Errors
 ///
@@ -137,11 +138,11 @@ pub(crate) async fn explore(target: &Target, key: &str) -> Result<Known, String>
     Ok(Known { contacts, stage, talk: None })
 }
 
-/// Asks the server for people to talk to.
+/// Reads contacts with conversations from the server.
 ///
 /// # Errors
 ///
-/// When it does not answer as expected, or knows nobody.
+/// When it does not answer as expected, or there are no such contacts.
 pub(crate) async fn explore_talk(target: &Target, data: &Manifest) -> Result<KnownTalk, String> {
     let talk = data.talk.ok_or("the dataset has no messages: make one with --messages")?;
     let mut client = Client::new(target, &data.key);

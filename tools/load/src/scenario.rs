@@ -1,4 +1,4 @@
-//! What the connections of a run do.
+//! The calls that the connections of a run make.
 
 mod talk;
 
@@ -11,13 +11,13 @@ pub(crate) use talk::{KnownTalk, Person, Topic};
 use crate::client::Call;
 use crate::people;
 
-/// Contacts on a page of an export walk: the most there may be.
+/// Contacts on a page of an export: the most that the API allows.
 const EXPORT_LIMIT: u32 = 100;
-/// Contacts on a page of a listing: what a call that does not say gets.
+/// Contacts on a page of a listing: the default of the API.
 pub(crate) const PAGE: u64 = 50;
-/// How far into the listing shallow pages are asked for.
+/// How many of the first pages of the listing are asked for.
 const SHALLOW_PAGES: u64 = 20;
-/// Where runs begin to create people: beyond those of datasets.
+/// The index of the first contact that runs create: greater than those of datasets.
 const FIRST_CREATED: u64 = 100_000_000;
 const LAST_CREATED: u64 = 700_000_000;
 
@@ -59,7 +59,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    /// What it is about, if it is about messages.
+    /// The topic of the scenario, if it is about messages.
     pub(crate) const fn topic(self) -> Option<Topic> {
         match self {
             Self::Send => Some(Topic::Send),
@@ -81,24 +81,24 @@ impl Scenario {
         }
     }
 
-    /// Whether its calls are the operator's.
+    /// Whether its calls are calls of the operator API.
     pub(crate) const fn is_operator(self) -> bool {
         matches!(self, Self::Events | Self::EventsBatch)
     }
 }
 
-/// What is known of the data.
+/// The data of the company that the scenarios need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// How many contacts the company has.
+    /// The number of the company's contacts.
     pub(crate) contacts: u64,
     /// A stage that contacts are in.
     pub(crate) stage: Option<String>,
-    /// The conversations, where there are any.
+    /// The conversations, if there are any.
     pub(crate) talk: Option<KnownTalk>,
 }
 
-/// One combination of exact filters, by a name for people.
+/// A combination of exact filters, with a name for the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) name: &'static str,
@@ -143,7 +143,7 @@ pub(crate) fn filters(known: &Known) -> Vec<Filter> {
 /// The calls of one connection.
 #[derive(Debug)]
 pub(crate) enum Calls {
-    /// The same call for ever.
+    /// Always the same call.
     Same(Call),
     /// New contacts.
     Create { random: fastrand::Rng, next: u64, step: u64 },
@@ -153,13 +153,13 @@ pub(crate) enum Calls {
     Queries { queries: Vec<String>, at: usize },
     /// Searches of these kinds in turn.
     Searches { random: fastrand::Rng, kinds: &'static [SearchKind], at: usize },
-    /// A walk; `None` begins a new one.
+    /// An export from part to part; `None` starts a new one.
     Walk { cursor: Option<String> },
-    /// About messages.
+    /// Calls about messages.
     Talk(Box<TalkCalls>),
 }
 
-/// What a search is for.
+/// The kind of text that is searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SearchKind {
     FirstName,
@@ -168,7 +168,8 @@ pub(crate) enum SearchKind {
 }
 
 impl Calls {
-    /// The calls of one connection of so many. Runs with different seeds create different contacts.
+    /// The calls of one of several connections. Runs with different seeds create different
+    /// contacts.
     pub(crate) fn new(
         scenario: Scenario,
         known: &Known,
@@ -209,13 +210,13 @@ impl Calls {
                     let of = (connection, connections);
                     Self::Talk(Box::new(TalkCalls::new(talk, topic, of, seed)))
                 }
-                // Without messages there is nothing to ask for but an empty listing.
+                // Without messages there is only an empty listing to ask for.
                 _ => Self::Same(Call::Get("/api/v1/messages".to_owned())),
             },
         }
     }
 
-    /// A listing with this query, for ever.
+    /// Always a listing with this query.
     pub(crate) fn listing(query: &str) -> Self {
         Self::Same(Call::Get(format!("/api/v1/contacts?{query}")))
     }
@@ -260,14 +261,14 @@ impl Calls {
         }
     }
 
-    /// Takes notice of an answer.
+    /// Reads from an answer what the next call needs.
     pub(crate) fn answered(&mut self, body: &[u8]) {
         if let Self::Walk { cursor } = self {
             *cursor = next_cursor(body);
         }
     }
 
-    /// Whether the answers tell what became of events.
+    /// Whether the answers have the results of events.
     pub(crate) fn tells_of_events(&self) -> bool {
         matches!(self, Self::Talk(calls) if calls.tells_of_events())
     }
@@ -279,7 +280,7 @@ pub(crate) fn export_path(cursor: Option<&str>, limit: u32) -> String {
     format!("/api/v1/contacts?order_by=created_at&limit={limit}{cursor}")
 }
 
-/// The cursor of an answer, without reading all of its JSON.
+/// The cursor in an answer, without parsing all of its JSON.
 pub(crate) fn next_cursor(body: &[u8]) -> Option<String> {
     let name = b"\"next_cursor\":\"";
     let at = body.windows(name.len()).rposition(|part| part == name)? + name.len();
@@ -287,7 +288,7 @@ pub(crate) fn next_cursor(body: &[u8]) -> Option<String> {
     String::from_utf8(body[at..at + length].to_vec()).ok()
 }
 
-/// Percent-encodes what is not a letter or digit of ASCII.
+/// Percent-encodes all characters except ASCII letters and digits.
 fn encode(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {

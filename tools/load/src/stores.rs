@@ -1,4 +1,4 @@
-//! Opening a store by its address.
+//! Opens a store by the URL of its database.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use recado_store_sqlite::SqliteStore;
 /// An error of any kind, for a command that ends with it.
 pub(crate) type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The address of a database.
+/// The URL of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Database<'a> {
-    /// A file.
+    /// The path of a file.
     Sqlite(&'a str),
     /// A connection string.
     Postgres(&'a str),
@@ -35,8 +35,8 @@ impl<'a> Database<'a> {
     }
 }
 
-/// Opens a database for a bulk load and brings its schema up to date. Postgres does not wait for the
-/// disk with each commit: [`finish`] makes everything durable in the end.
+/// Opens a database for a bulk load and migrates it. Postgres does not wait for the disk at each
+/// commit; [`finish`] makes everything durable at the end.
 ///
 /// # Errors
 ///
@@ -58,8 +58,7 @@ pub(crate) async fn open(url: &str) -> Result<Arc<dyn Store>, AnyError> {
     })
 }
 
-/// Lets the database put its house in order after a bulk load, as it would by itself in time, so
-/// that measurements are not of that work.
+/// Runs the database's maintenance after a bulk load, so that it does not run during measurements.
 ///
 /// # Errors
 ///

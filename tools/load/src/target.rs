@@ -1,4 +1,4 @@
-//! Where load may be sent: to this machine only.
+//! The server to measure, which must be on this machine.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -9,7 +9,7 @@ pub(crate) struct Target {
     address: SocketAddr,
 }
 
-/// Why an URL is no target.
+/// Why a URL is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedTarget(String);
 
@@ -22,12 +22,12 @@ impl fmt::Display for RefusedTarget {
 impl std::error::Error for RefusedTarget {}
 
 impl Target {
-    /// Reads `http://HOST:PORT`. A load program in the wrong hands is a weapon, so every address
-    /// that the host resolves to has to be a loopback address.
+    /// Parses `http://HOST:PORT`. Every address of the host must be a loopback address, so that
+    /// this program cannot be used to attack other machines.
     ///
     /// # Errors
     ///
-    /// What is wrong with the URL.
+    /// The reason why the URL is refused.
     pub(crate) fn parse(url: &str) -> Result<Self, RefusedTarget> {
         let refuse = |reason: &str| RefusedTarget(format!("{url:?} {reason}"));
         let rest = url.strip_prefix("http://").ok_or_else(|| refuse("must begin with http://"))?;
@@ -44,7 +44,7 @@ impl Target {
         Ok(Self { address: *address })
     }
 
-    /// What to connect to.
+    /// The address to connect to.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }

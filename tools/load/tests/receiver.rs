@@ -1,4 +1,4 @@
-//! The receiving process, as a server and the load program meet it.
+//! The receiving process, called as the server and the load program call it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -44,7 +44,7 @@ impl Receivers {
     }
 }
 
-/// Sends bytes and reads what comes until `end` is in it.
+/// Sends bytes and reads until the answer contains `end`.
 fn exchange(stream: &mut TcpStream, request: &str, end: &[u8]) -> Vec<u8> {
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
     stream.write_all(request.as_bytes()).expect("written");

@@ -35,13 +35,14 @@ pub(crate) fn citations(text: &str) -> Vec<Citation> {
     found
 }
 
-/// Whether a character before a number makes it part of something else, such as `v1.2` or `HTTP/1.1`.
+/// Whether a character before a number makes the number part of something else, such as `v1.2` or
+/// `HTTP/1.1`.
 fn is_inside_word(before: char) -> bool {
     before.is_alphanumeric()
         || matches!(before, '.' | '_' | '/' | '-' | '`' | '"' | '#' | '$' | '+')
 }
 
-/// Whether a list of numbers at this place is one of rules.
+/// Whether a list of numbers at this position consists of rules.
 fn is_citation(chars: &[char], at: Range<usize>, cited: &[Citation]) -> bool {
     let names = |is: fn(&str) -> bool| {
         cited.iter().any(|citation| match citation {
@@ -54,11 +55,12 @@ fn is_citation(chars: &[char], at: Range<usize>, cited: &[Citation]) -> bool {
         || before.ends_with("section ")
         || before.ends_with("sections ")
         || introduced && names(|name| name.contains('.'))
-        // `(8)` after some words; at the beginning it numbers a list.
+        // `(8)` is a citation after other words; at the beginning it numbers a list.
         || before.len() > 1 && before.ends_with('(') && chars.get(at.end) == Some(&')')
 }
 
-/// Citations in a row with commas, semicolons or "and" between, and where they end.
+/// Consecutive citations with commas, semicolons or "and" between them, and the position after
+/// them.
 fn list(chars: &[char], start: usize) -> Option<(Vec<Citation>, usize)> {
     let (first, mut end) = citation(chars, start)?;
     let mut cited = vec![first];

@@ -1,4 +1,5 @@
-//! The rules that need no citation, each with its reason. A reviewer of a new entry asks whether no test is possible.
+//! The rules that need no citation, each with its reason. An entry is right only if no test of the
+//! rule is possible.
 
 const EXEMPT: &[(&str, &str)] = &[("2.6", "Only names where the values are listed.")];
 

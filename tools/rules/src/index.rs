@@ -1,4 +1,4 @@
-//! Rule → code → tests, collected over a workspace and written as a page.
+//! An index from rules to code and tests, collected over a workspace and written as a page.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,17 +9,17 @@ use std::{
 
 use crate::{exemptions, rules::Rules, source};
 
-/// Items by the file that they are in; an empty name means the file as a whole.
+/// Items by their file. An empty name means the whole file.
 type Places = BTreeMap<String, BTreeSet<String>>;
 
-/// Where a rule is cited.
+/// The places where a rule is cited.
 #[derive(Default)]
 struct Cited {
     code: Places,
     tests: Places,
 }
 
-/// What the workspace cites of the rules.
+/// The citations of all rules in the workspace.
 pub(crate) struct Index {
     rules: Rules,
     cited: BTreeMap<String, Cited>,
@@ -27,16 +27,16 @@ pub(crate) struct Index {
     unknown: Vec<String>,
 }
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Code,
     Test,
-    /// Serves tests and measurements: proves nothing and implements nothing.
+    /// Helps tests and measurements: it neither implements nor tests a rule.
     Support,
 }
 
-/// The command that prints rules; its own comments cite as an example.
+/// The path of this command. Its own comments have citations as examples.
 const THIS: &str = "tools/rules/";
 
 fn role(path: &str) -> Role {
@@ -92,7 +92,7 @@ impl Index {
         }
     }
 
-    /// Everything that is wrong, as lines for people.
+    /// All faults, as lines of text.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = self.unknown.clone();
         faults.extend(
@@ -101,7 +101,7 @@ impl Index {
         faults
     }
 
-    /// The rules that lack code, or a test, and have no reason to.
+    /// The rules that lack code or a test, and are not exempt.
     pub(crate) fn uncited(&self) -> Vec<String> {
         let mut uncited = Vec::new();
         for rule in self.rules.all() {
@@ -129,7 +129,8 @@ impl Index {
         uncited
     }
 
-    /// What cites a rule or, of a section that is not divided, a rule in its list: code, then tests.
+    /// The places that cite a rule: code, then tests. For a section without subsections, citations
+    /// of the rules in its list count, too.
     fn places(&self, name: &str) -> [Places; 2] {
         let below = format!("{name}.");
         let is_divided = self.rules.is_divided(name);
@@ -181,7 +182,7 @@ tests prove it. This page is made of the comments that cite the rules: change th
 `cargo run -p recado-rules -- --write`. A file without names cites the rule for all that it holds.
 ";
 
-/// Items by file, each file on a line of its own.
+/// Items by file, with one line for each file.
 fn cell(places: &Places) -> String {
     let lines: Vec<String> = places
         .iter()
@@ -199,7 +200,7 @@ fn cell(places: &Places) -> String {
     lines.join("<br>")
 }
 
-/// The address of a heading within its page, as code hosts form it.
+/// The anchor of a heading within its page, as code hosts form it.
 fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()

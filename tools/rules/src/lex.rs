@@ -1,15 +1,15 @@
 //! Splits Rust source into the few tokens that the index needs.
 
-/// A piece of source. Literals, lifetimes and numbers are left out.
+/// A token. Literals, lifetimes and numbers are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     /// One or more comments in a row.
     Comment {
-        /// `//!`: documents what encloses it.
+        /// `//!`: documents the item around it.
         inner: bool,
         /// Without slashes, lines joined by a space.
         text: String,
-        /// The line on which it begins.
+        /// The line on which the comment begins.
         line: usize,
     },
     /// An identifier or keyword.
@@ -33,7 +33,7 @@ struct Lexer {
     at: usize,
     line: usize,
     tokens: Vec<Token>,
-    /// The line on which the newest comment stands that has a line of its own.
+    /// The line of the last comment that has a line of its own.
     last_comment: Option<usize>,
 }
 
@@ -134,7 +134,7 @@ impl Lexer {
         }
     }
 
-    /// A character or a lifetime.
+    /// Reads a character literal or a lifetime.
     fn quote(&mut self) {
         self.bump();
         if self.peek(0) == '\\' {
@@ -163,7 +163,7 @@ impl Lexer {
         self.push(Token::Word(word));
     }
 
-    /// Skips the rest of a raw string; false if this is a raw identifier.
+    /// Skips the rest of a raw string. Answers false if this is a raw identifier.
     fn raw_string(&mut self) -> bool {
         let mut hashes = 0;
         while self.peek(hashes) == '#' {

@@ -1,4 +1,5 @@
-//! Prints which code implements each rule of the reference and the decisions, and which tests prove it.
+//! Prints the code that implements each rule of the reference and of the decisions, and the tests
+//! of the rule.
 //!
 //! ```text
 //! cargo run -p recado-rules                 prints the index
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong; nothing if all is well.
+/// The faults; empty if there are none.
 fn run(arguments: &[&str]) -> io::Result<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let index = Index::read(&root)?;

@@ -1,4 +1,4 @@
-//! The rules, as the reference and the decisions list them.
+//! The rules, as listed in the reference and in the decisions.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ pub(crate) struct Rule {
     pub(crate) title: String,
     /// The page under `docs/`.
     pub(crate) page: &'static str,
-    /// The heading under which it stands, in the index and on its page.
+    /// The heading above the rule, in the index and on its page.
     pub(crate) group: String,
     /// The heading to link to.
     pub(crate) heading: String,
 }
 
 impl Rule {
-    /// Whether it is a rule of a list within a section, which the section may be cited for.
+    /// Whether the rule is in a list within a section. A citation of the section then includes it.
     pub(crate) fn is_listed(&self) -> bool {
         self.page == REFERENCE && !self.heading.starts_with(&self.name)
     }
@@ -34,7 +34,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether a rule is a section that is divided into others.
+    /// Whether a rule is a section with subsections.
     pub(crate) fn is_divided(&self, name: &str) -> bool {
         let below = format!("{name}.");
         let is_section =
@@ -55,7 +55,7 @@ impl Rules {
         &self.all
     }
 
-    /// A rule that is named twice.
+    /// The names that two rules have.
     pub(crate) fn doubled(&self) -> Vec<&str> {
         let is_doubled = |(index, rule): (usize, &'_ Rule)| {
             self.by_name.get(&rule.name).is_some_and(|found| *found != index)
@@ -68,11 +68,11 @@ impl Rules {
             .collect()
     }
 
-    /// The rules that a citation names.
+    /// The rules that a citation refers to.
     ///
     /// # Errors
     ///
-    /// The name that no rule has.
+    /// The name, if no rule has it.
     pub(crate) fn find<'a>(&'a self, citation: &'a Citation) -> Result<Vec<&'a Rule>, &'a str> {
         let one = |name: &'a str| match self.by_name.get(name) {
             Some(index) => Ok(&self.all[*index]),
@@ -92,7 +92,8 @@ impl Rules {
     }
 }
 
-/// Where a rule stands among those of its kind: `D9` before `D31` before `D31a`, `4.3` before `4.10`.
+/// The sort key of a rule among those of its kind: `D9` before `D31` before `D31a`, `4.3` before
+/// `4.10`.
 fn place(name: &str) -> (char, Vec<u32>, String) {
     let kind = name.chars().next().filter(char::is_ascii_alphabetic).unwrap_or('0');
     let rest = name.trim_start_matches(['D', 'R']);
@@ -106,7 +107,7 @@ fn sections(text: &str) -> Vec<Rule> {
     let mut found: Vec<Rule> = Vec::new();
     let mut group = String::new();
     let (mut section, mut heading) = (String::new(), String::new());
-    // The number that the next rule of a list has; none once a second list has begun.
+    // The number of the list's next rule; `None` after a second list has begun.
     let mut next = None;
     for line in prose(text) {
         let (level, title) = split_heading(line);
@@ -176,7 +177,7 @@ fn entries(text: &str) -> Vec<Rule> {
     found
 }
 
-/// The lines that are no code.
+/// The lines that are not in code blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
     text.lines().filter(move |line| {
@@ -191,7 +192,7 @@ fn split_heading(line: &str) -> (usize, &str) {
     (level, line[level..].trim())
 }
 
-/// What tells a reader which rule it is: the bold words if it begins with some, else the first words.
+/// The title of a rule: the bold words at its beginning, or else its first words.
 fn beginning(text: &str) -> String {
     let bold = text.trim_start_matches("**").split_once("**").map(|(bold, _)| bold);
     let bold = bold.filter(|_| text.starts_with("**"));

@@ -1,4 +1,4 @@
-//! Which item of a Rust file cites which rules.
+//! The rules that each item of a Rust file cites.
 
 use crate::{
     citations::{Citation, citations},
@@ -9,9 +9,9 @@ use crate::{
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cited {
     pub(crate) citation: Citation,
-    /// Such as `Contact::create`; empty for the file itself.
+    /// A path such as `Contact::create`; empty for the file itself.
     pub(crate) item: String,
-    /// Whether the item is a test by its attribute, or lies in a module for tests.
+    /// Whether the item is a test by its attribute, or is in a module for tests.
     pub(crate) in_test: bool,
     pub(crate) line: usize,
 }
@@ -30,12 +30,12 @@ pub(crate) fn cited(source: &str) -> Vec<Cited> {
     reader.cited
 }
 
-/// What kind of item something is, as far as it matters here.
+/// The kind of an item, as far as the parser needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// `mod`, `impl` and `trait`: comments in it belong to the items that follow them.
     Container,
-    /// Ends with its braces, or with a semicolon instead of them.
+    /// Ends with its closing brace, or with a semicolon if it has no braces.
     Braced,
     /// `const`, `static` and `type`: ends with a semicolon.
     Semicolon,
@@ -55,9 +55,9 @@ struct Item {
 struct Reader {
     items: Vec<Item>,
     depth: usize,
-    /// Comments whose item has not come yet.
+    /// Comments before the next item.
     waiting: Vec<(Citation, usize)>,
-    /// The depth at which the attribute began that is being read, and whether it makes a test.
+    /// The depth of the attribute being read, if any, and whether it makes a test.
     attribute: Option<usize>,
     is_test: bool,
     cited: Vec<Cited>,
@@ -74,7 +74,7 @@ impl Reader {
         }
     }
 
-    /// Whether items, and no statements, are expected here.
+    /// Whether items are expected here, and not statements.
     fn is_container(&self) -> bool {
         self.items.last().is_none_or(|item| item.kind == Kind::Container && item.is_open)
     }
@@ -99,7 +99,7 @@ impl Reader {
 
     fn word(&mut self, word: &str, tokens: &[Token], index: usize) {
         if self.attribute.is_some() {
-            // `#[cfg(not(test))]` does not occur here.
+            // `#[cfg(not(test))]` is not used in this workspace.
             self.is_test |= matches!(word, "test" | "both_stores");
             return;
         }
@@ -195,7 +195,7 @@ impl Reader {
     }
 }
 
-/// The name of the type of an `impl`, whose tokens after the keyword these are.
+/// The type name of an `impl`. `tokens` are those after the keyword.
 fn implemented(tokens: &[Token]) -> String {
     let mut name = String::new();
     let mut angles = 0_i32;
@@ -210,7 +210,7 @@ fn implemented(tokens: &[Token]) -> String {
                 "for" => name.clear(),
                 "where" => break,
                 "dyn" | "const" | "mut" => {}
-                // The last part of a path is the type.
+                // The last part of a path is the name of the type.
                 _ => name.clone_from(word),
             },
             _ => {}
@@ -224,7 +224,7 @@ mod tests {
     use super::cited;
     use crate::citations::Citation;
 
-    /// Name of the rule, the item, and whether it is a test.
+    /// The name of the rule, the item, and whether it is a test.
     fn found(source: &str) -> Vec<(String, String, bool)> {
         cited(source)
             .into_iter()

@@ -1,4 +1,4 @@
-//! The same work without a server: the bare database driver, on threads of its own.
+//! The same work without a server: only the database driver, on its own threads.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use crate::report::{Report, Tally};
 use crate::run::Effort;
 use crate::stores::{AnyError, Database};
 
-/// One piece of work: done again and again by one thread.
+/// An operation that one thread repeats.
 pub(crate) type Work = Box<dyn FnMut() -> Result<(), AnyError>>;
 
-/// Reads the first page as often as it can, each connection on its own thread. On Postgres, a server
-/// has to have answered that page just before.
+/// Reads the first page as often as possible, with one thread for each connection. On Postgres, a
+/// server must have answered that page just before.
 ///
 /// # Errors
 ///
@@ -38,8 +38,8 @@ pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, Any
     Ok(report.with_cpu(meter.used()? - before, effort))
 }
 
-/// Inserts one row after the other, each in a commit of its own: on SQLite from one thread, as
-/// only one can write; on Postgres from as many connections as create contacts over HTTP.
+/// Inserts rows, each in its own commit. On SQLite one thread inserts, because there can be only
+/// one writer. On Postgres there are as many connections as clients that create contacts over HTTP.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) async fn inserts(data: &Manifest, effort: Effort) -> Result<Report, A
             let name = "one-row commits, one by one".to_owned();
             let report = measure(name, effort, move |_| bare_sqlite::inserts(&scratch)).await;
             for end in ["", "-wal", "-shm"] {
-                // What is not there need not be removed.
+                // The file may not exist.
                 drop(std::fs::remove_file(format!("{path}{end}")));
             }
             report
@@ -72,7 +72,7 @@ pub(crate) async fn inserts(data: &Manifest, effort: Effort) -> Result<Report, A
     }
 }
 
-/// Lets each of some threads do its work until the time is over.
+/// Lets several threads repeat their operations until the time is over.
 async fn measure(
     name: String,
     effort: Effort,

@@ -1,4 +1,4 @@
-//! The bare driver of Postgres.
+//! The Postgres driver without a server.
 
 use std::hint::black_box;
 
@@ -10,18 +10,18 @@ use uuid::Uuid;
 use super::bare::Work;
 use crate::stores::AnyError;
 
-/// How the server's connections are set, so that both get the same plans.
+/// The settings of the server's connections, so that both get the same plans.
 const SETTINGS: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
-/// The statement of the first page as the database has just seen it from the server: what is
-/// compared is the same to the letter.
+/// The statement of the first page as the database received it from the server, so that exactly the
+/// same statement is compared.
 const SEEN: &str = "SELECT query FROM pg_stat_activity \
     WHERE datname = current_database() AND pid <> pg_backend_pid() \
     AND query LIKE 'WITH %' AND query LIKE '%last_message_at DESC NULLS LAST%' \
     AND query NOT LIKE '%search_text%' AND query NOT LIKE '% heads AS %' \
     ORDER BY query_start DESC LIMIT 1";
 
-/// A connection with a runtime of its own, so that connections do not wait for each other.
+/// A connection with its own runtime, so that connections do not wait for each other.
 struct Connected {
     runtime: Runtime,
     client: Client,
@@ -30,23 +30,24 @@ struct Connected {
 fn connect(url: &str) -> Result<Connected, AnyError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (client, connection) = runtime.block_on(tokio_postgres::connect(url, NoTls))?;
-    // It ends with the client; what it would say then, the client has said already.
+    // The task ends with the client. The client has reported its errors already.
     runtime.spawn(async move { drop(connection.await) });
     Ok(Connected { runtime, client })
 }
 
-/// What a server that has just answered the first page asked the database for it.
+/// The statement that a server sent to the database for the first page just before.
 ///
 /// # Errors
 ///
-/// When the database fails, or has not kept the whole of it.
+/// When the database fails, or has not kept the whole statement.
 pub(crate) fn page_statement(url: &str) -> Result<String, AnyError> {
     let url = url.to_owned();
     alone(move || {
         let Connected { runtime, client } = connect(&url)?;
         let row = runtime.block_on(client.query_opt(SEEN, &[]))?;
         let query: String = row.ok_or("the server's statement was not seen")?.get(0);
-        // What is cut off cannot be prepared; say so here rather than by a syntax error.
+        // A statement that was cut off cannot be prepared; this message is clearer than a syntax
+        // error.
         if !query.contains("$9") {
             return Err("start Postgres with track_activity_query_size=65536".into());
         }
@@ -54,7 +55,7 @@ pub(crate) fn page_statement(url: &str) -> Result<String, AnyError> {
     })
 }
 
-/// Reads the first page with everything it refers to by that statement.
+/// Repeats reading the first page with everything it refers to, with that statement.
 pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Work, AnyError> {
     let Connected { runtime, client } = connect(url)?;
     runtime.block_on(client.batch_execute(SETTINGS))?;
@@ -74,7 +75,7 @@ pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Wo
     }))
 }
 
-/// Looks at a backend of the server, by its process id, while it is there.
+/// Calls `look` with the process id of a database process that serves the server.
 ///
 /// # Errors
 ///
@@ -91,7 +92,7 @@ pub(crate) fn at_backend<T: Send + 'static>(
     })
 }
 
-/// Makes the table that [`inserts`] writes to.
+/// Creates the table for [`inserts`].
 ///
 /// # Errors
 ///
@@ -123,7 +124,7 @@ fn run(url: &str, sql: &'static str) -> Result<(), AnyError> {
     })
 }
 
-/// Works on a thread of its own, because the caller's runtime cannot be entered twice.
+/// Runs on its own thread, because the caller's runtime cannot be entered twice.
 fn alone<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AnyError> + Send + 'static,
 ) -> Result<T, AnyError> {
@@ -131,7 +132,7 @@ fn alone<T: Send + 'static>(
     thread.join().map_err(|_| "a thread of the bare driver panicked")?
 }
 
-/// Inserts one row and waits until it is durable, again and again.
+/// Repeats inserting one row and waiting until it is durable.
 pub(crate) fn inserts(url: &str, connection: usize) -> Result<Work, AnyError> {
     let Connected { runtime, client } = connect(url)?;
     let statement = runtime.block_on(client.prepare(

@@ -1,4 +1,4 @@
-//! The bare driver of SQLite.
+//! The SQLite driver without a server.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -11,11 +11,11 @@ use rusqlite::{Connection, OpenFlags, params};
 use super::bare::Work;
 use crate::stores::AnyError;
 
-/// The page cache of a connection, as the store's, in KiB (negative by SQLite's convention).
+/// The page cache of a connection in KiB, as in the store (negative by SQLite's convention).
 const CACHE: i64 = -6 * 1024;
 
-/// What the store asks for the first page: the combinations of the exact filters with their counts,
-/// the order, then each contact with its tags, each stage once, and the custom fields.
+/// The statements of the store for the first page: the combinations of the exact filters with their
+/// counts, the order, then each contact with its tags, each stage once, and the custom fields.
 const FACETS: &str = "SELECT id, contacts, source_platform, inbox_status, pipeline_stage_id, \
     crm_status, is_ai_enabled, is_group FROM contact_facets WHERE company_id = ?1";
 const ORDER: &str = "SELECT recency, id, seq, pipeline_stage_id FROM contacts \
@@ -27,13 +27,13 @@ const TAGS: &str = "SELECT t.* FROM contact_tags AS g \
 const STAGE: &str = "SELECT * FROM stages WHERE company_id = ?1 AND id = ?2";
 const FIELDS: &str = "SELECT * FROM custom_fields WHERE company_id = ?1 ORDER BY created_at, id";
 
-/// Reads the first page with everything it refers to, in one transaction.
+/// Repeats reading the first page with everything it refers to, in one transaction.
 pub(crate) fn pages(path: &str, company: CompanyId) -> Result<Work, AnyError> {
     let connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
-    // As the store's connections: plans never depend on bound values.
+    // As in the store, plans never depend on bound values.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -89,7 +89,7 @@ fn read_all(
     Ok(())
 }
 
-/// Inserts one row and waits until it is durable, again and again.
+/// Repeats inserting one row and waiting until it is durable.
 pub(crate) fn inserts(path: &str) -> Result<Work, AnyError> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -1,15 +1,15 @@
-//! Processor time of processes: unlike pages per second, it hardly depends on what else the machine
-//! has to do.
+//! Processor time of processes. Unlike pages per second, it hardly depends on the other load of the
+//! machine.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::stores::{AnyError, Database};
 
-/// What one tick of the kernel's accounting is, on every Linux in use.
+/// The duration of one tick of the kernel's accounting, on every common Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processes that answer: the one that is asked, and the database server behind it.
+/// The processes that answer: the server, and the database server behind it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
     process: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter of a process that works on this database.
+    /// Measures a process that uses this database.
     ///
     /// # Errors
     ///
@@ -33,16 +33,16 @@ impl Meter {
         Ok(Self { process, postmaster })
     }
 
-    /// A meter of one process and nothing else.
+    /// Measures one process only.
     pub(crate) const fn alone(process: u32) -> Self {
         Self { process, postmaster: None }
     }
 
-    /// Everything they have used so far.
+    /// The processor time they have used so far.
     ///
     /// # Errors
     ///
-    /// When one of them is gone.
+    /// When one of them has ended.
     pub(crate) fn used(self) -> Result<Duration, AnyError> {
         let mut ticks = Times::of(self.process)?.own;
         if let Some(postmaster) = self.postmaster {
@@ -50,7 +50,7 @@ impl Meter {
             ticks += times.own + times.of_ended_children;
             for entry in fs::read_dir("/proc")?.flatten() {
                 let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-                // Processes come and go while they are listed.
+                // Processes may start and end while they are listed.
                 if let Some(Ok(child)) = id.map(Times::of)
                     && child.parent == postmaster
                 {
@@ -62,7 +62,7 @@ impl Meter {
     }
 }
 
-/// What the kernel keeps of a process, in ticks.
+/// The times that the kernel keeps for a process, in ticks.
 struct Times {
     parent: u32,
     own: u64,
@@ -72,7 +72,7 @@ struct Times {
 impl Times {
     fn of(process: u32) -> Result<Self, AnyError> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-        // The name before it may hold anything, parentheses included.
+        // The name before it may contain anything, including parentheses.
         let (_, rest) = stat.rsplit_once(')').ok_or("an unexpected form of /proc/PID/stat")?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let field = |at: usize| -> Result<u64, AnyError> {

@@ -1,5 +1,5 @@
-//! The comparisons: the server against the bare database driver, a large company against a small
-//! one, and what the process itself takes, all in one run on one machine.
+//! The comparisons: the server with the database driver alone, and a large company with a small
+//! one; also start time and memory of the process. All are measured in one run on one machine.
 
 mod bare;
 mod bare_postgres;
@@ -23,11 +23,11 @@ use server::Server;
 use table::Table;
 pub(crate) use talk::{TalkOrder, measure_talk};
 
-/// Clients that create at the same time.
+/// Clients that create contacts at the same time.
 const CREATORS: usize = 32;
-/// How often a start is timed; the middle one counts.
+/// How often a start is timed; the median counts.
 const STARTS: usize = 5;
-/// Not measured, before each measurement.
+/// The time before each measurement that is not measured.
 const WARMUP: Duration = Duration::from_millis(500);
 
 /// What to compare.

@@ -1,4 +1,4 @@
-//! What a server shows on one dataset: everything that must not depend on its size.
+//! Measures a server on one dataset: the calls whose cost must not depend on its size.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::run::{Effort, explore, run};
 use crate::scenario::{Calls, Known, PAGE, Scenario, export_path, filters, next_cursor};
 use crate::stores::AnyError;
 
-/// How many cursors are kept of the walk to the deep end.
+/// How many cursors near the end of an export are kept.
 const DEEP_CURSORS: usize = 64;
 
-/// How often each measurement is made, the datasets taking turns. The best one counts: it is the one
-/// that the machine's other work disturbed least.
+/// How often each measurement is made, alternating between the datasets. The best one counts,
+/// because the other load of the machine affected it least.
 const ROUNDS: usize = 3;
 
-/// A server on a dataset.
+/// A server with a dataset.
 pub(crate) struct Side {
     pub(crate) server: Server,
     pub(crate) data: Manifest,
@@ -28,7 +28,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Starts a server and looks at its data.
+    /// Starts a server and reads about its data.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Side {
     }
 }
 
-/// What was seen of one kind of call: on the small dataset, then on the large one.
+/// The reports of one kind of call: of the small dataset, then of the large one.
 pub(crate) type Pair = [Report; 2];
 
 /// The results.
@@ -61,11 +61,11 @@ pub(crate) type Pair = [Report; 2];
 pub(crate) struct Scale {
     /// The first page without filters.
     pub(crate) page: Pair,
-    /// The same by the bare driver.
+    /// The same, by the database driver alone.
     pub(crate) bare: Pair,
-    /// What must cost the same however many contacts there are.
+    /// Calls that must cost the same for any number of contacts.
     pub(crate) flat: Vec<Pair>,
-    /// What may cost more with more matches.
+    /// Calls that may cost more with more matches.
     pub(crate) growing: Vec<Pair>,
 }
 
@@ -77,7 +77,7 @@ fn better(a: Option<Report>, b: Report) -> Option<Report> {
     }
 }
 
-/// Both sides in turn, the best round of each.
+/// Measures both sides alternately; the best round of each.
 async fn both(
     sides: &[Side; 2],
     name: &str,
@@ -156,7 +156,7 @@ pub(crate) async fn measure(sides: &[Side; 2], effort: Effort) -> Result<Scale, 
     Ok(Scale { page, bare, flat, growing })
 }
 
-/// Cursors from the last tenth of a whole walk.
+/// Cursors from the last tenth of a whole export.
 async fn deep_cursors(
     server: &Server,
     data: &Manifest,

@@ -1,4 +1,4 @@
-//! A server process under measurement.
+//! A server process that is measured.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,21 +12,21 @@ use crate::client::{Call, Client};
 use crate::stores::AnyError;
 use crate::target::Target;
 
-/// How long a start or a stop may take.
+/// The time limit of a start or a stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a process holds in memory, in KiB.
+/// The memory of a process, in KiB.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    /// Now.
+    /// The resident memory now.
     pub(crate) resident: u64,
-    /// Of it, what no file backs.
+    /// The part of it without a file.
     pub(crate) anonymous: u64,
-    /// At most, so far.
+    /// The greatest resident memory so far.
     pub(crate) peak: u64,
 }
 
-/// A running server. Dropped without [`Server::stop`], it is killed.
+/// A running server. It is killed if it is dropped without [`Server::stop`].
 pub(crate) struct Server {
     child: Child,
     target: Target,
@@ -56,7 +56,7 @@ impl Server {
         options: &[&str],
     ) -> Result<Self, AnyError> {
         let started = Instant::now();
-        // By the environment, where other users of the machine do not see it.
+        // The token is given in the environment, where other users of the machine cannot see it.
         let token = format!("{:032x}", fastrand::u128(..));
         let mut child = Command::new(program)
             .env("RECADO_OPERATOR_TOKEN", &token)
@@ -80,7 +80,7 @@ impl Server {
         })
         .await
         .map_err(|_| "the server did not listen in time")??;
-        // Nobody reads on, so the pipe must not fill up.
+        // The output is not used any more, but it has to be read so that the pipe does not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let target = Target::parse(&url)?;
         let mut client = Client::new(&target, "none");
@@ -93,7 +93,7 @@ impl Server {
         Ok(Self { child, target, token, started_in: started.elapsed() })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) const fn target(&self) -> &Target {
         &self.target
     }
@@ -107,21 +107,21 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When it is gone.
+    /// When it has ended.
     pub(crate) fn id(&self) -> Result<u32, AnyError> {
         Ok(self.child.id().ok_or("the server is gone")?)
     }
 
-    /// From the start of the process to the first answer of the readiness probe.
+    /// The time from the start of the process to the first answer of the readiness probe.
     pub(crate) const fn started_in(&self) -> Duration {
         self.started_in
     }
 
-    /// What it holds now.
+    /// Its memory now.
     ///
     /// # Errors
     ///
-    /// When it is gone.
+    /// When it has ended.
     pub(crate) fn memory(&self) -> Result<Memory, AnyError> {
         let id = self.id()?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
@@ -137,11 +137,11 @@ impl Server {
         })
     }
 
-    /// What it holds after some time in which nobody calls.
+    /// Its memory after some time without calls.
     ///
     /// # Errors
     ///
-    /// When it is gone.
+    /// When it has ended.
     pub(crate) async fn memory_after(&self, idle: Duration) -> Result<Memory, AnyError> {
         sleep(idle).await;
         self.memory()

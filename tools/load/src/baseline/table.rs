@@ -1,4 +1,4 @@
-//! The results against what is aimed at, as a table in Markdown.
+//! The results and their targets, as a table in Markdown.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use super::server::Memory;
 use super::talk::{TOP_RATE, Talked};
 use crate::report::{Report, millis};
 
-/// The share of the bare driver's pages that the server has to reach.
+/// The share of the driver's pages that the server has to reach.
 const PAGES: f64 = 0.60;
-/// How much slower the large company may be.
+/// How many times slower the large company may be.
 const SCALE: f64 = 1.5;
-/// How many times the bare driver's single commits group commit has to reach.
+/// How many times the driver's single commits group commit has to reach.
 const CREATES: f64 = 5.0;
-/// The share of bare inserts that sends have to reach on Postgres.
+/// The share of the driver's inserts that sends have to reach on Postgres.
 const SENDS: f64 = 0.25;
-/// What gateway events may take at the top rate, in microseconds: the middle one, and nearly all.
+/// The target for the latency of gateway events at the top rate, in microseconds.
 const EVENT_P50: u64 = 5_000;
 const EVENT_P99: u64 = 50_000;
-/// How much of the top rate has to be seen; the last calls end after the time does.
+/// The share of the top rate that has to be reached, because the last calls end after the time.
 const NEARLY: f64 = 0.98;
 const START: Duration = Duration::from_millis(100);
 const IDLE_MIB: f64 = 40.0;
 const LOADED_MIB: f64 = 150.0;
 
-/// Rows of a table.
+/// The rows of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Table(Vec<Row>);
 
@@ -38,12 +38,12 @@ struct Row {
 }
 
 impl Table {
-    /// Adds a row; `met` says whether the aim was met, where there is one.
+    /// Adds a row. `met` says whether the target was met, if there is one.
     pub(crate) fn row(&mut self, what: String, seen: String, aim: String, met: Option<bool>) {
         self.0.push(Row { what, seen, aim, met });
     }
 
-    /// The server's pages against the bare driver's.
+    /// Compares the server's pages with the driver's.
     pub(crate) fn compare_pages(&mut self, scale: &Scale) {
         for (served, bare) in scale.page.iter().zip(&scale.bare) {
             let ratio = served.per_second / bare.per_second;
@@ -70,7 +70,7 @@ impl Table {
         }
     }
 
-    /// The large company against the small one.
+    /// Compares the large company with the small one.
     pub(crate) fn compare_scales(&mut self, scale: &Scale) {
         self.compare_scale(&scale.page, true);
         scale.flat.iter().for_each(|pair| self.compare_scale(pair, true));
@@ -96,7 +96,7 @@ impl Table {
         );
     }
 
-    /// Group commit against single commits; only SQLite has an aim.
+    /// Compares group commit with single commits. Only SQLite has a target.
     pub(crate) fn compare_creates(&mut self, database: &str, created: &Report, bare: &Report) {
         let ratio = created.per_second / bare.per_second;
         let has_aim = database.starts_with("sqlite:");
@@ -108,8 +108,8 @@ impl Table {
         );
     }
 
-    /// Sends against bare inserts (an aim on Postgres only), gateway events at the top rate, and
-    /// what else was measured about messages.
+    /// Compares sends with the driver's inserts (with a target on Postgres only). Adds gateway
+    /// events at the top rate and the other measurements of messages.
     pub(crate) fn compare_talk(&mut self, database: &str, talked: &Talked, memory: Memory) {
         let Talked { inserted, sent, paced, others } = talked;
         let ratio = sent.per_second / inserted.per_second;
@@ -129,7 +129,7 @@ impl Table {
             has_aim.then_some(ratio >= SENDS),
         );
         for report in paced {
-            // A webhook's answer does not tell of its events; it holds one.
+            // The answer to a webhook does not count its events; each call has one.
             let rate = match report.events.is_empty() {
                 true => report.per_second,
                 false => report.events_per_second(),
@@ -169,7 +169,7 @@ impl Table {
         self.memory("resident memory after sends, events and listings", memory, LOADED_MIB);
     }
 
-    /// Start and memory of the process.
+    /// Adds start time and memory of the process.
     pub(crate) fn process(&mut self, start: Duration, idle: Memory, loaded: Memory) {
         self.row(
             "start to ready, 1,000,000 contacts".to_owned(),

@@ -15,13 +15,13 @@ use crate::stores::AnyError;
 
 /// Clients that send at the same time.
 const SENDERS: usize = 32;
-/// Connections that gateways have open.
+/// Connections that gateways use at the same time.
 const GATEWAYS: usize = 32;
-/// Those of them that bring many events in a call.
+/// How many of them send many events in a call.
 const BATCHERS: usize = 4;
-/// What one number at the official API's top rate brings, in events a second.
+/// The number of events per second of one number at the official API's top rate.
 pub(crate) const TOP_RATE: u32 = 3_300;
-/// Events of one call where there are several.
+/// The number of events in a call with several.
 const BATCH: u32 = 100;
 
 /// What to measure.
@@ -44,17 +44,17 @@ pub(crate) struct TalkOrder {
     json: Option<PathBuf>,
 }
 
-/// What was seen.
+/// The results.
 #[derive(Debug)]
 pub(crate) struct Talked {
-    /// Bare rows, one commit each.
+    /// Single inserts of the driver, each in its own commit.
     pub(crate) inserted: Report,
     /// Sends without reports.
     pub(crate) sent: Report,
-    /// Gateway events at the top rate: one in a call, many in a call, one in a webhook call of the
-    /// official API.
+    /// Gateway events at the top rate: one in a call, many in a call, and one in a webhook call of
+    /// the official API.
     pub(crate) paced: [Report; 3],
-    /// Everything else.
+    /// All other measurements.
     pub(crate) others: Vec<Report>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// A server on the dataset.
+/// A server with the dataset.
 struct Side {
     server: Server,
     data: Manifest,

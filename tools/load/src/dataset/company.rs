@@ -1,4 +1,4 @@
-//! The company of a dataset, and what its contacts refer to.
+//! The company of a dataset, and the records that its contacts refer to.
 
 use recado_core::Timestamp;
 use recado_core::access::{ApiKey, Company, Features, KeySecret, Member, Plan, Role, Scopes};
@@ -13,7 +13,7 @@ use recado_core::store::ChangeSet;
 use recado_core::tags::{CloseReason, Tag};
 use uuid::Uuid;
 
-/// Calls a minute: more than any machine answers, so that what is measured is not the limit.
+/// Calls per minute. No machine reaches this, so the limit does not affect the results.
 const RATE: u32 = 60_000_000;
 
 /// The ids that contacts refer to.
@@ -28,7 +28,7 @@ pub(crate) struct Ids {
     pub(crate) close_reasons: Vec<CloseReasonId>,
 }
 
-/// A company, not written yet.
+/// A company that is not stored yet.
 pub(crate) struct Made {
     pub(crate) company: Ids,
     pub(crate) secret: String,
@@ -37,7 +37,7 @@ pub(crate) struct Made {
 
 /// Makes a company with a key, members, a pipeline, tags, lists and custom fields.
 pub(crate) fn make(name: &str, now: Timestamp) -> Made {
-    // Ids and the key differ from run to run, so that one database can hold several datasets.
+    // Ids and the key differ in each run, so that one database can have several datasets.
     let mut random = fastrand::Rng::new();
     let company = CompanyId::new(uuid(now, &mut random));
     let secret = KeySecret::from_random(random_bytes(&mut random));

@@ -1,4 +1,4 @@
-//! The contacts of a dataset: the same ones with every run, but for their ids.
+//! The contacts of a dataset. They are the same in every run, except for their ids.
 
 use recado_core::Timestamp;
 use recado_core::contacts::{
@@ -14,17 +14,17 @@ use super::company::{Ids, uuid};
 use super::messages::Partner;
 use crate::people;
 
-/// Over how long the contacts were made, back from now.
+/// The span of the contacts' creation times, which ends now.
 const SPAN_MILLIS: i64 = 2 * 365 * 24 * 3600 * 1000;
 const SEED: u64 = 20_261_121;
 
-/// Makes contacts, one after the other.
+/// Makes contacts in order.
 #[derive(Debug)]
 pub(crate) struct Maker {
     ids: Ids,
     now: Timestamp,
     random: fastrand::Rng,
-    /// People that can be talked to, up to a number.
+    /// Contacts that can have conversations, up to a limit.
     partners: Vec<Partner>,
     max_partners: usize,
 }
@@ -35,7 +35,7 @@ impl Maker {
         Self { ids, now, random, partners: Vec::new(), max_partners }
     }
 
-    /// People on the first channel among the contacts that were made.
+    /// The contacts of the first channel, among those that were made.
     pub(crate) fn into_partners(self) -> Vec<Partner> {
         self.partners
     }
@@ -44,7 +44,7 @@ impl Maker {
         self.ids.company
     }
 
-    /// Adds the contact with this index of so many, with its tags, list and deal.
+    /// Adds the contact with this index, of `of` contacts, with its tags, list and deal.
     pub(crate) fn contact(&mut self, index: u64, of: u64, changes: ChangeSet) -> ChangeSet {
         let mut contact = self.base(index, of);
         if !contact.is_group {

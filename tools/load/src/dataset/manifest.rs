@@ -1,12 +1,12 @@
-//! What a dataset is known by.
+//! The data that identifies a dataset.
 
 use std::path::Path;
 
 use recado_core::ids::{CompanyId, ConnectionId};
 use serde::{Deserialize, Serialize};
 
-/// A dataset, for the commands that measure on it. Holds the key of a company that exists for
-/// measurements only.
+/// A dataset, for the commands that measure with it. It has the key of a company that is only used
+/// for measurements.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) database: String,
@@ -21,15 +21,16 @@ pub(crate) struct Manifest {
 /// The messages of a dataset and its connections.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Talk {
-    /// How many; every second one is outbound and waits for reports.
+    /// How many messages there are. Half of them are outbound and wait for reports.
     pub(crate) messages: u64,
-    /// The connection that reports nothing; the messages are on it.
+    /// The connection without reports. It has the messages.
     pub(crate) silent: ConnectionId,
-    /// The connection that reports.
+    /// The connection with reports.
     pub(crate) reporting: ConnectionId,
     /// The connection on the official API.
     pub(crate) official: ConnectionId,
-    /// How many messages are on it; every second one is outbound and waits for reports.
+    /// How many messages are on the official connection. Half of them are outbound and wait for
+    /// reports.
     pub(crate) official_messages: u64,
 }
 

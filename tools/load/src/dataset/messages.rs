@@ -1,5 +1,5 @@
-//! The messages of a dataset: conversations of its people, the same ones with every run but for
-//! their ids.
+//! The messages of a dataset: conversations of its contacts. They are the same in every run, except
+//! for their ids.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::company::uuid;
 
-/// Over how long the messages were exchanged, back from now.
+/// The span of the messages' times, which ends now.
 const SPAN_MILLIS: i64 = 365 * 24 * 3600 * 1000;
 const SEED: u64 = 20_261_122;
 const TEXTS: [&str; 8] = [
@@ -33,8 +33,8 @@ const TEXTS: [&str; 8] = [
     "ok",
 ];
 
-/// The secret that the calls to the official connection's webhook are signed with; it protects
-/// nothing but made-up data.
+/// The secret that signs the calls to the official connection's webhook. It protects only test
+/// data.
 pub(crate) const APP_SECRET: &str = "load-app-secret";
 /// The official connection's number, as the official API names it.
 pub(crate) const PHONE_NUMBER_ID: &str = "106540352242922";
@@ -42,16 +42,16 @@ pub(crate) const PHONE_NUMBER_ID: &str = "106540352242922";
 /// The connections of a dataset, two on the simulated gateway and one on the official API.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connections {
-    /// Reports nothing; the messages of the dataset are on it.
+    /// Reports nothing. Most messages of the dataset are on it.
     pub(crate) silent: ConnectionId,
     /// Reports that messages were sent, delivered and read.
     pub(crate) reporting: ConnectionId,
-    /// Takes webhooks of the official API; some messages are on it.
+    /// Receives webhooks of the official API. Some messages are on it.
     pub(crate) official: ConnectionId,
 }
 
 impl Connections {
-    /// Makes them.
+    /// Makes the connections.
     pub(crate) fn make(
         company: CompanyId,
         now: Timestamp,
@@ -89,21 +89,21 @@ impl Connections {
     }
 }
 
-/// Somebody who writes and is written to.
+/// A contact in a conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Partner {
     pub(crate) contact: ContactId,
-    /// What the channel calls them.
+    /// The channel's identifier of the contact.
     pub(crate) identifier: String,
 }
 
-/// Makes messages, one after the other, oldest first: every second one is outbound, accepted, and
-/// neither delivered nor read yet.
+/// Makes messages in order, oldest first. Every second one is outbound, accepted, and not yet
+/// delivered or read.
 pub(crate) struct Maker {
     company: CompanyId,
     connection: ConnectionId,
     partners: Vec<Partner>,
-    /// Those with a conversation.
+    /// The contacts that have a conversation.
     met: HashSet<usize>,
     now: Timestamp,
     random: fastrand::Rng,
@@ -125,7 +125,7 @@ impl Maker {
         Self { company, connection, partners, met: HashSet::new(), now, random }
     }
 
-    /// Adds the message with this index of so many.
+    /// Adds the message with this index, of `of` messages.
     pub(crate) fn message(&mut self, index: u64, of: u64, mut changes: ChangeSet) -> ChangeSet {
         let age = SPAN_MILLIS * i64::try_from(of - index).unwrap_or(i64::MAX)
             / i64::try_from(of).unwrap_or(i64::MAX);
@@ -169,7 +169,7 @@ impl Maker {
             target: RefTarget::Message(message.id),
         };
         if self.met.insert(chosen) {
-            // Written once: a bulk load does not follow each message.
+            // The conversation is written once: a bulk load does not update it for each message.
             changes = changes.insert(Conversation {
                 company: self.company,
                 contact: partner.contact,

@@ -1,4 +1,4 @@
-//! A server that finds many deliveries due.
+//! A server that has many due deliveries when it starts.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -22,28 +22,28 @@ use crate::dataset::{now, write};
 use crate::receiver::{self, text_of_mark};
 use crate::stores::{self, AnyError};
 
-/// Over how long the events of the backlog happened, back from now.
+/// The span of the times of the backlog's events, which ends now.
 const SPAN: Duration = Duration::from_secs(3600);
 
-/// What was seen of one backlog.
+/// The result of one backlog.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Drained {
     pub(super) webhooks: u64,
     pub(super) deliveries: u64,
-    /// Deliveries a second from the first arrival to the last.
+    /// Deliveries per second, from the first arrival to the last.
     pub(super) per_second: f64,
-    /// From the start of the process to the first arrival, in milliseconds.
+    /// The time from the start of the process to the first arrival, in milliseconds.
     pub(super) first_ms: u64,
-    /// Those that arrived more than once.
+    /// The number of deliveries that arrived more than once.
     pub(super) repeated: u64,
     /// Processor time of server and database for one delivery, in milliseconds.
     pub(super) server_ms: f64,
     pub(super) receiver_ms: f64,
-    /// The most memory that the server held, in KiB.
+    /// The greatest resident memory of the server, in KiB.
     pub(super) peak: u64,
 }
 
-/// The same number of deliveries to one webhook and to ten.
+/// Measures the same number of deliveries to one webhook and to ten.
 ///
 /// # Errors
 ///
@@ -115,14 +115,14 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Adds the event with this index of so many.
+    /// Adds the event with this index, of `of` events.
     fn event(&mut self, index: u64, of: u64, changes: ChangeSet) -> ChangeSet {
         let Company { id: company, connection, partners, webhooks, .. } = self.company;
         let age = SPAN * u32::try_from((of - index) * 1_000 / of).unwrap_or(1_000) / 1_000;
         let age = i64::try_from(age.as_millis()).unwrap_or_default();
         let at = Timestamp::from_millis(self.now.millis() - age);
         let partner = &partners[self.random.usize(..partners.len())];
-        // As large as a message's.
+        // The data is as large as that of a message's event.
         let data = json!({
             "message_id": uuid(at, &mut self.random),
             "type": "text",

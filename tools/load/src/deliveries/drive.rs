@@ -1,4 +1,4 @@
-//! Clients that make events happen, and note when each call began and was answered.
+//! Clients that cause events, and record when each call began and was answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,19 +19,19 @@ use crate::run::Effort;
 use crate::scenario::{Calls, Known, Scenario};
 use crate::stores::AnyError;
 
-/// How many calls without an answer in a row end a client.
+/// The number of consecutive calls without an answer after which a client ends.
 const MAX_BROKEN: u32 = 5;
 
-/// What one call does.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// So many messages from known contacts, told by the gateway.
+    /// This many messages from existing contacts, reported by the gateway.
     Messages(u64),
-    /// A report of the gateway that a message was delivered, or read.
+    /// The gateway's report that a message was delivered or read.
     Report,
     /// POST of a new contact.
     Create,
-    /// A test of one webhook: an event, a delivery, and nothing else.
+    /// A test of one webhook: one event and one delivery.
     Test,
 }
 
@@ -44,32 +44,32 @@ impl Kind {
 /// One answered call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// The first of its marks.
+    /// The first mark in the call.
     pub(super) mark: u64,
     pub(super) began: u64,
     pub(super) answered: u64,
 }
 
-/// What the clients did.
+/// The results of all clients.
 #[derive(Debug)]
 pub(super) struct Driven {
     pub(super) sent: Vec<Sent>,
-    /// When the first call began.
+    /// The time when the first call began.
     pub(super) began: u64,
-    /// When the last one was answered.
+    /// The time when the last one was answered.
     pub(super) ended: u64,
-    /// The events that happened, as far as the API says.
+    /// The number of events, according to the API's answers.
     pub(super) events: u64,
     pub(super) report: Report,
 }
 
-/// Numbers for marks, each used once.
+/// Numbers for marks. Each is used once.
 #[derive(Clone, Debug)]
 pub(super) struct Marks(Arc<AtomicU64>);
 
 impl Default for Marks {
     fn default() -> Self {
-        // 0 is no mark.
+        // 0 means no mark.
         Self(Arc::new(AtomicU64::new(1)))
     }
 }
@@ -85,7 +85,7 @@ struct Source {
     kind: Kind,
     companies: Arc<Vec<Company>>,
     marks: Marks,
-    /// What begins the provider's ids: those of two clients, or two runs, never collide.
+    /// The prefix of the provider's ids: those of two clients, or two runs, are always different.
     prefix: String,
     random: fastrand::Rng,
     create: Calls,
@@ -96,7 +96,7 @@ impl Source {
     fn next(&mut self) -> (u64, Call) {
         let count = if let Kind::Messages(count) = self.kind { count } else { 1 };
         let mark = self.marks.take(count);
-        // By mark, so that the companies take turns however many clients there are.
+        // The mark selects the company, so that all companies are used for any number of clients.
         let company = &self.companies[usize::try_from(mark).unwrap_or(0) % self.companies.len()];
         let base = format!("/operator/v1/companies/{}", company.id);
         let call = match self.kind {
@@ -107,7 +107,7 @@ impl Source {
                 Call::Post(format!("{base}/webhooks/{webhook}/test").into(), "{}".to_owned())
             }
             Kind::Report => {
-                // All are delivered first, then all are read.
+                // First all are reported as delivered, then all as read.
                 let outbound = company.outbound.max(1);
                 let number = mark % outbound;
                 let event = json!({
@@ -142,11 +142,11 @@ impl Source {
     }
 }
 
-/// Lets clients make events happen for the measured time of the effort; there is no warm-up.
+/// Runs clients that cause events for the measured time. There is no warm-up.
 ///
 /// # Errors
 ///
-/// When a call is not answered with a 2xx, so that nobody knows how many events there are.
+/// When a call is not answered with a 2xx, because the number of events is then unknown.
 pub(super) async fn drive(
     server: &Server,
     companies: &Arc<Vec<Company>>,

@@ -1,4 +1,4 @@
-//! Healthy receivers beside others that are not.
+//! Measures healthy receivers while other receivers are faulty.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,52 +18,52 @@ use crate::report::millis;
 use crate::run::Effort;
 use crate::stores::{self, AnyError};
 
-/// Receivers that take everything at once.
+/// The number of receivers that answer at once.
 const HEALTHY: u16 = 96;
-/// The least time with receivers that do harm: longer than the server waits for an answer.
+/// The least time with faulty receivers: longer than the server waits for an answer.
 const LEAST: Duration = Duration::from_secs(25);
-/// What is not measured after receivers came or went.
+/// The time after receivers were added or removed that is not measured.
 const WARMUP: Duration = Duration::from_secs(2);
-/// Contacts of each company where there are many.
+/// The number of contacts of each company, if there are many companies.
 const FEW_PEOPLE: u64 = 25;
-/// Contacts of the one company.
+/// The number of contacts, if there is one company.
 const MANY_PEOPLE: u64 = 500;
-/// Events a second where each goes to all receivers.
+/// Events per second, if each goes to all receivers.
 const FAN_OUT_RATE: u32 = 10;
 
-/// What was seen.
+/// The results.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Isolation {
     pub(super) what: String,
-    /// The healthy ones alone, beside the others, and alone again.
+    /// Latencies of the healthy receivers: alone, with the faulty ones, and alone again.
     pub(super) phases: [Latencies; 3],
-    /// The most memory that the server held, in KiB.
+    /// The greatest resident memory of the server, in KiB.
     pub(super) peak: u64,
 }
 
 impl Isolation {
-    /// The healthy ones alone: the worse of both times.
+    /// Latencies of the healthy receivers alone: the worse of both phases.
     pub(super) fn alone(&self) -> (u64, u64) {
         let [before, _, after] = self.phases.map(|phase| phase.from_answer);
         (before.p50_us.max(after.p50_us), before.p99_us.max(after.p99_us))
     }
 
-    /// The healthy ones beside the others.
+    /// Latencies of the healthy receivers with the faulty ones.
     pub(super) const fn beside(&self) -> (u64, u64) {
         (self.phases[1].from_answer.p50_us, self.phases[1].from_answer.p99_us)
     }
 }
 
-/// How the receivers belong to companies.
+/// The companies of the receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spread {
-    /// Each to one of its own; events happen in turn.
+    /// Each receiver has its own company. Events are made for one company after the other.
     Companies,
-    /// All to one; each event goes to all.
+    /// All receivers have one company. Each event goes to all.
     Webhooks,
 }
 
-/// Measures both with receivers of many companies and with the receivers of one.
+/// Measures with the receivers of many companies and with the receivers of one.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ pub(super) async fn measure(order: &Order) -> Result<Vec<Isolation>, AnyError> {
 async fn spread(order: &Order, spread: Spread) -> Result<Isolation, AnyError> {
     let mut healthy =
         Receivers::start(receiver::Order { healthy: HEALTHY, ..Default::default() }).await?;
-    // In a process of their own: what one of them does must not delay what a healthy one notes.
+    // The faulty receivers run in their own process, so that they do not delay the healthy ones.
     let harmful = receiver::Order { healthy: 0, dead: 1, silent: 1, slow: 1, flooding: 1 };
     let harmful = Receivers::start(harmful).await?;
     let addresses = &harmful.addresses;
@@ -168,7 +168,7 @@ async fn phase(
     drive(server, companies, Kind::Messages(1), effort, marks).await?;
     let effort = Effort { measured: length, ..effort };
     let driven = drive(server, companies, Kind::Messages(1), effort, marks).await?;
-    // What has not arrived by then shows in the count.
+    // Deliveries that have not arrived by then are missing in the count.
     tokio::time::sleep(WARMUP).await;
     Ok(Latencies::of(&driven.sent, &healthy.take().await?))
 }

@@ -1,4 +1,4 @@
-//! From the answer of the API to the receiver.
+//! Measures the time from the API's answer to the arrival at the receiver.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::report::millis;
 use crate::run::Effort;
 use crate::stores::{self, AnyError};
 
-/// Clients among which the calls are spread.
+/// The number of clients.
 pub(super) const CLIENTS: usize = 8;
-/// The longest latency that is distinguished, in microseconds.
+/// The greatest latency that can be recorded, in microseconds.
 const MAX_MICROS: u64 = 600_000_000;
 
-/// Quantiles of some latencies, in microseconds.
+/// Quantiles of latencies, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Quantiles {
     pub(super) count: u64,
@@ -46,17 +46,17 @@ impl Quantiles {
     }
 }
 
-/// Latencies of the same deliveries, counted from two moments.
+/// Latencies of the same deliveries, measured from two points in time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Latencies {
-    /// From the arrival of the API's answer at the client. What arrives sooner counts as 0.
+    /// From the arrival of the API's answer at the client. An earlier delivery counts as 0.
     pub(super) from_answer: Quantiles,
     /// From the beginning of the call.
     pub(super) from_call: Quantiles,
 }
 
 impl Latencies {
-    /// The latencies of arrivals whose calls are known.
+    /// The latencies of the arrivals whose calls are known.
     pub(super) fn of(sent: &[Sent], arrivals: &[Arrival]) -> Self {
         let calls: HashMap<u64, &Sent> = sent.iter().map(|call| (call.mark, call)).collect();
         let pairs: Vec<(&Sent, u64)> = arrivals
@@ -72,7 +72,7 @@ impl Latencies {
     }
 }
 
-/// What was seen at a moderate rate.
+/// The results at a moderate rate.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Latency {
     pub(super) rate: f64,
@@ -85,7 +85,7 @@ pub(super) struct Latency {
     pub(super) resident: u64,
 }
 
-/// One event a call, one webhook, at the rate that was ordered.
+/// Measures one event per call with one webhook, at the rate in `order`.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! Outbound webhooks under load: the real server, a process that receives, and the database, all on
-//! this machine. What is measured is the time from an answer of the API to the arrival at the
-//! receiver, how many deliveries a second arrive, and what they cost.
+//! Measures outbound webhooks: the real server, a receiving process and the database, all on this
+//! machine. The results are the time from an answer of the API to the arrival at the receiver, the
+//! number of deliveries per second, and their cost.
 
 mod backlog;
 mod drive;
@@ -22,7 +22,7 @@ use crate::client::{Call, Client};
 use crate::run::MAX_CONNECTIONS;
 use crate::stores::AnyError;
 
-/// What the server is started with, beside the database: everything here has a loopback address.
+/// The server's options in addition to the database: all receivers have loopback addresses.
 const OPTIONS: [&str; 1] = ["--allow-private-destinations"];
 
 /// What to measure.
@@ -73,7 +73,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Whether a line of this name is wanted.
+    /// Whether a line with this name is selected.
     fn wants(&self, name: &str) -> bool {
         self.line.as_ref().is_none_or(|part| name.contains(part))
     }
@@ -84,13 +84,13 @@ impl Order {
 
     async fn start(&self) -> Result<Server, AnyError> {
         let server = Server::start_with(&self.server, &self.database, &OPTIONS).await?;
-        // For those who want to look into it meanwhile.
+        // The id allows you to inspect the process during the measurement.
         eprintln!("server: process {}", server.id()?);
         Ok(server)
     }
 }
 
-/// What was seen.
+/// The results.
 #[derive(Debug, Default, Serialize)]
 struct Seen {
     rates: Vec<rates::Rate>,
@@ -129,7 +129,7 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// How many deliveries of a company the server still has to make.
+/// How many deliveries of a company are pending.
 async fn pending(operator: &mut Client, company: &stage::Company) -> Result<u64, AnyError> {
     let path = format!("/operator/v1/companies/{}/deliveries?status=pending&limit=1", company.id);
     let answer = operator.call(&Call::Get(path)).await?;
@@ -140,7 +140,7 @@ async fn pending(operator: &mut Client, company: &stage::Company) -> Result<u64,
     page["pagination"]["total"].as_u64().ok_or_else(|| "a listing without a total".into())
 }
 
-/// Waits until the server has noted the outcome of every delivery of a company.
+/// Waits until the server has recorded the outcome of every delivery of a company.
 ///
 /// # Errors
 ///

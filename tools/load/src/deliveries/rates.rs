@@ -1,4 +1,4 @@
-//! How many deliveries a second, and what one costs.
+//! Measures the number of deliveries per second and the cost of one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use crate::report::millis;
 use crate::run::Effort;
 use crate::stores::{self, AnyError};
 
-/// People who write.
+/// The number of contacts that write.
 pub(super) const PEOPLE: u64 = 2_000;
-/// Events of one call where there are several.
+/// The number of events in a call with several.
 const BATCH: u64 = 100;
-/// Clients where a call has many events.
+/// The number of clients, if a call has many events.
 const BATCHERS: usize = 4;
-/// Messages that are reported delivered and read, for each second of the measurement.
+/// The number of messages to report as delivered and read, for each second of the measurement.
 const REPORTED: u64 = 2_500;
-/// Not measured, before each measurement.
+/// The time before each measurement that is not measured.
 const WARMUP: Duration = Duration::from_secs(1);
 
-/// What was seen of one kind of load.
+/// The results of one kind of load.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Rate {
     pub(super) what: String,
     pub(super) webhooks: u16,
-    /// Whether it is what the published figures are about: one call of the API for each event.
+    /// Whether the published figures are about this load: one call of the API for each event.
     pub(super) is_comparable: bool,
     pub(super) clients: usize,
     pub(super) events: u64,
     pub(super) deliveries: u64,
-    /// Events a second, as long as the clients called.
+    /// Events per second while the clients called.
     pub(super) events_per_second: f64,
-    /// Deliveries a second from the first call to the last arrival.
+    /// Deliveries per second, from the first call to the last arrival.
     pub(super) per_second: f64,
-    /// How long after the last answer the last delivery arrived.
+    /// The time from the last answer to the arrival of the last delivery.
     pub(super) lag_ms: u64,
     pub(super) call_p50_us: u64,
     pub(super) call_p99_us: u64,
@@ -54,13 +54,13 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Processor time of one delivery over all processes, the clients' included.
+    /// Processor time of one delivery in all processes, including the clients.
     pub(super) fn all_ms(&self) -> f64 {
         self.server_ms + self.receiver_ms + self.clients_ms
     }
 }
 
-/// One webhook for each event, and none for comparison.
+/// Measures one webhook for each event, and no webhook for comparison.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(
     Ok(())
 }
 
-/// Ten webhooks for each event.
+/// Measures ten webhooks for each event.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ async fn measure(
 
     let server = order.start().await?;
     let marks = Marks::default();
-    // A test goes to one webhook only.
+    // A test is delivered to one webhook only.
     let copies = if kind == Kind::Test { 1 } else { u64::from(webhooks) };
     let effort = Effort { connections: clients, warmup: WARMUP, measured: WARMUP, rate: None };
     let warmed = drive(&server, &companies, kind, effort, &marks).await?;

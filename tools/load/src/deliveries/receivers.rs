@@ -13,24 +13,24 @@ use crate::receiver::{Addresses, Arrival, Order};
 use crate::stores::AnyError;
 use crate::target::Target;
 
-/// How long the start may take.
+/// The time limit of the start.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often is asked what has arrived.
+/// How often the number of arrivals is polled.
 const POLL: Duration = Duration::from_millis(20);
-/// How long nothing may arrive while something is missing.
+/// How long to wait without an arrival while deliveries are missing.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// Running receivers. Killed when dropped.
+/// Running receivers. The process is killed when this is dropped.
 pub(super) struct Receivers {
     child: Child,
     pub(super) addresses: Addresses,
     control: Client,
-    /// What has been taken so far.
+    /// The number of arrivals that were taken so far.
     taken: u64,
 }
 
 impl Receivers {
-    /// Starts them in a process of their own.
+    /// Starts the receivers in their own process.
     ///
     /// # Errors
     ///
@@ -56,11 +56,11 @@ impl Receivers {
         Ok(Self { child, addresses, control, taken: 0 })
     }
 
-    /// What it has used of the processor.
+    /// The processor time that the process has used.
     ///
     /// # Errors
     ///
-    /// When it is gone.
+    /// When the process has ended.
     pub(super) fn cpu(&self) -> Result<Duration, AnyError> {
         Meter::alone(self.child.id().ok_or("the receiver is gone")?).used()
     }
@@ -70,11 +70,12 @@ impl Receivers {
         Ok(std::str::from_utf8(answer.body)?.parse()?)
     }
 
-    /// Waits until so many more have arrived than were taken before, or nothing arrives any more.
+    /// Waits until `more` deliveries have arrived since the last call of `take`, or none arrive any
+    /// more.
     ///
     /// # Errors
     ///
-    /// When the receiver is gone.
+    /// When the process has ended.
     pub(super) async fn wait_for(&mut self, more: u64) -> Result<(), AnyError> {
         let mut last = (0, Instant::now());
         loop {
@@ -89,11 +90,11 @@ impl Receivers {
         }
     }
 
-    /// Takes what has arrived since the last time.
+    /// Takes the arrivals since the last call.
     ///
     /// # Errors
     ///
-    /// When the receiver is gone.
+    /// When the process has ended.
     pub(super) async fn take(&mut self) -> Result<Vec<Arrival>, AnyError> {
         let mut all = Vec::new();
         loop {

@@ -16,21 +16,21 @@ use crate::dataset::messages::{self, Connections, Partner};
 use crate::dataset::{now, write};
 use crate::stores::AnyError;
 
-/// A company to measure with.
+/// A company for the measurements.
 #[derive(Clone, Debug)]
 pub(super) struct Company {
     pub(super) id: CompanyId,
     pub(super) key: String,
-    /// A connection on the simulated gateway that reports nothing.
+    /// A connection to the simulated gateway, without reports.
     pub(super) connection: ConnectionId,
-    /// People that are known, so that what they write makes one event only.
+    /// Existing contacts: a message from one of them makes one event only.
     pub(super) partners: Vec<Partner>,
     pub(super) webhooks: Vec<WebhookId>,
-    /// How many outbound messages wait to be reported delivered and read.
+    /// How many outbound messages wait for reports.
     pub(super) outbound: u64,
 }
 
-/// A webhook to make.
+/// A webhook to be created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hook<'a> {
     pub(super) url: &'a str,
@@ -44,7 +44,7 @@ impl<'a> Hook<'a> {
     }
 }
 
-/// Makes a company with contacts and webhooks, each of them subscribed to new contacts, to
+/// Creates a company with contacts and webhooks. Each webhook subscribes to new contacts, to
 /// messages from contacts and to the status of messages.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ pub(super) async fn company(
     Ok(Company { id, key, connection, partners, webhooks, outbound: 0 })
 }
 
-/// Gives a company outbound messages that wait to be reported, and as many inbound ones.
+/// Creates outbound messages that wait for reports, and as many inbound ones.
 ///
 /// # Errors
 ///

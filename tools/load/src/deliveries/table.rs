@@ -1,18 +1,18 @@
-//! The results against what was published of the best open-source webhook server, measured on the
-//! same kind of machine, and against what is aimed at.
+//! The results, compared with targets and with the published figures of the fastest open-source
+//! webhook server, which were measured on the same kind of machine.
 
 use super::Seen;
 use super::rates::Rate;
 use crate::baseline::table::Table;
 use crate::report::millis;
 
-/// What was published for so many webhooks an event, one API call an event.
+/// The published figures for a number of webhooks per event, with one API call per event.
 struct Published {
     webhooks: u16,
     per_second: f64,
-    /// Processor time of one delivery over all processes, in milliseconds.
+    /// Processor time of one delivery in all processes, in milliseconds.
     cpu_ms: f64,
-    /// How many times as good to be.
+    /// How many times better than the published figure the result has to be.
     times: f64,
 }
 
@@ -20,18 +20,19 @@ const PUBLISHED: [Published; 2] = [
     Published { webhooks: 1, per_second: 900.0, cpu_ms: 2.0, times: 4.0 },
     Published { webhooks: 10, per_second: 2_400.0, cpu_ms: 0.75, times: 5.0 },
 ];
-/// From the answer of its API to the receiver at 200 events a second, in microseconds.
+/// The published latency from the API's answer to the receiver at 200 events per second, in
+/// microseconds.
 const PUBLISHED_P50: u64 = 430;
 const PUBLISHED_P99: u64 = 3_100;
 const PUBLISHED_MIB: f64 = 60.0;
-/// Deliveries a second out of a backlog.
+/// Deliveries per second from a backlog.
 const BACKLOG: f64 = 10_000.0;
-/// How much a quantile may grow beside harmful receivers and still count as unchanged, …
+/// How many times a quantile may grow with faulty receivers and still count as unchanged, …
 const UNCHANGED: f64 = 1.5;
-/// … or by how many microseconds, where it is so small that chance decides.
+/// … or by how many microseconds, because small quantiles vary by chance.
 const CHANCE: u64 = 1_000;
 
-/// The table.
+/// Makes the table.
 pub(super) fn table(seen: &Seen) -> Table {
     let mut table = Table::default();
     for rate in &seen.rates {
@@ -125,8 +126,8 @@ fn add_rate(table: &mut Table, rate: &Rate) {
         format!("≥ {} ×", published.times),
         Some(times >= published.times),
     );
-    // "All processes" of the published figure may or may not count receiver and clients; what
-    // counts them all is compared.
+    // The published figure for "all processes" may or may not include receiver and clients. Our
+    // figure includes them.
     let least = published.cpu_ms / published.times;
     table.row(
         format!("{}: CPU of a delivery", rate.what),

@@ -1,30 +1,30 @@
-//! What a receiver notes of a delivery.
+//! The data that a receiver records of a delivery.
 
 use hyper::HeaderMap;
 use uuid::Uuid;
 
-/// What begins the text by which a delivery is recognized as that of a call; its number follows.
+/// The prefix of the text that connects a delivery with a call. A number follows.
 const MARK: &str = "recado-load mark ";
 const MARK_DIGITS: usize = 12;
 
 /// One delivery that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// When, in microseconds since the epoch.
+    /// The time, in microseconds since the epoch.
     pub(crate) at: u64,
-    /// The number of the mark; 0 without one.
+    /// The number of the mark; 0 if there is none.
     pub(crate) mark: u64,
-    /// The delivery's id; nil without one.
+    /// The id of the delivery; nil if there is none.
     pub(crate) delivery: Uuid,
-    /// Which of the receivers got it.
+    /// The number of the receiver.
     pub(crate) receiver: u16,
 }
 
 impl Arrival {
-    /// How many bytes one takes.
+    /// The length of an encoded arrival, in bytes.
     pub(crate) const BYTES: usize = 34;
 
-    /// Writes it.
+    /// Encodes the arrival.
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.at.to_be_bytes());
@@ -34,7 +34,7 @@ impl Arrival {
         bytes
     }
 
-    /// Reads what [`Arrival::to_bytes`] wrote.
+    /// Decodes an arrival that [`Arrival::to_bytes`] encoded.
     pub(crate) fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         let (at, rest) = split(&bytes);
         let (mark, rest) = split(rest);
@@ -59,7 +59,7 @@ pub(crate) fn text_of_mark(number: u64) -> String {
     format!("{MARK}{number:0MARK_DIGITS$}")
 }
 
-/// The number of the mark in a body; 0 without one.
+/// The number of the mark in a body; 0 if there is none.
 pub(super) fn mark_of(body: &[u8]) -> u64 {
     let name = MARK.as_bytes();
     let at = body.windows(name.len()).position(|part| part == name);
@@ -67,7 +67,7 @@ pub(super) fn mark_of(body: &[u8]) -> u64 {
     digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok()).unwrap_or_default()
 }
 
-/// The delivery that the headers name; nil without one.
+/// The id of the delivery in the headers; nil if there is none.
 pub(super) fn delivery_of(headers: &HeaderMap) -> Uuid {
     let id =
         headers.get("x-service-delivery").and_then(|id| Uuid::try_parse_ascii(id.as_bytes()).ok());

@@ -1,4 +1,4 @@
-//! Receivers that do harm.
+//! Faulty receivers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use tokio::time::sleep;
 
 use super::{Answered, answer};
 
-/// How long a slow one thinks: less than the server waits by default.
+/// The delay of a slow receiver: less than the server waits by default.
 const SLOWNESS: Duration = Duration::from_secs(9);
-/// What a flooding one writes at once.
+/// How many bytes a flooding receiver writes at once.
 const FLOOD: usize = 64 * 1024;
 
-/// Answers, but late.
+/// Answers late.
 pub(super) async fn slow(request: Request<Incoming>) -> Answered {
     drop(request.into_body().collect().await);
     sleep(SLOWNESS).await;
     answer(StatusCode::NO_CONTENT, "")
 }
 
-/// Accepts, reads, and never answers.
+/// Accepts connections, reads, and never answers.
 pub(super) async fn silent(listener: TcpListener) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
@@ -37,7 +37,7 @@ async fn read_on(mut stream: TcpStream) {
     while matches!(stream.read(&mut buffer).await, Ok(read) if read > 0) {}
 }
 
-/// Answers 200 with a body that never ends.
+/// Answers 200 with an endless body.
 pub(super) async fn flooding(listener: TcpListener) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
@@ -59,7 +59,8 @@ async fn flood(mut stream: TcpStream) -> std::io::Result<()> {
     }
 }
 
-/// An address that nobody else gets and that refuses connections: bound, and not listened on.
+/// An address that refuses connections. It is bound but not listening, so that no other program
+/// gets it.
 pub(super) fn dead() -> std::io::Result<(TcpSocket, SocketAddr)> {
     let socket = TcpSocket::new_v4()?;
     socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;

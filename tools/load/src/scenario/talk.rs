@@ -1,4 +1,4 @@
-//! Calls about messages: sends, what gateways report, and listings.
+//! Calls about messages: sends, gateway events, and listings.
 
 mod official;
 
@@ -8,18 +8,18 @@ use super::PAGE;
 use crate::client::Call;
 use crate::dataset::{Talk, outbound_id};
 
-/// Events of one call where there are several.
+/// The number of events in a call with several.
 pub(crate) const BATCH: usize = 100;
-/// Of so many events one is a message from a contact; the others are status reports. One number at
-/// its top rate sends about a thousand messages a second, each reported three times, and gets about
-/// three hundred.
+/// One of this many events is a message from a contact; the others are status reports. One number
+/// at its top rate sends about a thousand messages per second, with three reports each, and
+/// receives about three hundred.
 const ONE_MESSAGE_IN: u64 = 11;
-/// What contacts write.
+/// The text of contacts' messages.
 const TEXT: &str = "Obrigado! Pode deixar com o porteiro.";
-/// How far into the general listing pages are asked for.
+/// How many of the first pages of the general listing are asked for.
 const LISTED_PAGES: u64 = 20;
 
-/// Somebody to talk to.
+/// A contact in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) contact: String,
@@ -28,13 +28,13 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Whether the simulated gateway treats the phone like any other.
+    /// Whether the simulated gateway has no special behaviour for the phone.
     pub(crate) fn is_ordinary(&self) -> bool {
         !["0001", "0002", "0003", "0004", "0005"].iter().any(|end| self.phone.ends_with(end))
     }
 }
 
-/// What is known of a company that talks.
+/// The data about the conversations of a company.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTalk {
     pub(crate) company: String,
@@ -42,14 +42,14 @@ pub(crate) struct KnownTalk {
     pub(crate) people: Vec<Person>,
 }
 
-/// What the calls are about.
+/// The kind of the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     /// Sends through the silent connection.
     Send,
     /// Sends through the connection that reports.
     SendReported,
-    /// So many events in one call.
+    /// This many events in one call.
     Events(usize),
     /// Webhook calls of the official API, one event in each.
     Webhooks,
@@ -59,14 +59,14 @@ pub(crate) enum Topic {
     ContactMessages,
 }
 
-/// What a gateway reports.
+/// An event of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Happening {
     Message { from: String, id: String },
     Status { status: &'static str, id: String },
 }
 
-/// How many messages wait for reports on the connection that a topic is about.
+/// How many messages wait for reports on the connection of a topic.
 const fn outbound_of(talk: &Talk, topic: Topic) -> u64 {
     match topic {
         Topic::Webhooks => talk.official_messages / 2,
@@ -80,17 +80,18 @@ pub(crate) struct TalkCalls {
     known: KnownTalk,
     topic: Topic,
     random: fastrand::Rng,
-    /// What begins the ids of what comes in: those of two connections, or two runs, never collide.
+    /// The prefix of the ids of received messages: those of two connections, or two runs, are
+    /// always different.
     prefix: String,
     events: u64,
     statuses: u64,
-    /// Which outbound message the reports begin with; each connection has a stretch of its own.
+    /// The first outbound message to report on. Each connection has a range of its own.
     first: u64,
     time: String,
 }
 
 impl TalkCalls {
-    /// The calls of one connection of so many.
+    /// The calls of one of several connections.
     pub(crate) fn new(
         known: &KnownTalk,
         topic: Topic,
@@ -115,7 +116,7 @@ impl TalkCalls {
         &self.known.people[self.random.usize(..self.known.people.len())]
     }
 
-    /// Whether the answers tell what became of events.
+    /// Whether the answers have the results of events.
     pub(crate) const fn tells_of_events(&self) -> bool {
         matches!(self.topic, Topic::Events(_))
     }
@@ -151,7 +152,7 @@ impl TalkCalls {
         Call::Post("/api/v1/send/message".into(), body.to_string())
     }
 
-    /// What happens next.
+    /// The next event.
     fn happening(&mut self) -> Happening {
         self.events += 1;
         if self.events.is_multiple_of(ONE_MESSAGE_IN) {

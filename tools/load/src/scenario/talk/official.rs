@@ -8,7 +8,7 @@ use sha2::Sha256;
 use super::{Happening, TEXT};
 use crate::dataset::{APP_SECRET, PHONE_NUMBER_ID};
 
-/// The body of a call that tells of one thing.
+/// The body of a call with one event.
 pub(super) fn body(happening: &Happening, now: Timestamp) -> String {
     let seconds = (now.millis() / 1000).to_string();
     let mut value = json!({
@@ -36,7 +36,7 @@ pub(super) fn body(happening: &Happening, now: Timestamp) -> String {
     json!({"object": "whatsapp_business_account", "entry": [entry]}).to_string()
 }
 
-/// What `X-Hub-Signature-256` says of a body.
+/// The `X-Hub-Signature-256` of a body.
 pub(super) fn signature(body: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(APP_SECRET.as_bytes())
         .expect("a key of any length is taken");
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_the_hmac_of_the_body() {
-        // Computed with another program.
+        // The expected value was computed with another program.
         let expected = "sha256=674ee80cd196d4d3e6b2af2f3d6b55a99bc65691e446067c9f583068e344f021";
         assert_eq!(signature(b"{}"), expected);
     }
