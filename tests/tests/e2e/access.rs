@@ -3,7 +3,7 @@
 use recado_tests::{OPERATOR, Request, SCOPES, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
-/// Every route of the public API with a method that it takes and the scope that it needs.
+/// Every route of the public API with one of its methods and the required scope.
 const ROUTES: [(&str, &str, &str); 11] = [
     ("GET", "/api/v1/contacts", "contacts:read"),
     ("POST", "/api/v1/contacts", "contacts:write"),
@@ -155,7 +155,7 @@ async fn only_the_enterprise_plan_may_call_the_public_api(world: World) {
             let details = answer.expect_error(403, "PLAN_REQUIRED");
             assert_eq!(details["required_plan"], "enterprise");
         }
-        // A change of plan holds at once.
+        // A change of plan applies at once.
         let path = format!("/companies/{}", tenant.id);
         world.operator("PATCH", &path, json!({"plan": "enterprise"})).await.expect(200);
         world.get_as(&key, "/api/v1/contacts").await.expect(200);

@@ -1,11 +1,11 @@
-//! Random and simultaneous use: what no single statement says and all of them together imply.
+//! Random and concurrent calls: properties that follow from several statements together.
 
 use std::collections::BTreeMap;
 
 use recado_tests::{World, both_stores, join_all, phone, text};
 use serde_json::{Value, json};
 
-/// A small generator with a fixed seed: the same test every time.
+/// A small random generator with a fixed seed, so that every run is the same.
 struct Dice(u64);
 
 impl Dice {
@@ -67,7 +67,7 @@ async fn check_listings(world: &World, dice: &mut Dice, stages: &[String]) {
             assert_eq!(answer.json()["pagination"]["total"], expected.len(), "{text_of_query}");
             seen.extend(answer.ids());
         }
-        // Newest first, silent ones last, then by id.
+        // Newest first, those without messages last, then by id.
         expected.sort_by_key(|contact| text(&contact["id"]));
         expected.sort_by(|a, b| {
             let time = |contact: &Value| contact["last_message_at"].as_str().map(str::to_owned);
@@ -248,7 +248,7 @@ async fn a_document_attached_during_a_deletion_leaves_no_orphan(world: World) {
     assert_eq!(world.server.files_on_disk(), Vec::<String>::new());
 }
 
-// Round trips of contacts that no API call made
+// Contacts that only an import can make, read and written back
 
 #[both_stores]
 async fn a_contact_without_a_phone_can_be_sent_back_whole(world: World) {
@@ -274,7 +274,7 @@ async fn a_contact_without_a_phone_cannot_be_given_one(world: World) {
     );
 }
 
-// Ways to write an id
+// Notations of an id
 
 #[both_stores]
 async fn an_id_in_capitals_is_the_same_id(world: World) {

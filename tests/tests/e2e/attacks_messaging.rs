@@ -1,4 +1,4 @@
-//! What unknown callers and broken gateways may try with messages: D5, D7, D9, D37, D67.
+//! Attacks with messages, by unknown callers and faulty gateways: D5, D7, D9, D37, D67.
 
 use recado_tests::{Request, World, both_stores, digits, keys, mobile, raw, text, wamid, with};
 use serde_json::{Value, json};
@@ -201,7 +201,7 @@ async fn a_gateway_that_claims_our_provider_id_changes_no_message_of_another_con
 
 #[both_stores]
 async fn an_unknown_member_of_a_known_event_is_no_reason_to_lose_it(world: World) {
-    // Or it is refused: but then by name, and alone.
+    // The event may also be refused, but then by its name, and no other event with it.
     let qr = world.qr().await;
     let event = with(world.inbound(&digits(&mobile(1)), "oi"), json!({"nope": {"a": 1}}));
     let results = world.gateway(&qr, vec![event, world.inbound(&digits(&mobile(1)), "e aí")]).await;

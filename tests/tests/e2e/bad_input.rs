@@ -1,4 +1,4 @@
-//! Bodies, headers and requests that nobody should send: D4, D5, D8, D8a.
+//! Invalid bodies, headers and requests: D4, D5, D8, D8a.
 
 use recado_tests::{Request, World, both_stores, join_all, phone, raw, text, unknown_id};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ async fn post_bytes(world: &World, body: impl Into<Vec<u8>>) -> recado_tests::Sc
     world.call(Request::new("POST", PATH).body(body.into())).await
 }
 
-/// A body of exactly `size` bytes whose phone is good.
+/// A body of exactly `size` bytes with a valid phone.
 fn padded(size: usize, n: u32) -> Vec<u8> {
     let mut body = json!({"phone": phone(n)}).to_string().into_bytes();
     body.resize(size, b' ');

@@ -166,7 +166,7 @@ async fn sigterm_and_sigint_end_with_code_0(kind: StoreKind) {
     let database = Database::migrated(kind);
     for signal in ["TERM", "INT"] {
         let process = Process::serve(&database, &[]).await;
-        // An idle kept-alive connection must not hold it up.
+        // An idle keep-alive connection must not delay the stop.
         let _idle = TcpStream::connect(process.addr).await.expect("connects");
         process.signal(signal).await;
         let (status, output) = process.ended().await;
@@ -188,7 +188,7 @@ async fn a_graceful_stop_finishes_what_is_in_flight_and_takes_nothing_new(kind: 
         &body[..5]
     );
     slow.write_all(head.as_bytes()).await.expect("writes");
-    // Another call makes sure that the server has read the first one's head.
+    // The answer to another call shows that the server has read the head of the first one.
     Request::new("GET", "/readyz").send(process.addr).await;
     let addr = process.addr;
     process.signal("TERM").await;
@@ -389,7 +389,7 @@ fn the_demo_prints_a_key_and_curl_lines_that_work_and_keeps_its_data() {
             shell.args(["-c", line]).current_dir(folder.path());
             let output = shell.output().await.expect("sh runs");
             let answer = String::from_utf8_lossy(&output.stdout);
-            // Hooks say `ok`.
+            // Inbound calls answer `ok` instead of `success`.
             let went_well =
                 ["\"success\":true", "\"ok\":true"].iter().any(|word| answer.contains(word));
             assert!(output.status.success() && went_well, "{line}\n{answer}");
@@ -405,7 +405,7 @@ fn the_demo_prints_a_key_and_curl_lines_that_work_and_keeps_its_data() {
         let process = Process::start(folder, &["demo", "--listen", "127.0.0.1:0"]).await;
         let after =
             Request::new("GET", "/api/v1/contacts?limit=100").bearer(&key).send(process.addr).await;
-        // The messages of the campaign that was started move the order of the listing.
+        // The messages of the started campaign change the order of the listing.
         let sorted = |mut ids: Vec<_>| {
             ids.sort_unstable();
             ids

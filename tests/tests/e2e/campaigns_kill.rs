@@ -1,5 +1,5 @@
-//! A campaign to many whose process is killed (SIGKILL) again and again: each contact at most one
-//! message, every count and every line of the ledger exact: D36, D58, D66.
+//! A large campaign whose process is killed (SIGKILL) repeatedly: each contact gets at most one
+//! message, and every count and every ledger line is exact: D36, D58, D66.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -14,17 +14,18 @@ use serde_json::{Value, json};
 
 /// How often the process is killed.
 const KILLS: usize = 5;
-/// How many contacts the list has; `RECADO_TEST_KILLS=1` is the run before a release.
+/// How many contacts the list has. `RECADO_TEST_KILLS=1` selects the run before a release.
 const CONTACTS: usize = 1_500;
-/// The same before a release.
+/// How many contacts the list has before a release.
 const CONTACTS_BEFORE_A_RELEASE: usize = 10_000;
-/// How long the whole campaign may take.
+/// The time limit of the whole campaign.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// What the campaign says of its rate.
+/// The rate of the campaign.
 const RATE: usize = 1_000;
-/// What a message costs, in millionths.
+/// The price of a message, in millionths.
 const PRICE: i128 = 350_001;
-/// Of every so many contacts one has opted out, another is blocked, and others are steered.
+/// The pattern of contacts repeats after this many: one has opted out, one is blocked, and some
+/// have numbers with special behaviour.
 const EVERY: usize = 100;
 const GROUPS: usize = 10;
 
@@ -35,10 +36,10 @@ fn contacts() -> usize {
     }
 }
 
-/// The n-th contact as `recado import` takes it.
+/// The n-th contact in the form of `recado import`.
 fn person(n: usize) -> Value {
     let number = |n: usize| u32::try_from(n).expect("a small number");
-    // The last four digits of most steer nothing.
+    // The last four digits of most contacts select no special behaviour.
     let plain = phone(number(n / 9_000 * 10_000 + 1_000 + n % 9_000));
     let steered = |digits: usize| phone(number(1_000_000 + n / EVERY * 10_000 + digits));
     match n % EVERY {
@@ -47,7 +48,7 @@ fn person(n: usize) -> Value {
         2 => json!({"phone": steered(1)}),
         3 => json!({"phone": steered(2)}),
         4 => json!({"phone": steered(4)}),
-        // Slow, so that every kill meets some on their way.
+        // A slow send, so that every kill interrupts some sends.
         5 => json!({"phone": steered(5)}),
         _ => json!({"phone": plain}),
     }
@@ -118,7 +119,7 @@ fn count(record: &Value, names: &[&str]) -> usize {
 
 const FINISHED: [&str; 5] = ["sent", "delivered", "read", "failed", "skipped"];
 
-/// Waits until so many had their turn or the campaign is over, and returns how it is then.
+/// Waits until this many recipients were processed or the campaign has ended, and returns it.
 async fn reaches(addr: SocketAddr, us: &Tenant, campaign: &str, finished: usize) -> Value {
     let began = Instant::now();
     loop {
@@ -132,7 +133,7 @@ async fn reaches(addr: SocketAddr, us: &Tenant, campaign: &str, finished: usize)
     }
 }
 
-/// Waits until the campaign is over and no report comes any more.
+/// Waits until the campaign has ended and there are no more reports.
 async fn ends(addr: SocketAddr, us: &Tenant, campaign: &str) -> Value {
     let began = Instant::now();
     while record(addr, us, campaign).await["status"] != "finished" {
@@ -166,7 +167,7 @@ async fn messages(addr: SocketAddr, us: &Tenant) -> Vec<Value> {
     all
 }
 
-/// The references of the calls that the simulated gateway got, as the log has them.
+/// The references in the calls to the simulated gateway, according to the log.
 fn provider_calls(log: &str) -> Vec<String> {
     let of_calls = log.lines().filter(|line| line.contains("recado::simulated"));
     let after = of_calls.filter_map(|line| line.split("reference").nth(1));
@@ -178,7 +179,7 @@ fn provider_calls(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// One field of all of these, each value once.
+/// The different values of one field.
 fn distinct<'a>(all: impl IntoIterator<Item = &'a Value>, field: &str) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for one in all {
@@ -187,13 +188,13 @@ fn distinct<'a>(all: impl IntoIterator<Item = &'a Value>, field: &str) -> BTreeS
     seen
 }
 
-/// What the digits of a phone make of its message.
+/// The outcome that the digits of a phone select.
 fn digits(recipient: &Value) -> String {
     let phone = text(&recipient["phone"]);
     phone[phone.len() - 4..].to_owned()
 }
 
-/// The messages that were made within any second.
+/// The greatest number of messages created within one second.
 fn busiest_second(messages: &[Value]) -> usize {
     let mut times: Vec<f64> = messages
         .iter()
@@ -214,7 +215,8 @@ fn busiest_second(messages: &[Value]) -> usize {
     most
 }
 
-/// One debit for each message, and one refund for each that surely was not sent.
+/// There is one debit for each message, and one refund for each message that was certainly not
+/// sent.
 fn check_ledger(ledger: &Ledger, campaign: &str, recipients: &[Value]) {
     let written: BTreeSet<String> = recipients
         .iter()

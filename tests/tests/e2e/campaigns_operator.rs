@@ -1,4 +1,4 @@
-//! Campaigns as the operator makes, changes, starts and deletes them: docs/operator-api.md; D3,
+//! Campaigns in the operator API: creation, changes, start and deletion: docs/operator-api.md; D3,
 //! D7, D58, D66.
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What becomes of a campaign's messages, in the inbox, the ledger, the events and its own counts:
-//! 2.4, 3.1, 3.4; D26, D31a, D38, D43, D58, D59, D66.
+//! The effects of a campaign's messages on the inbox, the ledger, the events and the campaign's
+//! counts: 2.4, 3.1, 3.4; D26, D31a, D38, D43, D58, D59, D66.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// What a message costs in these tests.
+/// The price of a message in these tests.
 fn priced() -> Value {
     json!({"prosas_per_message": exact("1.5"), "cost_brl_per_message": exact("0.350001")})
 }
 
-/// A campaign to one contact, started and run to its end; returns its id and the message's.
+/// Runs a campaign to one contact to its end; returns its id and the message's.
 async fn one_message(world: &Campaigning, contact: &str, more: Value) -> (String, String) {
     let list = world.list_of(&[contact.to_owned()]).await;
     let id = world.campaign(&list, more).await;
@@ -112,7 +112,7 @@ async fn an_uncertain_message_has_failed_and_its_debit_stands(world: Campaigning
 #[both_stores]
 async fn the_gateways_own_reports_end_in_the_counts(kind: StoreKind) {
     let world = Campaigning::with(kind, Setup::default()).await;
-    // Reports that overtake the answers to the sends.
+    // Reports that arrive before the answers to the sends.
     let hasty = json!({"settings": {"delay_ms": 1}});
     let cloud = world.connection("official_cloud", hasty).await;
     let mut contacts = world.contacts(20).await;

@@ -1,4 +1,4 @@
-//! Campaigns of real processes: restarted, killed, and several on one Postgres: D66;
+//! Campaigns with real processes: restarted, killed, and several on one Postgres: D66;
 //! docs/operator-api.md.
 
 use std::collections::BTreeSet;
@@ -15,10 +15,10 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// What dead processes leave is another's within this time, recovery of their messages included.
+/// The work of dead processes is taken over within this time, including the recovery of messages.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(18);
 
-/// A company with a campaign that was not started yet.
+/// A company with a campaign that was not started.
 struct Shop {
     us: Tenant,
     campaign: String,
@@ -65,14 +65,14 @@ impl Shop {
         answer.expect(200)[0].clone()
     }
 
-    /// How many recipients had their turn.
+    /// The number of processed recipients.
     async fn done(&self, addr: SocketAddr) -> u64 {
         let counts = self.campaign(addr).await["counts"].clone();
         let names = ["sent", "delivered", "read", "failed", "skipped"];
         names.iter().map(|name| counts[name].as_u64().expect("a number")).sum()
     }
 
-    /// Waits until so many had their turn.
+    /// Waits until this many recipients were processed.
     async fn reaches(&self, addr: SocketAddr, count: u64) {
         eventually(&format!("{count} had their turn"), || async {
             (self.done(addr).await >= count).then_some(())
@@ -89,7 +89,8 @@ impl Shop {
         }
     }
 
-    /// Every contact got exactly one message, and paid for it once. Returns when, in order.
+    /// Asserts that every contact got exactly one message and one debit. Returns the times, in
+    /// order.
     async fn each_got_one(&self, addr: SocketAddr, count: usize) -> Vec<String> {
         let recipients = recipients_at(addr, &self.us, &self.campaign, "").await;
         assert_eq!(recipients.len(), count);
@@ -121,12 +122,12 @@ fn phones(count: u32) -> Vec<String> {
     (0..count).map(mobile).collect()
 }
 
-/// How many calls of the simulated gateway a process has logged.
+/// The number of calls to the simulated gateway in the log of a process.
 fn calls(log: &str) -> usize {
     log.lines().filter(|line| line.contains("recado::simulated")).count()
 }
 
-/// The second and its fraction of a time of the API, counted over its hour.
+/// The seconds of a time of the API, with fraction, counted from the full hour.
 fn seconds(time: &str) -> f64 {
     let (hours, rest) = time[11..23].split_once(':').expect("a time");
     let (minutes, seconds) = rest.split_once(':').expect("a time");
@@ -163,7 +164,7 @@ async fn messages_go_out_evenly_at_the_rate_it_says(kind: StoreKind) {
     let times = shop.each_got_one(process.addr, 41).await;
     let moments: Vec<f64> = times.iter().map(|time| seconds(time)).collect();
     let took = (moments[40] - moments[0] + 86_400.0) % 86_400.0;
-    // Two at once at the beginning, then 39 at 20 a second.
+    // Two at once at the beginning, then 39 at 20 per second.
     assert!(took >= 1.85, "41 messages at 20 a second in {took} s");
     assert!(took < 10.0, "41 messages at 20 a second in {took} s");
     for window in moments.windows(24) {
@@ -183,7 +184,7 @@ async fn paused_it_stays_paused_through_a_restart(kind: StoreKind) {
     process.kill().await;
     let process = Process::serve(&database, &[]).await;
     let quiet = shop.done(process.addr).await;
-    // Longer than the runner takes to look for what runs.
+    // Longer than the interval at which the runner polls for running campaigns.
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     assert_eq!(shop.campaign(process.addr).await["status"], "paused");
     let done = shop.done(process.addr).await;
@@ -222,7 +223,7 @@ async fn two_processes_send_to_each_contact_once(kind: StoreKind) {
     let processes = [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
     let addr = processes[0].addr;
     let shop = Shop::open(addr, phones(300), 1_000).await;
-    // Started at both at once, again and again.
+    // Started repeatedly at both processes at the same time.
     let starts = (0..10).map(|n| shop.act(processes[n % 2].addr, "start"));
     let started = join_all(starts.collect()).await;
     let times: BTreeSet<String> =

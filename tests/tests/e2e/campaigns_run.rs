@@ -1,5 +1,5 @@
-//! How a campaign runs: started, paused, resumed, finished, and paused by itself: 3.1, 4.12; D35,
-//! D58, D66.
+//! The run of a campaign: start, pause, resumption, end, and automatic pauses: 3.1, 4.12; D35, D58,
+//! D66.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const TENTH: Duration = Duration::from_millis(100);
 
-/// The contacts that got a message, one entry for each.
+/// The contacts that got a message, one entry for each message.
 async fn written_to(world: &Campaigning) -> Vec<String> {
     let mut all = Vec::new();
     for page in 1.. {
@@ -23,7 +23,7 @@ async fn written_to(world: &Campaigning) -> Vec<String> {
     all
 }
 
-/// Every contact got exactly one message.
+/// Asserts that every contact got exactly one message.
 async fn each_got_one(world: &Campaigning, contacts: &[String]) {
     let mut got = written_to(world).await;
     got.sort();
@@ -46,7 +46,7 @@ async fn set_template(world: &Campaigning, status: &str) {
     world.operator("PATCH", &path, json!({"status": status})).await.expect(200);
 }
 
-/// The campaign has paused by itself for a reason, and says so.
+/// Asserts that the campaign was paused automatically for this reason.
 async fn is_paused_for(world: &Campaigning, id: &str, reason: &str) {
     let record = world.run(id).await;
     assert_eq!(record["status"], "paused", "{record}");
@@ -242,7 +242,7 @@ async fn each_campaign_has_its_own_rate(world: Campaigning) {
     assert_eq!(sent(&world).await, 8, "a contact gets each of them");
 }
 
-// What it needs goes.
+// What it needs is missing.
 
 #[both_stores]
 async fn a_template_that_is_not_approved_any_more_pauses_it(world: Campaigning) {

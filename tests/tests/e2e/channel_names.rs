@@ -1,10 +1,10 @@
-//! The names by which a channel knows a contact, and the ninth digit of Brazilian mobiles: D15, D17,
-//! D62, D67.
+//! The identifiers and aliases by which a channel knows a contact, and the ninth digit of Brazilian
+//! mobile numbers: D15, D17, D62, D67.
 
 use recado_tests::{World, both_stores, digits, eight_digits, mobile, steered, text, with};
 use serde_json::json;
 
-/// The name of the contact on its only connection.
+/// The identifier of the contact on its only connection.
 async fn identifier(world: &World, contact: &str) -> String {
     text(&world.detail(contact).await["connections"][0]["identifier"])
 }
@@ -48,7 +48,7 @@ async fn the_channels_own_name_is_kept_and_changes_neither_phone_nor_identifier(
 
 #[both_stores]
 async fn a_send_uses_the_name_that_the_channel_knows_on_that_connection(world: World) {
-    // The simulated gateway refuses a phone that ends in 0001, but no other kind of name.
+    // The simulated gateway refuses a phone that ends in 0001, but no other kind of identifier.
     let (first, second) = (world.qr().await, world.qr().await);
     let phone = steered(1);
     let lid = "120363000000000003@lid";

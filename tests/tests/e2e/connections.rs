@@ -1,5 +1,5 @@
-//! Connections as the operator manages them, and as a contact shows them: 2.2,
-//! docs/operator-api.md; D35, D44a, D61.
+//! Connections in the operator API, and in the detail form of a contact: 2.2, docs/operator-api.md;
+//! D35, D44a, D61.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn simulated(kind: &str) -> Value {
     json!({"kind": kind, "name": "Vendas", "identifier": "+551140000000", "gateway": "simulated"})
 }
 
-/// A connection of a gateway with secrets.
+/// A connection to a gateway that has secret settings.
 fn waha() -> Value {
     json!({
         "kind": "qr", "name": "Loja", "identifier": "+551140000001", "gateway": "waha",

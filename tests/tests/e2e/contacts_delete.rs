@@ -138,7 +138,7 @@ async fn a_restart_after_a_failed_delete_leaves_everything_readable(world: World
     let mut world = world;
     let (id, documents) = with_documents(&world).await;
     let before = world.detail(&id).await;
-    // Even the undoing fails: a durable record must bring everything back.
+    // The undo fails as well: a durable record must restore everything.
     for step in 1..DOCUMENTS.len() as u64 * 2 {
         world.server.files.fail_from(step, FailureAt::Before);
         world.delete(&format!("/api/v1/contacts/{id}")).await.expect_error(500, "PURGE_FAILED");
@@ -160,7 +160,7 @@ async fn documents_are_refused_for_another_companys_contact(world: World) {
     }
 }
 
-/// Deletes again and again, with the failure one step later each time, until it succeeds.
+/// Repeats the deletion, with the failure one step later each time, until it succeeds.
 async fn failing_at_each_step(world: &World, fail: impl Fn(&FaultyFiles, u64, FailureAt)) {
     for (n, at) in [(1, FailureAt::Before), (2, FailureAt::After)] {
         let id = world.create_id(json!({"phone": phone(n), "name": "Ana"})).await;

@@ -140,7 +140,7 @@ async fn all_filters_apply_to_the_export_and_its_total(world: World) {
     assert_eq!(seen, customers);
 }
 
-// D25: no contact becomes visible at or before a position already handed out.
+// D25: no contact becomes visible at or before a position that was already answered.
 
 #[both_stores]
 async fn a_contact_created_between_two_pages_comes_later_in_the_same_millisecond_too(world: World) {
@@ -171,7 +171,7 @@ async fn a_clock_that_goes_back_hides_no_new_contact_from_the_export(world: Worl
     let first = world.get(&format!("{EXPORT}&limit=2")).await;
     let mut seen = first.ids();
     let cursor = text(&first.json()["pagination"]["next_cursor"]);
-    // Nor does it use up anybody's allowance.
+    // Setting the clock back does not use up an allowance either.
     world.server.clock.set_back(Duration::from_secs(3_600));
     created.push(world.create_id(json!({"phone": phone(77)})).await);
     seen.extend(world.list_ids(&format!("order_by=created_at&cursor={cursor}")).await);

@@ -379,7 +379,7 @@ async fn search_finds_substrings_without_case_or_accents(world: World) {
     ] {
         assert_eq!(search(&world, term).await, [id.clone()], "{term}");
     }
-    // The accent may also be written as a mark of its own.
+    // The accent may also be a combining character.
     assert_eq!(search(&world, "Joa\u{303}o").await, [id]);
     for term in ["joaoo", "joão maria", "xyz"] {
         assert!(search(&world, term).await.is_empty(), "{term}");

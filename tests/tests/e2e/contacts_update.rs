@@ -335,7 +335,7 @@ async fn concurrent_updates_of_one_contact_lose_nothing(world: World) {
     assert_eq!(stored.as_object().expect("an object").len(), 10);
 }
 
-// D6: validation before the record, the record before what needs it
+// D6: validation, then the existence of the record, then checks that need the record
 
 #[both_stores]
 async fn an_unknown_contact_is_404_but_a_wrong_body_comes_first(world: World) {

@@ -1,12 +1,12 @@
-//! The states of a conversation and of its AI flags, and what the operator does with them: 3.1,
-//! 3.4, docs/operator-api.md; D39, D41, D42, D44a.
+//! The states of a conversation and of its AI flags, and the operator's actions on them: 3.1, 3.4,
+//! docs/operator-api.md; D39, D41, D42, D44a.
 
 use std::time::Duration;
 
 use recado_tests::{World, both_stores, digits, mobile, text, unknown_id};
 use serde_json::{Value, json};
 
-/// A contact with an open conversation on a QR-code connection, both AIs on, assigned to somebody.
+/// A contact with an open conversation on a QR-code connection, both AIs on, assigned to a member.
 async fn talking(world: &World) -> (String, String, String) {
     let qr = world.qr().await;
     let contact = world.contact_by_message(&qr, &mobile(1)).await;

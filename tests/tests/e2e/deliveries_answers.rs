@@ -1,5 +1,5 @@
-//! Receivers that answer in bad ways: the status line decides, and nothing is tried twice for what
-//! comes after it (D53).
+//! Receivers with bad answers: the status line decides, and nothing after it causes another attempt
+//! (D53).
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ async fn create(hooks: &Hooks, n: u32) {
     hooks.create(json!({"phone": phone(n), "name": format!("c{n}")})).await;
 }
 
-/// Lets one delivery meet this answer, and time pass afterwards; the delivery as it is then.
+/// Makes one delivery get this answer, and advances the clock; returns the delivery afterwards.
 async fn met(hooks: &Hooks, reply: Reply) -> Value {
     hooks.hook("/a", &["contact.created"]).await;
     hooks.receiver.then("/a", reply);
@@ -27,7 +27,8 @@ async fn met(hooks: &Hooks, reply: Reply) -> Value {
     delivery
 }
 
-/// Asserts that it was delivered by one attempt with status 200, and returns the kept answer.
+/// Asserts that it was delivered at the first attempt with status 200, and returns the stored
+/// answer.
 fn delivered_at_once(delivery: &Value) -> String {
     assert_eq!(delivery["status"], "delivered", "{delivery}");
     assert_eq!(delivery["attempts"], 1);
@@ -80,7 +81,8 @@ async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_take
     create(&hooks, 1).await;
     let held = hooks.receiver.reaches("/a", 1).await[0].delivery();
     for n in 2..5 {
-        // Longer than any lease and any wait; then the delivery worker shows that it is awake.
+        // Longer than every lease and every wait. Afterwards another delivery shows that the
+        // delivery worker still works.
         hooks.advance(Duration::from_secs(1_801));
         create(&hooks, n).await;
         hooks.receiver.reaches("/b", n as usize).await;

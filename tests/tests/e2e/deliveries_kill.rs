@@ -1,5 +1,5 @@
-//! A killed process (SIGKILL) loses no event of an acknowledged change, tells of none that did not
-//! happen, and tells the same of it every time: D52, D52a.
+//! A killed process (SIGKILL) loses no event of an acknowledged change, delivers no event of a
+//! change that was not made, and delivers the same body at every attempt: D52, D52a.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,11 +16,11 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// How often the process is killed; `RECADO_TEST_KILLS=20` is the run before a release.
+/// How often the process is killed. `RECADO_TEST_KILLS=20` selects the run before a release.
 const ROUNDS: u32 = 2;
-/// How many at once create contacts, and how many hand messages in.
+/// How many tasks create contacts, and how many post messages.
 const WORKERS: u32 = 6;
-/// Of so many deliveries one receiver fails one, when it comes first.
+/// One receiver fails one of this many deliveries, at the first attempt.
 const FAILS_EVERY: u32 = 7;
 
 fn rounds() -> u32 {
@@ -28,7 +28,7 @@ fn rounds() -> u32 {
     rounds.unwrap_or(ROUNDS)
 }
 
-/// A number below `end`, another one every time.
+/// A random number below `end`.
 fn random(end: u64) -> u64 {
     RandomState::new().build_hasher().finish() % end
 }
@@ -44,7 +44,7 @@ async fn hook(addr: SocketAddr, us: &Tenant, url: &str) -> String {
     text(&operator_at(addr, &us.id, "POST", "C/webhooks", body).await.expect(201)["id"])
 }
 
-/// What was acknowledged.
+/// The acknowledged changes.
 #[derive(Default)]
 struct Done {
     /// The ids of contacts.
@@ -53,7 +53,7 @@ struct Done {
     messages: Vec<String>,
 }
 
-/// Creates and receives until the process dies, which it does at some moment.
+/// Creates contacts and posts messages until the process is killed, at a random time.
 async fn run(process: Process, us: &Tenant, qr: &str, round: u32) -> Done {
     let addr = process.addr;
     let (dead, done) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -126,13 +126,13 @@ async fn pending(addr: SocketAddr, us: &Tenant) -> u64 {
     answer.json()["pagination"]["total"].as_u64().expect("a number")
 }
 
-/// Waits until nothing is pending: what a dead process held is taken over first.
+/// Waits until no delivery is pending. The deliveries of a dead process are taken over first.
 async fn finished(addr: SocketAddr, us: &Tenant) {
     eventually("everything is settled", || async { (pending(addr, us).await == 0).then_some(()) })
         .await;
 }
 
-/// The ids of contacts and the contents of messages that a path was told of, by event.
+/// The ids of contacts and the contents of messages in the requests, by event.
 fn reported(requests: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
     let mut reported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for request in requests {
@@ -162,8 +162,8 @@ async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_el
     receiver.fails_every("/fails", FAILS_EVERY, 503);
     let mut all = Done::default();
     for round in 0..rounds() {
-        // Mostly the process dispatches when it is killed; sometimes it is killed again before
-        // it has taken over what its predecessor left.
+        // Usually the process has started to deliver when it is killed. Sometimes it is killed
+        // before it has taken over the deliveries of the previous process.
         if round % 5 != 1 {
             finished(process.addr, &us).await;
         }
@@ -259,7 +259,8 @@ async fn the_options_of_deliveries_hold_in_the_binary(kind: StoreKind) {
     assert!((250..9_000).contains(&took), "the timeout holds: {took}");
     assert!(log[1..].iter().all(|one| one["status_code"] == 500), "{log:?}");
     assert_eq!(receiver.count("/a"), 5);
-    // Without the switch the same webhook is not called any more, and no other is registered.
+    // Without the option the same webhook is not called any more, and no other one can be
+    // registered.
     process.kill().await;
     let process = Process::serve(&database, &args[1..]).await;
     let connections = receiver.connections();

@@ -1,4 +1,4 @@
-//! The operator's listing of deliveries, one delivery in detail, and trying one again:
+//! The operator's listing of deliveries, one delivery in detail, and redelivery:
 //! docs/operator-api.md, D26, D52a, D56a.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ async fn create(hooks: &Hooks, n: u32) {
     hooks.create(json!({"phone": phone(n), "name": format!("c{n}")})).await;
 }
 
-/// Lets a series of attempts end, however it ends.
+/// Runs a series of attempts to its end.
 async fn end_series(hooks: &Hooks) {
     hooks.drain().await;
     for wait in WAITS {

@@ -1,4 +1,4 @@
-//! Order, bounds and isolation of deliveries: D55.
+//! Order, limits and isolation of deliveries: D55.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use recado_tests::{
 };
 use serde_json::json;
 
-/// Lets these contacts write so many messages each, in turn.
+/// Receives this many messages from each of these contacts, alternating between them.
 async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32) {
     let qr = hooks.qr().await;
     let mut events = Vec::new();
@@ -22,7 +22,7 @@ async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32)
     }
 }
 
-/// What was reported of each contact, in the order in which it came first.
+/// The messages in the requests by contact, in the order of their first arrival.
 fn by_contact(requests: &[Received]) -> BTreeMap<String, Vec<String>> {
     let mut seen = std::collections::BTreeSet::new();
     let mut reported: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -81,7 +81,7 @@ async fn a_webhook_has_16_attempts_in_flight_at_most(hooks: Hooks) {
 async fn receivers_that_hang_fail_or_flood_do_not_delay_the_others(kind: StoreKind) {
     let timeout = Some(Duration::from_secs(120));
     let hooks = Hooks::with(kind, Setup { webhook_timeout: timeout, ..Setup::default() }).await;
-    // More attempts than may be in flight in all wait for those who never answer.
+    // The receivers that never answer have more attempts than the limit for all webhooks.
     for n in 0..40 {
         let path = format!("/never{n}");
         hooks.receiver.answers(&path, Reply::Never);

@@ -154,7 +154,7 @@ async fn a_webhook_deleted_at_one_process_gets_nothing_more_from_another(kind: S
         gone.expect_deleted();
         hooks.create(json!({"phone": phone(100 + n)})).await;
     }
-    // The next ones show that all of this was dispatched.
+    // Later deliveries show that all earlier ones were dispatched.
     hooks.hook("/last", &["*"]).await;
     hooks.create(json!({"phone": phone(500)})).await;
     hooks.receiver.reaches("/last", 1).await;

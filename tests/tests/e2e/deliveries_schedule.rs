@@ -1,5 +1,5 @@
-//! When a delivery is tried, tried again and given up: 3.3, 6.3, 8; D52, D53. The clock is the
-//! test's.
+//! The times of attempts, and when a delivery fails: 3.3, 6.3, 8; D52, D53. The test sets the
+//! clock.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const WAITS: [Duration; 4] = [
 ];
 const MILLI: Duration = Duration::from_millis(1);
 
-/// A webhook at `/a` and one delivery to it, not yet tried; its id.
+/// Creates a webhook at `/a` and one delivery to it, without attempts; returns the delivery's id.
 async fn pending(hooks: &Hooks) -> String {
     hooks.hook("/a", &["contact.created"]).await;
     hooks.create(json!({"phone": phone(1), "name": "Zé"})).await;

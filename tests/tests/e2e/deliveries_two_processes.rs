@@ -12,11 +12,11 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// Within which a dead process's webhooks are another's (D52a).
+/// The webhooks of a dead process are taken over within this time (D52a).
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(15);
-/// Within which those of a process that stops are another's.
+/// The webhooks of a process that stops are taken over within this time.
 const HANDED_OVER_WITHIN: Duration = Duration::from_secs(5);
-/// So many that each of two processes surely serves some of them.
+/// So many webhooks that each of two processes serves some of them.
 const HOOKS: usize = 24;
 
 async fn serve(database: &Database) -> Process {
@@ -49,13 +49,13 @@ async fn hooks_at(
     }
 }
 
-/// Waits until two processes have divided all webhooks between them.
+/// Waits until the webhooks are divided between two processes.
 async fn divided(database: &Database) {
     eventually("both serve some webhooks", || async {
         let owners = database.shard_owners().await;
         let serves = |owner: &String| owners.iter().filter(|other| *other == owner).count();
         let distinct: BTreeSet<&String> = owners.iter().collect();
-        // Each of the webhooks falls to either by chance.
+        // The division is random.
         let is_divided = distinct.len() == 2 && distinct.into_iter().all(|one| serves(one) > 12);
         (is_divided && owners.len() == 64).then_some(())
     })
@@ -69,7 +69,7 @@ async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
     usize::try_from(total).expect("a number")
 }
 
-/// Waits until every webhook was notified of so many contacts, and returns how long it took since.
+/// Waits until every webhook got this many contacts, and returns the time since `since`.
 async fn reported(receiver: &Receiver, contacts: usize, since: Instant) -> Duration {
     eventually("every webhook is told of everything", || async {
         let is_reported = |path: String| {
@@ -93,7 +93,7 @@ async fn the_webhooks_of_a_killed_process_are_taken_over_within_15_seconds(kind:
     hooks(living.addr, &us, &receiver).await;
     create(living.addr, &us, 0).await;
     reported(&receiver, 1, Instant::now()).await;
-    // Attempts of both are under way when one is killed.
+    // Both processes have attempts under way when one is killed.
     for path in paths() {
         receiver.then(&path, Reply::Held(200));
     }
@@ -208,7 +208,7 @@ async fn a_webhook_has_16_attempts_in_flight_over_all_processes(kind: StoreKind)
     let receiver = Receiver::start().await;
     let one = serve(&database).await;
     let us = tenant_at(one.addr, "Acme", "enterprise").await;
-    // So few that all of them may have 16 at the same time.
+    // So few webhooks that each may have 16 attempts at the same time.
     let paths = || paths().take(8);
     hooks_at(one.addr, &us, &receiver, paths()).await;
     for path in paths() {
@@ -219,7 +219,7 @@ async fn a_webhook_has_16_attempts_in_flight_over_all_processes(kind: StoreKind)
     for path in paths() {
         receiver.reaches(&path, 16).await;
     }
-    // Another process comes and takes its share while the attempts are under way.
+    // Another process starts and is assigned its share while the attempts are under way.
     let two = serve(&database).await;
     join_all((40..60).map(|n| create(two.addr, &us, n)).collect()).await;
     eventually("everything came", || async {

@@ -1,4 +1,4 @@
-//! A template is dispatched, or refused, in the documented order: 4.10, 7.3; D48, D51.
+//! The dispatch of a template, and the order in which it is checked: 4.10, 7.3; D48, D51.
 
 use recado_tests::hooks_in::{dispatching, plain};
 use recado_tests::{Intake, Request, both_stores, keys, mobile, text, unknown_id, with};
@@ -86,7 +86,7 @@ async fn opted_out_is_reported_before_blocked_and_the_external_ai_does_not_matte
         let (world, token) = (&world, &token);
         async move { world.dispatch_to(token, &mobile(1)).await.expect_hook_error(403, code) }
     };
-    // No connection is usable: that would only be told after them.
+    // No connection is usable, which is checked later.
     reported("CONTACT_OPTED_OUT").await;
     world.act(&contact, "opt-in", Value::Null).await.expect(200);
     reported("CONTACT_BLOCKED").await;

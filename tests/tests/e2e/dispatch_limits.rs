@@ -7,7 +7,7 @@ use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
 use recado_tests::{Intake, Request, ScriptedAnswer, Setup, both_stores, join_all, on_postgres};
 use serde_json::json;
 
-/// A call with a body that is refused last of all, by some client.
+/// A call from a client, with a body that only the last check refuses.
 async fn from(world: &Intake, client: &str, token: &str) -> ScriptedAnswer {
     world.send(call(token, client)).await
 }
@@ -16,7 +16,7 @@ fn call(token: &str, client: &str) -> Request {
     Request::new("POST", dispatching(token)).header(FORWARDED, client).json(&json!({}))
 }
 
-/// How many calls of a client in a row are let in, and how long it has to wait then.
+/// How many consecutive calls of a client pass, and how long it has to wait then.
 async fn burst(world: &Intake, client: &str, token: &str) -> (usize, u64) {
     for n in 0.. {
         let answer = from(world, client, token).await;
@@ -28,7 +28,7 @@ async fn burst(world: &Intake, client: &str, token: &str) -> (usize, u64) {
     unreachable!("a counter ends")
 }
 
-/// How many calls of as many clients in a row are let in, and how long the next has to wait.
+/// How many consecutive calls of different clients pass, and how long the next one has to wait.
 async fn crowd(world: &Intake, token: &str) -> (usize, u64) {
     for n in 0.. {
         let answer = from(world, &unknown_client(), token).await;

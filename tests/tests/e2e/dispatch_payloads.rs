@@ -1,5 +1,4 @@
-//! Where the phone and the variables of a dispatch come from, and which are refused: 4.10, 7.3;
-//! D46a, D49.
+//! The sources of a dispatch's phone and variables, and their validation: 4.10, 7.3; D46a, D49.
 
 use recado_tests::hooks_in::dispatching;
 use recado_tests::{Intake, Request, ScriptedAnswer, both_stores, mobile, text};
@@ -172,7 +171,7 @@ async fn a_body_in_the_query_only_needs_no_content_type_nor_a_length(world: Inta
     assert_ne!(answer.json()["wamid"], Value::Null);
 }
 
-/// A value as it stands in a query.
+/// A value, percent-encoded for a query.
 fn percent(value: &str) -> String {
     value.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }

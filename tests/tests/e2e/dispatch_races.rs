@@ -1,4 +1,4 @@
-//! Of simultaneous dispatches one sends, across crashes too: 4.10, 7.3; D36, D50.
+//! Of simultaneous dispatches one is sent, also across crashes: 4.10, 7.3; D36, D50.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// A dispatch to a phone by someone new.
+/// A dispatch to a phone, from a new client.
 fn call(token: &str, phone: &str) -> Request {
     let request = Request::new("POST", dispatching(token)).header(FORWARDED, unknown_client());
     request.json(&json!({"phone_number": phone}))
 }
 
-/// Checks that one of these sent, and that the others were told so.
+/// Checks that one of these was sent, and that the others were refused because of it.
 #[track_caller]
 fn assert_one(answers: &[ScriptedAnswer]) -> Value {
     let sent: Vec<&ScriptedAnswer> = answers.iter().filter(|answer| answer.status == 200).collect();
@@ -127,7 +127,7 @@ async fn a_dispatch_cut_off_by_a_kill_keeps_its_reservation_for_60_seconds(kind:
     .await;
     process.kill().await;
 
-    // The rest of the minute passes on a clock that can be moved.
+    // The test advances the clock for the rest of the minute.
     let clock = HandClock::default();
     clock.set_back(Duration::from_secs(24 * 60 * 60 * 3_650));
     clock.advance(made.since(clock.now()) + Duration::from_millis(59_000));

@@ -1,4 +1,4 @@
-//! The same is not sent twice inside its window: 4.10, 7.3, 8; D50.
+//! The same template is not dispatched twice within its window: 4.10, 7.3, 8; D50.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Echoes: what the operator writes on the paired phone: 3.4, 8; D42, D42a.
+//! Echoes: messages that the operator writes on the paired phone: 3.4, 8; D42, D42a.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ async fn an_echo_is_measured_by_the_providers_time_and_not_by_ours(world: World)
     let qr = world.qr().await;
     let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let at = json!({"timestamp": world.time_in(60_000)});
-    // It arrives an hour late.
+    // The echo arrives an hour late.
     world.advance(Duration::from_secs(3_600));
     world.stored(&qr, with(world.echo(&digits(&mobile(1)), "oi"), at)).await;
     assert_eq!(external(&world, &contact).await, false);

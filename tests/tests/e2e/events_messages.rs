@@ -1,5 +1,5 @@
-//! What receivers get of messages and contacts, header by header and field by field: 6.1, 6.2, D52,
-//! D53, D57, D65.
+//! The events of messages and contacts that receivers get, header by header and field by field:
+//! 6.1, 6.2, D52, D53, D57, D65.
 
 use recado_tests::{
     Hooks, Received, Reply, both_stores, digits, keys, mobile, phone, text, wamid, with,
@@ -14,7 +14,7 @@ fn only(hooks: &Hooks, event: &str) -> Received {
     all.remove(0)
 }
 
-/// Asserts the envelope of a request that tells of now, and returns its `data`.
+/// Asserts that the envelope of a request has the current time, and returns its `data`.
 fn data(hooks: &Hooks, request: &Received) -> Value {
     let body = request.json();
     assert_eq!(keys(&body), ["company_id", "data", "delivery_id", "event", "timestamp"]);
@@ -103,7 +103,7 @@ async fn message_received_shows_the_contact_after_the_message(hooks: Hooks) {
     hooks.close(&contact).await;
     hooks.receive(&qr, &digits(&mobile(1)), "voltei").await;
     hooks.receive(&qr, &digits(&mobile(1)), "parar").await;
-    // What happens later does not show in what is sent of before.
+    // Later changes do not change the data of an earlier event.
     hooks.act(&contact, "opt-in", Value::Null).await.expect(200);
     hooks.patch_contact(&contact, json!({"name": "outro nome"})).await.expect(200);
     hooks.drain().await;
@@ -194,7 +194,7 @@ async fn message_status_updated_tells_the_change(hooks: Hooks) {
     let sent = hooks.sent(&mobile(1), "oi").await;
     let wamid = text(&sent["wamid"]);
     hooks.advance(std::time::Duration::from_secs(5));
-    // Repeated and late reports are no changes.
+    // Repeated and late reports change nothing.
     for status in ["sent", "delivered", "delivered", "sent"] {
         hooks.gateway_one(&cloud, hooks.report(&wamid, status)).await;
     }

@@ -1,11 +1,11 @@
-//! What receivers get of contacts that block messages: 3.4, 6.1, D43, D44, D65, D70.
+//! The events of contacts that block messages: 3.4, 6.1, D43, D44, D65, D70.
 
 use std::time::Duration;
 
 use recado_tests::{Hooks, Received, both_stores, digits, mobile, text, wamid, with};
 use serde_json::{Value, json};
 
-/// The `data` of everything that was told so far.
+/// The `data` of all events so far.
 fn reported(hooks: &Hooks) -> Vec<Value> {
     hooks.receiver.to("/a").iter().map(Received::data).collect()
 }

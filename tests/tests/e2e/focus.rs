@@ -35,7 +35,7 @@ impl Board {
         world.operator("PATCH", &format!("C/deals/{deal}"), body).await.expect(200);
     }
 
-    /// The index of the focus stage, the same in both forms and in the filter.
+    /// The index of the focus stage. Asserts that both forms and the filter agree.
     async fn focus(&self, world: &World) -> Option<usize> {
         let listed = world.listed(&self.contact).await["pipeline_stage_id"].clone();
         assert_eq!(world.detail(&self.contact).await["pipeline_stage_id"], listed);

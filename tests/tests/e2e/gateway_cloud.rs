@@ -1,5 +1,5 @@
-//! Connections to the official cloud API, and what is sent through them: 3.2, 4.8, 7.1; D28, D30,
-//! D38, D40, D61, D67; docs/operator-api.md.
+//! Connections to the official cloud API, and sends through them: 3.2, 4.8, 7.1; D28, D30, D38,
+//! D40, D61, D67; docs/operator-api.md.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// A mobile of an area whose old numbers the channel knows without the ninth digit.
+/// A mobile number whose form on the channel has no ninth digit, because of its area code.
 const OLD: &str = "+5534991234567";
 
 async fn send_template(world: &World, to: &str) -> Value {
@@ -199,7 +199,7 @@ async fn the_channels_form_of_a_number_is_learnt_and_used_from_then_on(world: Cl
     assert_eq!(full["identifier"], digits(OLD).as_str());
     let shown = world.detail(&contact).await["connections"][0].clone();
     assert_eq!(shown["identifier"], eight_digits(OLD).as_str());
-    // An answer comes from the channel's form, and is the same contact's.
+    // An answer has the channel's form of the number, and belongs to the same contact.
     assert_eq!(world.receives_from(&eight_digits(OLD)).await, contact);
     world.well_behaved();
 }
@@ -290,7 +290,7 @@ async fn a_report_with_our_reference_proves_an_uncertain_send(world: Clouded) {
     world.reported(&sent, "delivered").await;
     world.reported(&sent, "read").await;
     assert_eq!(world.message(&id).await["status"], "read");
-    // D28: a real change that is not from pending to sent.
+    // D28: a real change of status that does not begin at pending.
     assert_eq!(world.announced(&id).await, ["failed", "sent", "delivered", "read"]);
     assert!(world.events_of("message.sent").await.is_empty());
     assert_eq!(world.fake.accepted().len(), 1, "never sent again");
@@ -422,7 +422,7 @@ async fn a_report_whose_reference_is_another_companys_message_changes_nothing(wo
         .await
         .expect_error(502, "DELIVERY_UNCERTAIN");
     let theirs = second.accepted().remove(0);
-    // Reported at our address, with our number.
+    // Reported at the address of our connection, with our number.
     world.reported(&theirs, "read").await;
     let listed = world.get_as(&them.key, "/api/v1/messages").await.items();
     assert_eq!(listed[0]["status"], "failed");

@@ -1,5 +1,5 @@
-//! What the official cloud API reports: messages of contacts and of the phone, preferences, history.
-//! 2.4, 3.4, 6.1; D31, D31a, D42, D42a, D43, D44, D62, D65, D67, D68.
+//! Events of the official cloud API: messages from contacts and from the phone, preferences,
+//! history. 2.4, 3.4, 6.1; D31, D31a, D42, D42a, D43, D44, D62, D65, D67, D68.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn fetched(world: &Clouded, message: &str) -> String {
     path[path.find('/').expect("a path")..].to_owned()
 }
 
-/// Somebody whose phone is not told writes.
+/// Receives a message from a person whose phone is not given.
 async fn writes_as(world: &Clouded, names: Value, id: &str) -> String {
     let mut change = world.fake.message("0", id, &body("oi"), world.now());
     let message = change["messages"][0].as_object_mut().expect("a message");
@@ -61,7 +61,7 @@ async fn a_text_becomes_a_message_of_a_contact(world: Clouded) {
 
 #[both_stores]
 async fn a_file_is_fetched_with_the_token_and_served_by_a_link_of_ours(world: Clouded) {
-    // The first address is too old already, as some are.
+    // The first address has already expired, which can happen.
     world.fake.keep_file(FILE, "image/jpeg", b"the bytes of a photo", 1);
     let image = json!({"caption": "olha", "mime_type": "image/jpeg", "sha256": "x", "id": FILE});
     let content = json!({"type": "image", "image": image});
@@ -69,7 +69,7 @@ async fn a_file_is_fetched_with_the_token_and_served_by_a_link_of_ours(world: Cl
     assert_eq!(message["media_mimetype"], "image/jpeg");
     assert_eq!(message["media_caption"], "olha");
     let id = text(&message["id"]);
-    // A file that was not there at once is tried again later.
+    // A file that was not available at first is fetched again later.
     let waiting = async {
         loop {
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -231,7 +231,7 @@ async fn a_preference_stops_and_resumes(world: Clouded) {
     world.advance(Duration::from_secs(60));
     world.takes(&world.fake.webhook_preference(&from, "resume", world.now())).await;
     assert_eq!(world.full(&contact).await["opted_out_at"], Value::Null);
-    // The external AI stays as the request left it (D44).
+    // The external AI stays as the contact's request left it (D44).
     world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
     world.sent(&mobile(1), "oi").await;
     world.advance(Duration::from_secs(60));
@@ -329,14 +329,14 @@ async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(wor
     for _ in 0..2 {
         world.takes(&webhook).await;
     }
-    // In a call with something new of somebody else, too.
+    // Also in a call with a new message from another contact.
     let new = world.fake.message(&eight_digits(&mobile(2)), "wamid.B", &body("oi"), world.now());
     world.changes(&[("messages", change), ("messages", new)]).await;
     let all = world.all_messages().await;
     assert_eq!(all.iter().map(|one| text(&one["wamid"])).collect::<Vec<_>>(), ["wamid.B"]);
     assert_eq!(world.events().await.len(), reported + 2, "a contact and a message");
     assert_eq!(world.list_ids("").await.len(), 1);
-    // A new message is no repetition.
+    // A new message is not a repetition.
     let again = world.receives_from(&from).await;
     assert_ne!(again, contact);
 }

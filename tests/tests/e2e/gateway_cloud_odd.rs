@@ -1,4 +1,4 @@
-//! Odd, huge and hostile calls in the name of the official cloud API: 7; D31, D67, D68.
+//! Unusual, huge and hostile webhook calls of the official cloud API: 7; D31, D67, D68.
 
 use recado_testkit::gateways::{FakeCloud, SignedWebhook, hex_hmac_sha256};
 use recado_tests::{Clouded, both_stores, digits, join_all, mobile, raw, text};
@@ -16,7 +16,7 @@ fn signed(body: impl Into<Vec<u8>>) -> SignedWebhook {
     }
 }
 
-/// A call with two messages, the words of the first written as they are.
+/// A call with two messages. `written` is inserted as the text of the first one without escaping.
 fn escaped(world: &Clouded, written: &str) -> SignedWebhook {
     let one = |n: u32, words: &str| {
         let content = json!({"type": "text", "text": {"body": words}});

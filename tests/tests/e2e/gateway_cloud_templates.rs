@@ -72,7 +72,7 @@ async fn templates_are_read_page_by_page_and_followed(world: Clouded) {
     assert_eq!(ids(&sync(&world).await), before, "the same templates, not new ones");
     send(&world, "t6").await.expect(200);
     send(&world, "nova").await.expect_error(403, "TEMPLATE_NOT_APPROVED");
-    // What is listed no more is paused, what came is added.
+    // Templates that are no longer listed are paused, new ones are added.
     let mut fewer = many;
     fewer.retain(|one| one["name"] != "t6");
     fewer.push(simple("mais", "APPROVED"));
@@ -218,7 +218,7 @@ async fn a_campaign_goes_through_the_api_once_to_each(kind: StoreKind) {
     reached.dedup();
     assert_eq!(accepted.len(), 5, "one was refused, and nobody got it twice");
     assert_eq!(reached.len(), 5);
-    // The two that are uncertain are proved by their reports.
+    // Reports show that the two uncertain messages were sent.
     for sent in &accepted {
         world.reported(sent, "delivered").await;
     }

@@ -1,5 +1,5 @@
-//! Connections over Evolution: their state, pairing a phone, and sends: docs/gateways/evolution.md;
-//! D15, D30, D38, D67, D68.
+//! Connections to Evolution: their state, the pairing of a phone, and sends:
+//! docs/gateways/evolution.md; D15, D30, D38, D67, D68.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use recado_tests::{
 use serde_json::{Map, Value, json};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// A number that the channel knows without its ninth digit.
+/// A number whose form on the channel has no ninth digit.
 const MINAS: &str = "+5534991234567";
 
-/// A world with a connection to Evolution, which is a fake behind a socket.
+/// A world with a connection to a fake of Evolution on a socket.
 #[derive(Debug)]
 pub(crate) struct Evolution(Gated<FakeEvolution>);
 
@@ -41,19 +41,19 @@ impl Evolution {
         Self(Gated::with(kind, setup, fake, settings, more).await)
     }
 
-    /// Posts the webhook of a message, and returns what it became.
+    /// Posts the webhook of a message, and returns the message.
     pub(crate) async fn brings(&self, record: &Value) -> Value {
         self.takes(&self.fake.webhook_message(record)).await;
         self.known(&id(record)).await
     }
 
-    /// Lets somebody write a text, and returns what it became.
+    /// Receives a text, and returns the message.
     pub(crate) async fn hears(&self, phone: &str, words: &str) -> Value {
         self.brings(&self.fake.incoming(&digits(phone), words)).await
     }
 }
 
-/// The settings of a connection to a gateway behind a socket.
+/// The settings of a connection to this gateway.
 pub(crate) fn settings(fake: &FakeEvolution, gateway: &GatewayServer) -> Map<String, Value> {
     let mut settings = fake.settings();
     settings.insert("base_url".to_owned(), json!(gateway.url()));
@@ -72,7 +72,7 @@ async fn code(world: &Evolution, accept: &str) -> ScriptedAnswer {
     world.send(request.header("accept", accept)).await
 }
 
-/// Sends, and asserts that it surely was not sent, for this reason.
+/// Sends, and asserts that the message was certainly not sent, for this reason.
 async fn refused(world: &Evolution, to: &str, error_type: &str, delivery_error: &str) {
     let answer = world.send_text(to, "oi").await;
     let details = answer.expect_error(502, "PROVIDER_ERROR");

@@ -22,7 +22,7 @@ fn group(code: &str, subject: &str, role: Value, more: Value) -> Value {
     with(plain, more)
 }
 
-/// A plain group, and a community with its announcement group.
+/// Adds a plain group, and a community with its announcement group.
 fn add_all(world: &Evolution, role: &Value) {
     world.fake.add_group(group(CLUB, "Clube", Value::Null, json!({})));
     world.fake.add_group(group(

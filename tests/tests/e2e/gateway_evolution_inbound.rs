@@ -1,4 +1,4 @@
-//! What Evolution reports: messages, what is typed on the phone, acks, changes, files, history:
+//! Events of Evolution: messages, messages typed on the phone, acks, changes, files, history:
 //! docs/gateways/evolution.md; D27, D28, D31, D31a, D42a, D43, D65.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Sends through Evolution of which nobody knows whether they arrived: D28, D36, D38.
+//! Sends through Evolution whose outcome is unknown: D28, D36, D38.
 
 use std::time::Duration;
 
@@ -190,7 +190,7 @@ async fn the_same_words_that_were_sent_before_or_after_prove_nothing(world: Evol
         world.takes(&world.fake.webhook_sent(sent)).await;
     }
     look_four_times(&world).await;
-    // The regular pull shows them too.
+    // The regular pull finds them, too.
     world.later(SECOND * 900).await;
     assert_uncertain(&world, &id).await;
     for sent in [&before, &after] {

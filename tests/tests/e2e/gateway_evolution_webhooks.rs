@@ -1,5 +1,5 @@
-//! Calls to the webhook address of an Evolution connection, what it missed, and what is kept
-//! secret: docs/gateways/evolution.md; D31, D67, D68, D70.
+//! Calls to the webhook address of an Evolution connection, missed events, and secrets:
+//! docs/gateways/evolution.md; D31, D67, D68, D70.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn nothing_was_kept(world: &World) {
     assert!(world.events().await.is_empty());
 }
 
-/// Takes the instance down and up again, with this much happening between.
+/// Disconnects the instance and connects it again, and runs `meanwhile` between.
 async fn outage(world: &Evolution, meanwhile: impl FnOnce(&Evolution)) {
     world.takes(&world.fake.change_state("close")).await;
     world.pass(MINUTE * 2);
@@ -65,7 +65,7 @@ async fn a_call_without_the_right_token_is_401(world: Evolution) {
     let answer = world.webhook_at(&world.connection, "/messages-upsert", &good).await;
     assert_eq!(answer.status, 200, "{}", answer.show());
     assert_eq!(world.all_messages().await.len(), 1);
-    // What the gateway makes of the address if events have paths of their own.
+    // The gateway's form of the address, if each event has a path of its own.
     let appended = with_query(&good, &[("token", "hook-token/messages-upsert")]);
     let answer = world.webhook(&world.connection, &appended).await;
     assert_eq!(answer.status, 200, "{}", answer.show());
@@ -80,7 +80,7 @@ async fn another_connections_token_does_not_open_this_one(world: Evolution) {
     world.webhook(&theirs, &hello(&world)).await.expect_hook_error(401, "UNAUTHORIZED");
     let with_theirs = with_query(&hello(&world), &[("token", "theirs")]);
     world.webhook(&world.connection, &with_theirs).await.expect_hook_error(401, "UNAUTHORIZED");
-    // With its own token, but of our instance: it is not theirs.
+    // The token is right for this connection, but the event is from our instance, so it is ignored.
     world.hooked(&theirs, &with_theirs).await;
     nothing_was_kept(&world).await;
     let close = with_query(&world.fake.change_state("close"), &[("token", "theirs")]);
@@ -223,7 +223,7 @@ async fn no_answer_and_no_log_line_shows_a_secret(kind: StoreKind) {
     let good = fake.webhook_message(&fake.incoming(&digits(&mobile(1)), "segredo-recebido"));
     let bad = with_query(&good, &[("token", "token-errado-dele")]);
     for webhook in [&good, &bad] {
-        // What is shown of an answer names the address that was asked, which has the token.
+        // The gateway's answer to an error has the requested address, which contains the token.
         let answer = webhook_request(&connection, "", webhook).send(addr).await;
         shown.push_str(&format!("{:?} {:?}", answer.headers, answer.body));
     }

@@ -1,4 +1,4 @@
-//! Connections over WAHA: their state, and pairing a phone: docs/gateways/waha.md; D67, D68.
+//! Connections to WAHA: their state, and the pairing of a phone: docs/gateways/waha.md; D67, D68.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use recado_tests::{
 };
 use serde_json::{Map, Value, json};
 
-/// A world with a connection to WAHA, which is a fake behind a socket.
+/// A world with a connection to a fake of WAHA on a socket.
 #[derive(Debug)]
 pub(crate) struct Waha(Gated<FakeWaha>);
 
@@ -35,12 +35,12 @@ impl FromStore for Waha {
 }
 
 impl Waha {
-    /// A connection that the operator calls connected, to a session on this engine.
+    /// A connection that the operator has set to connected, with a session on this engine.
     pub(crate) async fn on(kind: StoreKind, engine: WahaEngine) -> Self {
         Self::reported(kind, engine, json!({"status": "connected"})).await
     }
 
-    /// A connection that nobody has said anything about yet.
+    /// A connection whose status was not set.
     pub(crate) async fn unknown(kind: StoreKind) -> Self {
         Self::reported(kind, WahaEngine::Gows, json!({})).await
     }
@@ -60,19 +60,19 @@ impl Waha {
         Self(Gated::with(kind, setup, fake, settings, more).await)
     }
 
-    /// Posts the webhook of a message, and returns what it became.
+    /// Posts the webhook of a message, and returns the message.
     pub(crate) async fn brings(&self, message: &Value) -> Value {
         self.takes(&self.fake.webhook_message(message)).await;
         self.known(&raw(message)).await
     }
 
-    /// Lets somebody write a text, and returns what it became.
+    /// Receives a text, and returns the message.
     pub(crate) async fn hears(&self, from: &str, words: &str) -> Value {
         self.brings(&self.fake.receive(from, "Maria", words)).await
     }
 }
 
-/// The settings of a connection to WAHA behind a socket.
+/// The settings of a connection to this WAHA.
 pub(crate) fn settings(fake: &FakeWaha, gateway: &GatewayServer) -> Map<String, Value> {
     let settings = fake.settings_at(&gateway.url());
     settings.as_object().expect("an object").clone()
@@ -84,12 +84,12 @@ pub(crate) fn raw(message: &Value) -> String {
     id.split('_').nth(2).expect("a raw id").to_owned()
 }
 
-/// The address of a phone at WAHA.
+/// WAHA's address of a phone.
 pub(crate) fn chat(phone: &str) -> String {
     format!("{}@c.us", digits(phone))
 }
 
-/// Asks for the pairing code in a form.
+/// Requests the pairing code in a format.
 async fn code(waha: &Waha, accept: &str) -> recado_tests::ScriptedAnswer {
     let path = format!("/operator/v1/companies/{}/connections/{}/qr", waha.us.id, waha.connection);
     let request = Request::new("GET", path).bearer(recado_tests::OPERATOR);
@@ -148,7 +148,7 @@ async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
         waha.later(MINUTE).await;
     }
     assert_eq!(waha.status().await, "disconnected");
-    // While it is off it is checked every minute.
+    // While the session does not work, its state is read every minute.
     waha.fake.set_status("WORKING");
     waha.later(MINUTE).await;
     assert_eq!(waha.status().await, "connected");

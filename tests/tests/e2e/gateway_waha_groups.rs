@@ -14,7 +14,7 @@ const CLUB: &str = "120363000000000001@g.us";
 const COMMUNITY: &str = "120363000000000002@g.us";
 const NEWS: &str = "120363000000000003@g.us";
 
-/// A plain group, and a community with its announcement group, which the session administers.
+/// A plain group, and a community with its announcement group. The session is their administrator.
 fn all() -> Vec<WahaGroup> {
     vec![
         WahaGroup::new(CLUB, "Clube"),

@@ -1,5 +1,5 @@
-//! What WAHA reports: messages, what is typed on the phone, acks, changes, files: docs/gateways/waha.md;
-//! D27, D28, D31, D31a, D42a, D43.
+//! Events of WAHA: messages, messages typed on the phone, acks, changes, files:
+//! docs/gateways/waha.md; D27, D28, D31, D31a, D42a, D43.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::gateway_waha::{Waha, chat, raw};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A photo that somebody sends, in the gateway's form.
+/// A received photo, in the gateway's form.
 fn photo(waha: &Waha, url: &str) -> Value {
     let message = waha.fake.receive(&chat(&mobile(1)), "Maria", "olha isso");
     let media = json!({"url": url, "mimetype": "image/jpeg", "filename": "a.jpg", "error": null});
@@ -67,7 +67,7 @@ async fn a_repeated_webhook_changes_nothing(waha: Waha) {
     for _ in 0..3 {
         waha.takes(&webhook).await;
     }
-    // Another event, of the same message: by `message` beside `message.any`.
+    // Another event about the same message: `message` in addition to `message.any`.
     waha.takes(&waha.fake.webhook("message", &reported)).await;
     waha.known(&raw(&reported)).await;
     assert_eq!(waha.all_messages().await.len(), 1);

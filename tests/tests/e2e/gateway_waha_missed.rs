@@ -1,4 +1,4 @@
-//! What WAHA did not bring by webhook: pulls after an outage and at intervals: docs/gateways/waha.md;
+//! Events whose webhooks were lost: pulls after an outage and at intervals: docs/gateways/waha.md;
 //! D31, D64.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::gateway_waha::{Waha, chat, raw};
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Takes the session down and up again, with this much happening between.
+/// Stops the session and starts it again, and runs `meanwhile` between.
 async fn outage(waha: &Waha, meanwhile: impl FnOnce(&Waha)) {
     waha.takes(&waha.fake.webhook_status("FAILED")).await;
     waha.pass(MINUTE * 2);
@@ -68,8 +68,8 @@ async fn a_pull_after_a_deletion_does_not_bring_the_contact_back(waha: Waha) {
     let message = waha.brings(&reported).await;
     let contact = format!("/api/v1/contacts/{}", text(&message["contact_id"]));
     waha.delete(&contact).await.expect_deleted();
-    // The regular question overlaps, the one after an outage begins before it, and the gateway
-    // calls again.
+    // The regular pull overlaps with earlier ones, the pull after an outage starts before the
+    // outage, and the gateway repeats its webhooks.
     waha.later(MINUTE * 15).await;
     outage(&waha, |waha| {
         waha.fake.receive(&chat(&mobile(2)), "João", "alô?");
@@ -122,7 +122,7 @@ async fn acks_that_were_missed_come_with_the_own_messages(waha: Waha) {
     waha.hears(&chat(&mobile(1)), "opa").await;
     waha.pass(SECOND * 30);
     let typed = waha.brings(&waha.fake.type_on_phone(&chat(&mobile(1)), "pois não")).await;
-    // The gateway knows them as read; its webhooks are lost.
+    // The gateway has later statuses; its webhooks about them are lost.
     drop(waha.fake.webhook_ack(&id, 3));
     drop(waha.fake.webhook_ack(&text(&typed["wamid"]), 2));
     waha.later(MINUTE * 15).await;
@@ -140,7 +140,7 @@ async fn a_pull_proves_an_uncertain_send(waha: Waha) {
     let id = text(&answer.expect_error(502, "PROVIDER_ERROR")["message_id"]);
     let raw = waha.fake.accepted()[0].raw_id.clone();
     drop(waha.fake.webhook_ack(&raw, 2));
-    // Only the pull is asked: the looks for it are all over by then.
+    // The session cannot answer the look-ups of the message, so only the pull can find it.
     waha.fake.set_status("STARTING");
     for wait in [5, 30, 120, 600] {
         waha.later(SECOND * wait).await;

@@ -1,4 +1,4 @@
-//! People whom WAHA names by LID alone: docs/gateways/waha.md, "Who is who"; D15, D62, R130.
+//! People whom WAHA identifies only by a LID: docs/gateways/waha.md, "Who is who"; D15, D62, R130.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::gateway_waha::Waha;
 const SECOND: Duration = Duration::from_secs(1);
 const LID: &str = "123456@lid";
 
-/// How often WAHA was asked who a LID is.
+/// How often WAHA was asked for the phone of a LID.
 fn asked(waha: &Waha) -> usize {
     waha.fake.requests().iter().filter(|request| request.path.contains("/lids/")).count()
 }
 
-/// Somebody writes under the LID; the contact.
+/// Receives a message from the LID; returns the contact.
 async fn writes(waha: &Waha) -> String {
     text(&waha.hears(LID, "oi").await["contact_id"])
 }
@@ -83,7 +83,7 @@ async fn nobody_is_asked_for_whom_nobody_knows_more_than_once_a_message(waha: Wa
         waha.later(SECOND * 600).await;
     }
     assert_eq!((asked(&waha), phone(&waha, &contact).await.as_str()), (1, LID));
-    // A message that tells the phone itself needs no question.
+    // A message that has the phone needs no request.
     waha.fake.set_lid(&digits(&mobile(1)), LID);
     assert_eq!(writes(&waha).await, contact);
     waha.jobs().await;

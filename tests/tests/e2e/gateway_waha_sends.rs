@@ -1,4 +1,4 @@
-//! Sends through WAHA: the number that the channel knows, LIDs, and what an outcome means:
+//! Sends through WAHA: the channel's form of a number, LIDs, and the outcomes of sends:
 //! docs/gateways/waha.md; D15, D30, D38, D62.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::gateway_waha::{Waha, chat, raw};
 
-/// Sends, and asserts that it surely was not sent, for this reason.
+/// Sends, and asserts that the message was certainly not sent, for this reason.
 async fn refused(waha: &Waha, to: &str, error_type: &str, delivery_error: &str) {
     let answer = waha.send_text(to, "oi").await;
     let details = answer.expect_error(502, "PROVIDER_ERROR");
@@ -25,7 +25,7 @@ async fn refused(waha: &Waha, to: &str, error_type: &str, delivery_error: &str) 
     }
 }
 
-/// How often a path was asked for.
+/// The number of requests to a path.
 fn asked(waha: &Waha, path: &str) -> usize {
     waha.fake.requests().iter().filter(|request| request.path.ends_with(path)).count()
 }
@@ -67,7 +67,7 @@ async fn the_number_is_learnt_before_the_first_text_and_kept(waha: Waha) {
     let detail = waha.detail(&contact).await;
     assert_eq!((&detail["phone"], &detail["identifier"]), (&json!(mobile(1)), &json!(long)));
     assert_eq!(detail["connections"][0]["identifier"], short.as_str());
-    // What comes back from that number is the same person.
+    // A message from that number is from the same contact.
     let heard = waha.hears(&format!("{short}@c.us"), "opa").await;
     assert_eq!(heard["contact_id"], contact.as_str());
     assert_eq!(waha.list_ids("limit=100").await, [contact]);
@@ -109,7 +109,8 @@ async fn somebody_known_by_lid_alone_is_answered_there(waha: Waha) {
     let said = waha.act(&contact, "reply", json!({"message": "olá"})).await.expect(200);
     assert_eq!(said["messages"][0]["status"], "sent", "{said}");
     assert_eq!(waha.fake.accepted()[0].chat, "123456@lid");
-    // Their phone is reported later: they stay one person, who can be sent to by it.
+    // Their phone is reported later: they remain one contact, who can be sent messages by the
+    // phone.
     waha.fake.set_lid(&digits(&mobile(1)), "123456@lid");
     let again = waha.hears("123456@lid", "sou eu").await;
     assert_eq!(again["contact_id"], contact.as_str());
@@ -182,7 +183,7 @@ async fn a_refusal_is_reported_as_such(waha: Waha) {
 
 #[both_stores]
 async fn a_number_check_that_is_slow_leaves_too_little_time_for_nothing(waha: Waha) {
-    // All steps of a send share its time: the answer comes within it.
+    // All requests of a send share its time limit: the answer comes within it.
     waha.set(json!({"timeout_ms": 400})).await;
     waha.fake.script([SendBehaviour::AcceptLate(Duration::from_secs(5))]);
     let began = std::time::Instant::now();

@@ -1,5 +1,5 @@
-//! Sends through WAHA of which nobody knows whether they arrived: they are never sent again, and
-//! are proved by whatever shows them: D28, D36, D38.
+//! Sends through WAHA whose outcome is unknown: they are never sent again. Any report, look-up or
+//! pull that has the message shows that it was sent: D28, D36, D38.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::gateway_waha::Waha;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Sends, and asserts that the outcome is uncertain; the id of the message.
+/// Sends, and asserts that the outcome is uncertain; returns the id of the message.
 async fn lost(waha: &Waha, to: &str, behaviour: SendBehaviour) -> String {
     let what = format!("{behaviour:?}");
     waha.fake.script([behaviour]);
@@ -42,7 +42,7 @@ async fn assert_proved(waha: &Waha, id: &str, status: &str) {
     assert_eq!(message["wamid"], last.raw_id.as_str());
 }
 
-/// All four looks at the gateway.
+/// Makes all four look-ups of the message.
 async fn look_four_times(waha: &Waha) {
     for wait in [5, 30, 120, 600] {
         waha.later(SECOND * wait).await;
@@ -255,7 +255,7 @@ async fn the_same_words_that_were_sent_before_or_after_prove_nothing(kind: Store
             waha.takes(&waha.fake.webhook_message(&kept)).await;
         }
         look_four_times(&waha).await;
-        // The regular pull shows them too.
+        // The regular pull finds them, too.
         waha.later(SECOND * 900).await;
         assert_uncertain(&waha, &id).await;
         assert_eq!(waha.fake.accepted().len(), 2, "{engine:?}");

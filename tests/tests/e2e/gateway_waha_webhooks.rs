@@ -1,4 +1,4 @@
-//! Calls to the webhook address of a WAHA connection, good and bad, and what is kept secret:
+//! Calls to the webhook address of a WAHA connection, valid and invalid, and secrets:
 //! docs/gateways/waha.md; D67, D68, D70.
 
 use std::time::Duration;
@@ -64,7 +64,7 @@ async fn a_call_without_the_right_signature_is_401(waha: Waha) {
         waha.send(twice).await.expect_hook_error(401, "UNAUTHORIZED");
     }
     nothing_was_kept(&waha).await;
-    // The signature alone is enough, in either case of its letters.
+    // The signature alone is enough, in upper or lower case.
     let shouted = good.without_header(ALGORITHM).with_header(SIGNATURE, &right.to_uppercase());
     waha.takes(&shouted).await;
     assert_eq!(waha.all_messages().await.len(), 1);
@@ -177,7 +177,7 @@ async fn no_answer_and_no_log_line_shows_a_secret(kind: StoreKind) {
         Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body).send(addr)
     };
     shown.push_str(&send("segredo-enviado").await.show());
-    // The gateway's answer to a failure holds the whole request.
+    // The gateway's answer to an error contains the whole request.
     let asked = json!({"body": {"text": "segredo-no-erro"},
         "headers": {"x-api-key": "waha-api-key"}});
     let failure = json!({"statusCode": 500, "request": asked,
@@ -249,7 +249,7 @@ async fn a_message_that_stays_at_sent_is_counted_after_ten_minutes(kind: StoreKi
         operator_at(process.addr, &us.id, "POST", "C/messages", message).await.expect(201);
     }
     process.kill().await;
-    // The count is taken at the start, and every minute.
+    // The messages are counted at the start, and every minute.
     let process = Process::serve(&database, &[]).await;
     let counted = eventually("it is counted", || async {
         let metrics = Request::new("GET", "/metrics").send(process.addr).await;

@@ -1,4 +1,5 @@
-//! The gateways of a process, and connections whose gateway it lacks: docs/operator-api.md; R150.
+//! The gateways of a process, and connections to a gateway that it does not have:
+//! docs/operator-api.md; R150.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ fn waha() -> Value {
     })
 }
 
-/// The process without WAHA.
+/// Restarts the process without WAHA.
 async fn without_waha(world: &mut World) {
     let provider = Arc::new(ScriptedProvider::new());
     let only = Providers::none().with_described(descriptions::simulated(), provider);
@@ -110,7 +111,7 @@ async fn a_connection_is_as_it_was_once_its_gateway_is_back(mut world: World) {
     world.server.set_providers(provider.everywhere());
     world.restart().await;
     let shown = world.operator_get(&one).await;
-    // The address holds the port of the server, which is another one now.
+    // The address has the port of the server, which is now another one.
     assert!(shown["webhook_url"].is_string(), "{shown}");
     assert_eq!(with(shown, json!({"webhook_url": made["webhook_url"]})), made);
     world.post_send(json!({"to": mobile(1), "message": "Oi"})).await.expect(200);
@@ -129,7 +130,7 @@ async fn the_command_line_lists_the_gateways() {
     }
 }
 
-/// docs/operator-api.md: the document lists what GET /gateways lists.
+/// docs/operator-api.md: the OpenAPI document lists the gateways of GET /gateways.
 #[both_stores]
 async fn the_openapi_document_names_the_gateways_of_the_process_and_their_settings(
     mut world: World,

@@ -23,7 +23,7 @@ async fn a_server_whose_database_is_not_migrated_is_alive_but_not_ready(kind: St
     assert_eq!(answer.status, 503, "{}", answer.show());
     assert_ne!(answer.header("retry-after"), "", "{}", answer.show());
     assert!(!String::from_utf8_lossy(&answer.body).contains("table"), "{}", answer.show());
-    // Another process migrates; this one becomes ready by itself.
+    // Another process migrates; then this one becomes ready without a restart.
     let migrator = recado_tests::backend::TestServer::start(&database, Setup::default()).await;
     assert_eq!(Request::new("GET", "/readyz").send(migrator.addr).await.status, 200);
     recado_tests::eventually("ready", || async {

@@ -17,7 +17,7 @@ async fn keyed(world: &World, path: &str, key: &str, body: &Value) -> ScriptedAn
     world.send(world.keyed(path, key, body)).await
 }
 
-/// Asserts that an answer is a repetition of another one.
+/// Asserts that an answer is the repetition of another one.
 #[track_caller]
 fn assert_replayed(first: &ScriptedAnswer, again: &ScriptedAnswer) {
     assert_eq!(first.header(REPLAYED), "", "{}", first.show());
@@ -116,13 +116,13 @@ async fn of_calls_with_one_key_at_once_one_sends(world: World) {
 
 #[both_stores]
 async fn refusals_after_validation_are_remembered(world: World) {
-    // 404 of a connection.
+    // 404 for a connection.
     let no_connection = json!({"to": mobile(1), "message": "oi",
         "connection_id": recado_tests::unknown_id()});
     let not_found = keyed(&world, SEND, "404", &no_connection).await;
     not_found.expect_error(404, "NOT_FOUND");
     assert_replayed(&not_found, &keyed(&world, SEND, "404", &no_connection).await);
-    // 403: lifted in the meantime, and still the answer.
+    // 403: the reason is removed afterwards, and the repeated answer stays the same.
     world.qr().await;
     let contact = world.create_id(json!({"phone": mobile(2)})).await;
     world.act(&contact, "block", Value::Null).await.expect(200);
@@ -135,7 +135,7 @@ async fn refusals_after_validation_are_remembered(world: World) {
     failed.expect_error(502, "PROVIDER_ERROR");
     assert_replayed(&failed, &keyed(&world, SEND, "502", &oi(&steered(1))).await);
     assert_eq!(world.all_messages().await.len(), 1);
-    // 409 of a creation.
+    // 409 for a creation.
     let taken = keyed(&world, CONTACTS, "409", &json!({"phone": mobile(2)})).await;
     taken.expect_error(409, "CONTACT_EXISTS");
     let again = keyed(&world, CONTACTS, "409", &json!({"phone": mobile(2)})).await;
@@ -172,7 +172,7 @@ async fn a_key_counts_within_its_company_and_path_only(world: World) {
     answer.expect(200);
     assert_eq!(answer.header(REPLAYED), "");
     keyed(&world, CONTACTS, "k", &json!({"phone": mobile(2)})).await.expect(201);
-    // Another key of the same company shares what is remembered.
+    // A call with another API key of the same company gets the remembered answer.
     let second = world.key_with(&["messages:send"]).await;
     let ours =
         Request::new("POST", SEND).bearer(&second).header("idempotency-key", "k").json(&body);

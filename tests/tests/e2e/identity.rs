@@ -1,4 +1,4 @@
-//! Who an event is about: the names of one person on a channel. D15, D17, D62, D67.
+//! The contact of an event: the ids of one person on a channel. D15, D17, D62, D67.
 
 use recado_tests::{World, both_stores, digits, eight_digits, mobile, text, with};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const LID: &str = "123456789012345@lid";
 const SCOPED: &str = "BR.13491208655302741918";
 
-/// Lets somebody write who is known by several names, and returns the id of the contact.
+/// Receives a message from a person with several ids, and returns the id of the contact.
 async fn writes(world: &World, connection: &str, from: &str, aliases: &[&str]) -> String {
     let event = with(world.inbound(from, "oi"), json!({"aliases": aliases}));
     let message = world.stored(connection, event).await;
@@ -29,7 +29,7 @@ async fn a_phone_that_is_learnt_later_belongs_to_the_contact_known_by_its_lid(wo
         let after = world.detail(&contact).await;
         assert_eq!(after["phone"], phone);
         assert_eq!(world.full(&contact).await["identifier"], name, "the identifier stays");
-        // From now on either name, and either form of the phone, is this contact.
+        // From now on each id, and each form of the phone, belongs to this contact.
         for from in [name, &digits(&phone), &eight_digits(&phone)] {
             assert_eq!(writes(&world, &qr, from, &[]).await, contact, "{from}");
         }
@@ -45,7 +45,7 @@ async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(w
     let qr = world.qr().await;
     let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
     let by_lid = writes(&world, &qr, LID, &[]).await;
-    // Only now the gateway reports that both are one person.
+    // The gateway reports only now that both ids belong to one person.
     assert_eq!(writes(&world, &qr, LID, &[&digits(&mobile(1))]).await, by_lid);
     assert_eq!(people(&world).await, 2);
     for contact in [&by_phone, &by_lid] {
@@ -56,7 +56,7 @@ async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(w
     world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
     let messages = world.all_messages().await;
     assert!(messages.iter().all(|one| one["direction"] == "inbound"), "{messages:?}");
-    // What each is called by leads to it as before.
+    // Each id still belongs to the same contact as before.
     assert_eq!(writes(&world, &qr, LID, &[]).await, by_lid);
     assert_eq!(writes(&world, &qr, &digits(&mobile(1)), &[]).await, by_phone);
     assert_eq!(world.events_of("contact.created").await.len(), 2);

@@ -158,7 +158,7 @@ async fn a_message_repeated_100_times_at_once_is_one_message_one_reopening_one_e
     assert_eq!(detail["assigned_to_member_id"], Value::Null);
     assert_eq!(detail["is_ai_enabled"], false);
     assert_eq!(detail["connections"][0]["unread_count"], 2);
-    // A late repetition reopens nothing that was set right since.
+    // A late repetition does not reopen the conversation.
     world.act(&contact, "close", json!({"member_id": member})).await.expect(200);
     assert_eq!(world.gateway_one(&qr, event).await["result"], "duplicate");
     assert_eq!(world.detail(&contact).await["inbox_status"], "resolved");

@@ -1,4 +1,4 @@
-//! The size and the form of a hook's body: 4.9, 4.10, 7.2, 7.3, 8; D8a, D46a.
+//! The size and the form of an inbound call's body: 4.9, 4.10, 7.2, 7.3, 8; D8a, D46a.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const INBOUND: usize = 102_400;
 const DISPATCH: usize = 51_200;
 
-/// A body with our phone that has exactly so many bytes.
+/// A body with our phone that has exactly this many bytes.
 fn sized(body: &Value, length: usize) -> Vec<u8> {
     let mut object = body.clone();
     object["filler"] = json!("");
@@ -31,7 +31,7 @@ fn head(path: &str, secret: &str, more: &str) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// What is answered to these bytes while the connection stays open.
+/// The answer to these bytes while the connection stays open.
 async fn reported(world: &Intake, bytes: &[u8]) -> ScriptedAnswer {
     raw(world.addr, bytes).await.expect("an answer")
 }

@@ -1,4 +1,4 @@
-//! Who may post to an inbound endpoint, and what is answered first: 4.9, 5, 7.2; D4, D8a, D13.
+//! Who may post to an inbound endpoint, and the order of the checks: 4.9, 5, 7.2; D4, D8a, D13.
 
 use recado_tests::hooks_in::{SECRET, incoming, plain};
 use recado_tests::{Intake, Request, both_stores, keys, mobile, text, unknown_id};
@@ -71,7 +71,7 @@ async fn a_company_begins_without_the_feature(world: Intake) {
     world.hand_in(&site, &ana()).await.expect_hook_error(403, "FEATURE_DISABLED");
 }
 
-/// The plan plays no part (9, D10).
+/// The plan does not matter (9, D10).
 #[both_stores]
 async fn the_plan_of_the_company_does_not_matter(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;

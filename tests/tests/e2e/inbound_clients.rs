@@ -1,16 +1,16 @@
-//! Which client a call of a hook comes from: D13.
+//! The client address of an inbound call: D13.
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, dispatching, incoming};
 use recado_tests::{Request, ScriptedAnswer, Setup, StoreKind, World, both_stores, unknown_id};
 
-/// A world that believes these proxies.
+/// A world that trusts these proxies.
 async fn believing(kind: StoreKind, trusted_proxies: &'static [&'static str]) -> World {
     World::with(kind, Setup { trusted_proxies, ..Setup::default() }).await
 }
 
-/// A call that leads nowhere, with these lines of the header.
+/// A call to an endpoint that does not exist, with these header lines.
 async fn call(world: &World, lines: &[&str]) -> ScriptedAnswer {
     let mut request = Request::new("POST", incoming("nobody-has-this"));
     for line in lines {
@@ -19,7 +19,7 @@ async fn call(world: &World, lines: &[&str]) -> ScriptedAnswer {
     world.send(request).await
 }
 
-/// Uses up the minute of the client that these lines name.
+/// Uses up the minute's allowance of the client in these header lines.
 async fn use_up(world: &World, lines: &[&str]) {
     for _ in 0..10 {
         call(world, lines).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");

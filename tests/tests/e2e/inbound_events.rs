@@ -1,5 +1,5 @@
-//! What a hook's contact sets off, races, outages, and what stays within a company: 4.9, 6.1, 7.2;
-//! D17, D52, D57, D70.
+//! Events of inbound contacts, races, outages, and isolation between companies: 4.9, 6.1, 7.2; D17,
+//! D52, D57, D70.
 
 use recado_testkit::store::StoreFailure;
 use recado_tests::hooks_in::plain;

@@ -1,4 +1,4 @@
-//! Native and custom fields that a hook fills: 4.9; D20–D22, D46, D46a, D47, D58.
+//! Native and custom fields that an inbound call sets: 4.9; D20–D22, D46, D46a, D47, D58.
 
 use recado_testkit::transport::json_answer;
 use recado_tests::hooks_in::{Endpoint, plain};
@@ -13,7 +13,7 @@ fn natives() -> Value {
     })
 }
 
-/// Checks that the warnings name just these fields, and have the documented form.
+/// Checks that the warnings name exactly these fields, and have the documented form.
 #[track_caller]
 fn assert_warned(taken: &Value, fields: &[&str]) {
     let warnings = taken["warnings"].as_array().unwrap_or_else(|| panic!("warnings in {taken}"));

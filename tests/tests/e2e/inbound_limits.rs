@@ -11,12 +11,12 @@ fn ana() -> Value {
     json!({"phone": mobile(1), "name": "Ana"})
 }
 
-/// A call to an endpoint with its secret by some client.
+/// A call to an endpoint with its secret, from a client.
 async fn from(world: &Intake, client: &str, endpoint: &Endpoint) -> ScriptedAnswer {
     world.send(endpoint.request().header(FORWARDED, client).json(&ana())).await
 }
 
-/// How many calls of a client in a row succeed, and how long it has to wait then.
+/// How many consecutive calls of a client succeed, and how long it has to wait then.
 async fn burst(world: &Intake, client: &str, endpoint: &Endpoint) -> (usize, u64) {
     for n in 0.. {
         let answer = from(world, client, endpoint).await;
@@ -28,7 +28,7 @@ async fn burst(world: &Intake, client: &str, endpoint: &Endpoint) -> (usize, u64
     unreachable!("a counter ends")
 }
 
-/// How many calls of as many clients in a row succeed, and how long the next one has to wait.
+/// How many consecutive calls of different clients succeed, and how long the next one has to wait.
 async fn crowd(world: &Intake, endpoint: &Endpoint) -> (usize, u64) {
     for n in 0.. {
         let answer = world.hand_in(endpoint, &ana()).await;

@@ -1,4 +1,4 @@
-//! What a mapping makes of a body: 4.9, 7.2; D14, D15, D46, D46a, D47, D62.
+//! The values that a mapping reads from a body: 4.9, 7.2; D14, D15, D46, D46a, D47, D62.
 
 use recado_tests::hooks_in::{Endpoint, plain};
 use recado_tests::{Intake, both_stores, digits, eight_digits, mobile, text};

@@ -1,4 +1,4 @@
-//! The expressions of a mapping are JSONPath (RFC 9535), within bounds: D46, D46a.
+//! The expressions of a mapping are JSONPath (RFC 9535), with limits: D46, D46a.
 
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ async fn expressions_of_every_kind_find_what_the_standard_says(world: Intake) {
         mapping.insert(format!("case-{n}"), json!(path));
         expected.insert(format!("case-{n}"), json!(value));
     }
-    // The RFC leaves the order of an object's members open; there is one value for this.
+    // The RFC does not define the order of an object's members; this expression selects one value.
     mapping.insert("nothing".to_owned(), json!("$.store.book[9].title"));
     let site = world.endpoint("site-leads", Value::Object(mapping)).await;
     let taken = world.taken(&site, store()).await;
@@ -153,7 +153,7 @@ async fn an_expression_that_never_ends_is_given_up(world: Intake) {
         let body_of = json!({"slug": format!("slow-{n}"), "variable_mapping": mapping});
         let made = world.operator("POST", "C/inbound-endpoints", body_of).await;
         if made.status == 422 {
-            // A filter compares values only: not every of these is an expression.
+            // A filter only compares values, so not all of these are expressions.
             continue;
         }
         let made = made.expect(201);

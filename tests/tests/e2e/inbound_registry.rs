@@ -1,4 +1,4 @@
-//! Endpoints as the operator manages them: docs/operator-api.md; D4–D8, D46a.
+//! Endpoints in the operator API: docs/operator-api.md; D4–D8, D46a.
 
 use recado_tests::backend::TestServer;
 use recado_tests::hooks_in::{SECRET, incoming, plain};

@@ -1,4 +1,4 @@
-//! What must not be seen of what other systems post: in logs, in metrics, in answers: D26, D70.
+//! Data of inbound calls that logs, metrics and answers must not show: D26, D70.
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;

@@ -1,12 +1,12 @@
-//! Another company's records behave as if they did not exist (1): its ids cannot be told from
-//! ids that never existed, by status, headers or body, on any route.
+//! Records of another company behave as if they did not exist (1): status, headers and body of
+//! every route are the same for their ids and for ids that no record has.
 
 use recado_tests::{
     OPERATOR, Request, ScriptedAnswer, World, both_stores, phone, text, unknown_id,
 };
 use serde_json::{Value, json};
 
-/// What a caller can see of an answer, with the id that was asked for blotted out.
+/// The visible parts of an answer, with the requested id removed.
 fn seen(answer: &ScriptedAnswer, id: &str) -> (u16, Vec<String>, String) {
     let mut headers: Vec<String> = answer
         .headers

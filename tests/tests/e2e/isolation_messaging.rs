@@ -7,7 +7,7 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// What a caller can see of an answer, with the id that was asked for blotted out.
+/// The visible parts of an answer, with the requested id removed.
 fn seen(answer: &ScriptedAnswer, id: &str) -> (u16, String) {
     (answer.status, String::from_utf8_lossy(&answer.body).replace(id, "<id>"))
 }
@@ -221,7 +221,7 @@ async fn on_the_operator_api(world: World) {
         assert!(found.0 >= 400, "{what} was accepted: {found:?}");
         assert_eq!(found, nothing, "{what}");
     }
-    // And nothing of theirs has moved.
+    // And nothing of the other company has changed.
     let messages = world.get_as(&theirs.tenant.key, "/api/v1/messages").await.items();
     assert_eq!(messages.len(), 2);
     let ledger = world.get_as(&theirs.tenant.key, "/api/v1/prosas/consumption").await;

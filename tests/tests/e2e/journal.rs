@@ -1,5 +1,5 @@
-//! The pull journal, GET /api/v1/events: every event of the company, oldest first, each once; with
-//! a scope of its own (D63).
+//! The pull journal, GET /api/v1/events: every event of the company once, oldest first. It has its
+//! own scope (D63).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ fn ids(entries: &[Value]) -> Vec<String> {
     entries.iter().map(|entry| text(&entry["event_id"])).collect()
 }
 
-/// Lets several kinds of things happen.
+/// Makes events of several types.
 async fn life(world: &World) {
     let qr = world.silent("qr").await;
     world.create(json!({"phone": phone(1), "name": "Zé 🦜"})).await;
@@ -54,7 +54,7 @@ async fn life(world: &World) {
     world.receive(&qr, &digits(&mobile(1)), "parar").await;
 }
 
-/// Reads while contacts are created at these servers, and asserts that each is told once.
+/// Reads while contacts are created at these servers, and asserts that each has one event.
 async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     const WRITERS: u32 = 8;
     const EACH: u32 = 40;

@@ -1,5 +1,5 @@
-//! A killed process (SIGKILL) loses no message that was acknowledged, sends none twice and leaves
-//! none pending: D31, D36, D37.
+//! A killed process (SIGKILL) loses no acknowledged message, sends none twice and leaves none
+//! pending: D31, D36, D37.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -16,16 +16,16 @@ use recado_tests::{
 };
 use serde_json::{Value, json};
 
-/// How often the process is killed; `RECADO_TEST_KILLS=10` is the run before a release.
+/// How often the process is killed. `RECADO_TEST_KILLS=10` selects the run before a release.
 const ROUNDS: u32 = 2;
-/// How many sends, and how many inbound messages, each round begins.
+/// How many sends, and how many inbound messages, each round starts.
 const CALLS: u32 = 500;
-/// The same before a release.
+/// How many each round starts before a release.
 const CALLS_BEFORE_A_RELEASE: u32 = 1_000;
-/// How long after a restart a message of the dead process may be pending.
+/// How long a message of the dead process may be pending after a restart.
 const RECORDED_WITHIN: Duration = Duration::from_secs(16);
 
-/// Rounds and calls of each.
+/// The number of rounds, and the number of calls in each.
 fn load() -> (u32, u32) {
     let rounds = std::env::var("RECADO_TEST_KILLS").ok().and_then(|text| text.parse().ok());
     rounds.map_or((ROUNDS, CALLS), |rounds| (rounds, CALLS_BEFORE_A_RELEASE))
@@ -64,7 +64,7 @@ async fn pending(addr: SocketAddr, us: &Tenant) -> u64 {
     answer.json()["pagination"]["total"].as_u64().expect("a number")
 }
 
-/// The references of the calls that the simulated gateway got, as the log has them.
+/// The references in the calls to the simulated gateway, according to the log.
 fn provider_calls(log: &str) -> Vec<String> {
     let of_calls = log.lines().filter(|line| line.contains("recado::simulated"));
     let after = of_calls.filter_map(|line| line.split("reference").nth(1));
@@ -83,7 +83,7 @@ struct Round {
     stored: Vec<String>,
 }
 
-/// Sends and receives until the process dies, which it does halfway.
+/// Sends and receives until the process is killed, after half of the calls.
 async fn run(process: Process, us: &Tenant, qr: &str, round: u32, calls: u32) -> (Round, String) {
     let addr = process.addr;
     let done = Arc::new(AtomicUsize::new(0));

@@ -1,6 +1,6 @@
-//! End-to-end tests: statements of the API reference, seen from outside, on both stores.
+//! End-to-end tests of the statements in the API reference, over HTTP, on both stores.
 //!
-//! Each test runs over a real socket, as `name::sqlite` and `name::postgres`.
+//! Each test uses a real socket. It runs as `name::sqlite` and `name::postgres`.
 
 #![expect(clippy::cloned_ref_to_slice_refs, reason = "a list of one id reads best as a list")]
 

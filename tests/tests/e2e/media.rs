@@ -57,7 +57,7 @@ async fn a_fetched_file_is_read_through_a_link_of_ours(world: World) {
     let asked = world.server.transport.requests();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].url, SOURCE);
-    // No key is needed: the link is the credential.
+    // The link needs no key: its token is the credential.
     let file = world.send(Request::new("GET", &path)).await;
     assert_eq!(file.status, 200, "{}", file.show());
     assert_eq!(file.body.as_ref(), b"the bytes of a photo");

@@ -1,4 +1,4 @@
-//! One contact made of two by the operator: docs/operator-api.md; D17, D62, D67.
+//! The operator merges two contacts: docs/operator-api.md; D17, D62, D67.
 
 use recado_tests::campaigns::ledger_at;
 use recado_tests::{
@@ -16,7 +16,7 @@ async fn merge(world: &World, into: &str, other: &str) -> ScriptedAnswer {
     world.operator("POST", &path, json!({"other_contact_id": other})).await
 }
 
-/// A contact known by its phone, and one known by its LID that turned out to have this phone too.
+/// One contact with a phone, and one with a LID that was later reported to have the same phone.
 async fn two(world: &World, connection: &str) -> (String, String) {
     let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
     let by_lid = world.receive(connection, LID, "primeira").await;
@@ -138,7 +138,7 @@ async fn everything_of_the_other_moves(world: World) {
     let connections = world.detail(&kept).await["connections"].clone();
     assert_eq!(connections.as_array().map(Vec::len), Some(1), "{connections}");
     assert_eq!(connections[0]["unread_count"], 2);
-    // What belonged to the other is removed with the contact that stays, not before.
+    // The documents of the other contact are deleted with the contact that stays, not before.
     world.delete(&format!("/api/v1/contacts/{kept}")).await.expect_deleted();
     assert!(world.all_messages().await.is_empty());
     eventually("the document is gone", || async {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const ALL: &str = "/api/v1/messages";
 
-/// The fields of 2.4 that every message shows, sorted.
+/// The fields of 2.4 that every message has, sorted.
 const COMMON: [&str; 25] = [
     "connection_id",
     "content",
@@ -42,7 +42,7 @@ fn common() -> Vec<String> {
     COMMON.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// A contact with a message an hour, oldest first, as an import brings them.
+/// A contact with one imported message per hour, oldest first.
 struct History {
     contact: String,
     connection: String,
@@ -185,7 +185,7 @@ async fn type_and_status_filter_the_general_listing(world: World) {
     assert_eq!(world.message_ids("status=failed").await.len(), 1);
     assert_eq!(world.message_ids("status=pending").await.len(), 0);
     assert_eq!(world.message_ids("status=received&type=text").await.len(), 1);
-    // They are no parameters of the other listing.
+    // The other listing does not have these parameters.
     for query in ["type=sticker", "status=failed", "type=nothing", "status=nothing"] {
         let answer = world.get(&format!("/api/v1/contacts/{ana}/messages?{query}")).await;
         assert_eq!(answer.items().len(), 3, "{query}");
@@ -228,7 +228,7 @@ async fn filters_compare_with_our_time_and_not_with_the_providers(world: World) 
     assert!(world.message_ids("to=2020-12-31").await.is_empty());
 }
 
-// Parameters that are none.
+// Unknown parameters.
 
 #[both_stores]
 async fn a_value_out_of_range_or_form_is_named(world: World) {

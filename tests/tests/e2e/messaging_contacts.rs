@@ -1,5 +1,5 @@
-//! What messages change about the contacts API, and two options of the server that messages feel:
-//! 4.1, 4.4; D2, D35, D43.
+//! The effects of messages on the contacts API, and of two server options on messages: 4.1, 4.4;
+//! D2, D35, D43.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Things that happen to one conversation at the same time: 3.1, 3.4; D26, D34, D36, D41.
+//! Concurrent events and calls of one conversation: 3.1, 3.4; D26, D34, D36, D41.
 
 use recado_tests::{World, both_stores, digits, eventually, join_all, mobile, steered, text};
 use serde_json::{Value, json};

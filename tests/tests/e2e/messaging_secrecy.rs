@@ -1,4 +1,5 @@
-//! What must not be seen of conversations: in logs, in metrics, after a deletion: D26, D70.
+//! Data of conversations that logs, metrics and other calls after a deletion must not show: D26,
+//! D70.
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
@@ -85,7 +86,7 @@ async fn nothing_of_a_deleted_contact_stays_in_the_messages(world: World) {
     let contact = text(&world.message(&message).await["contact_id"]);
     world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
     assert!(world.all_messages().await.is_empty());
-    // The same person is somebody new.
+    // A later message from the same person makes a new contact.
     let again = world.contact_by_message(&qr, &mobile(1)).await;
     assert_ne!(again, contact);
     assert_eq!(world.messages_of(&again).await.len(), 1);

@@ -1,4 +1,4 @@
-//! Conversations over several server processes on one Postgres: D31, D36, D37.
+//! Conversations with several server processes on one Postgres: D31, D36, D37.
 
 use recado_tests::backend::{Database, TestServer};
 use recado_tests::binary::Process;

@@ -1,11 +1,11 @@
-//! What all collections of the operator API have in common: docs/operator-api.md; D8, D58.
+//! The properties of all collections of the operator API: docs/operator-api.md; D8, D58.
 
 use std::time::Duration;
 
 use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
-/// Every collection, what makes a record of it, and a change that it takes.
+/// Every collection, a body that creates a record, and a valid change.
 async fn collections(world: &World) -> Vec<(&'static str, Value, Option<Value>)> {
     let contact = world.create_id(json!({"phone": phone(99)})).await;
     let color = "#123456";

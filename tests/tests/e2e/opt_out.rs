@@ -41,7 +41,7 @@ fn prefers(world: &World, phone: &str, preference: &str) -> Value {
     })
 }
 
-/// A campaign's message to the contact, as an import brings it.
+/// Imports a campaign's message to the contact.
 async fn campaign_message(world: &World, contact: &str, connection: &str) -> String {
     let wamid = wamid();
     world

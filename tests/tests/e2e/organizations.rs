@@ -13,7 +13,7 @@ async fn organization(world: &World, id: &str) -> Value {
     world.listed(id).await["organization"].clone()
 }
 
-/// Waits for the registry to have been asked `count` times.
+/// Waits until the registry was asked `count` times.
 async fn asked(world: &World, count: usize) {
     let transport = &world.server.transport;
     eventually(&format!("{count} questions"), || async {
@@ -30,7 +30,7 @@ async fn enriched(world: &World, id: &str) -> Value {
     .await
 }
 
-/// A world whose background work is done by the test, step by step.
+/// A world without background loops; the test runs the jobs.
 async fn stepped(kind: StoreKind) -> World {
     World::with(kind, Setup { no_background: true, ..Setup::default() }).await
 }

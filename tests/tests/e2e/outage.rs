@@ -1,4 +1,4 @@
-//! What callers see while the database cannot be reached: D5, docs/operator-api.md.
+//! The answers while the database cannot be reached: D5, docs/operator-api.md.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// A way to Postgres that can be cut.
+/// A proxy to Postgres whose connections the test can cut.
 #[derive(Clone)]
 struct Wire {
     cut: Arc<AtomicBool>,
@@ -179,7 +179,7 @@ async fn a_database_that_fails_at_any_step_of_a_delete_leaves_the_contact_whole_
                 assert!([200, 500, 503].contains(&answer.status), "{what}");
                 let mut found = world.get(&path).await.status;
                 for _ in 0..2 {
-                    // At once, and again after the purge was finished by the background work.
+                    // Checked at once, and again after the background work has finished the purge.
                     assert!(found == 404 || answer.status != 200, "{what}");
                     if found == 200 {
                         for (document, bytes) in documents.iter().zip([b"one", b"two"]) {

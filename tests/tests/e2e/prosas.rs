@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const LEDGER: &str = "/api/v1/prosas/consumption";
 
-/// A decimal number of an answer in millionths, exactly.
+/// A decimal number of an answer, converted to millionths without rounding.
 fn micros(number: &Value) -> i128 {
     assert!(number.is_number(), "a JSON number, not {number}");
     let written = number.to_string();
@@ -21,7 +21,7 @@ fn micros(number: &Value) -> i128 {
     sign * digits.parse::<i128>().unwrap_or_else(|_| panic!("a plain decimal: {written}"))
 }
 
-/// A message of the company's software to the n-th contact.
+/// Sends a message from the company's software to the n-th contact.
 async fn sent(world: &World, n: u32) -> String {
     text(&world.sent(&mobile(n), "oi").await["message_id"])
 }
@@ -45,7 +45,7 @@ async fn ledger(world: &World, query: &str) -> Value {
     answer.json()
 }
 
-/// Numbers as JSON text has them, which `json!` would turn into floating point.
+/// A JSON number with exactly these digits, which `json!` would convert to floating point.
 fn exact(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }

@@ -1,4 +1,4 @@
-//! What gateways post to the addresses of their connections: docs/operator-api.md; D31, D67, D68,
+//! Posts of gateways to the webhook addresses of connections: docs/operator-api.md; D31, D67, D68,
 //! D70.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn hello(world: &Clouded, n: u32) -> SignedWebhook {
     world.fake.webhook_text(&digits(&mobile(n)), &wamid(), "oi", world.now())
 }
 
-/// Verifies an address as the API does.
+/// Verifies an address in the same way as the official API.
 async fn handshake(world: &World, connection: &str, query: &[(&str, &str)]) -> ScriptedAnswer {
     let query: Vec<(String, String)> =
         query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -40,7 +40,7 @@ async fn nothing_was_kept(world: &World) {
     assert!(world.events().await.is_empty());
 }
 
-/// Makes a second connection to a number of the same, or another, app.
+/// Creates a second connection, to a number of the same app or of another one.
 async fn another(world: &Clouded, fake: &FakeCloud, app_secret: &str) -> String {
     let mut settings = fake.settings(&world.gateway.url());
     settings.insert("app_secret".to_owned(), json!(app_secret));
@@ -381,7 +381,7 @@ async fn events_go_to_the_connection_of_their_number(world: Clouded) {
     let content = json!({"type": "text", "text": {"body": "oi"}});
     let ours = world.fake.message(&digits(&mobile(1)), "wamid.a", &content, world.now());
     let theirs = second.message(&digits(&mobile(2)), "wamid.b", &content, world.now());
-    // One address is called for all numbers of an app.
+    // The API calls one address for all numbers of an app.
     world.changes(&[("messages", ours), ("messages", theirs)]).await;
     assert_eq!(world.message_with("wamid.a").await["connection_id"], world.connection.as_str());
     assert_eq!(world.message_with("wamid.b").await["connection_id"], other.as_str());
@@ -394,7 +394,7 @@ async fn events_go_to_the_connection_of_their_number(world: Clouded) {
 async fn events_of_a_number_with_another_app_secret_go_nowhere(world: Clouded) {
     let second = FakeCloud::numbered("222222222222", "551140020000");
     another(&world, &second, "another secret").await;
-    // Signed with the first app's secret, but it speaks of the second one's number.
+    // Signed with the first app's secret, with the number of the second one.
     let call = second.webhook_text(&digits(&mobile(1)), "wamid.x", "oi", world.now());
     let answer = world.webhook(&world.connection, &call).await;
     assert_eq!(answer.status, 200, "{}", answer.show());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const LIST: &str = "/api/v1/contacts";
 const EXPORT: &str = "/api/v1/contacts?order_by=created_at";
 
-/// How many calls in a row succeed before a 429.
+/// How many consecutive calls succeed before a 429.
 async fn burst(world: &World, key: &str, path: &str) -> usize {
     for n in 0.. {
         let answer = world.get_as(key, path).await;
@@ -33,7 +33,8 @@ async fn the_defaults_are_600_and_60(world: World) {
     assert_eq!(made["export_rate_per_minute"], 60);
     let key = text(&made["key"]);
     assert_eq!(burst(&world, &key, EXPORT).await, 60);
-    // The sixty exports were also sixty of the six hundred calls; the refused one was none.
+    // The sixty exports also count as sixty of the six hundred calls; the refused export does not
+    // count.
     let calls = (0..541).map(|_| world.get_as(&key, LIST)).collect();
     let answers: Vec<u16> = join_all(calls).await.iter().map(|answer| answer.status).collect();
     assert_eq!(answers.iter().filter(|status| **status == 200).count(), 540);
@@ -179,7 +180,7 @@ async fn simultaneous_calls_never_exceed_the_allowance(world: World) {
     assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 30);
 }
 
-/// The id of the youngest key.
+/// The id of the newest key.
 async fn key_id(world: &World) -> String {
     let keys = world.operator("GET", "C/keys", Value::Null).await.items();
     text(&keys.last().expect("a key")["id"])

@@ -5,7 +5,7 @@ use std::time::Duration;
 use recado_tests::{World, both_stores, digits, keys, mobile, text, wamid, with};
 use serde_json::{Value, json};
 
-/// A message that was sent and of which the gateway has reported nothing, and its provider id.
+/// A sent message without reports, and its provider id.
 async fn sent(world: &World) -> (String, String, String) {
     let connection = world.silent("official_cloud").await;
     let data = world.send_through(&connection, &mobile(1)).await.expect(200);

@@ -6,7 +6,7 @@ use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::{Request, Setup, StoreKind, World, both_stores, mobile, text, unknown_id, with};
 use serde_json::{Value, json};
 
-/// The statuses of all connections set to this.
+/// Sets the status of a connection.
 async fn set_status(world: &World, connection: &str, status: &str) {
     let event = json!({"kind": "connection", "status": status, "timestamp": world.time()});
     assert_eq!(world.gateway_one(connection, event).await["result"], "stored");
@@ -98,7 +98,7 @@ async fn a_connection_that_is_not_ours_is_404_before_the_contact_is_looked_at(wo
 
 #[both_stores]
 async fn opted_out_is_reported_before_blocked_and_blocked_before_the_external_ai(world: World) {
-    // No connection is usable: that would only be told after them.
+    // No connection is usable, which is checked later.
     let contact = world
         .import(json!({
             "phone": mobile(1), "opted_out_at": world.time(), "is_blocked": true,
@@ -147,10 +147,10 @@ async fn a_last_connection_that_the_operator_sets_is_used(world: World) {
 
 #[both_stores]
 async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: StoreKind) {
-    // Nobody else reads, so that the n-th read is the send's.
+    // There are no other reads, so that the n-th read is the send's.
     let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
     let contact = world.contact_by_message(&world.silent("official_cloud").await, &mobile(1)).await;
-    // A process says that it lives before its first send only.
+    // A process writes its lease before its first send only.
     world.sent(&mobile(2), "oi").await;
     let mut reported = Vec::new();
     for n in 0..40 {
@@ -158,7 +158,7 @@ async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: S
         let answer = world.send_text(&mobile(1), "oi").await;
         world.server.store.heal();
         if answer.status == 200 || answer.status == 502 {
-            // From here on it is read to record the outcome.
+            // The later reads are made to record the outcome.
             break;
         }
         assert_eq!(answer.status, 503, "read {n}: {}", answer.show());
@@ -195,7 +195,7 @@ async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: Wor
 /// D33.
 #[both_stores]
 async fn refusals_are_reported_in_the_documented_order(world: World) {
-    // Each step corrects one thing; the next refusal is the next check.
+    // Each step corrects one error; the next refusal is by the next check.
     let qr = world.connection("qr", json!({"status": "disconnected"})).await;
     let code = |body: Value| {
         let world = &world;

@@ -1,4 +1,4 @@
-//! POST /send/template: what it sends and changes: 3.1, 4.8 rule 3; D34, D37, D39, D40.
+//! POST /send/template: sends and their effects: 3.1, 4.8 rule 3; D34, D37, D39, D40.
 
 use recado_tests::{
     Intake, Request, ScriptedAnswer, World, both_stores, digits, eight_digits, keys, mobile,

@@ -20,7 +20,7 @@ fn whole() -> Value {
     json!({"to": mobile(1), "template": "ola", "variables": {"1": "Ana", "2": "x"}})
 }
 
-/// A body whose members are these instead.
+/// The body with some members replaced.
 fn but(more: Value) -> Value {
     with(whole(), more)
 }
@@ -106,7 +106,7 @@ async fn a_template_that_is_not_ours_is_not_there(world: World) {
         json!("Ola"),
         json!("ol"),
     ] {
-        // Not one variable is there: that would only be told later.
+        // All variables are missing, which is checked later.
         let body = json!({"to": mobile(1), "template": name});
         let refused = send(&world, body).await;
         assert_eq!(refused.status, 404, "{name}: {}", refused.show());

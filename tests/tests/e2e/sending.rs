@@ -110,7 +110,7 @@ async fn an_unknown_phone_becomes_a_contact(world: World) {
     assert_eq!(kinds, ["contact.created", "message.sent"]);
 }
 
-// The simulated gateway's tricks.
+// Special behaviours of the simulated gateway.
 
 #[both_stores]
 async fn a_refusal_of_the_provider_is_502_and_a_failed_message(world: World) {
@@ -218,7 +218,7 @@ async fn a_failed_send_moves_the_last_message_of_the_contact_too(world: World) {
     assert_eq!(world.detail(&contact).await["last_message_at"], world.time());
 }
 
-// Callers that go away.
+// Callers that disconnect.
 
 #[both_stores]
 async fn a_caller_that_hangs_up_changes_nothing(world: World) {
@@ -238,7 +238,7 @@ async fn a_caller_that_hangs_up_changes_nothing(world: World) {
     assert_eq!(world.events_of("message.sent").await.len(), 1);
 }
 
-// What others see.
+// What other clients see.
 
 #[both_stores]
 async fn a_send_is_seen_by_the_contact_and_its_connection(world: World) {

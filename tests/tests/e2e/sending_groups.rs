@@ -146,7 +146,7 @@ async fn the_state_of_the_groups_contact_is_checked_as_a_persons(world: World) {
     world.send_text("1@g.us", "oi").await.expect_error(403, "CONTACT_BLOCKED");
     world.act(&contact, "unblock", Value::Null).await.expect(200);
     world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
-    // Then the connection, then who may write.
+    // Then the connection is checked, then who may send to the group.
     world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
     let event = json!({"kind": "connection", "status": "connected", "timestamp": world.time()});
     world.gateway_one(&qr, event).await;

@@ -1,4 +1,4 @@
-//! Templates as the operator manages them: docs/operator-api.md; D3, D40, D48.
+//! Templates in the operator API: docs/operator-api.md; D3, D40, D48.
 
 use recado_tests::{World, both_stores, text, unknown_id, with};
 use serde_json::{Value, json};

@@ -128,7 +128,7 @@ async fn the_registry_is_asked_by_one_of_them(world: World) {
     assert_eq!(asked, 1);
 }
 
-/// Creates at both servers while an export alternates between them; then reads on to the end.
+/// Creates contacts at both servers while an export alternates between them; then reads to the end.
 async fn export_while_creating(world: &World, other: TestServer) {
     type Task<'a> = std::pin::Pin<Box<dyn Future<Output = Vec<String>> + 'a>>;
     let key = &world.us.key;
@@ -162,7 +162,8 @@ async fn export_while_creating(world: &World, other: TestServer) {
                     cursor = Some(next.to_owned());
                     idle = 0;
                 }
-                // Nothing follows yet: ask again from the same position, up to a point.
+                // There is no later contact yet: reads again from the same position, a limited
+                // number of times.
                 None if idle < 80 => idle += 1,
                 None => {
                     seen.extend(answer.ids());

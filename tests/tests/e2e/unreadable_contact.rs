@@ -1,22 +1,22 @@
-//! Events whose contact cannot be read at that moment: 6.1.
+//! Events whose contact cannot be read at the time: 6.1.
 
 use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::{Setup, StoreKind, World, both_stores, mobile, text};
 use serde_json::{Value, json};
 
-/// A world in which only the calls of the test read, so that the n-th read is theirs.
+/// A world in which only the test's calls read, so that the n-th read is theirs.
 async fn alone(kind: StoreKind) -> World {
     World::with(kind, Setup { no_background: true, ..Setup::default() }).await
 }
 
-/// A contact whose service AI is off, so that its stored state differs from the substitute.
+/// A contact whose service AI is off, so that its stored state differs from the default one.
 async fn contact(world: &World) -> String {
     let id = world.create_id(json!({"phone": mobile(1)})).await;
     world.act(&id, "ai-mode", json!({"mode": "external"})).await.expect(200);
     id
 }
 
-/// Whether an event shows the substitute; anything but that and the stored state is a defect.
+/// Whether an event has the default state. Fails if it has neither that nor the stored state.
 fn is_substitute(data: &Value) -> bool {
     assert_eq!(data["contact"]["external_ai_enabled"], true, "{data}");
     data["contact"]["is_ai_enabled"].as_bool().expect("a boolean")
@@ -31,7 +31,7 @@ async fn a_send_whose_contact_cannot_be_read_afterwards_says_true_twice(kind: St
     let mut substitutes = 0;
     for n in 0..10 {
         let before = world.events_of("message.sent").await.len();
-        // The outcome loses a race, and of what is read to decide again the n-th fails.
+        // The commit of the outcome has a conflict, and of the reads that follow the n-th fails.
         let (mut commits, mut reads) = (0, 0);
         world.server.store.plan(move |asked| {
             commits += usize::from(asked == StoreOp::Commit);
@@ -46,7 +46,7 @@ async fn a_send_whose_contact_cannot_be_read_afterwards_says_true_twice(kind: St
         });
         let answer = world.send_text(&mobile(1), "oi").await;
         world.server.store.heal();
-        // An outcome that could not be recorded at once is recorded by the background work.
+        // The background work records an outcome that could not be recorded at once.
         world.server.recover_sends().await;
         assert!([200, 502].contains(&answer.status), "read {n}: {}", answer.show());
         let events = world.events_of("message.sent").await;

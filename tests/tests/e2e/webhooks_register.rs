@@ -1,4 +1,4 @@
-//! Registering, changing and removing webhooks: docs/operator-api.md, D52a, D54, D56, D56a.
+//! Creating, changing and deleting webhooks: docs/operator-api.md, D52a, D54, D56, D56a.
 
 use recado_tests::backend::Outside;
 use recado_tests::world::{operator_at, tenant_at};
@@ -18,7 +18,7 @@ const FIELDS: [&str; 8] = [
     "url",
 ];
 
-/// A world that refuses private destinations, as an installation does by default.
+/// A world that refuses private destinations, which is the default of an installation.
 async fn guarded(kind: StoreKind) -> World {
     World::with(kind, Setup { outside: Outside::Guarded, ..Setup::default() }).await
 }
@@ -259,7 +259,7 @@ async fn webhooks_and_deliveries_need_the_operator_token(hooks: Hooks) {
     }
 }
 
-/// Every call on one webhook.
+/// Every route of one webhook.
 fn every_call(id: &str) -> Vec<(&'static str, String, Value)> {
     let path = format!("C/webhooks/{id}");
     vec![

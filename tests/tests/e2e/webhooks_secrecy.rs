@@ -1,4 +1,5 @@
-//! What must not be seen of webhooks, and what the environment must not change: D54, D70.
+//! Data of webhooks that must not be shown, and environment variables that must have no effect:
+//! D54, D70.
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;

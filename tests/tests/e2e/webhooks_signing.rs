@@ -14,7 +14,7 @@ async fn rotate(hooks: &Hooks, hook: &Hook, body: Value) -> Value {
     hooks.operator("POST", &path, body).await.expect(200)
 }
 
-/// Lets something happen, and returns what came of it last.
+/// Makes an event, and returns the last request for it.
 async fn next(hooks: &Hooks, n: u32) -> Received {
     hooks.create(json!({"phone": phone(n)})).await;
     hooks.drain().await;

@@ -1,4 +1,4 @@
-//! Webhooks that are tested, switched off, deleted, or not in the plan: D10, D52a, D56a.
+//! Webhooks that are tested, switched off, deleted, or not part of the plan: D10, D52a, D56a.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn set_plan(hooks: &Hooks, plan: &str) {
     hooks.operator("PATCH", &path, json!({"plan": plan})).await.expect(200);
 }
 
-/// The names of the contacts that were told, sorted: there is no order between contacts.
+/// The names of the contacts in the requests, sorted: contacts have no order among each other.
 fn names(requests: &[Received]) -> Vec<String> {
     let mut names: Vec<String> =
         requests.iter().map(|request| text(&request.data()["name"])).collect();

@@ -127,8 +127,8 @@ impl Report {
         self.events.values().sum::<u64>() as f64 / self.seconds.max(f64::EPSILON)
     }
 
-    /// Adds the processor time of one call: `used`, from the start of the run to its end, divided by
-    /// the estimated number of calls, including those of the warm-up.
+    /// Adds the processor time of one call: `used`, from the start of the run to its end, divided
+    /// by the estimated number of calls, including those of the warm-up.
     #[must_use]
     pub(crate) fn with_cpu(mut self, used: Duration, effort: Effort) -> Self {
         let whole = (effort.warmup + effort.measured).as_secs_f64();
