@@ -1,4 +1,4 @@
-//! Outbound webhooks, and the order in which events are delivered to them.
+//! Outbound webhooks, and the routes of events to them.
 
 use recado_core::Timestamp;
 use recado_core::webhooks::{

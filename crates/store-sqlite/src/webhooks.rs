@@ -1,4 +1,4 @@
-//! Webhooks, and the order in which the events of a company are delivered.
+//! Webhooks of a company.
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;

@@ -40,7 +40,7 @@ mod focus {
     use recado_core::strategies::deals;
 
     recado_testkit::property! {
-        /// 2.5.1: of the open deals, or else of the closed ones, the last that entered its stage.
+        /// 2.5.1: the open deal that entered its stage last, or else the closed deal that did.
         async fn a_contact_is_in_the_stage_that_was_entered_last(deals in vec(deals(), 0..6)) {
             let (open, closed): (Vec<&Deal>, Vec<&Deal>) = deals
                 .iter()
@@ -64,7 +64,7 @@ mod opt_outs {
     use serde_json::json;
 
     recado_testkit::property! {
-        /// 3.4, D43: who asked to stop is sent neither texts nor templates.
+        /// 3.4, D43: a contact that opted out is sent neither texts nor templates.
         #[cases(32)]
         async fn nothing_is_sent_after_an_opt_out(
             before in vec(texts(), 0..4),

@@ -346,7 +346,7 @@ async fn only_switching_the_external_ai_on_again_lifts_its_refusal(world: World)
     world.sent(&mobile(1), "oi").await;
 }
 
-// The AI's turn.
+// `ai-turn`.
 
 #[both_stores]
 async fn an_ai_turn_sends_its_bubbles_under_one_debit(world: World) {

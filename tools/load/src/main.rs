@@ -40,14 +40,14 @@ enum Command {
     Dataset(dataset::Order),
     /// Runs one scenario against a server on this machine.
     Run(RunOrder),
-    /// Runs every comparison against the bare database driver and prints a table.
+    /// Compares the server with the database driver alone, and prints a table.
     Baseline(baseline::Order),
     /// Measures sends, gateway events and listings of messages, and prints a table.
     Talk(baseline::TalkOrder),
     /// Measures outbound webhooks, and prints a table.
     Deliveries(deliveries::Order),
-    /// Receives webhooks and notes when they came, until standard input ends; `deliveries` starts it
-    /// by itself.
+    /// Receives webhooks and records their times until standard input ends; `deliveries` starts
+    /// this command.
     Receiver(receiver::Order),
 }
 
@@ -68,13 +68,13 @@ struct RunOrder {
     /// What to do.
     #[arg(long, value_enum)]
     scenario: scenario::Scenario,
-    /// How many connections, each with one call under way.
+    /// How many connections, each with one call at a time.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=MAX_CONNECTIONS))]
     connections: u64,
     /// How long to measure, after one second of warming up.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
     seconds: u64,
-    /// Calls a second of all connections together; by default as many as can be.
+    /// Calls per second of all connections together; by default as many as possible.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Prints the result as JSON.

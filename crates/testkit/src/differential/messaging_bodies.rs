@@ -100,7 +100,7 @@ pub(super) fn event(command: &Command, world: &World, n: usize, now: Timestamp) 
     event
 }
 
-/// An event that has no JSON form in the API. Made rarely.
+/// In few cases, an event of a kind that only adapters report.
 pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<GatewayEvent> {
     let peer = command.pick(n + 3, PEERS).to_owned();
     let aliases = vec![command.pick(n + 4, PEERS).to_owned()];

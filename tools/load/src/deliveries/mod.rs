@@ -28,15 +28,15 @@ const OPTIONS: [&str; 1] = ["--allow-private-destinations"];
 /// What to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Scenario {
-    /// As many deliveries as go, one for each event.
+    /// As many deliveries as possible, one for each event.
     One,
     /// The same with ten for each event.
     Ten,
-    /// From the API's answer to the receiver at a moderate rate.
+    /// The time from the API's answer to the receiver, at a moderate rate.
     Latency,
-    /// A server that finds many deliveries due when it starts.
+    /// A server that has many due deliveries when it starts.
     Backlog,
-    /// Healthy receivers beside others that are not.
+    /// Healthy receivers while other receivers are faulty.
     Isolation,
 }
 
@@ -46,22 +46,22 @@ pub(crate) struct Order {
     /// The server's program, built with --release.
     #[arg(long)]
     server: PathBuf,
-    /// The database: sqlite:PATH or postgres://…; companies of its own are made in it.
+    /// The database: sqlite:PATH or postgres://…; new companies are created in it.
     #[arg(long)]
     database: String,
     /// What to measure; everything by default.
     #[arg(long, value_enum)]
     scenario: Vec<Scenario>,
-    /// Of the lines of the scenarios `one` and `ten`, only those whose name has this text in it.
+    /// Runs only the lines of the scenarios `one` and `ten` whose names contain this text.
     #[arg(long)]
     line: Option<String>,
-    /// How many clients call at the same time where as much is asked for as goes.
+    /// How many clients call at the same time in scenarios without a rate.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=MAX_CONNECTIONS))]
     clients: u64,
     /// How long each of the measurements takes.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=120))]
     seconds: u64,
-    /// Events a second where latencies are measured.
+    /// Events per second in scenarios that measure latencies.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
     /// How many deliveries are due in the backlog.
