@@ -7,14 +7,13 @@
 //!
 //! | feature | gateway |
 //! |---|---|
-//! | `simulated` | accepts everything and calls nobody |
+//! | `simulated` | accepts everything and calls no server |
 //! | `cloud-api` | the official cloud API of WhatsApp |
 //! | `waha` | WAHA: phones paired by QR code |
 //! | `evolution` | Evolution API: phones paired by QR code |
 //!
-//! The adapters translate and do nothing else: what is repeated, looked up, kept or refused is the
-//! core's business. They log nothing, and reach the network only through the transport that each
-//! call hands them.
+//! The adapters only translate: the core decides what is repeated, searched, stored or refused.
+//! They log nothing, and use the network only through the transport that each call gets.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! What becomes of an account's templates (D69).
+//! Changes of an account's templates (D69).
 
 use recado_core::gateway::{GatewayEvent, Incoming, TemplateReport};
 use recado_core::templates::{TemplateCategory, TemplateStatus};
@@ -11,7 +11,8 @@ use crate::shared::{text, word};
 /// A template was approved, paused, refused…
 pub(super) fn status(value: &Value) -> Vec<Incoming> {
     let status = match text(value, "event") {
-        // As it was before, which is not told; the next listing tells.
+        // The template has its earlier status again, which the event does not contain; the next
+        // listing does.
         Some("UNARCHIVED") => None,
         Some(event) => Some(templates::status(event)),
         None => return vec![Err("a template's report names no event".to_owned())],
@@ -20,7 +21,7 @@ pub(super) fn status(value: &Value) -> Vec<Incoming> {
     vec![report(value, status, category)]
 }
 
-/// A template is for something else now. That it will be tomorrow changes nothing yet.
+/// The category of a template has changed. Announcements of a later change are ignored.
 pub(super) fn category(value: &Value) -> Vec<Incoming> {
     let is_done = text(value, "previous_category").is_some();
     let category = text(value, "new_category").filter(|_| is_done).map(templates::category);

@@ -1,4 +1,4 @@
-//! What the API's answers mean (D38).
+//! Interpreting the API's answers (D38).
 
 use recado_core::gateway::{Accepted, SendFailure, SendResult};
 use recado_core::messages::{DeliveryCode, ErrorType, Failure, ProviderMessageId};
@@ -10,10 +10,10 @@ use super::people::plain_name;
 use super::settings::ApiSettings;
 use crate::shared::{array, at, integer, parse, text, text_at, word};
 
-/// Too much to one person of late: nothing that keeps messages to others from passing.
+/// Too many messages to one person lately: messages to others may be accepted.
 const PAIR_LIMIT: u32 = 131_056;
 
-/// An error of the API: its own code and words.
+/// An error of the API: its code and text.
 pub(super) struct GraphError {
     pub(super) code: u32,
     pub(super) text: String,
@@ -54,7 +54,7 @@ fn accepted(body: Option<&Value>) -> SendResult {
     let Some(provider_id) = id else {
         return Err(SendFailure::uncertain("the gateway accepted without naming the message"));
     };
-    // Whatever other state is told: a message that has an id was taken.
+    // In any other state: a message with an id was accepted.
     if text(message, "message_status")
         .is_some_and(|reported| reported.eq_ignore_ascii_case("paused"))
     {
@@ -87,7 +87,7 @@ fn coded(answer: &OutboundResponse, error: &GraphError) -> SendFailure {
     }
 }
 
-/// A refusal that the API answered: even if its reason is unknown, the API is it that refused (D38).
+/// A refusal by the API: even if its reason is unknown, it counts as the provider's refusal (D38).
 fn answered(failure: Failure) -> Failure {
     match failure.code {
         DeliveryCode::Unknown => Failure { error_type: ErrorType::Provider, ..failure },
@@ -95,8 +95,8 @@ fn answered(failure: Failure) -> Failure {
     }
 }
 
-/// A failure that the connection is to blame for. Whoever is answered 401 or 403 has wrong
-/// credentials or too few rights, whatever the code says besides (D38, R128).
+/// A failure of the connection. A status of 401 or 403 means wrong credentials or missing
+/// permissions, whatever the code is (D38, R128).
 fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
     let failure = error.failure(code);
     match status {
@@ -105,13 +105,14 @@ fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
     }
 }
 
-/// What an answer without a known code means: only a client error is surely "not sent".
+/// The failure for an answer without a known code: only a client error surely means that the
+/// message was not sent.
 fn uncoded(answer: &OutboundResponse, reported: &str, code: DeliveryCode) -> SendFailure {
     let failure = |code| Failure::new(code, reported.to_owned());
     match answer.status {
         401 | 403 => SendFailure::Connection(failure(DeliveryCode::Configuration)),
         429 => SendFailure::limited(reported, answer.retry_after()),
-        // The peer gave up waiting for the rest of a request that it may have taken.
+        // The peer timed out while reading a request, which it may have processed all the same.
         408 => SendFailure::uncertain(reported),
         400..=499 => SendFailure::Refused(answered(failure(code))),
         _ => SendFailure::uncertain(reported),

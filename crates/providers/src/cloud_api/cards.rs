@@ -1,4 +1,4 @@
-//! Places and address cards in words (D31a).
+//! The text of locations and address cards (D31a).
 
 use serde_json::Value;
 

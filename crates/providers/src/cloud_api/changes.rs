@@ -8,11 +8,11 @@ use super::{account, history, message, preferences, status};
 use crate::shared::at;
 use crate::shared::word;
 
-/// Fields that are known and mean nothing here: scores of templates, and the address book of the
-/// paired phone. Alerts and limits of the account are kept like what is not known.
+/// Known fields that are ignored: quality scores of templates, and the address book of the paired
+/// phone. Alerts and limits of the account are recorded as unknown kinds.
 const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
 
-/// What one change reports.
+/// The events of one change.
 pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> Vec<Received> {
     let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
     let here = number.map_or(Addressee::Called, Addressee::Number);
@@ -30,7 +30,7 @@ pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> V
     events.into_iter().map(|event| Received { to: to.clone(), event }).collect()
 }
 
-/// Inbound messages, statuses of ours, and errors of the account.
+/// Inbound messages, statuses of outbound ones, and errors of the account.
 fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     let Some(fields) = value.as_object() else {
         return vec![unknown("messages".to_owned(), value)];
@@ -52,7 +52,7 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
         };
         is_known = true;
         events.extend(items.iter().flat_map(|item| read(envelope, value, item)));
-        // An error that belongs to no message is the account's or the number's.
+        // An error without a message concerns the account or the number.
         if name == "errors" && !items.is_empty() {
             events.push(Ok(GatewayEvent::StateDoubtful));
         }
@@ -63,7 +63,7 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     events
 }
 
-/// Something that is not known.
+/// An event of an unknown kind.
 pub(super) fn unknown(kind: String, body: &Value) -> Incoming {
     Ok(GatewayEvent::Unknown(UnknownReport { kind, body: body.clone() }))
 }

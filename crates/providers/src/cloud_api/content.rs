@@ -1,4 +1,4 @@
-//! What messages say, by type (D27, D31a).
+//! The content of messages, by type (D27, D31a).
 
 use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::MessageType;
@@ -10,13 +10,13 @@ use super::media;
 use super::people::plain_name;
 use crate::shared::{at, prose, text, text_at, word};
 
-/// What a message says.
+/// The content of a message.
 pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
     pub(super) content: Option<String>,
     pub(super) media: Option<EventMedia>,
     pub(super) button: Option<Button>,
-    /// The message it is about, when that is not in its context.
+    /// The message it refers to, if that is not in its context.
     pub(super) answers: Option<String>,
 }
 
@@ -32,8 +32,8 @@ impl MessageContent {
     }
 }
 
-/// Reads a message. What is not known, or has not the form of its type, is
-/// [`MessageType::Unsupported`]: no message is lost for it.
+/// Reads a message. A message of an unknown type, or without the form of its type, becomes
+/// [`MessageType::Unsupported`], so that no message is lost.
 pub(super) fn read(message: &Value) -> MessageContent {
     let kind = text(message, "type").unwrap_or_default();
     let unsupported = || MessageContent::new(MessageType::Unsupported, None);
@@ -60,19 +60,19 @@ pub(super) fn read(message: &Value) -> MessageContent {
             title: text(body, "text").and_then(pressed),
         }),
         "interactive" => interactive(body).unwrap_or_else(unsupported),
-        // There is no type for orders; what was written with it is kept.
+        // There is no type for orders; the text of the order is kept.
         "order" => MessageContent::new(MessageType::Unsupported, text(body, "text").map(prose)),
         _ => unsupported(),
     }
 }
 
-/// Whether a reaction was taken back: nobody said anything by that.
+/// Whether a reaction was removed, which makes no message.
 pub(super) fn is_taken_back(reaction: &Value) -> bool {
     let body = at(reaction, &["reaction"]).filter(|body| body.is_object());
     body.is_some_and(|body| text(body, "emoji").is_none_or(|emoji| prose(emoji).is_empty()))
 }
 
-/// What is on a button or behind it.
+/// The title or payload of a button.
 fn pressed(text: &str) -> Option<String> {
     let kept: String = prose(text).chars().take(MESSAGE).collect();
     (!kept.is_empty()).then_some(kept)
@@ -92,7 +92,7 @@ fn file(message_type: MessageType, body: &Value) -> MessageContent {
     MessageContent { media: Some(media), ..MessageContent::new(message_type, None) }
 }
 
-/// The reply to an interactive message, or what one says that the operator sent.
+/// The reply to an interactive message, or the text of one that the operator sent.
 fn interactive(body: &Value) -> Option<MessageContent> {
     let kind = text(body, "type")?;
     let words = |location: &Value, name: &str| pressed(text(location, name)?);

@@ -1,15 +1,15 @@
-//! What the API's error codes mean for a send and its connection.
+//! The classification of the API's error codes, for a send and its connection.
 
 use std::ops::RangeInclusive;
 
-/// What an error code says about a message and the connection it was to go through.
+/// The consequence of an error code for the message and its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Not sent, and never will be in this form.
     Refused,
-    /// Not sent; the account, its number or its token is at fault.
+    /// Not sent, because of the account, its number or its token.
     Connection,
-    /// Not sent; the same message may pass later.
+    /// Not sent; the same message may be accepted later.
     TryLater,
     /// It may have been sent.
     Uncertain,
@@ -37,7 +37,7 @@ const TABLE: &[(RangeInclusive<u32>, ErrorClass)] = &[
     (133_005..=133_006, Connection),
     (133_008..=133_010, Connection),
     (133_016..=133_016, Connection),
-    // Something inside failed, before or after the message went out.
+    // An internal failure, before or after the message was sent.
     (1..=2, Uncertain),
     (131_000..=131_000, Uncertain),
     (131_016..=131_016, Uncertain),

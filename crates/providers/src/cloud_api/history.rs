@@ -1,4 +1,4 @@
-//! What was written before the number was connected, up to half a year back (D65).
+//! The history: messages from before the number was connected, up to half a year (D65).
 
 use recado_core::contacts::ChannelKey;
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
@@ -11,10 +11,11 @@ use super::people::{contacts, is_scoped_id, key};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
-/// How far back the files of messages follow after their placeholders, in seconds.
+/// The greatest age of messages whose files follow after their placeholders, in seconds.
 const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
 
-/// What a part of the history reports. A business that shares no history tells so, which is nothing.
+/// The events of a part of the history. The notice of a business that it shares no history makes
+/// none.
 pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     let parts = array(value, "history");
     let files = array(value, "messages");
@@ -46,7 +47,7 @@ fn digits_of(text: &str) -> String {
 struct HistoryReader<'a> {
     envelope: &'a EntryContext<'a>,
     contacts: &'a [Value],
-    /// The connection's own number, which is written with and without the ninth digit.
+    /// The connection's own number, which may be written with or without the ninth digit.
     own: Option<ChannelKey>,
 }
 
@@ -57,7 +58,7 @@ impl HistoryReader<'_> {
             Err(reason) => return vec![Err(reason)],
         };
         let mut message = message.clone();
-        // A thread is named by the person it is with.
+        // A thread is named by its contact.
         let field = if side == Author::Contact { "from" } else { "to" };
         let is_named = word(&message, field).is_some();
         if let (false, Some(fields), Some(other)) = (is_named, message.as_object_mut(), other) {
@@ -70,14 +71,14 @@ impl HistoryReader<'_> {
         events
     }
 
-    /// Who wrote it: the one whom the thread is with, or the business.
+    /// Who wrote it: the contact of the thread, or the business.
     fn side(&self, other: Option<&str>, message: &Value) -> Result<Author, String> {
         let named = |field: &str| word(message, field).and_then(|name| key(&name));
         let (from, to, other) = (named("from"), named("to"), other.and_then(key));
         let is_own = |name: &Option<ChannelKey>| name.is_some() && *name == self.own;
         let is_other = |name: &Option<ChannelKey>| name.is_some() && *name == other;
         let has_scoped = word(message, "from_user_id").is_some();
-        // Of a thread with a phone, whatever other phone wrote is the business's.
+        // In a thread with a phone, any other phone is the business's.
         let is_phone = |name: &ChannelKey| !is_scoped_id(name.as_str());
         let apart = from.as_ref().is_some_and(is_phone) && other.as_ref().is_some_and(is_phone);
         if is_other(&from) || is_own(&to) {
@@ -95,10 +96,10 @@ impl HistoryReader<'_> {
         }
     }
 
-    /// Whether the message will be told again with its file: a placeholder that were taken now
-    /// would let the message itself be passed over as known. The newest part of the history is a
-    /// day old at most; of the others only a webhook with a time lets it be told, and without one
-    /// the placeholder, which may be all there is, is taken.
+    /// Whether the message will be sent again with its file. If the placeholder were stored now,
+    /// the message itself would be ignored as a duplicate. The newest part of the history is at
+    /// most a day old, so its files follow. For other parts, the time of the webhook decides;
+    /// without one the placeholder is stored, as nothing more may come.
     fn file_follows(&self, is_newest: bool, message: &Value) -> bool {
         if text_at(message, &["type"]) != Some("media_placeholder") {
             return false;
@@ -110,7 +111,7 @@ impl HistoryReader<'_> {
     }
 }
 
-/// How far a message that was sent had come.
+/// The status of a sent message.
 fn progress(message: &Value) -> Option<Incoming> {
     let word = at(message, &["history_context"]).and_then(|context| text_at(context, &["status"]));
     let status = match word? {

@@ -10,11 +10,11 @@ use super::answer::GraphError;
 use super::settings::ApiSettings;
 use crate::shared::{goes_where, integer, parse, secure_host, text, transport_text};
 
-/// What stands before a media id in the source of a file.
+/// The prefix of a media id in the source of a file.
 const SOURCE: &str = "cloud-media:";
-/// What stands before an address in the source of a file that came without an id.
+/// The prefix of an address in the source of a file that came without an id.
 const ADDRESS: &str = "cloud-file:";
-/// The domains from which the channel's files are handed out (R107).
+/// The domains that serve the channel's files (R107).
 const HOSTS: &[&str] = &["fbsbx.com", "fbcdn.net", "facebook.com", "whatsapp.net"];
 /// How long each of up to four requests may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(25);
@@ -24,13 +24,13 @@ pub(super) fn source(id: &str) -> String {
     format!("{SOURCE}{id}")
 }
 
-/// The source of a file without a media id that lies at this address.
+/// The source of a file without a media id, at this address.
 pub(super) fn source_at(url: &str) -> String {
     format!("{ADDRESS}{url}")
 }
 
-/// Asks where a file lies, and fetches it from there with the token. The address lives for minutes
-/// only, so that one that is gone is asked for once more.
+/// Asks for the address of a file, and fetches it from there with the token. The address is valid
+/// for minutes only, so an expired one is requested once more.
 pub(super) async fn media(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -47,7 +47,8 @@ pub(super) async fn media(
         let Some(url) = address(transport, access, id, limit).await? else {
             return Ok(MediaFile::Gone);
         };
-        // The token goes nowhere in the clear, save to where it goes anyway.
+        // The token is not sent without TLS, except to an `api_base` without TLS, which gets it in
+        // any case.
         let is_https = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
         if !is_https && !goes_where(&url, access.base) {
             return Err(ProviderError::Failed("the file's address is not https".to_owned()));
@@ -59,7 +60,7 @@ pub(super) async fn media(
     Ok(MediaFile::Gone)
 }
 
-/// A file whose address the webhook told. Only the channel itself is shown the token.
+/// A file whose address was in the webhook. Only the channel's own hosts get the token.
 async fn reported(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -76,7 +77,7 @@ async fn reported(
     Ok(fetched(transport, access, url, limit).await?.unwrap_or(MediaFile::Gone))
 }
 
-/// The file at an address; `None` if there is none any more.
+/// The file at an address; `None` if it is not there any more.
 async fn fetched(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -94,7 +95,8 @@ async fn fetched(
     }
 }
 
-/// Where a file lies now; `None` if the API has it no more, or it is too large.
+/// The current address of a file; `None` if the API does not have it any more, or if it is too
+/// large.
 async fn address(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -123,7 +125,7 @@ fn missing(
     body: &Value,
 ) -> Result<Option<String>, ProviderError> {
     match GraphError::of(access, body) {
-        // What does not exist is an invalid parameter to the API.
+        // The API answers a missing file as an invalid parameter.
         Some(GraphError { code: 100 | 33 | 131_052, .. }) => Ok(None),
         Some(error) => Err(ProviderError::Failed(format!("{}: {}", error.code, error.text))),
         None if matches!(answer.status, 404 | 410) => Ok(None),

@@ -11,16 +11,16 @@ use super::people::{NamedPerson, contacts, plain_name};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, seconds, text, text_at, word};
 
-/// Whose words a message is, and whether they are new.
+/// The author of a message, and whether the message is new.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
-    /// The contact's.
+    /// The contact.
     Contact,
-    /// The operator's, on the phone.
+    /// The operator, on the phone.
     Phone,
 }
 
-/// What a message of a contact reports.
+/// The events of a contact's message.
 pub(super) fn inbound(
     envelope: &EntryContext<'_>,
     value: &Value,
@@ -29,7 +29,7 @@ pub(super) fn inbound(
     read(envelope, contacts(value), message, Author::Contact, false)
 }
 
-/// What the operator wrote on the phone.
+/// The messages that the operator wrote on the phone.
 pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     if !value.get("message_echoes").is_some_and(Value::is_array) {
         return vec![unknown("smb_message_echoes".to_owned(), value)];
@@ -38,7 +38,7 @@ pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming
     echoes.flat_map(|echo| read(envelope, contacts(value), echo, Author::Phone, false)).collect()
 }
 
-/// What one message reports: nothing, or one event.
+/// The events of one message: none or one.
 pub(super) fn read(
     envelope: &EntryContext<'_>,
     contacts: &[Value],
@@ -113,7 +113,7 @@ fn reported(
     })
 }
 
-/// The text of a message was changed, or what is written beneath its file.
+/// A change of a message's text or of its file's caption.
 fn edit(message: &Value) -> Incoming {
     let change = at(message, &["edit"]).unwrap_or(&Value::Null);
     let provider_id = id_of(change, "original_message_id")?;
@@ -124,8 +124,8 @@ fn edit(message: &Value) -> Incoming {
     Ok(GatewayEvent::Edit { provider_id, content, timestamp: seconds(message, "timestamp") })
 }
 
-/// What the channel reports of a contact: another number, or another scoped id. Whether its keys have
-/// changed means nothing here.
+/// The channel's notices about a contact: a new number or a new scoped id. A change of encryption
+/// keys is ignored.
 fn system(message: &Value) -> Vec<Incoming> {
     let system = at(message, &["system"]).unwrap_or(&Value::Null);
     match text_at(system, &["type"]) {

@@ -4,9 +4,9 @@
 //! `business_account_id` (needed to list templates), `api_base` (`https://graph.facebook.com`; it
 //! may end with the version), `api_version` (`v23.0`) and `timeout_ms`.
 //!
-//! Our message id goes along as `biz_opaque_callback_data` and comes back with every status: that
-//! is how the outcome of a send without an answer becomes known, as the API cannot be asked for it.
-//! It knows no groups that people have made, so nothing is sent to groups.
+//! The message id is sent as `biz_opaque_callback_data` and returned with every status. This is how
+//! the outcome of a send without an answer becomes known, as the API cannot be searched for
+//! messages. The API has no access to groups that people have made, so nothing is sent to groups.
 
 mod account;
 mod answer;
@@ -33,7 +33,7 @@ use recado_core::connections::{
     Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
 };
 
-/// The adapter for the official cloud API. Holds nothing but the suffix of group codes.
+/// The adapter for the official cloud API. It contains only the suffix of group codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloudApi {
     group_suffix: String,
@@ -50,7 +50,7 @@ impl CloudApi {
         Self { group_suffix: suffix.into() }
     }
 
-    /// What the gateway says of itself.
+    /// The description of the gateway.
     pub fn description() -> GatewayDescription {
         GatewayDescription::new(GatewayName::new("cloud_api"))
             .serving(ConnectionKind::OfficialCloud)

@@ -1,4 +1,4 @@
-//! Who a webhook is about: phones, business-scoped ids, and what goes with them.
+//! The persons in a webhook: phones, business-scoped ids and names.
 
 use recado_core::contacts::ChannelKey;
 use serde_json::Value;
@@ -8,7 +8,8 @@ use crate::shared::{array, digits, text_at, word};
 /// The longest name of a person on the channel.
 const MAX_NAME: usize = 200;
 
-/// A name of a person as the core writes it: a phone is bare digits; `None` for what is no name.
+/// A name of a person as the core writes it: a phone is bare digits; `None` if the text is not a
+/// name.
 pub(super) fn plain_name(written: &str) -> Option<String> {
     let written = written.trim();
     let fits = !written.is_empty()
@@ -18,7 +19,7 @@ pub(super) fn plain_name(written: &str) -> Option<String> {
     fits.then(|| bare.to_owned())
 }
 
-/// A name of a person as it is compared: a phone is the same with and without its ninth digit.
+/// A name of a person for comparisons: a phone is equal with and without its ninth digit.
 pub(super) fn key(written: &str) -> Option<ChannelKey> {
     plain_name(written).as_deref().and_then(ChannelKey::parse)
 }
@@ -33,7 +34,7 @@ pub(super) fn is_scoped_id(name: &str) -> bool {
         && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A person with every name that an event has for it, the phone first.
+/// A person with all its names in an event, the phone first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamedPerson {
     names: Vec<String>,
@@ -41,7 +42,7 @@ pub(super) struct NamedPerson {
 }
 
 impl NamedPerson {
-    /// The person that these fields of `value` name, with what `contacts` knows of it besides.
+    /// The person that these fields of `value` name, with its further names in `contacts`.
     pub(super) fn of(value: &Value, fields: &[&str], contacts: &[Value]) -> Self {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
@@ -56,12 +57,12 @@ impl NamedPerson {
             let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
             person.push_name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         }
-        // Phones before scoped ids, which come and go with usernames.
+        // Phones before scoped ids, which change with usernames.
         person.names.sort_by_key(|name| digits(name).is_none());
         person
     }
 
-    /// The only contact there is, unless it is somebody else.
+    /// The only contact in `contacts`, unless it is a different person.
     fn only_one<'a>(&self, contacts: &'a [Value]) -> Option<&'a Value> {
         let [contact] = contacts else { return None };
         let keys: Vec<ChannelKey> = names_of(contact).filter_map(|name| key(&name)).collect();
@@ -70,7 +71,7 @@ impl NamedPerson {
         fits.then_some(contact)
     }
 
-    /// Whether there is more to it than a phone.
+    /// Whether it has a name other than a phone.
     pub(super) fn has_scoped_name(&self) -> bool {
         self.names.len() > 1 && self.names.iter().any(|name| digits(name).is_none())
     }
@@ -80,7 +81,7 @@ impl NamedPerson {
         self.names.extend(name.filter(|name| !self.names.contains(name)));
     }
 
-    /// The name it goes by, and the others; `None` if it has no name.
+    /// The first name, and the others; `None` if it has no name.
     pub(super) fn split(self) -> Option<(String, Vec<String>)> {
         let mut names = self.names.into_iter();
         Some((names.next()?, names.collect()))

@@ -1,4 +1,4 @@
-//! What contacts want of marketing messages, told in the channel's own app (D43, D44).
+//! Contacts' preferences for marketing messages, set in the channel's own app (D43, D44).
 
 use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use super::changes::unknown;
 use super::people::{NamedPerson, contacts};
 use crate::shared::{array, seconds, text};
 
-/// The one category there is; others are not ours to decide on.
+/// The only known category; others are ignored.
 const MARKETING: &str = "marketing_messages";
 
-/// What a change of preferences reports.
+/// The events of a change of preferences.
 pub(super) fn read(value: &Value) -> Vec<Incoming> {
     if !value.get("user_preferences").is_some_and(Value::is_array) {
         return vec![unknown("user_preferences".to_owned(), value)];
@@ -25,7 +25,7 @@ pub(super) fn read(value: &Value) -> Vec<Incoming> {
 fn one(value: &Value, wish: &Value) -> Incoming {
     let preference = match text(wish, "value") {
         Some("stop") => Preference::Stop,
-        // Somebody who signs up for what they had stopped wants it again.
+        // A contact who signs up after a stop wants the messages again.
         Some("resume" | "signup") => Preference::Resume,
         Some(other) => return unknown(format!("user_preferences.{other}"), wish),
         None => return Err("a preference says nothing".to_owned()),

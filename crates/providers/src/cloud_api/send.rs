@@ -46,8 +46,8 @@ fn body(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
     Ok(body)
 }
 
-/// The field for a recipient and what it holds. A phone always has its `+`: the API would put the
-/// sender's country before one without.
+/// The field for a recipient and its value. A phone is always sent with `+`: to one without, the
+/// API would add the sender's country code.
 fn recipient(name: &str) -> Option<(&'static str, String)> {
     let name = name.trim();
     if is_scoped_id(name) {

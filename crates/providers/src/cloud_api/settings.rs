@@ -10,7 +10,7 @@ use crate::shared::{clip, digits, join, query};
 const API_BASE: &str = "https://graph.facebook.com";
 const API_VERSION: &str = "v23.0";
 
-/// What requests of one connection are made with.
+/// The settings for requests of one connection.
 #[derive(Clone, Copy)]
 pub(super) struct ApiSettings<'a> {
     pub(super) base: &'a str,
@@ -46,12 +46,12 @@ impl<'a> ApiSettings<'a> {
         join(self.base, &path) + &query(parameters)
     }
 
-    /// A question to the API.
+    /// A GET of a node of the API.
     pub(super) fn get(&self, path: &[&str], parameters: &[(&str, &str)]) -> OutboundRequest {
         self.fetch(&self.node(path, parameters))
     }
 
-    /// A GET of any address with the token; the caller answers for the address.
+    /// A GET of any address with the token; the caller has to check the address.
     pub(super) fn fetch(&self, url: &str) -> OutboundRequest {
         let mut request = OutboundRequest::get(url).with_timeout(self.timeout);
         request.headers.push(self.authorization());
@@ -67,8 +67,8 @@ impl<'a> ApiSettings<'a> {
             .with_timeout(self.timeout)
     }
 
-    /// A text of the API for people, cut to what is kept, without the token: the API repeats one
-    /// that it cannot read.
+    /// A text of the API for people, shortened and without the token, as the API repeats an invalid
+    /// token in its errors.
     pub(super) fn reported(&self, text: &str) -> String {
         if self.token.is_empty() { clip(text) } else { clip(&text.replace(self.token, "***")) }
     }
@@ -78,7 +78,7 @@ impl<'a> ApiSettings<'a> {
 fn split_version(base: &str) -> (&str, Option<&str>) {
     let base = base.trim_end_matches('/');
     match base.rsplit_once('/') {
-        // What stands after two slashes is the host.
+        // The part after two slashes is the host.
         Some((rest, last)) if !rest.ends_with('/') && is_version(last) => (rest, Some(last)),
         _ => (base, None),
     }

@@ -12,7 +12,7 @@ use crate::shared::{at, clip, integer, parse, text, transport_text};
 
 const FIELDS: &str = "display_phone_number,verified_name,quality_rating";
 
-/// Asks for the number itself: an answer proves that token and number go together.
+/// Requests the number itself: an answer proves that the token is valid for the number.
 pub(super) async fn status(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -44,9 +44,9 @@ pub(super) async fn status(
     }))
 }
 
-/// Whether an answer says that the number cannot be used, not only that the question failed. That
-/// something is not there, 100 or 404, may be said of the question alone; of the number it is said
-/// only by 33, which comes as code or as subcode (R127).
+/// Whether an answer means that the number cannot be used, not only that the request failed. Code
+/// 100 and status 404 may refer to the request only; code or subcode 33 means that the number does
+/// not exist (R127).
 fn is_definite(status: u16, body: Option<&Value>, error: Option<&GraphError>) -> bool {
     let forbidden = matches!(status, 401 | 403);
     let Some(error) = error else { return forbidden };

@@ -1,4 +1,4 @@
-//! How far our messages came.
+//! Statuses of outbound messages.
 
 use recado_core::gateway::{
     GatewayEvent, Incoming, NamesReport, Preference, PreferenceReport, StatusEvent,
@@ -14,11 +14,11 @@ use super::people::{NamedPerson, contacts};
 use super::webhook::EntryContext;
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
-/// The recipient wants no marketing messages of this business.
+/// The recipient has stopped marketing messages of this business.
 const STOPPED: u32 = 131_050;
 
-/// What one status reports: how far the message came, and besides whatever it gives away of the
-/// recipient's names, of their wish to get no more marketing, and of trouble with the account.
+/// The events of one status: the message's status, further names of the recipient, the recipient's
+/// stop of marketing messages, and problems of the account.
 pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
         return vec![Err("a status says nothing".to_owned())];
@@ -43,7 +43,7 @@ pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<I
         timestamp,
     }))];
     let person = recipient(value, status);
-    // Mostly a phone is all that is told, which needs no looking up.
+    // Mostly there is only a phone, which needs no event.
     if person.has_scoped_name() {
         let names = person.clone().split();
         let report = names.map(|(peer, aliases)| NamesReport { peer, aliases });
@@ -65,7 +65,7 @@ pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<I
     events
 }
 
-/// Whom the message went to; nobody if that is a group.
+/// The recipient; without names if it is a group.
 fn recipient(value: &Value, status: &Value) -> NamedPerson {
     match text(status, "recipient_type") {
         Some("group") => NamedPerson::default(),

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::shared::{array, text};
 
-/// Whether a template with these components cannot be sent with its text's variables alone:
-/// because something else has to be filled in, or because it has a part that is not known.
+/// Whether a template with these components cannot be sent with its text's variables alone: because
+/// something else has to be filled in, or because it has an unknown part.
 pub(super) fn is_complex(components: &[Value]) -> bool {
     let bodies = components.iter().filter(|component| kind(component) == "BODY").count();
     bodies != 1 || components.iter().any(needs_more)
@@ -36,7 +36,7 @@ fn needs_more(component: &Value) -> bool {
     }
 }
 
-/// Buttons that always do the same need nothing; codes, flows, catalogues and what is not known do.
+/// Static buttons need no values; codes, flows, catalogues and unknown buttons do.
 fn button_needs_more(button: &Value) -> bool {
     match kind(button).as_str() {
         "QUICK_REPLY" | "PHONE_NUMBER" | "VOICE_CALL" => false,

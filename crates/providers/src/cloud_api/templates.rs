@@ -19,8 +19,8 @@ const PAGE: &str = "100";
 /// How many pages are read: somewhat more than an account may have.
 const MAX_PAGES: usize = 70;
 
-/// All templates of the connection's account. A list that is not complete is a failure: what it
-/// does not name would be taken for gone.
+/// All templates of the connection's account. An incomplete list is a failure: templates that it
+/// lacks would be treated as deleted.
 pub(super) async fn templates(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -95,12 +95,12 @@ fn template(listed: &Value) -> Option<ProviderTemplate> {
     })
 }
 
-/// A category as we have it. What is not known is advertising, which is bound by the most rules.
+/// The category. An unknown one becomes MARKETING, which has the strictest rules.
 pub(super) fn category(word: &str) -> TemplateCategory {
     TemplateCategory::parse(&word.to_ascii_uppercase()).unwrap_or(TemplateCategory::Marketing)
 }
 
-/// A status as we have it: what is not known to be sendable is paused (D69).
+/// The status: an unknown one becomes PAUSED, so that the template is not sent (D69).
 pub(super) fn status(word: &str) -> TemplateStatus {
     match word.to_ascii_uppercase().as_str() {
         "APPROVED" | "REINSTATED" => TemplateStatus::Approved,

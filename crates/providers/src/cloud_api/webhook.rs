@@ -1,4 +1,4 @@
-//! Webhooks: who may call, and the envelope.
+//! Webhooks: verification and the envelope.
 
 use recado_core::connections::Connection;
 use recado_core::gateway::GatewayEvent;
@@ -36,7 +36,7 @@ pub(super) fn handshake(connection: &Connection, webhook: &ProviderWebhook) -> H
     }
 }
 
-/// The signature that a call carries, in hexadecimal.
+/// The signature of a call, in hexadecimal.
 fn signature(webhook: &ProviderWebhook) -> Result<&str, WebhookRefused> {
     sole_header(webhook, SIGNATURE)
         .and_then(|value| value.strip_prefix("sha256="))
@@ -49,7 +49,7 @@ pub(super) fn admit(webhook: &ProviderWebhook) -> Result<(), WebhookRefused> {
     signature(webhook).map(|_| ())
 }
 
-/// Verifies a call and translates what it tells.
+/// Verifies a call and translates its events.
 pub(super) fn receive(
     adapter: &CloudApi,
     connection: &Connection,
@@ -62,7 +62,7 @@ pub(super) fn receive(
     }
     let body = parse(&webhook.body).ok_or(WebhookRefused::Malformed)?;
     let object = word(&body, "object");
-    // Whoever passes calls on may leave the object out; another one is not ours to read.
+    // Programs that forward calls may leave `object` out; calls with another object are not read.
     let is_ours = match object.as_deref() {
         Some(object) => object == "whatsapp_business_account",
         None => body.get("entry").is_some_and(Value::is_array),
@@ -91,7 +91,7 @@ pub(super) fn receive(
     Ok(received)
 }
 
-/// What an entry says of all its changes.
+/// The fields of an entry that apply to all its changes.
 pub(super) struct EntryContext<'a> {
     account: Option<String>,
     /// When it was made, in seconds; mostly absent.

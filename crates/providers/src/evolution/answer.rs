@@ -1,5 +1,5 @@
-//! The gateway's errors: one status code for many things, distinguished by the four shapes of their
-//! text.
+//! The gateway's errors. One status code has several causes, which the four shapes of the text
+//! distinguish.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use crate::shared::{at, clip, parse, text, transport_text};
 
-/// What an answer that is no success means.
+/// The meaning of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The gateway has no such instance: its own words.
+    /// The gateway itself reports that it has no such instance.
     NoInstance,
-    /// Nothing at this address acts, which need not be the gateway's own word.
+    /// There is no gateway at this address; the answer may come from another server.
     NotHere,
-    /// It refuses the key.
+    /// The key is wrong.
     BadKey,
-    /// Its operator has not activated it.
+    /// The gateway's license is not activated.
     NoLicense,
-    /// The request has a form that it does not take.
+    /// The gateway does not accept the form of the request.
     Invalid,
     /// The number is not on the channel.
     NotOnChannel,
@@ -29,11 +29,11 @@ pub(super) enum Meaning {
     NoGroup,
     /// Too many requests.
     TooMany,
-    /// Something else, after which it is not known what was done.
+    /// Any other error, after which the outcome is unknown.
     Other,
 }
 
-/// An answer that is no success.
+/// An error answer.
 #[derive(Debug)]
 pub(super) struct ErrorAnswer {
     /// The status code.
@@ -42,17 +42,17 @@ pub(super) struct ErrorAnswer {
     pub(super) meaning: Meaning,
     /// The gateway's own text.
     text: Option<String>,
-    /// After how long to try again, if it says so.
+    /// After how long to try again, if reported.
     wait: Option<Duration>,
 }
 
-/// Whether a status code says that it went well.
+/// Whether a status code means success.
 pub(super) const fn is_success(status: u16) -> bool {
     matches!(status, 200..=299)
 }
 
 impl ErrorAnswer {
-    /// Reads an answer that is no success.
+    /// Reads an error answer.
     pub(super) fn read(response: &OutboundResponse) -> Self {
         let body = parse(&response.body).unwrap_or_default();
         let message = at(&body, &["response", "message"]).or_else(|| at(&body, &["message"]));
@@ -64,7 +64,7 @@ impl ErrorAnswer {
         Self { status, meaning: meaning(status, &body, message), text, wait }
     }
 
-    /// What it means for a message that was to be sent (D38).
+    /// The failure for a send (D38).
     pub(super) fn send_failure(&self) -> SendFailure {
         let reported = || self.text.clone().unwrap_or_else(|| self.describe());
         let failure = |code| Failure::new(code, reported());
@@ -86,14 +86,14 @@ impl ErrorAnswer {
         }
     }
 
-    /// What it means for a question.
+    /// The failure for other requests.
     pub(super) fn provider_error(&self) -> ProviderError {
         ProviderError::Failed(self.describe())
     }
 
-    /// Whether the gateway itself says that it will not serve this connection until people act. A
-    /// page without its words may be that of a proxy, or of a gateway that was not asked rightly
-    /// (R134).
+    /// Whether the gateway itself reports that it will not serve this connection until its settings
+    /// change. An answer without the gateway's known text may be that of a proxy, or the result of
+    /// a wrong request (R134).
     pub(super) fn is_denial(&self) -> bool {
         match self.meaning {
             Meaning::NoInstance | Meaning::NoLicense => true,
@@ -102,7 +102,7 @@ impl ErrorAnswer {
         }
     }
 
-    /// What is wrong, without a word of the gateway's, which may name people.
+    /// The error for people, without the gateway's text, which may contain names.
     pub(super) fn describe(&self) -> String {
         let known = match self.meaning {
             Meaning::NoInstance => "the gateway has no such instance",
@@ -118,7 +118,7 @@ impl ErrorAnswer {
     }
 }
 
-/// What a transport's failure means for a question.
+/// The failure of a request without an answer.
 pub(super) fn unreachable(error: &TransportError) -> ProviderError {
     ProviderError::Failed(transport_text(error))
 }
@@ -138,7 +138,7 @@ fn meaning(status: u16, body: &Value, message: &Value) -> Meaning {
         400 if is_not_on_channel(message) => Meaning::NotOnChannel,
         400 if is_validation(message) => Meaning::Invalid,
         401 | 403 => Meaning::BadKey,
-        // An address that forwards or has nothing behind it did not act.
+        // A redirect, or an address without a resource, means that nothing was done.
         300..=399 | 404 | 405 => Meaning::NotHere,
         413 | 414 => Meaning::Invalid,
         429 => Meaning::TooMany,
@@ -172,8 +172,8 @@ fn is_not_on_channel(message: &Value) -> bool {
     }
 }
 
-/// The check of the body wrote it: lists in the list. Any other text may come from after the message
-/// left.
+/// Whether it is an error of the body's validation: lists in the list. Any other text may be of an
+/// error after the message was sent.
 fn is_validation(message: &Value) -> bool {
     let lists = message.as_array().filter(|items| !items.is_empty());
     lists.is_some_and(|items| items.iter().all(Value::is_array))

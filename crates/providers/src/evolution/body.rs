@@ -1,4 +1,4 @@
-//! What a message says, by the protocol's many kinds of it.
+//! The content of messages, by their kinds in the protocol.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia};
@@ -25,9 +25,8 @@ const WRAPPERS: &[&str] = &[
     "groupMentionedMessage",
     "botInvokeMessage",
 ];
-/// What stands beside or instead of a message without being one: keys, marks of the application,
-/// the head of an album whose pictures come by themselves, votes in polls, which nobody can read, and
-/// what the gateway adds.
+/// Fields that are not messages: keys, metadata of the application, the head of an album (its
+/// pictures are separate messages), encrypted votes in polls, and additions of the gateway.
 const SILENT: &[&str] = &[
     "messageContextInfo",
     "senderKeyDistributionMessage",
@@ -42,25 +41,25 @@ const SILENT: &[&str] = &[
     "speechToText",
 ];
 
-/// What a message is.
+/// The meaning of a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Body {
-    /// Something that a person said.
+    /// Content that a person wrote.
     Content(Box<MessageContent>),
-    /// A change of what was said before.
+    /// A change of an earlier text.
     Edit {
         /// The message that is changed.
         of: ProviderMessageId,
-        /// What it says now.
+        /// The new text.
         content: String,
         /// When it was changed.
         timestamp: Option<Timestamp>,
     },
-    /// Nothing that means anything here.
+    /// Nothing relevant.
     Nothing,
 }
 
-/// What a person said.
+/// The content that a person wrote.
 #[derive(Debug, PartialEq)]
 pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
@@ -90,11 +89,11 @@ impl MessageContent {
     }
 }
 
-/// What a record's message says.
+/// Reads the message of a record.
 pub(super) fn read(record: &Value) -> Body {
     let Some(outer) = at(record, &["message"]).filter(|message| message.is_object()) else {
-        // A note of the application ("joined", "missed a call") has no message at all; a message
-        // without one could not be decrypted.
+        // A notice of the application ("joined", "missed a call") has no message, and a message
+        // that could not be decrypted has none either.
         let is_note = record.get("messageStubType").is_some_and(|stub| !stub.is_null());
         return if is_note {
             Body::Nothing
@@ -133,7 +132,7 @@ pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
     let edited = object(protocol, "editedMessage").and_then(|_| protocol.get("editedMessage"));
     let said = edited.map(unwrapped).and_then(one);
     let of = protocol.get("key").and_then(|key| message_id(key, "id"));
-    // What was written beneath a file is no message's text.
+    // The caption of a file is not the text of a message.
     match (said, of) {
         (
             Some(MessageContent {
@@ -166,7 +165,8 @@ fn unwrapped(message: &Value) -> &Value {
     inner
 }
 
-/// What a message without envelopes says, if its kind is known; where its file lies is not told.
+/// The content of a message without envelopes, if its kind is known; the source of its file is not
+/// set.
 fn one(message: &Value) -> Option<MessageContent> {
     if let Some(content) = filled(message, "conversation") {
         return Some(MessageContent::saying(MessageType::Text, Some(content)));
@@ -190,7 +190,7 @@ fn one(message: &Value) -> Option<MessageContent> {
     })
 }
 
-/// What a message answers: told beside it, or inside it.
+/// The quoted message: named beside the message, or inside it.
 fn quote(record: &Value, message: &Value) -> Quote {
     let inside = message.as_object().and_then(|parts| {
         parts.values().find_map(|part| object(part, "contextInfo").and(part.get("contextInfo")))

@@ -1,5 +1,6 @@
-//! Files that came inside webhooks, in memory until they are fetched for the first time. One that is
-//! lost, with the process or to a newer one, is asked for like any other.
+//! Files that came inside webhooks, in memory until they are fetched for the first time. A file
+//! that is lost, with the process or because newer ones need the memory, is requested from the
+//! gateway.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +33,7 @@ impl std::fmt::Debug for FileCache {
 }
 
 impl FileCache {
-    /// Keeps a file; the oldest ones make room for it.
+    /// Keeps a file; the oldest ones are removed to make room.
     pub(super) fn keep(&self, connection: ConnectionId, source: &str, bytes: Vec<u8>) {
         if bytes.len() > MAX_BYTES {
             return;
@@ -47,13 +48,13 @@ impl FileCache {
         }
     }
 
-    /// A file, which is then kept no longer.
+    /// Takes a file out of the cache.
     pub(super) fn take(&self, connection: ConnectionId, source: &str) -> Option<Vec<u8>> {
         self.kept().take(connection, source)
     }
 
     fn kept(&self) -> MutexGuard<'_, KeptFiles> {
-        // A file is whole before it is kept.
+        // The lock guards only complete files, so a panic leaves none incomplete.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,17 +14,17 @@ use super::settings::InstanceAddress;
 use super::values::{filled, short};
 use crate::shared::{array, boolean, parse, text};
 
-/// How much of the answer is read: every participant of every group is in it.
+/// How much of the answer is read: it contains all participants of all groups.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// Of how many groups the participants are asked for in one reading.
+/// For how many groups the participants are requested in one sync.
 const MAX_LOOKS: usize = 50;
-/// After how many failures of that no more are asked for.
+/// After how many failed requests for participants no more are made.
 const MAX_FAILURES: usize = 3;
-/// How long one of these questions may take.
+/// How long one of these requests may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks for all groups with their participants, among whom the own role is found. Where the list
-/// has none, they are asked for group by group, as far as only administrators may write there.
+/// Requests all groups with their participants, which show the number's own role. If the list has
+/// no participants, they are requested for each group in which only administrators may write.
 pub(super) async fn groups(
     names: InstanceNames<'_>,
     transport: &dyn Transport,
@@ -43,18 +43,18 @@ pub(super) async fn groups(
     if list.groups.is_empty() && !entries.is_empty() {
         return Err(unreadable());
     }
-    // An entry that cannot be read may be any group: it is not known which ones are gone.
+    // An entry that cannot be read may be any group, so the list is not complete.
     list.is_whole = list.groups.len() == entries.len();
     ask_roles(names, transport, connection, &mut list).await;
     Ok(list)
 }
 
-/// The groups among entries; those that cannot be read are left out. It is not known to be all.
+/// The groups among entries; those that cannot be read are left out. The list may be incomplete.
 pub(super) fn reported(names: InstanceNames<'_>, entries: &[Value]) -> GroupList {
     let mut list = GroupList::default();
     for entry in entries {
         let Some(group) = group(names, entry) else { continue };
-        // A name alone tells no role, and somebody is in every group.
+        // Participants given as names only have no role, and every group has participants.
         if !array(entry, "participants").iter().any(Value::is_object) {
             list.without_role.push(group.code.clone());
         }
@@ -63,8 +63,8 @@ pub(super) fn reported(names: InstanceNames<'_>, entries: &[Value]) -> GroupList
     list
 }
 
-/// Asks for the participants of groups where the role decides whether the number may write. What
-/// cannot be learnt so stays open.
+/// Requests the participants of groups in which the role decides whether the number may write.
+/// Roles that cannot be found stay unknown.
 async fn ask_roles(
     names: InstanceNames<'_>,
     transport: &dyn Transport,
@@ -92,7 +92,7 @@ async fn ask_roles(
     without_role.retain(|code| !learnt.contains(code));
 }
 
-/// Whether the connection's number administers a group; `None` when the gateway does not tell.
+/// Whether the connection's number administers a group; `None` if the gateway does not report it.
 async fn is_admin(
     names: InstanceNames<'_>,
     transport: &dyn Transport,

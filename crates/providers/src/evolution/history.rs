@@ -1,5 +1,5 @@
-//! The gateway's history: looking for a message whose send ended uncertainly, and for what webhooks
-//! should have brought. It has rows only where its operator lets it keep messages.
+//! The gateway's history: searching for a message whose send has an unknown outcome, and for events
+//! whose webhooks were missed. It has rows only if the gateway is configured to store messages.
 
 use std::time::Duration;
 
@@ -30,10 +30,10 @@ const MAX_PAGES: i64 = 5;
 const FIND_PAGES: i64 = 2;
 /// How much of one page is read: rows may hold small pictures.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
-/// How far the gateway's clock may be from ours.
+/// How much the gateway's clock and this server's may differ.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// What ids of messages begin with that were not typed on a phone.
+/// The prefix of ids of messages that were not typed on a phone.
 const PROGRAMS: &str = "3EB0";
 
 /// A page of rows, newest first.
@@ -43,8 +43,9 @@ struct HistoryPage {
     total: i64,
 }
 
-/// Rows of a time, of all conversations or of one. The times act only if both are given; the key is
-/// there in any case, since not everything that answers like the gateway asks whether it is.
+/// A query for rows of a time range, of all conversations or of one. The gateway uses the times
+/// only if both are given. The key is always sent, as some compatible gateways do not check whether
+/// it is there.
 struct HistoryQuery<'a> {
     from: Timestamp,
     to: Timestamp,
@@ -80,8 +81,8 @@ impl HistoryQuery<'_> {
     }
 }
 
-/// Looks for the newest own message with the same text in the same conversation, about the time it
-/// was sent.
+/// Searches for the newest own message with the same text in the same conversation, at about the
+/// time of the send.
 pub(super) async fn find_sent(
     names: InstanceNames<'_>,
     transport: &dyn Transport,
@@ -99,15 +100,15 @@ pub(super) async fn find_sent(
         match wanted.find(transport, connection, &query).await {
             Ok(None) => {}
             Ok(found) => return Ok(found),
-            // One form of a number may be unknown, and the other is not.
+            // The gateway may have the number in one of the two forms only.
             Err(error) => failed = Some(error),
         }
     }
     failed.map_or(Ok(None), Err)
 }
 
-/// The addresses under which a conversation may be kept: that of a Brazilian mobile may lack its
-/// ninth digit, whatever was sent to.
+/// The addresses that the gateway may use for a conversation: that of a Brazilian mobile may lack
+/// the ninth digit, whichever form was sent to.
 fn chats(address: &str) -> Vec<String> {
     let jid = |digits: &str| format!("{digits}@s.whatsapp.net");
     let Some(number) = digits(address) else { return vec![address.to_owned()] };
@@ -117,7 +118,7 @@ fn chats(address: &str) -> Vec<String> {
     }
 }
 
-/// What a row has to be to prove a send.
+/// The conditions on a row that proves a send.
 struct SendProof<'a> {
     names: InstanceNames<'a>,
     lookup: &'a Lookup,
@@ -147,15 +148,15 @@ impl SendProof<'_> {
 
     fn newest(&self, rows: &[Value]) -> Option<Accepted> {
         let fitting = rows.iter().filter_map(|row| Some((self.fits(row)?, row)));
-        // Of two of one second the first listed is the newer.
+        // Of two rows of the same second, the first listed is the newer.
         let (_, row) = fitting.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         let provider_id = message_id(row.get("key")?, "id")?;
         let (recipient, aliases) = self.names.recipient(row);
         Some(Accepted { provider_id, recipient, aliases })
     }
 
-    /// The time of a row that may be the message. Neither the conversation nor the time may be left
-    /// to the gateway's filter: some versions ignore it.
+    /// The time of a row if it may be the message. Conversation and time are checked here too, as
+    /// some versions of the gateway ignore the filter.
     fn fits(&self, row: &Value) -> Option<Timestamp> {
         let key = row.get("key")?;
         message_id(key, "id")?;
@@ -171,13 +172,13 @@ impl SendProof<'_> {
         let same_text = said.content.as_deref().map(str::trim) == Some(self.text.trim());
         let at = time(row, "messageTimestamp")?;
         let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;
-        // The operator may have typed the same: that proves nothing.
+        // A text that the operator typed proves nothing.
         let sent_for_program = !is_incoming(key) && !is_typed(row);
         (sent_for_program && here && same_text && in_time).then_some(at)
     }
 }
 
-/// What happened in a time: the oldest pages of it, oldest first.
+/// The events of a time range: its oldest pages, oldest first.
 pub(super) async fn missed(
     names: InstanceNames<'_>,
     transport: &dyn Transport,
@@ -197,8 +198,8 @@ pub(super) async fn missed(
             None => query.page(transport, connection, number).await?,
         };
         if page.total != total {
-            // Rows came in between and moved the pages: what is between this page and the last
-            // one may be in neither.
+            // New rows moved the pages meanwhile: rows between this page and the last one may be on
+            // neither.
             if !rows.is_empty() {
                 break;
             }
@@ -220,7 +221,7 @@ pub(super) async fn missed(
     Ok(Missed { events, more_from: newest.filter(|_| !complete) })
 }
 
-/// What a row reports.
+/// The events of a row.
 fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
     let event = match message::read(row, names, false) {
         Ok(Some(event)) => event,
@@ -244,9 +245,10 @@ fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
     std::iter::once(Ok(event)).chain(status).collect()
 }
 
-/// Whether somebody typed an own message. A row does not tell those that programs sent from those
-/// typed in a browser: only what surely comes from a phone or the desktop's application is typed.
-/// No phone makes ids that begin like a program's, whatever source a row names (R136).
+/// Whether a person typed an own message. A row does not distinguish messages of programs from
+/// those typed in a browser, so only messages that surely come from a phone or the desktop
+/// application count as typed. No phone makes ids with the prefix of programs, whatever source a
+/// row names (R136).
 fn is_typed(row: &Value) -> bool {
     let id = at(row, &["key", "id"]).and_then(Value::as_str);
     matches!(text(row, "source"), Some("android" | "ios" | "desktop"))

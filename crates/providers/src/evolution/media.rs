@@ -1,4 +1,4 @@
-//! The files of messages, which the gateway fetches and decrypts when it is asked.
+//! The files of messages, which the gateway fetches and decrypts on request.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,12 +12,12 @@ use super::files::FileCache;
 use super::settings::InstanceAddress;
 use crate::shared::{parse, text, text_at};
 
-/// What the source of a file begins with that has to be asked for by its message's id.
+/// The prefix of the source of a file that is requested by its message's id.
 pub(super) const SOURCE: &str = "evolution-media:";
-/// How much an answer holds beside the file.
+/// The size of an answer besides the file.
 const BESIDE: usize = 64 * 1024;
 
-/// The file that is inside a message's record, as gateways send it that are instructed to.
+/// The file inside a message's record, if the gateway is configured to send it.
 pub(super) fn enclosed(record: &Value) -> Option<Vec<u8>> {
     let written = text_at(record, &["message", "base64"]).or_else(|| text(record, "base64"));
     decoded(written?)

@@ -8,7 +8,7 @@ use super::names::{Chat, InstanceNames, is_incoming};
 use super::values::{filled, message_id, short, time};
 use crate::shared::at;
 
-/// What a record is: nothing that means anything here, or an event.
+/// The event of a record; `None` if it has nothing relevant.
 pub(super) type ParsedEvent = Result<Option<GatewayEvent>, String>;
 
 /// A message of a conversation: from a contact, or written by the operator on a device.
@@ -39,7 +39,7 @@ pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> ParsedEvent 
     })
 }
 
-/// A changed text by the protocol's own record of the change.
+/// A changed text, from the protocol's record of the change.
 pub(super) fn edit(protocol: &Value) -> ParsedEvent {
     let record = Value::Null;
     Ok(match body::protocol(protocol, &record) {

@@ -1,11 +1,11 @@
-//! Evolution API, a gateway for phones that are paired by QR code: the contract of 2.3.7, with what
-//! 2.3.0 to 2.4 do otherwise.
+//! Evolution API, a gateway for phones that are paired by QR code: the contract of 2.3.7, with the
+//! differences of 2.3.0 to 2.4.
 //!
-//! - It takes no reference of ours, so an uncertain send is proved by its `send.message` webhook or
-//!   by looking for the text in the conversation.
-//! - Most of its failures of a send are a 400 with a text, which it also answers when the message
-//!   has left: they are uncertain.
-//! - It signs no webhook: the address carries a secret token.
+//! - It accepts no reference, so a send with an unknown outcome is proved by its `send.message`
+//!   webhook or by searching for the text in the conversation.
+//! - Most failed sends are answered with 400 and a text, but so are some messages that were sent:
+//!   their outcome is unknown.
+//! - It does not sign webhooks: the address contains a secret token.
 
 mod answer;
 mod body;
@@ -52,7 +52,7 @@ impl Evolution {
         Self { group_suffix: group_suffix.into(), files: FileCache::default() }
     }
 
-    /// What the gateway says of itself.
+    /// The description of the gateway.
     pub fn description() -> GatewayDescription {
         GatewayDescription::new(GatewayName::new("evolution"))
             .serving(ConnectionKind::Qr)

@@ -1,5 +1,5 @@
-//! Who a message is from or to: the gateway's addresses, which four versions of it write in four
-//! ways.
+//! The sender and recipient of a message: the gateway's addresses, which differ between four
+//! versions of it.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::{ChannelKey, Phone, Region};
@@ -12,24 +12,24 @@ use crate::shared::{digits, text};
 /// The gateway's own suffix of groups.
 const GROUP: &str = "g.us";
 
-/// What an address names.
+/// The meaning of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChatAddress {
     /// A person: digits of a phone, or a LID with its `@lid`.
     Person(String),
     /// A group: its id without a suffix.
     Group(String),
-    /// Nobody who can be talked to: statuses, broadcasts, newsletters, the channel itself.
+    /// No person or group: statuses, broadcasts, newsletters, the channel itself.
     Nobody,
 }
 
 impl ChatAddress {
-    /// Reads an address; `None` for what is none.
+    /// Reads an address; `None` if it is not one.
     pub(super) fn parse(written: &str) -> Option<Self> {
         let Some((user, server)) = written.split_once('@') else {
             return person(written).map(Self::Person);
         };
-        // A device of a person may stand behind the name.
+        // The name may be followed by a device of the person.
         let name = user.split(':').next().unwrap_or(user);
         match server {
             "s.whatsapp.net" | "c.us" | "hosted" if name == "0" => Some(Self::Nobody),
@@ -54,13 +54,13 @@ pub(super) fn same_person(one: &str, other: &str) -> bool {
     }
 }
 
-/// The last eight digits of what stands before an address's device and server, backwards.
+/// The last eight digits of an address without its device and server, in reverse order.
 fn last_digits(name: &str) -> Vec<u8> {
     let user = name.split(['@', ':']).next().unwrap_or(name);
     user.bytes().rev().filter(u8::is_ascii_digit).take(8).collect()
 }
 
-/// How an installation writes names, and the connection's own.
+/// The installation's suffix of group codes, and the connection's own number.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceNames<'a> {
     suffix: &'a str,
@@ -74,7 +74,7 @@ pub(super) struct Chat {
     pub(super) peer: String,
     /// Other names of the same person.
     pub(super) aliases: Vec<String>,
-    /// Who of a group wrote it.
+    /// The group's participant who wrote it.
     pub(super) participant: Option<String>,
 }
 
@@ -97,9 +97,9 @@ impl<'a> InstanceNames<'a> {
         format!("{}@{GROUP}", id.unwrap_or(code))
     }
 
-    /// Whether this is the connection's own number, which may be written for people to read.
+    /// Whether this is the connection's own number, which may be stored in any notation.
     pub(super) fn is_own(&self, name: &str) -> bool {
-        // Most names end otherwise, and need not be taken apart.
+        // Most names have other last digits, and need not be parsed.
         last_digits(name) == last_digits(self.own)
             && match Phone::parse(self.own, &Region::br()) {
                 Ok(phone) => same_person(name, phone.digits()),
@@ -107,8 +107,8 @@ impl<'a> InstanceNames<'a> {
             }
     }
 
-    /// The conversation of a message, by its key and the record around it; `Ok(None)` for one with
-    /// nobody who can be talked to, such as notes to oneself.
+    /// The conversation of a message, by its key and the record around it; `Ok(None)` for one
+    /// without another person or group, such as notes to oneself.
     ///
     /// # Errors
     ///
@@ -117,7 +117,8 @@ impl<'a> InstanceNames<'a> {
         Ok(self.any_chat(record)?.filter(|chat| !self.is_own(&chat.peer)))
     }
 
-    /// The same, with oneself too: we may have sent to the own number.
+    /// The same, including the conversation with oneself, as a message may be sent to the own
+    /// number.
     pub(super) fn any_chat(&self, record: &Value) -> Result<Option<Chat>, String> {
         let key = record.get("key").ok_or("it has no key")?;
         let written = filled(key, "remoteJid").ok_or("its key has no remoteJid")?;
@@ -132,7 +133,7 @@ impl<'a> InstanceNames<'a> {
             ChatAddress::Person(first) => {
                 let mut names = vec![first];
                 let others = ["remoteJidAlt", "previousRemoteJid"].iter();
-                // The sender of what is our own is us.
+                // The sender of an own message is the own number.
                 let sender: &[&str] =
                     if is_incoming(key) { &["senderPn", "senderLid"] } else { &[] };
                 let found = others.chain(sender).filter_map(|name| person_in(record, key, name));
@@ -147,7 +148,7 @@ impl<'a> InstanceNames<'a> {
         }
     }
 
-    /// What the channel calls whom a message went to, by the message's key, and their other names.
+    /// The channel's name for the recipient of a message, by the message's key, and other names.
     pub(super) fn recipient(&self, record: &Value) -> (Option<String>, Vec<String>) {
         match self.any_chat(record) {
             Ok(Some(chat)) if GroupCode::parse(&chat.peer, self.suffix).is_none() => {
@@ -158,12 +159,12 @@ impl<'a> InstanceNames<'a> {
     }
 }
 
-/// Whether a message is somebody else's, by its key.
+/// Whether a message was not sent by the own number, by its key.
 pub(super) fn is_incoming(key: &Value) -> bool {
     key.get("fromMe").and_then(Value::as_bool) != Some(true)
 }
 
-/// The sender of a group's message: by phone where it is told.
+/// The sender of a group's message: the phone if it is given.
 fn participant(record: &Value, key: &Value) -> Option<String> {
     let fields = ["participant", "participantAlt", "participantPn", "senderPn"];
     let names: Vec<String> =
@@ -179,7 +180,7 @@ fn person_in(record: &Value, key: &Value, field: &str) -> Option<String> {
     })
 }
 
-/// Where the first phone among names is, or else the first name.
+/// The index of the first phone among names, or else of the first name.
 fn phone_first(names: &[String]) -> usize {
     names.iter().position(|name| digits(name).is_some()).unwrap_or(0)
 }

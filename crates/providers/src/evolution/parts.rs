@@ -12,7 +12,7 @@ use crate::shared::{array, at, text, text_at};
 /// The most bytes of a file's address.
 const MAX_URL: usize = 4_096;
 
-/// A file, with what was written beneath it.
+/// A file with its caption.
 pub(super) fn file(message_type: MessageType, part: &Value) -> MessageContent {
     let name = filled(part, "fileName").or_else(|| filled(part, "title")).and_then(short);
     let media = EventMedia {
@@ -24,7 +24,7 @@ pub(super) fn file(message_type: MessageType, part: &Value) -> MessageContent {
     MessageContent { media: Some(media), ..MessageContent::of(message_type) }
 }
 
-/// Where a file can be fetched: at the address that the gateway put it, or by the message's id.
+/// The source of a file: the address where the gateway stored it, or the message's id.
 pub(super) fn media_source(locations: &[&Value], id: Option<&str>) -> Option<String> {
     let is_address = |url: &&str| {
         let web = url.starts_with("https://") || url.starts_with("http://");
@@ -60,7 +60,7 @@ pub(super) fn contacts(part: &Value) -> MessageContent {
     MessageContent::saying(MessageType::Contacts, Some(&names.join(", ")))
 }
 
-/// A reaction: its emoji, answering the message it is of; `None` for one that was taken back.
+/// A reaction: its emoji, quoting the message that it is about; `None` for a removed one.
 pub(super) fn reaction(part: &Value) -> Option<MessageContent> {
     let emoji = filled(part, "text")?;
     let quoted =

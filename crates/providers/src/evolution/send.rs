@@ -12,7 +12,7 @@ use super::settings::InstanceAddress;
 use super::values::message_id;
 use crate::shared::{SEND_IDLE, at, digits, parse};
 
-/// The most digits of a phone. The gateway takes 18 digits and more for a group.
+/// The most digits of a phone. The gateway treats 18 digits and more as a group.
 const MAX_DIGITS: usize = 15;
 
 /// Sends one message, with one request.
@@ -47,7 +47,7 @@ pub(super) async fn send(
     Ok(Accepted { provider_id, recipient, aliases })
 }
 
-/// Whom a message is for, as the gateway takes it: digits, a LID's address or a group's.
+/// The recipient in the gateway's form: digits, a LID's address or a group's.
 pub(super) fn address(names: InstanceNames<'_>, outgoing: &Outgoing) -> Option<String> {
     if let Some(code) = &outgoing.group {
         return Some(names.group_address(code));

@@ -1,4 +1,4 @@
-//! What a connection's settings say: where the gateway is, and which instance of it is ours.
+//! A connection's settings: the address of the gateway, and its instance for the connection.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::shared::{join, query};
 
-/// How long one request that only asks may take at most: several of them make up one look.
+/// How long one request that only reads may take: one search makes several of them.
 const MAX_ASK: Duration = Duration::from_secs(10);
 
 /// The instance of a gateway that serves a connection.
@@ -20,8 +20,8 @@ pub(super) struct InstanceAddress<'a> {
 }
 
 impl<'a> InstanceAddress<'a> {
-    /// The place that the settings name. Settings were checked when they were written; one that is
-    /// missing all the same makes an address that cannot be called.
+    /// Reads the settings. They were checked when they were written; a missing one makes an address
+    /// that cannot be called.
     pub(super) fn of(connection: &'a Connection) -> Self {
         let setting = |name| connection.settings.text(name).unwrap_or_default();
         Self {
@@ -43,7 +43,7 @@ impl<'a> InstanceAddress<'a> {
         OutboundRequest::post(self.url(path), headers, body).with_timeout(self.timeout)
     }
 
-    /// A POST that asks and changes nothing.
+    /// A POST that only reads.
     pub(super) fn ask(&self, path: [&str; 2], body: &Value) -> OutboundRequest {
         let mut request = self.post(path, body).with_timeout(self.timeout.min(MAX_ASK));
         request.repeatable = true;

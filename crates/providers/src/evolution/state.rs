@@ -12,10 +12,10 @@ use super::settings::InstanceAddress;
 use super::values::filled;
 use crate::shared::{MAX_ANSWER, at, boolean, clip, parse, text, text_at};
 
-/// What every PNG begins with.
+/// The first bytes of every PNG.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Asks for the instance's state.
+/// Requests the instance's state.
 pub(super) async fn status(
     transport: &dyn Transport,
     connection: &Connection,
@@ -42,7 +42,7 @@ pub(super) async fn status(
     Ok(GatewayStatus { status, detail: Some(json!({"state": state})) })
 }
 
-/// Asks for the code to pair a phone with; the gateway opens its session for that.
+/// Requests the code for pairing a phone; the gateway opens its session for that.
 pub(super) async fn pairing(
     transport: &dyn Transport,
     connection: &Connection,
@@ -64,14 +64,14 @@ pub(super) async fn pairing(
         let png = filled(code, "base64").and_then(picture);
         return Ok(Pairing::Code(PairingCode { text: written.to_owned(), png }));
     }
-    // The gateway calls its own failures a success.
+    // The gateway answers its own failures with a success status.
     match failure(&answer).or_else(|| failure(code)) {
         Some(reason) => Err(ProviderError::Failed(reason)),
         None => Ok(Pairing::Preparing),
     }
 }
 
-/// Why the gateway makes no code, if it says that it makes none.
+/// The reason that the gateway gives for making no code.
 fn failure(answer: &Value) -> Option<String> {
     let reported = filled(answer, "message");
     if reported.is_some_and(|reported| reported.to_lowercase().contains("limit reached")) {
@@ -81,7 +81,7 @@ fn failure(answer: &Value) -> Option<String> {
     failed.then(|| reported.map_or_else(|| "the gateway failed to make a code".to_owned(), clip))
 }
 
-/// The bytes of a PNG that is written as the address that holds it.
+/// The bytes of a PNG in a `data:` URL.
 fn picture(address: &str) -> Option<Vec<u8>> {
     let data = address.split_once("base64,").map_or(address, |(_, data)| data);
     STANDARD.decode(data.trim()).ok().filter(|bytes| bytes.starts_with(PNG))

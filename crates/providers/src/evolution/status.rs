@@ -1,4 +1,4 @@
-//! How far messages came, by the acknowledgements that the gateway passes on.
+//! Statuses of messages, from the acknowledgements that the gateway passes on.
 
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent, UnknownReport};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, ProviderMessageId};
@@ -9,18 +9,18 @@ use super::message::ParsedEvent;
 use super::values::message_id;
 use crate::shared::{array, at, boolean};
 
-/// What an acknowledgement says.
+/// The meaning of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ack {
-    /// How far the message came.
+    /// The status of the message.
     Status(MessageStatus),
-    /// Nothing that matters: still waiting, or deleted, which edits are reported as too.
+    /// Ignored: the message is waiting, or deleted (edits are reported as deleted too).
     Nothing,
-    /// A word that is not known.
+    /// An unknown word.
     Unknown,
 }
 
-/// What an acknowledgement's word or number says.
+/// Reads an acknowledgement's word or number.
 fn ack(value: &Value) -> Ack {
     let word = match value {
         Value::String(word) => word.to_ascii_uppercase(),
@@ -50,7 +50,7 @@ fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent
     })
 }
 
-/// An item of `messages.update`: only what became of our own messages matters.
+/// An item of `messages.update`: only the statuses of own messages count.
 pub(super) fn read(update: &Value) -> ParsedEvent {
     let key = at(update, &["key"]).unwrap_or(update);
     let change = at(update, &["update"]).unwrap_or(update);
@@ -75,7 +75,7 @@ pub(super) fn read(update: &Value) -> ParsedEvent {
     }
 }
 
-/// The changed text that an update carries, if it carries any.
+/// The changed text in an update, if there is one.
 fn edited(change: &Value) -> Option<Option<GatewayEvent>> {
     let inner = at(change, &["message", "editedMessage", "message"]);
     let inner = inner.or_else(|| at(change, &["message"]));
@@ -88,7 +88,7 @@ fn edited(change: &Value) -> Option<Option<GatewayEvent>> {
     })
 }
 
-/// How far a row of the history came beyond being sent, by the updates that are listed with it.
+/// The status of a row of the history after `sent`, by the updates that are listed with it.
 pub(super) fn of_row(row: &Value, provider_id: &ProviderMessageId) -> Option<Incoming> {
     let updates = array(row, "MessageUpdate");
     let mut furthest = None;
@@ -103,7 +103,7 @@ pub(super) fn of_row(row: &Value, provider_id: &ProviderMessageId) -> Option<Inc
     Some(Ok(report(provider_id.clone(), status)))
 }
 
-/// A message that was delivered has not failed, whatever else was told of it.
+/// A message that was delivered has not failed, whatever else was reported.
 const fn rank(status: MessageStatus) -> u8 {
     match status {
         MessageStatus::Failed => 2,

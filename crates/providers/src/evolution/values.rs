@@ -1,4 +1,4 @@
-//! Texts and times as the gateway writes them, made fit to be kept.
+//! Texts and times of the gateway, made valid for storing.
 
 use recado_core::Timestamp;
 use recado_core::messages::ProviderMessageId;
@@ -13,7 +13,7 @@ const MAX_SHORT: usize = 200;
 /// From here on a number is a time in milliseconds: as seconds it would be the year 5138.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// What a person wrote, without what cannot be stored.
+/// A person's text, without characters that cannot be stored.
 pub(super) fn long(text: &str) -> String {
     let keeps = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(keeps).take(MAX_LONG).collect()
@@ -25,7 +25,7 @@ pub(super) fn short(text: &str) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// A field that is a text with something in it.
+/// A field that is a text and not empty.
 pub(super) fn filled<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     shared::text(value, name).filter(|text| !text.is_empty())
 }
@@ -36,7 +36,7 @@ pub(super) fn message_id(value: &Value, name: &str) -> Option<ProviderMessageId>
 }
 
 /// A field that is a time: seconds or milliseconds, as a number, as a text, or as the two halves of
-/// a number, which is how long ones leave the gateway's own library.
+/// a number, the form of long numbers in the gateway's library.
 pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
     let number = match value.get(name)? {
         Value::Object(halves) => {

@@ -17,7 +17,8 @@ use crate::shared::{array, parse, same, text};
 /// The most characters of an event's name behind a token.
 const MAX_EVENT: usize = 64;
 
-/// Verifies the token of the address: the gateway signs nothing, so the address has to be secret.
+/// Verifies the token of the address: the gateway does not sign webhooks, so the address has to be
+/// secret.
 ///
 /// # Errors
 ///
@@ -30,7 +31,7 @@ pub(super) fn verify(
     let mut given = webhook.query.iter().filter(|(name, _)| name == "token");
     let verified = match (given.next(), given.next(), expected) {
         (Some((_, token)), None, Some(expected)) => {
-            // Gateways call the address as it was typed in, where a `+` may stand for itself.
+            // Gateways call the address as it was entered, where a `+` may mean a plus sign.
             let as_typed = expected.replace('+', " ");
             let bare = without_event(token);
             same(token, expected)
@@ -43,8 +44,8 @@ pub(super) fn verify(
     if verified { Ok(()) } else { Err(WebhookRefused::Unauthorized) }
 }
 
-/// A token without the name of an event, which the gateway can be told to append to the address as
-/// it is, behind its query: `SECRET/messages-upsert`.
+/// A token without the name of an event. The gateway can be configured to append the event to the
+/// address, after its query: `SECRET/messages-upsert`.
 fn without_event(token: &str) -> &str {
     let is_name = |name: &str| {
         let letters = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
@@ -83,8 +84,8 @@ fn events(
     if means_nothing(&kind) {
         return Vec::new();
     }
-    // Its other fields are not to be trusted: the key is left out or somebody's secret, and the
-    // date is local time that says it is UTC.
+    // The other fields are not used: the key is missing or a secret, and the date is a local time
+    // marked as UTC.
     if text(envelope, "instance") != connection.settings.text("instance") {
         return vec![Err("the event is of another instance".to_owned())];
     }
@@ -108,13 +109,13 @@ fn events(
             changed(GatewayEvent::Connection(ConnectionStatus::Disconnected))
         }
         "status.instance" => changed(GatewayEvent::StateDoubtful),
-        // There are codes only while no phone is paired, whatever else was told or lost.
+        // There are codes only while no phone is paired, whatever other events reported.
         "qrcode.updated" => changed(GatewayEvent::StateDoubtful),
         "groups.upsert" => {
             let reported = groups::reported(names, items(data));
             let reported =
                 (!reported.groups.is_empty()).then_some(Ok(GatewayEvent::Groups(reported)));
-            // What it leaves open, and whatever else changed, is asked for.
+            // Missing details and other changes are requested from the gateway.
             reported.into_iter().chain([Ok(GatewayEvent::GroupsChanged)]).collect()
         }
         "groups.update" | "group.update" | "group.participants.update" => {
@@ -127,7 +128,7 @@ fn events(
     }
 }
 
-/// Keeps the file of a message that came with it, for when it is fetched.
+/// Keeps a file that came with its message until it is fetched.
 fn keep_file(connection: &Connection, files: &FileCache, record: &Value, read: &ParsedEvent) {
     let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else {
         return;
@@ -139,13 +140,13 @@ fn keep_file(connection: &Connection, files: &FileCache, record: &Value, read: &
     }
 }
 
-/// An event's name in the one form that is compared: webhooks say `messages.upsert`, settings and
-/// some versions `MESSAGES_UPSERT`.
+/// An event's name in one form for comparisons: webhooks use `messages.upsert`, settings and some
+/// versions `MESSAGES_UPSERT`.
 fn canonical(event: &str) -> String {
     event.to_lowercase().replace(['_', '-'], ".")
 }
 
-/// Events that are known and mean nothing here; whatever instance they are of.
+/// Known events that are ignored, for any instance.
 fn means_nothing(kind: &str) -> bool {
     let areas = ["chats.", "contacts.", "presence.", "labels.", "typebot.", "application."];
     areas.iter().any(|area| kind.starts_with(area))
@@ -169,7 +170,7 @@ fn connection_update(data: &Value) -> Option<GatewayEvent> {
     match text(data, "state") {
         Some("open") => Some(GatewayEvent::Connection(ConnectionStatus::Connected)),
         Some("close" | "refused") => Some(GatewayEvent::Connection(ConnectionStatus::Disconnected)),
-        // It reconnects by itself, and tells how that ended.
+        // It reconnects automatically, and reports the result.
         Some("connecting") => None,
         _ => Some(GatewayEvent::StateDoubtful),
     }

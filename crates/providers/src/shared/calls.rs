@@ -1,11 +1,11 @@
-//! Calls to gateways: what a transport's failure means, and limits.
+//! Calls to gateways: failures of the transport, and limits.
 
 use std::time::Duration;
 
 use recado_core::transport::TransportError;
 
-/// How long a connection may have been unused to serve a send: gateways close theirs after a few
-/// seconds, and a send that meets a closing one has an unknown outcome.
+/// How long a connection may have been unused to serve a send: gateways close unused connections
+/// after a few seconds, and a send on a closing connection has an unknown outcome.
 pub(crate) const SEND_IDLE: Duration = Duration::from_secs(2);
 /// How much of an answer with lists is read.
 pub(crate) const MAX_ANSWER: usize = 8 * 1024 * 1024;
@@ -20,7 +20,7 @@ pub(crate) fn transport_text(error: &TransportError) -> String {
     }
 }
 
-/// A gateway's own text, cut to what is kept.
+/// A gateway's own text, cut to the length that is kept.
 pub(crate) fn clip(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
 }

@@ -1,12 +1,12 @@
-//! Reading JSON of unknown shape: nothing here fails, what is not there is `None`.
+//! Reading JSON of unknown shape: nothing here fails, and a missing value is `None`.
 
 #[cfg(feature = "cloud-api")]
 use recado_core::Timestamp;
 use recado_core::json;
 use serde_json::Value;
 
-/// Reads a body; `None` if it is not JSON. Halves of characters, which gateways leave when they cut
-/// a text, are replaced: they would cost all the other events of the body.
+/// Reads a body; `None` if it is not JSON. Unpaired surrogates, which gateways leave when they cut
+/// a text, are replaced: they would make the whole body unreadable.
 pub(crate) fn parse(body: &[u8]) -> Option<Value> {
     let mend = |_| json::read(mended(&String::from_utf8_lossy(body)).as_bytes());
     json::read(body).or_else(mend).ok().map(Value::from)
@@ -38,7 +38,7 @@ fn mended(json: &str) -> String {
     mended
 }
 
-/// What lies at the end of a path of fields.
+/// The value at the end of a path of fields.
 pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, name| value.get(name)).filter(|value| !value.is_null())
 }
@@ -67,7 +67,7 @@ pub(crate) fn text_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
-/// A field that is a text with something in it, or a number, as text.
+/// A field that is a text and not empty, or a number, as text.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn word(value: &Value, name: &str) -> Option<String> {
     match value.get(name)? {
@@ -88,8 +88,8 @@ pub(crate) fn boolean(value: &Value, name: &str) -> Option<bool> {
     value.get(name)?.as_bool()
 }
 
-/// A field that is a time in seconds since 1970, written as number or as text; `None` for what no
-/// message can have as its time.
+/// A field that is a time in seconds since 1970, written as number or as text; `None` for a time
+/// that no message can have.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn seconds(value: &Value, name: &str) -> Option<Timestamp> {
     /// The year 9999: later ones cannot be written.
@@ -98,13 +98,13 @@ pub(crate) fn seconds(value: &Value, name: &str) -> Option<Timestamp> {
     (1..=MAX).contains(&seconds).then(|| Timestamp::from_millis(seconds * 1_000))
 }
 
-/// The text, if it has digits only, and some.
+/// The text, if it has only digits and is not empty.
 pub(crate) fn digits(text: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
-/// What a person wrote, as it can be kept: without control characters save line breaks and tabs,
-/// and cut far above what any channel carries.
+/// A person's text made valid for storing: without control characters other than line breaks and
+/// tabs, and cut at a length far above the limit of any channel.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn prose(text: &str) -> String {
     const MAX: usize = 65_536;

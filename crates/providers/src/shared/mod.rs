@@ -1,4 +1,4 @@
-//! What the adapters have in common: small tools without a rule of any gateway.
+//! Helper functions of all adapters, without rules of any gateway.
 
 mod calls;
 mod json;

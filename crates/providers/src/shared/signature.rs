@@ -1,4 +1,4 @@
-//! Verifying what gateways sign: HMAC over the raw bytes, compared in constant time.
+//! Verifying signatures of gateways: HMAC over the raw bytes, compared in constant time.
 
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,7 +12,7 @@ use sha2::Sha512;
 use subtle::ConstantTimeEq;
 
 /// The value of the one header of this name (lower case); `None` if there is none, or more than
-/// one: of two signatures somebody else might read the other.
+/// one: of two signatures, another program might read the other one.
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
 pub(crate) fn sole_header<'a>(webhook: &'a ProviderWebhook, name: &str) -> Option<&'a str> {
     let mut values = webhook.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -42,7 +42,7 @@ pub(crate) fn verify_hex_sha512(key: &str, body: &[u8], hex: &str) -> bool {
     decoded(hex, 64).is_some_and(|given| mac.verify_slice(&given).is_ok())
 }
 
-/// Whether a given token is the expected one, in a time that does not tell how much of it fits.
+/// Whether a given token is the expected one, compared in constant time.
 #[cfg(any(feature = "cloud-api", feature = "evolution"))]
 pub(crate) fn same(given: &str, expected: &str) -> bool {
     given.as_bytes().ct_eq(expected.as_bytes()).into()

@@ -13,7 +13,7 @@ pub(crate) fn encode(text: &str) -> String {
             encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]);
         }
     }
-    // A segment of dots would be taken for "here" or "above".
+    // A segment of dots would mean the current or the parent folder.
     if !encoded.is_empty() && encoded.bytes().all(|byte| byte == b'.') {
         return encoded.replace('.', "%2E");
     }
@@ -39,7 +39,7 @@ pub(crate) fn query(parameters: &[(&str, &str)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// The first value of a parameter of an address, decoded; `None` if there is nothing in it.
+/// The first value of a parameter of an address, decoded; `None` if it is empty.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn parameter(url: &str, name: &str) -> Option<String> {
     let query = url.split('#').next()?.split_once('?')?.1;
@@ -48,7 +48,7 @@ pub(crate) fn parameter(url: &str, name: &str) -> Option<String> {
     decode(value).filter(|value| !value.is_empty())
 }
 
-/// What was percent-encoded; `None` if it is not well-formed.
+/// Decodes percent-encoding; `None` if it is not well-formed.
 #[cfg(feature = "cloud-api")]
 fn decode(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
@@ -66,9 +66,9 @@ fn decode(encoded: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Whether a call to `url` goes where calls to `base` go: to the same scheme, host and port. Of
-/// calls in the clear the port does not matter, nor by which name this machine is called: there is
-/// no such `base` but in tests and behind proxies that run beside us.
+/// Whether a call to `url` goes where calls to `base` go: to the same scheme, host and port.
+/// Without TLS, ports and different names of this machine are not compared: such a `base` occurs
+/// only in tests and with proxies on this machine.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn goes_where(url: &str, base: &str) -> bool {
     let (Some(to), Some(base)) = (origin(url), origin(base)) else { return false };
@@ -91,8 +91,8 @@ fn is_this_machine(host: &str) -> bool {
     host == "localhost" || address.parse().is_ok_and(is_loopback)
 }
 
-/// Scheme, host and port of an address; `None` if there is anything odd about it, such as
-/// credentials, which only serve to disguise the host.
+/// Scheme, host and port of an address; `None` if it has unusual parts, such as credentials, which
+/// serve only to disguise the host.
 #[cfg(feature = "cloud-api")]
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let (scheme, rest) = url.split_once("://")?;

@@ -1,9 +1,9 @@
-//! What happens to a message, by its recipient.
+//! The behaviour for a message, by its recipient.
 
 use recado_core::gateway::Outgoing;
 
-/// What the simulated gateway does with a message: the last four digits of a phone say it.
-/// Groups, and people whose name on the channel is no phone, get [`Behaviour::Accept`].
+/// What the simulated gateway does with a message, by the last four digits of the phone. Groups,
+/// and people whose name on the channel is not a phone, get [`Behaviour::Accept`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
     /// Any other digits: accepted; reported sent, delivered and read.
@@ -37,7 +37,7 @@ impl Behaviour {
     }
 }
 
-/// The digits of a recipient that is a phone, with or without what QR gateways put around it.
+/// The digits of a recipient that is a phone, also in the forms of QR gateways.
 fn phone_digits(recipient: &str) -> Option<&str> {
     let bare = ["@c.us", "@s.whatsapp.net"]
         .iter()

@@ -1,7 +1,7 @@
-//! The simulated gateway: accepts every send, calls no gateway, and reports by itself that messages
-//! were sent, delivered and read.
+//! The simulated gateway: accepts every send, calls no server, and reports that messages were sent,
+//! delivered and read.
 //!
-//! The last four digits of a phone steer what happens to a message for it; see [`Behaviour`].
+//! The last four digits of a phone select the behaviour for its messages; see [`Behaviour`].
 //! Nothing is kept: reports that are not due when the process ends are lost.
 //!
 //! ```

@@ -39,15 +39,15 @@ impl fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// The gateway, and its reports for the program to hand to the core. Reports are timed by
-    /// tokio's clock; `clock` stamps them and `ids` names the messages.
+    /// The gateway, and its reports, which the program has to pass to the core. Reports are timed
+    /// by tokio's clock; `clock` gives their times and `ids` the ids of messages.
     pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> (Self, Reports) {
         let queue = Arc::new(ReportQueue::default());
         let reports = Reports::new(queue.clone(), clock.clone());
         (Self { clock, ids, queue }, reports)
     }
 
-    /// What the gateway says of itself.
+    /// The description of the gateway.
     pub fn description() -> GatewayDescription {
         GatewayDescription::new(GatewayName::new("simulated"))
             .setting(Setting::integer("delay_ms", 0, MAX_DELAY_MS))
@@ -129,11 +129,11 @@ impl Provider for Simulated {
         _transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<GatewayStatus, ProviderError> {
-        // There is no channel to reach: what the record says holds.
+        // There is no channel, so the stored status is returned.
         Ok(GatewayStatus { status: connection.status, detail: None })
     }
 
-    /// It calls no webhooks; it reports by [`Reports`].
+    /// It has no webhooks; it reports by [`Reports`].
     fn admit(
         &self,
         _connection: &Connection,

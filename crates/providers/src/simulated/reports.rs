@@ -15,12 +15,12 @@ use tokio::time::Instant;
 
 /// How many messages may wait for their next report; those beyond are never reported.
 pub(super) const CAPACITY: usize = 50_000;
-/// How many reports are handed out together.
+/// How many reports are returned together.
 const MAX_AT_ONCE: usize = 512;
 /// The code of the official API for a number that cannot be reached.
 const UNDELIVERABLE: u32 = 131_026;
 
-/// What is reported of a message next.
+/// The next report about a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReportStage {
     Sent,
@@ -54,7 +54,7 @@ impl ReportStage {
     }
 }
 
-/// A message that was accepted, and what is to be reported of it.
+/// An accepted message, and its further reports.
 #[derive(Debug)]
 pub(super) struct Course {
     pub(super) company: CompanyId,
@@ -66,7 +66,7 @@ pub(super) struct Course {
     pub(super) stage: ReportStage,
 }
 
-/// A course by the time of its next report; of one time, in the order in which they began.
+/// A course, ordered by the time of its next report, then by its begin.
 #[derive(Debug)]
 struct WaitingReport {
     due: Instant,
@@ -105,13 +105,13 @@ struct State {
     waiting: BinaryHeap<Reverse<WaitingReport>>,
     begun: u64,
     dropped: u64,
-    /// Nothing more is begun.
+    /// No more courses begin.
     closed: bool,
-    /// Nobody takes the reports.
+    /// The receiver of the reports was dropped.
     unheard: bool,
 }
 
-/// What the provider fills and the host empties.
+/// The queue between the provider and the host program.
 #[derive(Debug, Default)]
 pub(super) struct ReportQueue {
     state: Mutex<State>,
@@ -123,7 +123,7 @@ impl ReportQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a course. Without room for it nothing is ever reported of the message.
+    /// Begins a course. If there is no room, nothing is reported of the message.
     pub(super) fn begin(&self, course: Course) {
         let due = Instant::now() + course.delay;
         let mut state = self.state();
@@ -147,13 +147,13 @@ impl ReportQueue {
         }
     }
 
-    /// Nothing more is begun.
+    /// No more courses begin.
     pub(super) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_one();
     }
 
-    /// Takes what is due; what waits for a further report stays.
+    /// Takes the due reports; courses with further reports stay.
     fn take_due(&self, now: Instant) -> Vec<Course> {
         let mut state = self.state();
         let mut due = Vec::new();
@@ -191,7 +191,7 @@ pub struct ReportBatch {
     pub events: Vec<Incoming>,
 }
 
-/// The reports of a simulated gateway, for the program to hand to the core.
+/// The reports of a simulated gateway, for the program to pass to the core.
 pub struct Reports {
     queue: Arc<ReportQueue>,
     clock: Arc<dyn Clock>,
@@ -217,10 +217,10 @@ impl Reports {
     }
 
     /// Waits until reports are due and takes them, in one batch for each connection; `None` once
-    /// the gateway is gone and nothing waits any more. A call that is dropped while it waits takes
+    /// the gateway is dropped and no report is left. A call that is dropped while it waits takes
     /// nothing.
     ///
-    /// Reports of one message come in their order as long as a batch is handed on before the next
+    /// Reports of one message come in their order as long as a batch is passed on before the next
     /// call.
     pub async fn next(&mut self) -> Option<Vec<ReportBatch>> {
         loop {
