@@ -1,6 +1,6 @@
-//! What a fuzzed webhook must never do, shared by the fuzz targets and by the bounded run among the
-//! tests: each input is the body of a call that is signed as its gateway would, so that everything
-//! behind the signature is reached.
+//! The checks of fuzzed webhooks, used by the fuzz targets and by the bounded run in the tests.
+//! Each input is the body of a call with a valid signature, so that the code after the verification
+//! is reached.
 
 use std::sync::Arc;
 
@@ -95,15 +95,15 @@ impl Fuzzed {
         ProviderWebhook { headers, query, body: body.to_vec() }
     }
 
-    /// Takes a body: a signed one is never unauthorized, only JSON is ever translated, and nothing
-    /// panics.
+    /// Translates a body and checks that a signed one is never unauthorized, that only JSON is
+    /// translated, and that nothing panics.
     pub(crate) fn take(self, body: &[u8]) {
         let (provider, connection) = self.parts();
         let webhook = self.webhook(body);
         provider.admit(&connection, &webhook).expect("the head is right");
         let taken = provider.receive(&connection, &webhook);
         assert_ne!(taken, Err(WebhookRefused::Unauthorized), "it is signed");
-        // Halves of characters and broken UTF-8 are repaired, nothing else.
+        // Unpaired surrogates and broken UTF-8 are replaced, nothing else.
         let text = String::from_utf8_lossy(body);
         let is_json = text.contains("\\u") || serde_json::from_str::<Value>(&text).is_ok();
         assert!(taken.is_err() || is_json, "what is no JSON is not translated");

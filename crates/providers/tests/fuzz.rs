@@ -1,4 +1,4 @@
-//! A bounded run of the fuzz targets: mutations of what gateways send, the same ones every time.
+//! A bounded run of the fuzz targets: mutations of recorded webhooks, the same in every run.
 #![cfg(all(feature = "cloud-api", feature = "waha", feature = "evolution"))]
 
 #[path = "../fuzz/harness.rs"]
@@ -11,7 +11,7 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
 
-/// How many mutations of each seed are taken.
+/// How many mutations of each seed are tried.
 const ROUNDS: usize = 400;
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
@@ -29,7 +29,7 @@ impl Mutator {
         self.0.next_u32() as usize % bound.max(1)
     }
 
-    /// Changes bytes: what comes out is mostly no JSON.
+    /// Changes bytes: the result is mostly not JSON.
     fn bytes(&mut self, body: &[u8]) -> Vec<u8> {
         let mut body = body.to_vec();
         for _ in 0..=self.below(4) {
@@ -47,7 +47,7 @@ impl Mutator {
         body
     }
 
-    /// Changes values and fields: what comes out is JSON.
+    /// Changes values and fields: the result is JSON.
     fn value(&mut self, value: &Value) -> Value {
         let mut value = value.clone();
         for _ in 0..=self.below(5) {

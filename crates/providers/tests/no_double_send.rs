@@ -1,9 +1,9 @@
-//! The proof that nothing is ever sent twice: thousands of seeded runs of the core with the real
-//! adapters against fake gateways, in which answers are lost, late or wrong, webhooks come early,
-//! twice, out of order or never, processes die and the database fails, each at a random moment.
+//! Tests that no message is sent twice: thousands of seeded runs of the core with the real adapters
+//! against fake gateways, in which answers are lost, late or wrong, webhooks come early, twice, out
+//! of order or never, processes die and the database fails, each at a random moment.
 //!
-//! `RECADO_TEST_SEEDS=from..to` tries other seeds than the usual ones. A run that fails names its
-//! seed, which alone does the same again.
+//! `RECADO_TEST_SEEDS=from..to` tries other seeds. A failed run prints its seed, which repeats the
+//! same run.
 #![cfg(all(feature = "cloud-api", feature = "waha", feature = "evolution"))]
 #![expect(unreachable_pub, reason = "modules of one test program")]
 
@@ -33,10 +33,10 @@ use world::World;
 
 /// The seeds that are tried every time.
 const SEEDS: Range<u64> = 0..10_000;
-/// The variable that names others, as `from..to`.
+/// The variable with other seeds, as `from..to`.
 const VARIABLE: &str = "RECADO_TEST_SEEDS";
 
-/// The seeds that the variable asks for.
+/// The seeds in the variable.
 fn asked() -> Option<Range<u64>> {
     let asked = std::env::var(VARIABLE).ok()?;
     let parts = asked.split_once("..").expect("from..to");
@@ -44,7 +44,7 @@ fn asked() -> Option<Range<u64>> {
     Some(number(parts.0)..number(parts.1))
 }
 
-/// Names the seed of a run that fails.
+/// Prints the seed of a run that fails.
 struct Named<'a>(u64, &'a AtomicBool);
 
 impl Drop for Named<'_> {
@@ -57,7 +57,7 @@ impl Drop for Named<'_> {
     }
 }
 
-/// One run, and what came of it.
+/// One run; returns its counts.
 fn run(seed: u64) -> Tally {
     let mut world = World::new(seed);
     world.play();

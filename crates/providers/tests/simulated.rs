@@ -1,4 +1,4 @@
-//! The simulated gateway: what it answers, and what it reports when.
+//! The simulated gateway: its answers, its reports and their times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// A clock that stands still: what passes is tokio's time.
+/// A clock that does not advance: the reports follow tokio's time.
 struct Standing;
 
 impl Clock for Standing {
@@ -109,7 +109,7 @@ impl Scene {
         self.reports.next().await.expect("the gateway is there")
     }
 
-    /// The statuses of everything that is still reported, with the milliseconds since `start`.
+    /// The statuses of all further reports, with the milliseconds since `start`.
     async fn rest(mut self, start: Instant) -> Vec<(u128, MessageStatus)> {
         drop(self.gateway);
         let mut all = Vec::new();
@@ -215,7 +215,7 @@ async fn a_report_that_is_due_earlier_overtakes_one_that_was_waited_for() {
         tokio::time::sleep(Duration::from_millis(5)).await;
         scene.gateway.send(&NoNetwork, &quick, &outgoing).await.expect("accepted");
     };
-    // Both at once: the wait for the first report must not keep the second.
+    // Both at once: the wait for the first report must not delay the second.
     let (batches, ()) = tokio::join!(scene.reports.next(), later);
     assert_eq!(batches.expect("reports")[0].connection, quick.id);
     assert_eq!(start.elapsed().as_millis(), 15);

@@ -1,4 +1,4 @@
-//! Webhooks of CloudApi: any body, rightly signed.
+//! Webhooks of CloudApi: any body, with a valid signature.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -1,4 +1,4 @@
-//! Webhooks of Evolution: any body, rightly signed.
+//! Webhooks of Evolution: any body, with a valid token.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -1,4 +1,4 @@
-//! Webhooks of Waha: any body, rightly signed.
+//! Webhooks of Waha: any body, with a valid signature.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -91,9 +91,9 @@ impl ErrorAnswer {
         ProviderError::Failed(self.describe())
     }
 
-    /// Whether the gateway itself reports that it will not serve this connection until its settings
-    /// change. An answer without the gateway's known text may be that of a proxy, or the result of
-    /// a wrong request (R134).
+    /// Whether the gateway itself reports that it will not serve this connection until an operator
+    /// acts. An answer without the gateway's known text may be that of a proxy, or the result of a
+    /// wrong request (R134).
     pub(super) fn is_denial(&self) -> bool {
         match self.meaning {
             Meaning::NoInstance | Meaning::NoLicense => true,

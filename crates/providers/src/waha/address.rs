@@ -4,24 +4,24 @@ use recado_core::groups::GroupCode;
 
 use crate::shared::digits;
 
-/// The suffix of groups on the channel; installations may write another one.
+/// The suffix of groups on the channel; installations may use another one.
 pub(super) const GROUPS: &str = "g.us";
 /// The longest number of a person.
 const MAX_DIGITS: usize = 30;
 
-/// Who an address is.
+/// The meaning of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChatAddress {
     /// A person: the digits of a phone, or a LID with its suffix.
     Person(String),
     /// A group: its id without a suffix.
     Group(String),
-    /// Nobody to talk with: broadcasts, newsletters, the channel itself.
+    /// No person or group: broadcasts, newsletters, the channel itself.
     Nobody,
 }
 
 impl ChatAddress {
-    /// Reads an address; `None` for what is none. The device that may stand in it is dropped.
+    /// Reads an address; `None` if it is not one. A device in it is dropped.
     pub(super) fn parse(written: &str) -> Option<Self> {
         let (user, server) = written.split_once('@').unwrap_or((written, "c.us"));
         let number = || {
@@ -49,7 +49,7 @@ impl ChatAddress {
     }
 }
 
-/// The chat of a person, as WAHA wants it.
+/// The chat of a person, in WAHA's form.
 pub(super) fn chat_of(person: &str) -> String {
     if person.contains('@') { person.to_owned() } else { format!("{person}@c.us") }
 }

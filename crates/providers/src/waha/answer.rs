@@ -1,4 +1,4 @@
-//! What WAHA's answers to a send mean (D38).
+//! Interpreting WAHA's answers to a send (D38).
 
 use recado_core::gateway::{Accepted, SendFailure};
 use recado_core::messages::{DeliveryCode, Failure};
@@ -19,8 +19,8 @@ pub(super) fn key_of(message: &Value) -> Option<MessageKey> {
         .or_else(|| message.get("_data")?.get("key").and_then(MessageKey::of))
 }
 
-/// The acceptance in an answer; `None` if it names no message. `recipient` is who the message was
-/// sent to: a person's name that the channel is known to use, if it is known.
+/// The acceptance in an answer; `None` if it names no message. `recipient` is the person's name at
+/// the channel, if it is known.
 pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accepted> {
     let key = key_of(message)?;
     let mut names: Vec<String> = Vec::new();
@@ -42,14 +42,14 @@ pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accep
     Some(Accepted { provider_id: key.raw, recipient: names.next(), aliases: names.collect() })
 }
 
-/// A send that met a session which is not ready.
+/// The failure of a send through a session that is not ready.
 pub(super) fn session_failure(state: &str) -> SendFailure {
     let text = format!("the session is {}", clip(state));
     SendFailure::Connection(Failure::new(DeliveryCode::ConnectionOffline, text))
 }
 
-/// What an answer that is no success means: what the gateway refuses before it acts was surely not
-/// sent, of anything else that is not known.
+/// The failure for an error answer: a message that the gateway refused before it acted was surely
+/// not sent; otherwise the outcome is unknown.
 pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFailure {
     let status = answer.status;
     let words = body.and_then(said);
@@ -66,7 +66,7 @@ pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFa
             let text = "the gateway refuses the API key".to_owned();
             SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text))
         }
-        // An unknown session or a wrong address; the latter may also be moved elsewhere.
+        // An unknown session or a wrong address, which may also redirect.
         404 | 300..=399 => SendFailure::Connection(with(DeliveryCode::Configuration)),
         429 => SendFailure::TryLater {
             failure: with(DeliveryCode::RateLimitedByProvider),
@@ -76,7 +76,7 @@ pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFa
     }
 }
 
-/// Whether an error is about the session's state.
+/// Whether an error concerns the session's state.
 fn names_session(body: &Value) -> bool {
     session_state(body).is_some()
         || text(body, "error").is_some_and(|error| error.starts_with("Session status"))

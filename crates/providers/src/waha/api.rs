@@ -1,4 +1,4 @@
-//! Requests to WAHA, and what its answers to questions mean.
+//! Requests to WAHA, and its answers.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::shared::{
     MAX_ANSWER, SEND_IDLE, clip, join, parse, query, text, text_at, transport_text,
 };
 
-/// How long one question before a send may take at most.
+/// How long one request for information before a send may take at most.
 const MAX_QUESTION: Duration = Duration::from_secs(5);
 
-/// WAHA as one connection reaches it.
+/// WAHA with the settings of one connection.
 pub(super) struct Api<'a> {
     base: &'a str,
     /// The name of the connection's session.
@@ -40,26 +40,27 @@ impl<'a> Api<'a> {
         self.base
     }
 
-    /// How long each question before a send may take, so that most of the time is left for it.
+    /// How long each request for information before a send may take, so that most of the time is
+    /// left for the send.
     pub(super) fn question_time(&self) -> Duration {
         (self.timeout / 5).min(MAX_QUESTION)
     }
 
-    /// A question beneath `/api`.
+    /// A GET below `/api`.
     pub(super) fn get(&self, path: &[&str], parameters: &[(&str, &str)]) -> OutboundRequest {
         let url = format!("{}{}", self.url(path), query(parameters));
         let request = self.fetch(url).with_answer_limit(MAX_ANSWER);
         OutboundRequest { headers: self.headers(&[("Accept", "application/json")]), ..request }
     }
 
-    /// A GET of any address of the gateway, for what it answers as it is.
+    /// A GET of any address of the gateway, for answers that are not JSON.
     pub(super) fn fetch(&self, url: String) -> OutboundRequest {
         let headers = self.headers(&[]);
         let request = OutboundRequest::get(url).with_timeout(self.timeout);
         OutboundRequest { headers, repeatable: true, ..request }
     }
 
-    /// An order beneath `/api`, which is never repeated.
+    /// A POST below `/api`, which is never repeated.
     pub(super) fn post(&self, path: &[&str], body: &Value) -> OutboundRequest {
         let headers =
             self.headers(&[("Accept", "application/json"), ("Content-Type", "application/json")]);
@@ -79,19 +80,19 @@ impl<'a> Api<'a> {
     }
 }
 
-/// Why a question has no answer.
+/// Why a request for information failed.
 #[derive(Debug)]
 pub(super) enum RequestError {
     /// There was no answer at all.
     Transport(TransportError),
-    /// It was an error, with its body if that was JSON.
+    /// The answer was an error, with its body if that was JSON.
     Status(u16, Option<Value>),
-    /// It is not what WAHA answers.
+    /// The answer is not in WAHA's form.
     Unreadable,
 }
 
 impl RequestError {
-    /// What the session does instead of working, if that is why.
+    /// The state of the session, if it is the cause.
     pub(super) fn session_state(&self) -> Option<&str> {
         match self {
             Self::Status(422, Some(body)) => session_state(body),
@@ -99,7 +100,7 @@ impl RequestError {
         }
     }
 
-    /// Whether the engine has no such operation: asking again does not help.
+    /// Whether the engine has no such operation: repeating the request does not help.
     pub(super) fn is_not_implemented(&self) -> bool {
         const WORDS: [&str; 3] = ["not implemented", "not supported", "only in plus version"];
         let Self::Status(status, body) = self else { return false };
@@ -107,7 +108,7 @@ impl RequestError {
         *status == 501 || body.as_ref().and_then(said).is_some_and(says)
     }
 
-    /// Why, for people, without anything secret.
+    /// The cause for people, without secrets.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Transport(error) => transport_text(error),
@@ -131,13 +132,13 @@ impl From<RequestError> for ProviderError {
     }
 }
 
-/// The state of the session in an error that says that it is not the one that is needed.
+/// The state of the session, in an error that reports a wrong state.
 pub(super) fn session_state(body: &Value) -> Option<&str> {
     body.get("expected")?;
     text(body, "status")
 }
 
-/// The gateway's own words in an error. The rest of it repeats the request, and is never kept.
+/// The gateway's text in an error. The rest of the body repeats the request, and is never kept.
 pub(super) fn said(body: &Value) -> Option<String> {
     let messages = body.get("message").and_then(Value::as_array);
     let listed = messages.and_then(|messages| messages.first()).and_then(Value::as_str);
@@ -148,7 +149,7 @@ pub(super) fn said(body: &Value) -> Option<String> {
     Some(clip(said)).filter(|said| !said.is_empty())
 }
 
-/// Asks, and reads a success as JSON.
+/// Sends the request, and reads a success as JSON.
 pub(super) async fn ask(
     transport: &dyn Transport,
     request: OutboundRequest,

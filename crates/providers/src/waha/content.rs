@@ -1,4 +1,4 @@
-//! What a message says and what kind it is.
+//! The type and content of a message.
 
 use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::{MessageType, ProviderMessageId};
@@ -9,7 +9,7 @@ use super::ids::MessageKey;
 use super::text;
 use crate::shared::{array, at, boolean, text as text_of, text_at};
 
-/// Messages that engines wrap others in.
+/// Messages that contain another message.
 const WRAPPERS: [&str; 8] = [
     "ephemeralMessage",
     "viewOnceMessage",
@@ -20,9 +20,9 @@ const WRAPPERS: [&str; 8] = [
     "deviceSentMessage",
     "botInvokeMessage",
 ];
-/// How deep they are wrapped at most.
+/// How deep messages are unwrapped at most.
 const MAX_DEPTH: usize = 4;
-/// Files by what the channel calls them.
+/// Types of files by the channel's names.
 const FILES: [(&str, MessageType); 7] = [
     ("imageMessage", MessageType::Image),
     ("audioMessage", MessageType::Audio),
@@ -32,7 +32,7 @@ const FILES: [(&str, MessageType); 7] = [
     ("stickerMessage", MessageType::Sticker),
     ("lottieStickerMessage", MessageType::Sticker),
 ];
-/// What the channel's own bookkeeping is made of: nobody said anything.
+/// The channel's internal messages, which no person wrote.
 const BOOKKEEPING: [&str; 11] = [
     "protocolMessage",
     "senderKeyDistributionMessage",
@@ -46,7 +46,7 @@ const BOOKKEEPING: [&str; 11] = [
     "callLogMesssage",
     "call",
 ];
-/// The same, as engines that drive a browser call it.
+/// The same, by the names of engines that drive a browser.
 const BROWSER_BOOKKEEPING: [&str; 11] = [
     "e2e_notification",
     "notification",
@@ -61,18 +61,18 @@ const BROWSER_BOOKKEEPING: [&str; 11] = [
     "album",
 ];
 
-/// What a message says.
+/// The type and content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MessageContent {
     /// What it is.
     pub(super) message_type: MessageType,
-    /// What it says; of a file, nothing.
+    /// Its text; `None` for a file.
     pub(super) content: Option<String>,
     /// The file.
     pub(super) media: Option<EventMedia>,
-    /// The button it is the press of.
+    /// The button that was pressed.
     pub(super) button: Option<Button>,
-    /// The message that it is a reaction to.
+    /// The message that it reacts to.
     pub(super) target: Option<ProviderMessageId>,
 }
 
@@ -82,7 +82,7 @@ impl MessageContent {
     }
 }
 
-/// Reads what a message says; `None` if it is none, but the channel's bookkeeping.
+/// Reads a message; `None` if it is an internal message of the channel.
 pub(super) fn read(payload: &Value) -> Option<MessageContent> {
     let proto = proto(payload);
     let body = text_of(payload, "body").and_then(text::long);
@@ -123,7 +123,7 @@ pub(super) fn read(payload: &Value) -> Option<MessageContent> {
     }
 }
 
-/// The message as the channel has it, on engines that tell it.
+/// The message in the channel's own form, on engines that report it.
 fn proto(payload: &Value) -> Option<&Value> {
     let data = payload.get("_data")?;
     let mut message = ["message", "Message"]
@@ -144,7 +144,7 @@ fn has(proto: Option<&Value>, test: impl Fn(&str) -> bool) -> bool {
     fields.is_some_and(|fields| fields.iter().any(|(name, value)| !value.is_null() && test(name)))
 }
 
-/// Whether a message without a word is known to be none.
+/// Whether a message without a text is a known internal message.
 fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
     let in_browser = text_at(payload, &["_data", "type"]);
     if in_browser.is_some_and(|kind| BROWSER_BOOKKEEPING.contains(&kind)) {
@@ -173,7 +173,7 @@ fn button(id: Option<&str>, title: Option<&str>) -> Option<Button> {
     (id.is_some() || title.is_some()).then_some(Button { id, payload: None, title })
 }
 
-/// The press of a button, or the choice of a list.
+/// A pressed button, or a choice from a list.
 fn pressed(proto: &Value) -> Option<Button> {
     if let Some(reply) = at(proto, &["buttonsResponseMessage"]) {
         let title = first(reply, &["selectedDisplayText"])
@@ -210,7 +210,7 @@ fn pressed_in_browser(payload: &Value) -> Option<Button> {
     button(id, text_of(payload, "body"))
 }
 
-/// A file, with what was written beneath it.
+/// A file with its caption.
 fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<MessageContent> {
     let media = at(payload, &["media"]).filter(|media| media.is_object());
     let reported = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
@@ -231,7 +231,7 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Me
         .unwrap_or_else(|| by_mimetype(mimetype.as_deref()));
     let caption = body.or_else(|| inner.and_then(|inner| text_of(inner, "caption")));
     let caption = caption.and_then(text::long);
-    // Some engines give the name of a file as what was written beneath it.
+    // Some engines give the name of a file as its caption.
     let caption = caption.filter(|caption| Some(caption) != filename.as_ref());
     let url = media.and_then(|media| text_of(media, "url")).filter(|url| !url.is_empty());
     let full_id = text_of(payload, "id")

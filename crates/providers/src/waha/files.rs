@@ -8,22 +8,22 @@ use super::api::{Api, RequestError, ask};
 use super::ids::MessageKey;
 use crate::shared::{text_at, transport_text};
 
-/// Stands before the id of a message whose file the gateway has to be asked for.
+/// The prefix of the id of a message whose file has to be requested from the gateway.
 const OF_MESSAGE: &str = "waha-message:";
-/// Stands before the id of a message and the address of its file.
+/// The prefix of the id of a message and the address of its file.
 const FILE_OF: &str = "waha-file:";
 /// The most characters of a source.
 const MAX_SOURCE: usize = 4_096;
-/// Where WAHA keeps files.
+/// The path of WAHA's files.
 const FILES: &str = "/api/files/";
 
-/// The source of a file that the gateway did not fetch from the channel yet.
+/// The source of a file that the gateway has not fetched from the channel yet.
 pub(super) fn source_of_message(full_id: &str) -> String {
     format!("{OF_MESSAGE}{full_id}")
 }
 
-/// The source of a file at this address: with the message it is of, which the gateway is asked for
-/// once it has deleted its copy.
+/// The source of a file at this address, with its message's id: once the gateway has deleted its
+/// copy, the file is requested by the message.
 pub(super) fn source_of_file(url: &str, full_id: Option<&str>) -> String {
     let full_id = full_id.filter(|id| !id.contains(' ') && url.contains(FILES));
     let both = full_id.map(|id| format!("{FILE_OF}{id} {url}"));
@@ -73,7 +73,7 @@ async fn of_message(
     }
 }
 
-/// The file at an address; `None` if the gateway has none there any more.
+/// The file at an address; `None` if it is not there any more.
 async fn download(
     transport: &dyn Transport,
     api: &Api<'_>,
@@ -96,8 +96,9 @@ async fn download(
     }
 }
 
-/// Where a file lies as we reach the gateway, which may be another address than it gives itself;
-/// `None` for a file that lies elsewhere, which never gets the key.
+/// The address of a file below the gateway's configured address, which may differ from the address
+/// that the gateway uses for itself. `None` for a file on another server, to which the key is never
+/// sent.
 fn own_address(base: &str, url: &str) -> Option<String> {
     let path_of = |url: &str| {
         let (_, rest) = url.split_once("://")?;
@@ -106,7 +107,8 @@ fn own_address(base: &str, url: &str) -> Option<String> {
     let (path, prefix) = (path_of(url)?, path_of(base).unwrap_or_default());
     let below = path.strip_prefix(&prefix);
     let within = below.filter(|rest| rest.starts_with(FILES));
-    // Elsewhere at the very address that we call lies what it keeps by another name.
+    // A file at the configured address, but outside of `FILES`, is kept by the gateway under
+    // another path.
     let beside = || below.filter(|rest| is_same_origin(base, url) && !is_of_api(rest));
     let file = within.or_else(|| path.starts_with(FILES).then_some(&*path)).or_else(beside)?;
     let name = file.split(['?', '#']).next()?.to_ascii_lowercase();
@@ -115,14 +117,15 @@ fn own_address(base: &str, url: &str) -> Option<String> {
     (!climbs).then(|| format!("{base}{file}"))
 }
 
-/// Whether a path leads to the gateway's own operations, or to nothing.
+/// Whether a path is one of the gateway's own operations, or invalid.
 fn is_of_api(path: &str) -> bool {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let first = path.split(['/', '\\']).find(|segment| !segment.is_empty() && *segment != ".");
     first.is_none_or(|first| first.contains('%') || first.eq_ignore_ascii_case("api"))
 }
 
-/// Whether an address is at the same scheme, host and port as the gateway, written alike (R107).
+/// Whether an address has the same scheme, host and port as the gateway, in the same spelling
+/// (R107).
 fn is_same_origin(base: &str, url: &str) -> bool {
     let origin_of = |url: &str| {
         let (scheme, rest) = url.split_once("://")?;

@@ -1,4 +1,4 @@
-//! Looking for a message whose send ended uncertainly (D28, D36).
+//! Searching for a message whose send has an unknown outcome (D28, D36).
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ use super::reports::{self, Ack};
 use super::{session, text};
 use crate::shared::{boolean, text as text_of};
 
-/// How long after we sent it the gateway may say that a message was made.
+/// How long after the send the gateway's time of a message may be.
 const AFTER: Duration = Duration::from_secs(10 * 60);
-/// How far the gateway's clock may be behind ours: what was made earlier is another message.
+/// How far the gateway's clock may be behind this server's: an earlier message is a different one.
 const SKEW: Duration = Duration::from_secs(60);
 /// How many messages of the chat are searched.
 const LOOKED_AT: &str = "50";
 
-/// The message as the gateway has it. Found proves that it was sent; not found proves nothing, as
-/// the gateway may keep no messages.
+/// The message at the gateway. If it is found, it was sent; if not, nothing is proved, as the
+/// gateway may not store messages.
 pub(super) async fn find(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -37,7 +37,7 @@ pub(super) async fn find(
     let api = Api::of(connection);
     let engine = match known.engine(connection) {
         Some(engine) => Some(engine),
-        // Whatever keeps it from telling does not keep the message from being found.
+        // If the session cannot be read, the message is searched all the same.
         None => match session::look(transport, known, connection, api.question_time()).await {
             Ok(session) => session.engine,
             Err(_) => None,
@@ -55,7 +55,7 @@ pub(super) async fn find(
     }
 }
 
-/// On engines that let us choose the id: by it.
+/// On engines that accept an id from the caller: by the id.
 async fn by_id(
     transport: &dyn Transport,
     api: &Api<'_>,
@@ -72,7 +72,7 @@ async fn by_id(
     Ok(if is_it && was_taken(&found) { accepted(&found, None) } else { None })
 }
 
-/// On the others: among the newest messages of the chat, by what it says and when.
+/// On the others: among the newest messages of the chat, by text and time.
 async fn by_content(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -104,7 +104,7 @@ async fn by_content(
     Ok(nearest.and_then(|(_, message)| accepted(message, None)))
 }
 
-/// How far a message's time is from ours, if it can be the one that is searched for.
+/// The difference between a message's time and that of the send, if it can be the message.
 fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration> {
     let typed_on_the_phone = text_of(message, "source") == Some("app");
     let same = text_of(message, "body").is_some_and(|body| body.trim() == said.trim());
@@ -116,8 +116,8 @@ fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration>
     (fits && in_time).then_some(after.max(before))
 }
 
-/// Whether the gateway took a message that it has, to send it now or soon; an acceptance says no
-/// more. Engines also keep what they could not send (R132).
+/// Whether the gateway accepted a message that it has, to send it now or soon; the answer to a send
+/// means no more. Engines also keep messages that they could not send (R132).
 fn was_taken(message: &Value) -> bool {
     !matches!(reports::ack(message), Some(Ack::Reached(MessageStatus::Failed)))
 }

@@ -1,4 +1,4 @@
-//! Groups and communities (D64): each engine reports them in its own words.
+//! Groups and communities (D64), in the forms of all engines.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ use crate::shared::{boolean, text as text_of, text_at};
 const PAGE: usize = 100;
 /// How many answers are read at most.
 const MAX_PAGES: usize = 100;
-/// Of how many groups one reading asks whether the own number administers them.
+/// For how many groups one sync requests whether the own number is an administrator.
 const MAX_QUESTIONS: usize = 20;
-/// How much of one answer is read: groups come with their members.
+/// How much of one answer is read: it contains the members of groups.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
 /// All groups that the connection's number is in.
@@ -53,7 +53,7 @@ pub(super) async fn groups(
                 questions -= 1;
                 role = administers_it(transport, &api, &id, &own).await;
                 if role.is_none() {
-                    // It will not answer for the others either.
+                    // It would not answer for other groups either.
                     questions = 0;
                 }
             }
@@ -69,7 +69,7 @@ pub(super) async fn groups(
                 }
             }
         }
-        // Not every engine minds the bounds: then the first answer holds everything.
+        // Not every engine applies limit and offset: then the first answer contains everything.
         if entries.len() != PAGE || groups.len() == before {
             return Ok(GroupList { without_role, ..GroupList::from(groups) });
         }
@@ -77,13 +77,13 @@ pub(super) async fn groups(
     Err(ProviderError::Failed("there are more groups than are read".to_owned()))
 }
 
-/// What is read replaces what was known: a part of the groups would delete the others.
+/// A complete list replaces the stored groups, so a part of it would delete the others.
 fn unreadable() -> ProviderError {
     ProviderError::Failed("the groups cannot be read".to_owned())
 }
 
-/// The entries of an answer, with the ids of groups that they stand under: a list, or an object that
-/// names each by its group. An engine that is in no group may have no list either.
+/// The entries of an answer, with the keys of the object they are in: a list, or an object by
+/// groups' ids. If the number is in no group, there may be no list.
 fn entries(reported: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
     let is_group = |name: &String| matches!(ChatAddress::parse(name), Some(ChatAddress::Group(_)));
     match reported {
@@ -96,7 +96,7 @@ fn entries(reported: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
     }
 }
 
-/// A group as it was read.
+/// A parsed group.
 struct ParsedGroup {
     /// Its id, without a suffix.
     id: String,
@@ -105,7 +105,7 @@ struct ParsedGroup {
     is_member: bool,
 }
 
-/// Reads a group of any engine; `None` for what is none.
+/// Reads a group of any engine; `None` if it is not one.
 fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<ParsedGroup> {
     if !entry.is_object() {
         return None;
@@ -136,8 +136,8 @@ fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<P
     Some(ParsedGroup { id, group, is_member: own_entry.is_some() })
 }
 
-/// Whether the own number administers a group of which the engine's list does not tell it; `None`
-/// where it cannot be asked.
+/// Whether the own number administers a group, if the engine's list does not contain it; `None` if
+/// it cannot be requested.
 async fn administers_it(
     transport: &dyn Transport,
     api: &Api<'_>,

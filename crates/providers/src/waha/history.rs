@@ -1,5 +1,5 @@
-//! What happened while the connection was off: WAHA keeps the calls of its webhooks in memory only,
-//! but its engines keep messages.
+//! Messages from the time in which the connection was down: WAHA keeps undelivered webhooks in
+//! memory only, but its engines store messages.
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
@@ -15,12 +15,12 @@ use crate::shared::MAX_ANSWER;
 
 /// How many messages one answer holds at most.
 const PAGE: usize = 100;
-/// How many messages are asked for where the answer with more of them was cut.
+/// How many messages are requested after a larger answer was cut.
 const SMALL_PAGE: usize = 20;
 /// How many answers one pull reads at most.
 const MAX_PAGES: usize = 5;
 
-/// The messages from the first of two times to the second, oldest first: both sides' of every chat.
+/// The messages of all chats in a time range, inbound and outbound, oldest first.
 pub(super) async fn missed(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -54,7 +54,8 @@ pub(super) async fn missed(
     let scene = MessageContext::asked(&own, suffix);
     let events =
         messages.iter().flat_map(|(_, message)| message::events(message, &scene)).collect();
-    // A second that holds more than one pull reads must not be asked for for ever.
+    // If one second has more messages than one pull reads, the next pull must go on with the
+    // following second.
     let next = newest.unwrap_or(from).max(from.plus(std::time::Duration::from_secs(1)));
     Ok(Missed { events, more_from: is_cut.then_some(next) })
 }
@@ -78,7 +79,7 @@ async fn read_page(
         ("sortOrder", "asc"),
     ];
     let path = [api.session, "chats", "all", "messages"];
-    // Messages come with what their engine knows of them: pictures of links, keys, and more.
+    // Messages contain further data of the engine: previews of links, keys, and more.
     let request = api.get(&path, &parameters).with_answer_limit(2 * MAX_ANSWER);
     match ask(transport, request).await? {
         Value::Array(messages) => Ok(messages),
@@ -86,7 +87,7 @@ async fn read_page(
     }
 }
 
-/// What trouble with a page means: only an engine that has no such list need not be asked again.
+/// The failure for an error of a page: only an engine without such a list need not be asked again.
 fn unless_unknown(trouble: RequestError) -> ProviderError {
     if trouble.is_not_implemented() { ProviderError::Unsupported } else { trouble.into() }
 }

@@ -1,4 +1,4 @@
-//! Ids of messages: what is stable of them, and our own ids among them.
+//! Ids of messages: their stable part, and the form of ids that this adapter assigns.
 
 use recado_core::Timestamp;
 use recado_core::ids::MessageId;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::shared::{boolean, text};
 
-/// How far the time in an id of ours may be from the time of the message.
+/// How much the time in an assigned id may differ from the time of the message.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The id of a message. Engines write it as `{fromMe}_{chat}_{raw}[_{participant}]`, as raw part
@@ -18,11 +18,11 @@ const APART_MS: i64 = 24 * 60 * 60 * 1000;
 pub(super) struct MessageKey {
     /// The raw part.
     pub(super) raw: ProviderMessageId,
-    /// Whether the paired number sent it, if the id tells.
+    /// Whether the paired number sent it, if the id has it.
     pub(super) from_me: Option<bool>,
-    /// The chat, if the id tells.
+    /// The chat, if the id has it.
     pub(super) chat: Option<String>,
-    /// Who of a group wrote it, if the id tells.
+    /// The group's participant who wrote it, if the id has it.
     pub(super) participant: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl MessageKey {
         Some(Self { raw: ProviderMessageId::parse(raw)?, from_me, chat, participant })
     }
 
-    /// Reads an id as any engine writes it.
+    /// Reads an id in the form of any engine.
     pub(super) fn of(value: &Value) -> Option<Self> {
         if let Some(written) = value.as_str() {
             return Self::parse(written);
@@ -65,13 +65,13 @@ impl MessageKey {
     }
 }
 
-/// The raw id that a message of ours gets where the engine lets us choose (R113).
+/// The raw id that is assigned to a message if the engine accepts one (R113).
 pub(super) fn raw_of(id: MessageId) -> String {
     format!("{:X}", id.uuid().simple())
 }
 
-/// The message of ours that has this raw id, if its form is that of ours. Phones make such ids too:
-/// whether we have a message of that id is for the core to say.
+/// The message id in this raw id, if it has the form of an assigned one. Phones make such ids too,
+/// so the core checks whether the message exists.
 pub(super) fn reference_of(raw: &ProviderMessageId) -> Option<MessageId> {
     let raw = raw.as_str();
     let upper = raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
@@ -79,7 +79,7 @@ pub(super) fn reference_of(raw: &ProviderMessageId) -> Option<MessageId> {
     (!id.is_nil()).then(|| MessageId::new(id))
 }
 
-/// Whether an id of our form was surely made by us for a message of this time: it holds the time.
+/// Whether an id of this form was surely assigned to a message of this time: it contains the time.
 pub(super) fn is_surely_ours(id: MessageId, at: Option<Timestamp>) -> bool {
     let uuid = id.uuid();
     let made = i64::try_from(uuid.as_u128() >> 80).unwrap_or(i64::MAX);

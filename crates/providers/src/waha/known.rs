@@ -1,4 +1,4 @@
-//! What the adapter knows of gateways and numbers, to ask only once.
+//! The adapter's cache of engines and numbers, so that they are requested only once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::ids::ConnectionId;
 
-/// The most entries of each kind; when they are too many, all are removed.
+/// The most entries of each kind; if there are more, all are removed.
 const MAX_ENTRIES: usize = 20_000;
 
 /// The engine that a session runs on.
@@ -17,7 +17,7 @@ pub(super) enum Engine {
     Noweb,
     /// GOWS.
     Gows,
-    /// One that is not told but takes ids.
+    /// An engine that is not named but accepts ids.
     TakesIds,
     /// Any other, such as those that drive a browser.
     Other,
@@ -48,7 +48,7 @@ impl Engine {
     }
 }
 
-/// The memory of an adapter.
+/// The cache of an adapter.
 #[derive(Debug, Default)]
 pub(super) struct SessionCache {
     engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
@@ -68,39 +68,37 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
 }
 
 impl SessionCache {
-    /// The engine of a connection's session, unless the connection was changed since it was learnt.
+    /// The engine of a connection's session, unless the connection was changed since it was cached.
     pub(super) fn engine(&self, connection: &Connection) -> Option<Engine> {
         let engines = lock(&self.engines);
         let (at, engine) = engines.get(&connection.id)?;
         (*at == connection.updated_at).then_some(*engine)
     }
 
-    /// Learns the engine of a connection's session.
+    /// Caches the engine of a connection's session.
     pub(super) fn learn_engine(&self, connection: &Connection, engine: Engine) {
         remember(&mut lock(&self.engines), connection.id, (connection.updated_at, engine));
     }
 
-    /// Forgets the engine of a connection's session: it may have changed.
+    /// Removes the engine of a connection's session from the cache: it may have changed.
     pub(super) fn forget_engine(&self, connection: &Connection) {
         lock(&self.engines).remove(&connection.id);
     }
 
-    /// How the channel writes the number of these digits, if that was asked before and the
-    /// connection was not changed since.
+    /// The channel's form of a number, if it is cached and the connection was not changed since.
     pub(super) fn number(&self, connection: &Connection, digits: &str) -> Option<String> {
         let numbers = lock(&self.numbers);
         let (at, name) = numbers.get(&(connection.id, digits.to_owned()))?;
         (*at == connection.updated_at).then(|| name.clone())
     }
 
-    /// Learns how the channel writes a number.
+    /// Caches the channel's form of a number.
     pub(super) fn learn_number(&self, connection: &Connection, digits: &str, name: &str) {
         let key = (connection.id, digits.to_owned());
         remember(&mut lock(&self.numbers), key, (connection.updated_at, name.to_owned()));
     }
 
-    /// Whether a state of the session that an event tells of is new: events come late and again
-    /// (R131).
+    /// Whether a reported state of the session is new: events may be late or repeated (R131).
     pub(super) fn is_new_state(&self, connection: &Connection, at: Timestamp, state: &str) -> bool {
         let mut states = lock(&self.states);
         if let Some((newest, known)) = states.get(&connection.id)

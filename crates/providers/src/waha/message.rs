@@ -1,4 +1,4 @@
-//! Messages, as webhooks bring them and as the history has them.
+//! Messages in webhooks and in the history.
 
 use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, OwnSend, StatusEvent};
 use recado_core::messages::{MessageStatus, MessageType};
@@ -12,29 +12,29 @@ use super::reports::{self, Ack};
 use super::text;
 use crate::shared::{at, boolean, text as text_of, text_at};
 
-/// What has to be known to read a message.
+/// The context for reading a message.
 pub(super) struct MessageContext<'a> {
     /// The own names of the session.
     pub(super) own: &'a Own,
-    /// What follows the `@` in group codes here.
+    /// The suffix of group codes after `@`.
     pub(super) suffix: &'a str,
-    /// Whether it was asked for, and did not come by itself when it happened.
+    /// Whether the messages are an answer to a request, and not reported when they happened.
     was_asked_for: bool,
 }
 
 impl<'a> MessageContext<'a> {
-    /// For what the gateway reports by itself.
+    /// The context of webhooks.
     pub(super) const fn reported(own: &'a Own, suffix: &'a str) -> Self {
         Self { own, suffix, was_asked_for: false }
     }
 
-    /// For what it was asked for.
+    /// The context of answers to requests.
     pub(super) const fn asked(own: &'a Own, suffix: &'a str) -> Self {
         Self { own, suffix, was_asked_for: true }
     }
 }
 
-/// The events of one message; none for what means nothing here.
+/// The events of one message; none if it is not relevant.
 pub(super) fn events(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incoming> {
     match content::read(payload) {
         Some(said) => events_of(payload, said, scene),
@@ -42,7 +42,7 @@ pub(super) fn events(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incomin
     }
 }
 
-/// The events of one message that says this.
+/// The events of one message with this content.
 pub(super) fn events_of(
     payload: &Value,
     said: MessageContent,
@@ -76,7 +76,7 @@ struct Chat {
     is_group: bool,
 }
 
-/// Who a message was exchanged with; `None` for a chat with nobody, such as a broadcast, or with
+/// The other side of a message; `None` for a chat without one, such as a broadcast, or with
 /// oneself.
 fn chat(
     payload: &Value,
@@ -115,8 +115,8 @@ fn chat(
     }
 }
 
-/// All names of the other person, the one to be used first. Of an own message, `to` counts only
-/// where the id does not tell the chat, or tells a LID and `to` the phone.
+/// All names of the other person, the preferred one first. For an own message, `to` is used only if
+/// the id does not contain the chat, or if it has a LID and `to` the phone.
 fn names_in<'a>(payload: &'a Value, key: &'a MessageKey, from_me: bool) -> Vec<Option<&'a str>> {
     let data = |path: &[&str]| text_at(payload.get("_data")?, path);
     let chat = key.chat.as_deref();
@@ -167,7 +167,7 @@ fn compose(
     }
 }
 
-/// Who of a group wrote a message: by phone where any field tells it, else by LID.
+/// The author of a group's message: the phone if any field has it, else the LID.
 fn participant(payload: &Value, key: &MessageKey) -> Option<String> {
     let data = |path: &[&str]| text_at(payload.get("_data")?, path);
     let written = [
@@ -193,17 +193,18 @@ fn push_name(payload: &Value) -> Option<String> {
         .and_then(text::short)
 }
 
-/// What an own message reports: that a program sent it, which may have been us, or that the operator
-/// wrote it on the phone; and how far it came.
+/// The events of an own message: a send of a program (this service or another), or an echo of the
+/// operator's message on the phone; and its status.
 fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> Vec<GatewayEvent> {
     let reference = reference_of(&message.provider_id);
     let at = message.timestamp;
-    // The gateway knows for some time only what programs sent; our own ids tell for ever.
+    // The gateway remembers only for some time which messages programs sent; assigned ids show it
+    // permanently.
     let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));
     let source = text_of(payload, "source");
     let typed = source != Some("api") && !ours;
     if !typed && message.message_type == MessageType::Reaction {
-        // We send none, so that it proves nothing of ours.
+        // This service does not send such messages, so it proves no send.
         return Vec::new();
     }
     let is_ours = reference;
@@ -223,7 +224,8 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
         Some(Ack::Reached(reached)) => Some(reached),
         Some(Ack::Pending) | None => None,
     };
-    // D42a: an echo is `sent`; how much further it came is told on its own, except for the past.
+    // D42a: an echo is `sent`; a later status is an event of its own, except for messages of the
+    // past.
     let says_more = |reached: &MessageStatus| match reached {
         MessageStatus::Sent => false,
         MessageStatus::Failed => true,
@@ -231,8 +233,8 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     };
     let beyond = reached.filter(says_more).map(status);
     let first = if typed {
-        // Of a message that does not say who wrote it, the id alone proves it to be ours, if it is
-        // that of one; else it was typed.
+        // If a message does not name its source, only the id can prove that this service sent it;
+        // otherwise it was typed.
         if source.is_none() && is_ours.is_some() {
             let sent = OwnSend {
                 provider_id: message.provider_id.clone(),
@@ -249,7 +251,7 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     } else if let (Some(reached), true) = (reached, reference.is_some()) {
         return vec![status(reached)];
     } else if reached == Some(MessageStatus::Failed) {
-        // A program's message of which nothing but its failure is known.
+        // A program's message of which only the failure is known.
         return beyond.into_iter().collect();
     } else {
         GatewayEvent::OwnSend(OwnSend {

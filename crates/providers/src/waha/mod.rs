@@ -1,8 +1,8 @@
 //! WAHA, a gateway for phones that are paired by QR code.
 //!
-//! It runs one of several engines, whose answers and events differ. What is the same everywhere is
-//! read first; what only an engine reports lies in the `_data` of a message and is read where it is
-//! known. Its webhooks are signed, and hold one event each.
+//! It runs one of several engines, whose answers and events differ. Common fields are read first;
+//! fields of single engines are in the `_data` of a message and are read if known. Its webhooks are
+//! signed, and contain one event each.
 
 mod address;
 mod answer;
@@ -42,8 +42,7 @@ use recado_core::transport::Transport;
 use known::SessionCache;
 
 /// The adapter. Settings of a connection: `base_url`, `session`, `api_key`, `webhook_hmac_key`,
-/// `timeout_ms`. Clones share what they have learnt: engines, and numbers as the channel writes
-/// them.
+/// `timeout_ms`. Clones share a cache of engines, and of numbers in the channel's form.
 #[derive(Clone, Debug)]
 pub struct Waha {
     group_suffix: String,
@@ -56,7 +55,7 @@ impl Waha {
         Self { group_suffix: group_suffix.into(), known: Arc::default() }
     }
 
-    /// What the gateway says of itself.
+    /// The description of the gateway.
     pub fn description() -> GatewayDescription {
         GatewayDescription::new(GatewayName::new("waha"))
             .serving(ConnectionKind::Qr)

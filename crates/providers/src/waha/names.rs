@@ -1,4 +1,4 @@
-//! Whose phone a LID hides, as far as the gateway knows.
+//! The phone of a LID, if the gateway knows it.
 
 use recado_core::connections::Connection;
 use recado_core::gateway::ProviderError;
@@ -8,7 +8,7 @@ use super::address::ChatAddress;
 use super::api::{Api, RequestError, ask};
 use crate::shared::{text, text_at};
 
-/// The phone of a person whom the channel calls by a LID; none if the gateway does not know it.
+/// The phone of a person with a LID; none if the gateway does not know it.
 pub(super) async fn names(
     transport: &dyn Transport,
     connection: &Connection,
@@ -16,7 +16,7 @@ pub(super) async fn names(
 ) -> Result<Vec<String>, ProviderError> {
     let bare = name.strip_suffix("@lid").ok_or(ProviderError::Unsupported)?;
     let api = Api::of(connection);
-    // It is written with its suffix everywhere else; gateways that want the digits say no to that.
+    // It is written with its suffix everywhere else; gateways that expect the digits refuse that.
     let mut reported = ask(transport, api.get(&[api.session, "lids", name], &[])).await;
     if matches!(reported, Err(RequestError::Status(400 | 404, _))) {
         reported = ask(transport, api.get(&[api.session, "lids", bare], &[])).await;

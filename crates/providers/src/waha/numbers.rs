@@ -1,5 +1,5 @@
-//! Checking Brazilian mobile numbers before the first send: the channel's own form of them may lack
-//! the ninth digit, and cannot be derived (D15).
+//! Checking Brazilian mobile numbers before the first send: the channel's form of them may lack the
+//! ninth digit, and cannot be derived (D15).
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use super::api::{Api, RequestError, ask};
 use super::known::SessionCache;
 use crate::shared::{boolean, digits, text};
 
-/// What a check told.
+/// The result of a check.
 #[derive(Debug)]
 pub(super) enum NumberCheck {
-    /// The channel calls the number so.
+    /// The channel's form of the number.
     Is(String),
     /// The number is not on the channel.
     Missing,
-    /// Nothing.
+    /// The gateway does not report it.
     Unknown,
 }
 
-/// Whether the channel may call this number otherwise: a Brazilian mobile with its ninth digit. One
-/// without was learnt from the channel, as ours all have it (D15).
+/// Whether the channel may have another form of this number: a Brazilian mobile with its ninth
+/// digit. One without came from the channel, as stored phones always have it (D15).
 pub(super) fn wants_check(number: &str) -> bool {
     let Some(national) = digits(number).and_then(|number| number.strip_prefix("55")) else {
         return false;
@@ -35,8 +35,7 @@ pub(super) fn wants_check(number: &str) -> bool {
     subscriber && matches!(national.as_bytes()[3], b'6'..=b'9')
 }
 
-/// Whether this is the number of a Brazilian mobile as only the channel writes it: without its ninth
-/// digit.
+/// Whether this is a Brazilian mobile in the channel's form: without its ninth digit.
 pub(super) fn is_channels_own(number: &str) -> bool {
     let national = digits(number).and_then(|number| number.strip_prefix("55"));
     national.is_some_and(|national| {
@@ -44,7 +43,7 @@ pub(super) fn is_channels_own(number: &str) -> bool {
     })
 }
 
-/// Asks how the channel calls a number (R113).
+/// Requests the channel's form of a number (R113).
 pub(super) async fn check(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -61,7 +60,7 @@ pub(super) async fn check(
         (Some(false), _) => NumberCheck::Missing,
         (Some(true), Some(name)) => {
             known.learn_number(connection, number, &name);
-            // The next send goes to what was learnt now, which needs no second question.
+            // The next send uses this form, which needs no second check.
             known.learn_number(connection, &name, &name);
             NumberCheck::Is(name)
         }
@@ -69,7 +68,7 @@ pub(super) async fn check(
     })
 }
 
-/// What a check that failed means for the send: `None` where it may be tried without.
+/// The consequence of a failed check for the send: `None` if the send may be tried without it.
 pub(super) fn failure(trouble: &RequestError) -> Option<SendFailure> {
     if let Some(state) = trouble.session_state() {
         return Some(session_failure(state));

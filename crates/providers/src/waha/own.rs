@@ -1,4 +1,4 @@
-//! The names of the paired number itself, which are nobody's to talk with.
+//! The names of the paired number itself, which are no contact's.
 
 use recado_core::connections::Connection;
 use recado_core::contacts::ChannelKey;
@@ -12,7 +12,7 @@ use crate::shared::text;
 pub(super) struct Own(Vec<ChannelKey>);
 
 impl Own {
-    /// The names that the gateway reports as `me`; failing that, the connection's number.
+    /// The names that the gateway reports as `me`, else the connection's number.
     pub(super) fn of(connection: &Connection, me: Option<&Value>) -> Self {
         let reported = ["id", "lid", "jid"].into_iter().filter_map(|name| text(me?, name));
         let mut keys: Vec<ChannelKey> = reported.filter_map(key_of).collect();

@@ -12,7 +12,7 @@ use super::known::SessionCache;
 use super::session::{self, WORKING};
 use crate::shared::{clip, parse, text};
 
-/// The code that a phone has to read. Starts a session that stands still.
+/// The code that a phone has to scan. Starts a stopped session.
 pub(super) async fn pairing(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -40,20 +40,20 @@ async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Provi
     let path = [api.session, "auth", "qr"];
     let reported = match ask(transport, api.get(&path, &[("format", "raw")])).await {
         Ok(reported) => reported,
-        // The session has moved on since it was examined.
+        // The session's state has changed since it was read.
         Err(RequestError::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
         Err(trouble) => return Err(trouble.into()),
     };
     let Some(value) = text(&reported, "value").filter(|value| !value.is_empty()) else {
         return Ok(Pairing::Preparing);
     };
-    // The picture is an extra: without it the text can still be drawn.
+    // The picture is optional: the text can also be drawn.
     let drawn = transport.send(api.get(&path, &[])).await.ok();
     let png = drawn.filter(|drawn| drawn.status < 300).and_then(|drawn| picture(drawn.body));
     Ok(Pairing::Code(PairingCode { text: value.to_owned(), png }))
 }
 
-/// The picture in an answer: within JSON, as it is asked for, or as it is.
+/// The picture in an answer: in JSON, as requested, or as raw bytes.
 fn picture(body: Vec<u8>) -> Option<Vec<u8>> {
     if body.starts_with(b"\x89PNG") {
         return Some(body);
@@ -66,7 +66,7 @@ fn picture(body: Vec<u8>) -> Option<Vec<u8>> {
 async fn start(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, ProviderError> {
     let request = api.post(&["sessions", api.session, "start"], &json!({}));
     match ask(transport, request).await {
-        // Whatever it says: it was started, now or just before.
+        // In each of these cases the session was started, now or just before.
         Ok(_) | Err(RequestError::Unreadable | RequestError::Status(422, _)) => {
             Ok(Pairing::Preparing)
         }

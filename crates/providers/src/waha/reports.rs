@@ -1,4 +1,4 @@
-//! What is reported of messages that are known: how far they came, reactions, changes.
+//! Events about known messages: statuses, reactions, changes.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
@@ -13,12 +13,12 @@ use super::own::Own;
 use super::text;
 use crate::shared::{at, boolean, integer, text as text_of};
 
-/// How far an ack says that a message came.
+/// The meaning of an ack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ack {
-    /// Nowhere yet.
+    /// Not sent yet.
     Pending,
-    /// So far.
+    /// This status.
     Reached(MessageStatus),
 }
 
@@ -45,14 +45,14 @@ pub(super) fn ack(payload: &Value) -> Option<Ack> {
     })
 }
 
-/// Why a message with this status failed, if it did: the gateway gives no reason.
+/// The failure for this status, if it is failed: the gateway gives no reason.
 pub(super) fn failure_of(status: MessageStatus) -> Option<Failure> {
     let text = "the gateway reports an error without a reason".to_owned();
     (status == MessageStatus::Failed).then(|| Failure::new(DeliveryCode::Unknown, text))
 }
 
-/// The report of an ack; nothing for those of others' messages, and for those of single members of
-/// a group, whatever the event is called (R122).
+/// The report of an ack; none for messages of others, and for acks of single members of a group,
+/// whatever the event's name (R122).
 pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) -> Option<Incoming> {
     let Some(key) = payload.get("id").and_then(MessageKey::of) else {
         return Some(Err("id is not one of a message".to_owned()));
@@ -83,7 +83,7 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) ->
     })))
 }
 
-/// A reaction to a message. Taking one back means nothing here.
+/// A reaction to a message. A removed reaction makes no event.
 pub(super) fn reaction(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incoming> {
     let Some(reaction) = at(payload, &["reaction"]).filter(|reaction| reaction.is_object()) else {
         return vec![Err("reaction is required".to_owned())];
@@ -94,7 +94,7 @@ pub(super) fn reaction(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incom
     message::events_of(payload, said, scene)
 }
 
-/// A change of what a message says.
+/// A change of a message's text.
 pub(super) fn edit(payload: &Value, happened: Option<Timestamp>) -> Option<Incoming> {
     let Some(edited) = payload.get("editedMessageId").and_then(MessageKey::of) else {
         return Some(Err("editedMessageId is not one of a message".to_owned()));

@@ -1,4 +1,4 @@
-//! Sending (D38): at most three questions, then one request that sends.
+//! Sending (D38): at most three requests for information, then one request that sends.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::numbers::{self, NumberCheck, is_channels_own, wants_check};
 use super::{answer, session};
 use crate::shared::parse;
 
-/// The time of a send, which its questions share with it.
+/// The time limit of a send, which includes its requests for information.
 struct TimeBudget<'a> {
     transport: &'a dyn Transport,
     began: Option<Duration>,
@@ -31,7 +31,8 @@ impl<'a> TimeBudget<'a> {
         Self { transport, began: transport.elapsed(), whole, question, asked: 0 }
     }
 
-    /// What is left. Without a clock every question counts as having taken all of its time.
+    /// The time that is left. Without a clock, every request for information counts with its full
+    /// time limit.
     fn left(&self) -> Duration {
         let taken = match self.began.zip(self.transport.elapsed()) {
             Some((began, now)) => now.saturating_sub(began),
@@ -40,7 +41,7 @@ impl<'a> TimeBudget<'a> {
         self.whole.saturating_sub(taken)
     }
 
-    /// How long one more question may take.
+    /// How long one more request for information may take.
     fn ask(&mut self) -> Duration {
         let time = self.question.min(self.left());
         self.asked += 1;
@@ -48,15 +49,15 @@ impl<'a> TimeBudget<'a> {
     }
 }
 
-/// Where a message goes.
+/// The destination of a message.
 struct ChatTarget {
     chat: String,
-    /// The person's name, where the channel is known to use it.
+    /// The person's name, if the channel is known to use it.
     name: Option<String>,
 }
 
-/// Sends a text. With an engine that takes ids the message gets that of ours, so that it can be
-/// looked up, and any report of it leads back to it.
+/// Sends a text. If the engine accepts ids, the message gets one made from its own id, so that it
+/// can be searched for, and reports of it can be matched.
 pub(super) async fn send(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -87,8 +88,8 @@ pub(super) async fn send(
     accepted.ok_or_else(|| SendFailure::uncertain("the gateway's answer names no message"))
 }
 
-/// The engine, asked for once; `None` where the gateway does not say: it then says itself what is
-/// wrong with the send, if anything is. Only a gateway that cannot be reached stops it here.
+/// The engine, requested once; `None` if the gateway does not report it: then the answer to the
+/// send shows whether anything is wrong. Only a gateway that cannot be reached stops the send here.
 async fn engine(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -113,7 +114,7 @@ async fn engine(
     }
 }
 
-/// Where the message goes, with a number in the form that the channel uses (R133).
+/// The destination of the message, with a number in the channel's form (R133).
 async fn target(
     transport: &dyn Transport,
     known: &SessionCache,

@@ -17,7 +17,7 @@ pub(super) const WORKING: &str = "WORKING";
 
 /// A session as the gateway reports it.
 pub(super) struct SessionInfo {
-    /// Its state, in the gateway's word.
+    /// Its state, as the gateway names it.
     pub(super) status: String,
     /// The engine it runs on, if that was reported.
     pub(super) engine: Option<Engine>,
@@ -25,7 +25,7 @@ pub(super) struct SessionInfo {
     pub(super) me: Option<Value>,
 }
 
-/// Asks for a connection's session, and learns its engine.
+/// Requests a connection's session, and caches its engine.
 pub(super) async fn look(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -44,8 +44,8 @@ pub(super) async fn look(
     Ok(SessionInfo { status, engine, me })
 }
 
-/// The own names of a session, as far as it tells them: a gateway that has nothing to tell of it may
-/// still answer what they are needed for.
+/// The own names of a session, if reported: a gateway without them may still answer the request
+/// that needs them.
 pub(super) async fn own(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -60,8 +60,8 @@ pub(super) async fn own(
     Ok(Own::of(connection, me.as_ref()))
 }
 
-/// The engine that a session's `engine` names: as a text, in the field of that name, or else in
-/// whatever word of it is an engine's name.
+/// The engine in a session's `engine`: as a text, in a field `engine`, or else any text in it that
+/// is an engine's name.
 fn engine_in(reported: &Value) -> Option<Engine> {
     if let Some(engine) =
         reported.as_str().or_else(|| text(reported, "engine")).and_then(Engine::named)
@@ -73,7 +73,7 @@ fn engine_in(reported: &Value) -> Option<Engine> {
     words.flatten().find_map(Engine::known)
 }
 
-/// What a session that does not name its engine can do: only engines that take ids make some.
+/// The engine of a session that does not name it: only engines that accept ids can make new ones.
 pub(super) async fn try_engine(
     transport: &dyn Transport,
     known: &SessionCache,

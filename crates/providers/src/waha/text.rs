@@ -1,15 +1,16 @@
-//! Texts and times of the outside, brought into the bounds of ours.
+//! Texts and times of the gateway, made valid for storing.
 
 use recado_core::Timestamp;
 use recado_core::text::SHORT;
 use serde_json::Value;
 
-/// The most characters of what a message says that are kept.
+/// How many characters of a message's text are kept.
 const LONG: usize = 65_536;
 /// From here on a number is taken for milliseconds: as seconds it would be the year 5138.
 const MILLIS_FROM: f64 = 1e11;
 
-/// What a person wrote, without control characters, cut to what is kept; `None` if nothing is left.
+/// A person's text without control characters, cut to the length that is kept; `None` if nothing is
+/// left.
 pub(super) fn long(text: &str) -> Option<String> {
     kept(text, LONG)
 }

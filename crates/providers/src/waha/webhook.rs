@@ -14,12 +14,12 @@ use super::session::WORKING;
 use super::{reports, text};
 use crate::shared::{at, has_hex_digest, parse, sole_header, text as text_of, verify_hex_sha512};
 
-/// Carries the signature.
+/// The header with the signature.
 const SIGNATURE: &str = "x-webhook-hmac";
-/// Names its kind.
+/// The header with its algorithm.
 const ALGORITHM: &str = "x-webhook-hmac-algorithm";
-/// Events that WAHA is known to send and that mean nothing here. What could not be decrypted yet
-/// comes again with the same id.
+/// Known events of WAHA that are ignored. A message that could not be decrypted yet comes again
+/// with the same id.
 const IRRELEVANT: [&str; 16] = [
     "chat.archive",
     "engine.event",
@@ -39,7 +39,7 @@ const IRRELEVANT: [&str; 16] = [
     "webhook.test",
 ];
 
-/// The signature in the head of a webhook, if there is one that can be right.
+/// The signature in the headers of a webhook, if there is one of a valid form.
 pub(super) fn admit<'a>(
     connection: &Connection,
     webhook: &'a ProviderWebhook,
@@ -70,7 +70,7 @@ pub(super) fn receive(
     if !envelope.is_object() {
         return Ok(vec![Received::here(Err("the event is not an object".to_owned()))]);
     }
-    // What does not say of which session it is was still signed with this connection's key.
+    // An event without a session was still signed with this connection's key.
     let session = text_of(&envelope, "session").filter(|session| !session.is_empty());
     let events = if session.is_none() || session == connection.settings.text("session") {
         if let Some(engine) = text_of(&envelope, "engine").and_then(Engine::named) {
@@ -85,7 +85,7 @@ pub(super) fn receive(
     Ok(events.into_iter().map(Received::here).collect())
 }
 
-/// The number of somebody whom the channel calls so needs no check before it is written to.
+/// A number in the channel's form, from an event, needs no check before a send.
 fn learn_number(known: &SessionCache, connection: &Connection, event: &GatewayEvent) {
     if let GatewayEvent::Message(message) | GatewayEvent::Echo(message) = event
         && wants_check(&message.peer)
@@ -118,7 +118,7 @@ fn translate(
                 |state: &str| happened.is_none_or(|at| known.is_new_state(connection, at, state));
             session(payload, is_new).into_iter().collect()
         }
-        // The older names of these events are still sent.
+        // The older names of these events are still used.
         "group.join" | "group.leave" => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if event.starts_with("call.") || IRRELEVANT.contains(&event) => Vec::new(),
@@ -129,8 +129,8 @@ fn translate(
     }
 }
 
-/// What a change of the session means; that it starts is no news. Of one that is reported late or again
-/// it is not known whether it still holds.
+/// The event of a change of the session; its start makes none. A late or repeated report may be
+/// outdated, so the state is requested.
 fn session(payload: &Value, is_new: impl FnOnce(&str) -> bool) -> Option<Incoming> {
     let Some(status) = text_of(payload, "status") else {
         return Some(Err("status is required".to_owned()));

@@ -93,7 +93,7 @@ async fn what_is_answered_403_is_a_matter_of_the_connections_settings() {
         (401, 131_042, ErrorType::Config, DeliveryCode::Payment),
         (400, 131_042, ErrorType::Provider, DeliveryCode::Payment),
         (403, 131_005, ErrorType::Config, DeliveryCode::Configuration),
-        // This recipient is the reason, not the connection.
+        // The cause is this recipient, not the connection.
         (403, 130_497, ErrorType::Provider, DeliveryCode::RecipientUnreachable),
     ] {
         let (_, body) = graph_error(code, "x");

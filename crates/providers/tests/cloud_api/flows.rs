@@ -1,4 +1,4 @@
-//! Whole ways through the adapter, against the strict fake.
+//! Sequences of calls of the adapter, against the strict fake.
 
 use std::time::Duration;
 

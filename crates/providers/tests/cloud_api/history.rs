@@ -1,4 +1,4 @@
-//! What was written before the number was connected.
+//! Messages from before the number was connected.
 
 use recado_core::gateway::{GatewayEvent, Incoming};
 use recado_core::messages::{MessageStatus, MessageType};
@@ -126,7 +126,7 @@ fn the_business_is_known_with_and_without_its_ninth_digit() {
         assert_eq!(file(written, json!(MARIA)), echo, "{written}");
         assert_eq!(file(MARIA, json!(written)), message, "{written}");
     }
-    // Another number of the business: it wrote to somebody who is not the business.
+    // Another number of the business: it wrote to a contact.
     assert_eq!(file("551133334444", json!(MARIA)), echo);
     assert_eq!(file(MARIA, json!(null)), message);
     let line = |message: Value| {

@@ -1,4 +1,4 @@
-//! Nothing that a gateway sends makes the adapter panic, and a broken event never hides others.
+//! No input makes the adapter panic, and an invalid event does not prevent the others.
 
 use proptest::prelude::*;
 use proptest::sample::Index;

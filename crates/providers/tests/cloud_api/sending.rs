@@ -1,4 +1,4 @@
-//! What a send looks like, and what its answers mean.
+//! The requests of sends, and the interpretation of their answers.
 
 use std::time::Duration;
 

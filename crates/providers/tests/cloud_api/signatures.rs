@@ -1,4 +1,4 @@
-//! Who may call the address.
+//! Verification of calls.
 
 use recado_core::gateway::{GatewayEvent, Provider, ProviderWebhook, Received, WebhookRefused};
 use recado_providers::cloud_api::CloudApi;
@@ -75,7 +75,8 @@ fn another_secret_and_a_changed_body_are_refused() {
 
 #[test]
 fn the_bytes_are_signed_not_what_they_mean() {
-    // The API escapes what is not ASCII; writing it anew would lose that.
+    // The API escapes characters that are not ASCII; serializing the body again would lose the
+    // escapes.
     let body = br#"{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":{"messages":[{"from":"1","id":"wamid.1","type":"text","text":{"body":"Ol\u00e1 \ud83d\ude00"}}]}}]}]}"#;
     let signature = format!("sha256={}", hex_hmac_sha256(SECRET, body));
     let webhook = call().with_body(body.to_vec()).with_header(HEADER, &signature).webhook();

@@ -1,4 +1,4 @@
-//! How far our messages came.
+//! Statuses of outbound messages.
 
 use recado_core::gateway::{GatewayEvent, NamesReport, Preference, StatusEvent};
 use recado_core::messages::{DeliveryCode, MessageStatus};

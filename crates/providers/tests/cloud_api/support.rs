@@ -35,7 +35,7 @@ pub fn connection_with(settings: &Map<String, Value>) -> Connection {
     draft.connection(id, company, Timestamp::from_millis(0))
 }
 
-/// A connection with only what must be there, and this besides.
+/// A connection with only the required settings, and these.
 pub fn connection(more: Value) -> Connection {
     let mut settings = json!({"phone_number_id": NUMBER, "access_token": TOKEN,
         "app_secret": SECRET, "verify_token": "verify-token"});
@@ -78,7 +78,7 @@ pub async fn send(
     CloudApi::new().send(transport, connection, out).await
 }
 
-/// Sends to a transport that answers with this, and answers the one request too.
+/// Sends through a transport with this answer; returns the result and the one request.
 pub async fn send_to(status: u16, body: &Value, out: &Outgoing) -> (SendResult, OutboundRequest) {
     let transport = ScriptedTransport::new();
     transport.then_json(status, body);
@@ -92,7 +92,7 @@ pub fn body_of(request: &OutboundRequest) -> Value {
     serde_json::from_slice(&request.body).expect("JSON")
 }
 
-/// What a body tells that is signed as it must be.
+/// The events of a body with a valid signature.
 pub fn receive(body: &Value) -> Vec<Received> {
     let webhook = FakeCloud::new().webhook_body(body).webhook();
     CloudApi::new().receive(&plain(), &webhook).expect("rightly signed")
@@ -104,7 +104,7 @@ pub fn change(field: &str, value: &Value) -> Value {
         "changes": [{"field": field, "value": value}]}]})
 }
 
-/// A value with what every change of a number has.
+/// A value with the fields of every change of a number.
 pub fn of_number(fields: Value) -> Value {
     let mut value = json!({"messaging_product": "whatsapp", "metadata": {
         "display_phone_number": "551140028922", "phone_number_id": NUMBER}});

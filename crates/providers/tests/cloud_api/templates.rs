@@ -1,4 +1,4 @@
-//! Listing templates, and asking for the state of the number.
+//! Listing templates, and requesting the state of the number.
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Provider, ProviderError, ProviderTemplate};
@@ -229,9 +229,9 @@ async fn only_a_definite_error_is_disconnected() {
         transport.then_json(status, &body);
     }
     transport.then_json(502, &json!("x")).then_json(404, &json!({})).then_json(200, &json!("x"));
-    // A limit, which the API may word as forbidden.
+    // A rate limit, which the API may answer as forbidden.
     transport.then_json(403, &graph_error(4, "limit").1);
-    // What is reported of a path that nobody serves.
+    // The answer for a path that does not exist.
     transport.then_json(400, &graph_error(100, "Unsupported get request").1);
     transport.then_json(404, &graph_error(100, "Unsupported get request").1);
     transport.then(Err(TransportError::TimedOut { after_sending: true }));

@@ -1,4 +1,4 @@
-//! What the testkit says of the gateways is what their adapters say.
+//! The descriptions of gateways in the testkit are those of their adapters.
 
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;

@@ -10,7 +10,7 @@ use serde_json::json;
 fn case() -> ProviderCase {
     let (provider, _reports) =
         Simulated::new(Arc::new(TestClock::default()), Arc::new(SeededIds::new(7)));
-    // It asks nobody.
+    // It calls no server.
     ProviderCase::new(provider, json!({"delay_ms": 5}), ScriptedTransport::new())
 }
 

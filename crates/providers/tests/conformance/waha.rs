@@ -16,7 +16,7 @@ fn case() -> ProviderCase {
     let offline = r#"{"status": "SCAN_QR_CODE", "expected": ["WORKING"]}"#;
     ProviderCase::new(Waha::new("g.us"), fake.settings(), InProcess(fake))
         .sending(|request| request.url.contains("/api/send"))
-        // One that needs no look for the ninth digit.
+        // A number that needs no check for the ninth digit.
         .to("351912345678")
         .answering(400, "{}", Expected::Refused)
         .answering(401, "{}", Expected::Connection)

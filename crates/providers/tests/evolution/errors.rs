@@ -1,4 +1,4 @@
-//! What each answer to a send means for the message.
+//! The failure for each answer to a send.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::scene::{Scene, connection, text_to, text_to_group};
 
 const PERSON: &str = "5534991234567";
 
-/// How a send ends that is answered with an error of this `message`.
+/// The failure of a send that is answered with an error with this `message`.
 async fn failed(status: u16, message: Value) -> SendFailure {
     answered(status, FakeEvolution::error(status, &message)).await
 }
@@ -49,7 +49,7 @@ async fn a_text_of_a_400_says_nothing_of_whether_it_was_sent() {
         json!([]),
         json!([{"jid": "553491234567@s.whatsapp.net", "exists": true}]),
         json!([7]),
-        // Only the check of a body writes lists in a list.
+        // Only the validation of a body writes lists in a list.
         json!("instance requires property \"number\""),
         json!(["instance requires property \"text\""]),
         json!(["Text is required"]),
@@ -110,7 +110,7 @@ async fn keys_instances_and_licences_are_the_connections_fault() {
     assert_eq!(class(&failed(403, json!("Forbidden")).await), expected);
     assert_eq!(class(&failed(404, none.clone()).await), expected);
     assert_eq!(class(&failed(400, none).await), expected);
-    // An address that forwards, or that is somebody else's.
+    // A redirect, or the address of another server.
     assert_eq!(class(&answered(301, Value::Null).await), expected);
     assert_eq!(class(&answered(404, json!({"message": "no such page"})).await), expected);
 }
@@ -211,7 +211,7 @@ async fn what_the_gateway_cannot_take_is_refused_without_a_call() {
     };
     let failure = scene.send(&template).await.expect_err("refused");
     assert_eq!(class(&failure), ("refused", DeliveryCode::TemplateRejected));
-    // The gateway would take so many digits for a group.
+    // The gateway would treat so many digits as a group.
     for recipient in ["BR.13491208655302741918", "1234567890123456789", "", "1@newsletter"] {
         let failure = scene.send(&text_to(recipient, "Oi")).await.expect_err("refused");
         assert_eq!(class(&failure), ("refused", DeliveryCode::RecipientUnreachable));

@@ -1,4 +1,4 @@
-//! The gateway's events other than messages from people.
+//! The gateway's events, except messages from people.
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::GatewayEvent;

@@ -42,7 +42,7 @@ async fn a_text_goes_out_comes_far_and_is_answered() {
         }
         other => panic!("not a message: {other:?}"),
     }
-    // What the channel calls the person is what is sent to from now on.
+    // Further sends use the channel's name for the person.
     scene.send(&text_to("553491234567", "Tudo bem?")).await.expect("sent");
     assert_eq!(scene.fake.accepted()[1].remote_jid, sent[0].remote_jid);
     assert_eq!(scene.fake.violations(), [""; 0]);

@@ -1,4 +1,4 @@
-//! Nothing that a gateway sends or answers makes the adapter panic.
+//! No webhook and no answer makes the adapter panic.
 
 use proptest::prelude::*;
 use recado_core::Timestamp;
@@ -129,7 +129,7 @@ fn receive(scene: &Scene, event: &str, data: Value) {
     let reported =
         scene.provider.receive(&scene.connection, &webhook).expect("it is verified JSON");
     for one in reported.into_iter().filter_map(|received| received.event.ok()) {
-        // What is passed on can be printed and compared.
+        // The events can be printed and compared.
         assert_eq!(format!("{one:?}"), format!("{:?}", one.clone()));
     }
 }

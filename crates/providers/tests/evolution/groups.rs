@@ -117,7 +117,7 @@ async fn the_role_is_asked_for_where_it_decides_and_the_list_does_not_tell_it() 
     scene.fake.list_no_participants();
     scene.fake.add_group(announcing("1@g.us", admin()));
     scene.fake.add_group(announcing("2@g.us", json!([{"id": "7@lid", "admin": "admin"}])));
-    // Nobody knows of the third, and the others are not asked for.
+    // The role in the third is unknown, and no more are requested.
     scene.fake.add_group(announcing("3@g.us", json!(["5511987654000@s.whatsapp.net"])));
     scene.fake.add_group(group("4@g.us", admin()));
     let mut community = announcing("5@g.us", admin());

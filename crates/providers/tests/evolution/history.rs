@@ -1,4 +1,4 @@
-//! The gateway's history: what was missed, and the search for an uncertain send.
+//! The gateway's history: missed events, and the search for a send with an unknown outcome.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Incoming, Missed, Provider, ProviderError};
@@ -24,7 +24,7 @@ async fn missed(scene: &Scene, from: i64, to: i64) -> Missed {
     pulled
 }
 
-/// What events say, in short.
+/// Short texts of events.
 fn short(events: &[Incoming]) -> Vec<String> {
     let text = |content: &Option<String>| content.clone().unwrap_or_default();
     let short = |event: &Incoming| match event {

@@ -1,4 +1,4 @@
-//! Who a message is from: four versions write people who are known by LID in four ways.
+//! The sender of a message: four versions write people with a LID in four ways.
 
 use recado_core::gateway::GatewayEvent;
 use recado_testkit::gateways::EvolutionVersion;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::scene::Scene;
 
 const PHONE: &str = "5534991234567";
-/// As the channel knows it.
+/// The channel's form of the number.
 const CANONICAL: &str = "553491234567";
 const LID: &str = "123456@lid";
 

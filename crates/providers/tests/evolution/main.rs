@@ -1,4 +1,4 @@
-//! The adapter of Evolution API, by the shapes that its versions send.
+//! The adapter of Evolution API, with the shapes that its versions send.
 #![cfg(feature = "evolution")]
 
 mod errors;

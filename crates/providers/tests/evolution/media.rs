@@ -36,7 +36,7 @@ async fn a_file_that_came_inside_the_webhook_is_not_asked_for() {
     let picture = Ok(MediaFile::Bytes(b"a picture".to_vec()));
     assert_eq!(media(&scene, &source, 9).await, picture);
     assert_eq!(scene.fake.requests(), 0);
-    // Only once is it at hand: then the gateway may have it, or not.
+    // The cache returns it only once; then it is requested from the gateway.
     assert_eq!(media(&scene, &source, 9).await, Ok(MediaFile::Gone));
     assert_eq!(scene.fake.requests(), 1);
     scene.message(record.clone());

@@ -1,4 +1,4 @@
-//! What messages say, by each kind that the gateway passes on.
+//! The content of messages, for each kind that the gateway passes on.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia, GatewayEvent, GatewayMessage};
@@ -236,7 +236,7 @@ fn the_protocols_other_records_are_left_out() {
         json!({"protocolMessage": revoke}),
         json!({"protocolMessage": {"type": "EPHEMERAL_SETTING", "ephemeralExpiration": 86400}}),
         json!({"protocolMessage": null}),
-        // What was written beneath a file is not the text of a message.
+        // The caption of a file is not the text of a message.
         json!({"protocolMessage": {"key": {"id": "3A00"}, "type": 14,
             "editedMessage": {"imageMessage": {"caption": "Veja bem"}}}}),
         json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"}, "messageContextInfo": {}}),

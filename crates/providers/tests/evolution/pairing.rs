@@ -106,7 +106,7 @@ async fn a_gateway_that_cannot_be_asked_tells_nothing() {
     transport.then(Err(TransportError::Refused)).then_json(500, &json!({}));
     transport.then_json(503, &json!({"error": "busy"})).then_json(200, &json!({"instance": 7}));
     transport.then_json(200, &json!({"instance": {"state": "asleep"}}));
-    // Pages of somebody who is not the gateway, or does not know the question.
+    // Answers of another server, or of a gateway without this operation.
     transport.then_json(404, &json!({"message": "Cannot GET /instance"}));
     transport.then_json(301, &json!(null)).then_json(405, &json!({})).then_json(403, &json!({}));
     for _ in 0..9 {

@@ -1,4 +1,4 @@
-//! A connection to the gateway, and shorter ways to ask.
+//! A connection to the gateway, and helper functions for calls.
 
 use recado_core::Timestamp;
 use recado_core::connections::{
@@ -55,17 +55,17 @@ impl Scene {
         received.expect("verified").into_iter().map(|one| one.event).collect()
     }
 
-    /// What the adapter makes of an event of the gateway.
+    /// The neutral events of an event of the gateway.
     pub(crate) fn reported(&self, event: &str, data: Value) -> Vec<Incoming> {
         self.receive(&self.fake.webhook(event, data))
     }
 
-    /// The one event that it makes of it.
+    /// The only neutral event of an event of the gateway.
     pub(crate) fn event(&self, event: &str, data: Value) -> GatewayEvent {
         only(self.reported(event, data))
     }
 
-    /// The one message that it makes of it.
+    /// The only message of an event of the gateway.
     pub(crate) fn message(&self, data: Value) -> GatewayMessage {
         match self.event("messages.upsert", data) {
             GatewayEvent::Message(message) => message,

@@ -10,7 +10,7 @@ fn with_query(webhook: &ProviderWebhook, query: &[(&str, &str)]) -> ProviderWebh
     ProviderWebhook { query: query.collect(), ..webhook.clone() }
 }
 
-/// What the head and the whole of a webhook are answered.
+/// The results for a webhook without its body, and for the whole webhook.
 fn verdicts(scene: &Scene, webhook: &ProviderWebhook) -> [Result<(), WebhookRefused>; 2] {
     let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
     [

@@ -1,4 +1,4 @@
-//! What has to hold after every run.
+//! The conditions that hold after every run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn is_out(message: &Message) -> bool {
     matches!(message.status, MessageStatus::Sent | MessageStatus::Delivered | MessageStatus::Read)
 }
 
-/// No message waits for a process that will never come back.
+/// No message stays pending after its process has ended.
 pub fn nothing_is_pending(world: &World) {
     for message in messages(world) {
         assert_ne!(message.status, MessageStatus::Pending, "{message:?}");
@@ -49,7 +49,7 @@ pub fn nothing_is_pending(world: &World) {
     }
 }
 
-/// All of it.
+/// Checks all conditions.
 pub fn check(world: &World) -> Tally {
     assert_eq!(world.fake.violations(), Vec::<String>::new());
     nothing_is_pending(world);
@@ -61,7 +61,7 @@ pub fn check(world: &World) -> Tally {
     facts.tally(proved)
 }
 
-/// What is known of a run in the end.
+/// The state at the end of a run.
 struct Facts<'a> {
     world: &'a World,
     messages: Vec<Message>,
@@ -87,7 +87,7 @@ impl<'a> Facts<'a> {
         self.messages.iter().filter(|m| m.content.as_deref() == Some(text)).collect()
     }
 
-    /// Whether only one order says this.
+    /// Whether only one order has this text.
     fn is_alone(&self, text: &str) -> bool {
         self.world.orders.iter().filter(|order| order.text == text).count() == 1
     }
@@ -96,7 +96,7 @@ impl<'a> Facts<'a> {
         self.messages.iter().find(|message| message.id == id).expect("what was answered is there")
     }
 
-    /// Whether the message that arrived as the `place`-th failed on its way.
+    /// Whether the gateway reports that the message with this id failed.
     fn fails(&self, id: &str) -> bool {
         let index = self.arrived.iter().position(|arrived| arrived.id == id);
         index.is_some_and(|index| self.world.failing.contains(&index))
@@ -126,7 +126,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// (2, 3) What programs were answered is what happened.
+    /// (2, 3) The answers to programs are true.
     fn every_answer_is_true(&self) {
         let calls = self.world.calls.borrow();
         let mut answers: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
@@ -142,7 +142,8 @@ impl<'a> Facts<'a> {
                     assert_eq!(arrivals.iter().filter(its).count(), 1, "{message:?}");
                     assert!(!is_alone || arrivals.len() == 1, "{message:?}");
                     let failed = !is_out(message) && self.fails(provider_id.as_str());
-                    // A report of its failure names it too, and the gateway took it all the same.
+                    // A report of its failure names its id too; the gateway accepted it all the
+                    // same.
                     assert!(is_out(message) || failed, "{message:?}");
                 }
                 Answer::Failed(id, failure) => {
@@ -174,7 +175,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// (2) What is known of a message is true.
+    /// (2) The stored status of a message is true.
     fn every_status_is_true(&self) {
         let mut ids = BTreeSet::new();
         for message in &self.messages {
@@ -183,8 +184,8 @@ impl<'a> Facts<'a> {
                 assert!(!is_out(message), "sent without an id: {message:?}");
                 continue;
             };
-            // Of two messages that say the same, one that hangs for longer than proofs are compared
-            // by may be taken for the other where the gateway takes no reference.
+            // If the gateway accepts no reference, and of two messages with the same text one is
+            // delayed for longer than the tolerance of proofs, it may be matched to the other.
             let is_news = ids.insert(provider_id.as_str().to_owned());
             assert!(is_news || !self.is_alone(text), "an id twice: {message:?}");
             let arrivals = self.arrivals(text);
@@ -194,7 +195,8 @@ impl<'a> Facts<'a> {
                 assert_eq!(reference, message.id, "another's proof: {message:?}");
             }
             if message.status == MessageStatus::Failed {
-                // A report of the failure is what named it; of an uncertain end that is no proof.
+                // The id came from a report of a failure, which does not prove a send with an
+                // unknown outcome.
                 assert!(self.fails(provider_id.as_str()), "nobody said it: {message:?}");
             }
         }
@@ -209,7 +211,7 @@ impl<'a> Facts<'a> {
         self.proofs_are_heard();
     }
 
-    /// A proof that names our own id of its message is never lost.
+    /// A proof that contains the message's own id is never lost.
     fn proofs_are_heard(&self) {
         for index in self.world.proved.borrow().iter() {
             if let Some(id) = self.arrived[*index].reference {
@@ -249,7 +251,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether a message may move so.
+/// Whether a message's status may change in this way.
 fn may_move(from: MessageStatus, uncertain: bool, to: MessageStatus) -> bool {
     use MessageStatus::{Delivered, Failed, Pending, Read, Sent};
     match (from, to) {
@@ -259,8 +261,8 @@ fn may_move(from: MessageStatus, uncertain: bool, to: MessageStatus) -> bool {
     }
 }
 
-/// (5) `message.sent` once at most, and each change told once, from where the last one ended. Tells
-/// how many messages were uncertain and then proved.
+/// (5) At most one `message.sent`, and one event for each change, which begins with the status of
+/// the previous one. Returns how many messages were uncertain and then proved.
 fn statuses_move_forward(world: &World, messages: &[Message]) -> u64 {
     let mut proved = 0;
     let events = world.model.events(world.company);
@@ -293,7 +295,7 @@ fn statuses_move_forward(world: &World, messages: &[Message]) -> u64 {
             uncertain = data["error_type"] == "delivery_uncertain";
         }
         assert_eq!(status, message.status, "{reported:?}");
-        // That it surely failed is no other status, so that nothing tells it (R137).
+        // A certain failure after an uncertain one is the same status, so there is no event (R137).
         let is_known_now = uncertain && message.status == MessageStatus::Failed;
         assert!(uncertain == is_uncertain(message) || is_known_now, "{reported:?}");
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::gateway::PHONES;
 
-/// What a program wants to be sent once.
+/// A message that a program sends once.
 #[derive(Clone, Debug)]
 pub struct Order {
     pub person: usize,
@@ -19,7 +19,7 @@ pub struct Order {
     pub key: Option<String>,
 }
 
-/// What a call was answered.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Nothing yet, or never: its process died.
@@ -34,7 +34,7 @@ pub enum Answer {
     Refused(String),
     /// The answer of the first call again.
     Replayed(String),
-    /// The first call with the key is under way, or it is not known what it did.
+    /// The first call with the key is under way, or its outcome is unknown.
     HeldOff,
     /// The store failed.
     Unavailable,
@@ -64,7 +64,7 @@ impl Answer {
     }
 }
 
-/// Makes one call, as a server does that gets it.
+/// Makes one call, in the way of a server.
 pub async fn call(app: Recado, caller: Caller, order: Order) -> Answer {
     let wanted = json!({"to": PHONES[order.person], "message": order.text});
     let hash = hash_of(wanted.to_string().as_bytes());

@@ -1,9 +1,9 @@
-//! Chance that is the same in every run of a seed.
+//! Random numbers that are the same in every run of a seed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// SplitMix64. Clones draw from the same numbers.
+/// SplitMix64. Clones share one sequence.
 #[derive(Clone, Debug)]
 pub struct Dice(Arc<AtomicU64>);
 

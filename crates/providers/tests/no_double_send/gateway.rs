@@ -1,4 +1,4 @@
-//! The three gateways behind one face.
+//! The three gateways with one interface.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 
-/// The people that are written to: a Brazilian mobile whose ninth digit the channel drops, one whose
-/// ninth digit it keeps, and somebody abroad.
+/// The recipients: a Brazilian mobile whose ninth digit the channel drops, one whose ninth digit it
+/// keeps, and a number of another country.
 pub const PHONES: [&str; 3] = ["+5534991230001", "+5511987650002", "+351912345678"];
-/// What the channel calls them.
+/// The channel's names for them.
 const NAMES: [&str; 3] = ["553491230001", "5511987650002", "351912345678"];
 
 /// A gateway of one of the three kinds. Clones share everything.
@@ -34,16 +34,16 @@ pub enum Fake {
     Evolution(FakeEvolution),
 }
 
-/// A message that a gateway took.
+/// A message that a gateway accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
     pub id: String,
     pub text: String,
-    /// Our id of it, where the gateway takes one.
+    /// Its message id, if the gateway accepts one.
     pub reference: Option<MessageId>,
 }
 
-/// What a gateway reports of a message.
+/// A gateway's report about a message.
 #[derive(Clone, Debug)]
 pub struct Reported {
     pub webhook: SignedWebhook,
@@ -52,7 +52,7 @@ pub struct Reported {
 }
 
 impl Fake {
-    /// Each kind has its turn; the rest is chance.
+    /// The kind follows from the seed; the rest is random.
     pub fn of(seed: u64, dice: &Dice) -> Self {
         match seed % 3 {
             0 => Self::Cloud(FakeCloud::new()),
@@ -81,8 +81,8 @@ impl Fake {
         }
     }
 
-    /// Whether every message comes with our own id of it. Where the gateway must first be asked
-    /// whether it takes one, a message goes without it if the question fails.
+    /// Whether every message is sent with its message id. If the adapter must first request whether
+    /// the gateway accepts one, a message is sent without it when that request fails.
     pub const fn always_gets_references(&self) -> bool {
         matches!(self, Self::Cloud(_))
     }
@@ -101,7 +101,7 @@ impl Fake {
             "identifier": "551140028922", "settings": settings, "status": "connected"}))
     }
 
-    /// The adapters of a process, which know nothing of those of another one.
+    /// The adapters of a process, which share nothing with those of another one.
     pub fn providers() -> Providers {
         Providers::none()
             .with(Arc::new(CloudApi::new()))
@@ -141,7 +141,7 @@ impl Fake {
         }
     }
 
-    /// What it was instructed to send, if a request is one that sends.
+    /// The text of a request, if it is one that sends.
     pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
         let (path, index): (&str, &[&str]) = match self {
             Self::Cloud(_) => ("/messages", &["text", "body"]),
@@ -156,7 +156,7 @@ impl Fake {
         Some(text.and_then(Value::as_str).expect("a send has a text").to_owned())
     }
 
-    /// Every message that it took, in order.
+    /// Every message that it accepted, in order.
     pub fn arrived(&self) -> Vec<Arrived> {
         match self {
             Self::Cloud(fake) => fake
@@ -193,7 +193,7 @@ impl Fake {
         }
     }
 
-    /// What it does with a message. An error that leaves no doubt never follows an acceptance.
+    /// The behaviour for a message. A certain failure never follows an acceptance.
     pub fn behaviour(&self, dice: &Dice) -> SendBehaviour {
         match dice.below(16) {
             0 => SendBehaviour::AcceptThenDrop,
@@ -209,7 +209,7 @@ impl Fake {
         }
     }
 
-    /// An answer after which nobody knows.
+    /// An answer after which the outcome is unknown.
     fn doubtful(
         &self,
         dice: &Dice,
@@ -244,7 +244,7 @@ impl Fake {
         with(status, body)
     }
 
-    /// A refusal: the message was not taken.
+    /// A refusal: the message was not accepted.
     fn sure(&self, dice: &Dice) -> SendBehaviour {
         let (status, body) = match self {
             Self::Cloud(_) => {
@@ -271,8 +271,7 @@ impl Fake {
         SendBehaviour::Error(status, body)
     }
 
-    /// Everything that it will tell of the message that it took as the `place`-th: how far it came,
-    /// or that it failed.
+    /// All reports about the accepted message with this index: its statuses, or its failure.
     pub fn reports(&self, index: usize, fails: bool, now: Timestamp) -> Vec<Reported> {
         let reported = |webhook, proves| Reported { webhook, proves };
         match self {
@@ -312,7 +311,7 @@ impl Fake {
         }
     }
 
-    /// A person writes.
+    /// The webhook of a message from a person.
     pub fn reply(&self, person: usize, n: usize, now: Timestamp) -> SignedWebhook {
         let name = NAMES[person];
         match self {
@@ -325,7 +324,7 @@ impl Fake {
         }
     }
 
-    /// The operator writes the same on the phone.
+    /// The webhook of a message that the operator wrote on the phone.
     pub fn typed(&self, person: usize, text: &str, n: usize, now: Timestamp) -> SignedWebhook {
         let name = NAMES[person];
         match self {

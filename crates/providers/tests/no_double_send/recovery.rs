@@ -1,4 +1,4 @@
-//! A recovery that is itself cut off loses nothing.
+//! A recovery that is interrupted loses nothing.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};

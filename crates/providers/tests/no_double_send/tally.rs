@@ -1,31 +1,32 @@
-//! What happened in many runs: a proof about things that never happen would prove nothing.
+//! Counts of what happened in all runs, so that the tests can check that every kind of failure
+//! occurred.
 
 /// Counts over runs.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub runs: u64,
-    /// Requests that send, and those of them that were taken.
+    /// Requests that send, and those of them that were accepted.
     pub requests: u64,
     pub accepted: u64,
-    /// Messages by how they ended.
+    /// Messages by their final status.
     pub sent: u64,
     pub failed: u64,
     pub uncertain: u64,
-    /// Messages that were taken and of which nobody knows it in the end.
+    /// Messages that were accepted and are still uncertain in the end.
     pub unproved: u64,
     /// Messages that were uncertain and proved later.
     pub proved: u64,
-    /// Processes that died, and with them sends on their way.
+    /// Processes that died, and sends under way in them.
     pub died: u64,
     pub cut_off: u64,
-    /// Repeats that were answered from memory, and those that were refused.
+    /// Repeats that got the remembered answer, and those that were refused.
     pub replayed: u64,
     pub held_off: u64,
-    /// Webhooks that were taken.
+    /// Webhooks that were accepted.
     pub webhooks: u64,
-    /// Requests that arrived after nobody waited for them any more.
+    /// Requests that arrived after their sender had stopped waiting.
     pub late: u64,
-    /// Sends that were not stored, so not made.
+    /// Sends that were not stored, and so not made.
     pub not_stored: u64,
 }
 
@@ -53,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Everything that can go wrong has happened often.
+    /// Asserts that every kind of failure has occurred often.
     pub fn assert_enough(&self) {
         let counts = [
             ("sent", self.sent),

@@ -10,20 +10,20 @@ use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, Trans
 use crate::dice::Dice;
 use crate::gateway::Fake;
 
-/// What the network has seen.
+/// The state of the network.
 #[derive(Debug, Default)]
 struct Log {
-    /// What was in every request that sends, in order.
+    /// The text of every request that sends, in order.
     sends: Vec<String>,
-    /// Requests that are still under way although nobody waits for them.
+    /// Requests that are still under way although their sender has stopped waiting.
     late: Vec<OutboundRequest>,
     /// How many requests that send have reached the gateway.
     arrived: usize,
-    /// Whether nothing goes wrong any more.
+    /// Whether failures are turned off.
     calm: bool,
 }
 
-/// The way to a gateway. Clones share everything.
+/// The network to a gateway. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Wire {
     fake: Fake,
@@ -31,7 +31,7 @@ pub struct Wire {
     log: Arc<Mutex<Log>>,
 }
 
-/// Gives way to others so many times.
+/// Yields to other tasks so many times.
 struct Pause(usize);
 
 impl Future for Pause {
@@ -47,7 +47,7 @@ impl Future for Pause {
     }
 }
 
-/// A request on its way: one whose sender dies may arrive all the same.
+/// A request under way: it may arrive although its sender has died.
 struct Travelling<'a> {
     wire: &'a Wire,
     request: Option<OutboundRequest>,
@@ -72,12 +72,12 @@ impl Wire {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was in every request that sends, in order.
+    /// The text of every request that sends, in order.
     pub fn sends(&self) -> Vec<String> {
         self.log().sends.clone()
     }
 
-    /// Lets nothing go wrong any more.
+    /// Turns failures off.
     pub fn calm(&self) {
         self.log().calm = true;
     }
@@ -87,7 +87,7 @@ impl Wire {
         self.log().arrived
     }
 
-    /// Takes a request out that nobody waits for any more, to be handed to the gateway.
+    /// Takes out a request whose sender has stopped waiting, so that the gateway gets it.
     pub fn take_late(&self) -> Option<OutboundRequest> {
         let mut log = self.log();
         if log.late.is_empty() {

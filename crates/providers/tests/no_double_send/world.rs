@@ -1,4 +1,4 @@
-//! One run: processes on one database, a gateway, programs that send, and chance.
+//! One run: processes on one database, a gateway, programs that send, and random decisions.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -27,10 +27,10 @@ use crate::wire::Wire;
 /// The most orders of a run, and the most steps.
 const ORDERS: usize = 6;
 const STEPS: usize = 90;
-/// How many seconds a commit may go on at the database whose connection broke.
+/// How many seconds a commit may go on at the database after its connection broke.
 const COMMIT_LASTS: u64 = 45;
 
-/// Something that a process does.
+/// A task of a process.
 struct Task {
     process: usize,
     is_send: bool,
@@ -40,7 +40,7 @@ struct Task {
 /// A webhook that waits to be sent, perhaps again.
 struct Hook {
     webhook: SignedWebhook,
-    /// The message that it proves, by its place among those that the gateway took.
+    /// The message that it proves, by its index at the gateway.
     proves: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub struct World {
     pub company: CompanyId,
     caller: Caller,
     connection: ConnectionId,
-    /// The processes that live, by number.
+    /// The running processes, by number.
     processes: Vec<(usize, Recado)>,
     started: u64,
     seed: u64,
@@ -69,15 +69,15 @@ pub struct World {
     pub orders: Vec<Order>,
     pub calls: Rc<RefCell<Vec<Call>>>,
     hooks: Vec<Hook>,
-    /// The messages, by their place at the gateway, of which a proof was taken.
+    /// The messages, by their index at the gateway, of which a proof was accepted.
     pub proved: Rc<RefCell<BTreeSet<usize>>>,
-    /// The messages, by their place at the gateway, that fail on their way.
+    /// The messages, by their index at the gateway, that fail after they were accepted.
     pub failing: BTreeSet<usize>,
     taken: Rc<RefCell<u64>>,
-    /// How many seconds have passed since the last commits landed that nobody waited for.
+    /// How many seconds have passed since abandoned commits were last completed.
     unlanded: u64,
-    /// How many requests had reached the gateway, and how many messages it had taken, when it was
-    /// last looked at.
+    /// How many requests had reached the gateway, and how many messages it had accepted, at the
+    /// last check.
     seen: (usize, usize),
     said: usize,
     pub died: u64,
@@ -85,7 +85,7 @@ pub struct World {
     pub late: u64,
 }
 
-/// Runs something to its end that waits for nobody.
+/// Runs a future to its end that never waits for another task.
 pub fn finish<T>(work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut context = Context::from_waker(Waker::noop());
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// Everything that chance decides.
+    /// All random steps.
     pub fn play(&mut self) {
         let breaks = self.dice.below(3) > 0;
         if self.dice.one_in(2) {
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Everything heals, whoever is left dies, and another process puts it right.
+    /// Failures are turned off, the remaining processes end, and another process recovers.
     pub fn end(&mut self) {
         self.store.heal();
         self.wire.calm();
@@ -210,7 +210,7 @@ impl World {
         }
     }
 
-    /// Whoever is left lives on to the end of what it does, and puts right what it can.
+    /// The remaining processes complete their tasks and recover.
     fn live_on(&mut self) {
         self.work_off();
         self.clock.advance(LEASE + Duration::from_secs(1));
@@ -223,7 +223,7 @@ impl World {
         crate::checks::nothing_is_pending(self);
     }
 
-    /// What there is to see of a run.
+    /// The observable events of a run.
     pub fn trace(&self) -> Vec<String> {
         let mut trace = self.wire.sends();
         trace.extend(self.fake.arrived().iter().map(|arrived| format!("{arrived:?}")));
@@ -251,7 +251,7 @@ impl World {
         self.tasks.push(Task { process, is_send, work: Box::pin(work(app)) });
     }
 
-    /// Lets one of those who have something to do go on for a while.
+    /// Runs one random task for a while.
     fn turn(&mut self) {
         if self.tasks.is_empty() {
             return;
@@ -266,7 +266,7 @@ impl World {
         }
     }
 
-    /// Lets everybody go on to the end.
+    /// Runs all tasks to the end.
     fn work_off(&mut self) {
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..10_000 {
@@ -293,7 +293,7 @@ impl World {
             let key = self.dice.one_in(2).then(|| format!("key-{n}"));
             let again = n > 0 && key.is_none() && self.dice.one_in(8);
             let (person, text) = match again.then(|| self.dice.pick(&self.orders).clone()) {
-                // The same once more, and meant so.
+                // The same message once more, as a new order.
                 Some(first) => (first.person, first.text),
                 None => (self.dice.below(PHONES.len()), format!("pedido {n}")),
             };
@@ -310,7 +310,7 @@ impl World {
         });
     }
 
-    /// Looks at what the gateway took meanwhile, and makes what it will tell of it.
+    /// Checks which messages the gateway has accepted since, and makes its reports about them.
     fn hear(&mut self) {
         let requests = self.wire.arrived();
         if requests == self.seen.0 {
@@ -332,7 +332,7 @@ impl World {
         self.seen = (requests, arrived);
     }
 
-    /// The gateway calls with something that it has to tell, perhaps not for the last time.
+    /// The gateway sends a webhook, which it may send again later.
     fn call_webhook(&mut self) {
         if self.hooks.is_empty() {
             return;
@@ -358,8 +358,8 @@ impl World {
         });
     }
 
-    /// Somebody writes to the company, or its operator writes on the phone, sometimes what a
-    /// program wrote too.
+    /// A person writes to the company, or its operator writes on the phone, sometimes the same text
+    /// as a program.
     fn say(&mut self) {
         self.said += 1;
         let (n, now) = (self.said, self.clock.now());
@@ -387,12 +387,12 @@ impl World {
         });
     }
 
-    /// Time passes; processes that hang do not say that they live.
+    /// Time passes; processes that hang do not renew their leases.
     fn let_time_pass(&mut self) {
         let seconds = *self.dice.pick(&[1, 1, 3, 5, 11, 35, 130, 700]);
         self.unlanded += seconds;
         if self.unlanded > COMMIT_LASTS {
-            // No commit goes on for longer than the core believes.
+            // No commit goes on for longer than the core assumes.
             let _ = finish(self.store.land());
             self.unlanded = 0;
         }
@@ -405,7 +405,7 @@ impl World {
         }
     }
 
-    /// A process dies with everything that it was doing; another one begins.
+    /// A process dies with all its tasks; another one starts.
     fn kill(&mut self) {
         let index = self.dice.below(self.processes.len());
         self.processes.swap(0, index);
@@ -423,14 +423,14 @@ impl World {
         self.died += 1;
     }
 
-    /// Somebody who waits for an answer goes away, and what was done for him is dropped.
+    /// A caller stops waiting for its answer, and its task is dropped.
     fn hang_up(&mut self) {
         if !self.tasks.is_empty() {
             drop(self.tasks.swap_remove(self.dice.below(self.tasks.len())));
         }
     }
 
-    /// Decides anew what fails of the database.
+    /// Chooses anew which operations of the database fail.
     fn break_store(&mut self) {
         let dice = self.dice.clone();
         match dice.below(3) {
@@ -449,7 +449,7 @@ impl World {
         }
     }
 
-    /// A request arrives that nobody waits for any more.
+    /// A request arrives whose sender has stopped waiting.
     fn arrive_late(&mut self) {
         if let Some(request) = self.wire.take_late() {
             self.late += 1;
@@ -458,7 +458,7 @@ impl World {
     }
 }
 
-/// A process.
+/// Starts a process.
 fn start(store: &FaultyStore, clock: &TestClock, wire: &Wire, seed: u64, number: u64) -> Recado {
     Recado::new(Parts {
         store: Arc::new(store.clone()),

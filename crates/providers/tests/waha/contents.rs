@@ -1,4 +1,4 @@
-//! What messages say and what kind they are.
+//! The type and content of messages.
 
 use recado_core::gateway::{Button, EventMedia, GatewayMessage};
 use recado_core::messages::MessageType;

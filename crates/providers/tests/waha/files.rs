@@ -76,7 +76,7 @@ fn a_source_names_the_message_only_where_the_gateway_can_be_asked_for_it() {
 #[tokio::test]
 async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
     let scene = Scene::new(WahaEngine::Gows);
-    // At the gateway's own address it does, beside the gateway's own operations.
+    // At the gateway's own address it gets the key, except below the gateway's own operations.
     let url = "http://waha.test:3000/media/x.jpg";
     assert!(fetch(&scene, url, 10).await.is_ok());
     let asked = scene.waha.requests().remove(0);

@@ -1,4 +1,4 @@
-//! Looking for messages whose sends ended uncertainly.
+//! Searching for messages whose sends have an unknown outcome.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn what_the_gateway_has_was_sent_unless_it_failed() {
         let scene = Scene::new(engine);
         scene.send(1, LISBON).await.expect("accepted");
         let raw = scene.waha.accepted()[0].raw_id.clone();
-        // An acceptance says no more than that it waits, with ack 0.
+        // An acceptance only means that the message waits, with ack 0.
         for (ack, is_proof) in [(0, true), (-1, false), (1, true), (3, true)] {
             let _ = scene.waha.webhook_ack(&raw, ack);
             let expected = is_proof.then(|| raw.clone());

@@ -1,4 +1,4 @@
-//! Groups and communities in the words of every engine.
+//! Groups and communities in the forms of all engines.
 
 use recado_core::gateway::{GatewayEvent, Provider, ProviderError};
 use recado_core::groups::{Group, GroupCode};
@@ -138,7 +138,7 @@ async fn a_list_without_members_has_the_gateway_asked_who_may_write() {
             WahaGroup { is_admin: true, ..closed("200@g.us") },
             closed("300@g.us"),
         ]);
-        // An engine whose flags come with its members tells of no closed group.
+        // An engine that reports flags with the members does not report closed groups.
         let expected = if engine == WahaEngine::Webjs { vec![] } else { vec![200, 300] };
         let read = read(&scene).await.expect("it answers");
         let admins: Vec<bool> = read.iter().map(|group| group.is_admin).collect();

@@ -111,7 +111,8 @@ async fn an_engine_that_cannot_tell_is_not_asked_for_ever_and_others_are_asked_l
     assert!(matches!(missed(&scene, NOW).await, Err(ProviderError::Failed(_))));
 }
 
-/// What a pull makes of these answers to its questions for messages, and those questions' bounds.
+/// The result of a pull with these answers to its requests for messages, and the limits of those
+/// requests.
 async fn asked(answers: &[(u16, Value)]) -> (Result<Missed, ProviderError>, Vec<String>) {
     let scene = Scene::new(WahaEngine::Gows);
     let transport = ScriptedTransport::new();

@@ -1,4 +1,4 @@
-//! Messages to the paired number: who wrote them, and where.
+//! Messages to the paired number: their authors and chats.
 
 use recado_core::Timestamp;
 use recado_core::gateway::GatewayMessage;

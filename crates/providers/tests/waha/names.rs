@@ -1,4 +1,4 @@
-//! The phone that a LID hides.
+//! The phone of a LID.
 
 use recado_core::gateway::{Provider, ProviderError};
 use recado_testkit::ScriptedTransport;

@@ -1,4 +1,4 @@
-//! How sends end (D38).
+//! The outcomes of sends (D38).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
     (class, failure.failure().code)
 }
 
-/// A scene in which the engine is known already, so that the next request sends.
+/// A scene in which the engine is cached, so that the next request sends.
 async fn ready() -> Scene {
     let scene = Scene::new(WahaEngine::Gows);
     scene.send(99, LISBON).await.expect("accepted");

@@ -174,7 +174,7 @@ fn our_own_id_proves_a_message_that_the_gateway_has_forgotten_to_be_a_programs()
     };
     let status = status_of(scene.event("message.any", &payload(NOW)));
     assert_eq!(status.reference, Some(message_id(5)));
-    // A phone may make an id that looks like one of ours, but not with the time of its message.
+    // A phone may make an id of the form of assigned ones, but not with the time of its message.
     let long_ago = Timestamp::from_millis(1_600_000_000_000);
     let events = scene.events("message.any", &payload(long_ago));
     assert!(matches!(events[0], Ok(GatewayEvent::Echo(_))), "{events:?}");

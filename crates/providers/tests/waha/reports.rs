@@ -1,4 +1,4 @@
-//! What is reported of known messages, and events that mean nothing or are unknown.
+//! Events about known messages, and events that are ignored or unknown.
 
 use recado_core::Timestamp;
 use recado_core::gateway::GatewayEvent;

@@ -1,4 +1,4 @@
-//! Nothing that is signed makes the adapter panic, however odd it is.
+//! No signed body makes the adapter panic, however unusual it is.
 
 use proptest::prelude::*;
 use recado_core::gateway::Provider;
@@ -22,7 +22,7 @@ const EVENTS: [&str; 11] = [
     "unknown",
 ];
 
-/// A payload that has everything in it.
+/// A payload with every known field.
 fn everything() -> Value {
     inbound(json!({"id": "true_12036@g.us_3EB0_9@lid", "participant": "9@lid", "hasMedia": true,
         "media": {"url": "http://w/api/files/x", "mimetype": "image/jpeg", "filename": "x"},
@@ -37,7 +37,7 @@ fn everything() -> Value {
                 "listResponseMessage": {"singleSelectReply": {"selectedRowId": "x"}}}}}}}))
 }
 
-/// Where values stand in a payload.
+/// The paths of values in a payload.
 fn places(value: &Value, here: &str, all: &mut Vec<String>) {
     all.push(here.to_owned());
     match value {

@@ -1,4 +1,4 @@
-//! What is asked, and what is made of acceptances.
+//! The requests of sends, and the interpretation of acceptances.
 
 use recado_core::gateway::{Content, Outgoing, SendFailure};
 use recado_core::messages::DeliveryCode;
@@ -123,7 +123,7 @@ async fn a_changed_connection_has_its_numbers_checked_anew() {
     let mut scene = Scene::new(WahaEngine::Gows);
     scene.waha.set_number("5534991234567", Some("553491234567"));
     scene.send(1, "5534991234567").await.expect("accepted");
-    // Another session may know the number by its other form.
+    // Another session may have the number in its other form.
     scene.waha.set_number("5534991234567", Some("5534991234567"));
     scene.connection.updated_at = NOW.plus(Duration::from_secs(1));
     scene.send(2, "5534991234567").await.expect("accepted");
@@ -331,7 +331,7 @@ async fn a_session_that_tells_nothing_does_not_stop_the_send() {
 async fn a_number_that_the_channel_reported_is_written_to_without_a_check() {
     for number in ["553491234567", "5534991234567"] {
         let scene = Scene::new(WahaEngine::Gows);
-        // A check would say that nobody has it.
+        // A check would answer that the number is not on the channel.
         scene.waha.set_number(number, None);
         let heard = scene.waha.receive(&format!("{number}@c.us"), "Maria", "Oi");
         scene.take(&scene.waha.webhook_message(&heard)).expect("signed");
@@ -340,7 +340,7 @@ async fn a_number_that_the_channel_reported_is_written_to_without_a_check() {
         assert_eq!(scene.waha.accepted()[0].chat, format!("{number}@c.us"));
         scene.assert_clean();
     }
-    // Nor is one that only the channel writes so, by a process that has not heard it.
+    // A number in the channel's form is not checked either, by a process that has not cached it.
     let scene = Scene::new(WahaEngine::Gows);
     scene.waha.set_number("553491234567", None);
     scene.send(1, "553491234567").await.expect("accepted");

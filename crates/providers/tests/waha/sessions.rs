@@ -153,7 +153,7 @@ fn a_change_that_is_reported_late_or_again_is_doubted() {
     assert_eq!(reported(&failed), GatewayEvent::StateDoubtful, "older than what is known");
     assert_eq!(reported(&working), GatewayEvent::StateDoubtful, "told before");
     assert_eq!(reported(&later), GatewayEvent::Connection(ConnectionStatus::Disconnected));
-    // A gateway whose clock stands still is believed what changes.
+    // If a gateway's clock does not advance, changed states are accepted.
     let same = at(5, "WORKING");
     assert_eq!(reported(&same), GatewayEvent::Connection(ConnectionStatus::Connected));
     // Each connection has its own session.

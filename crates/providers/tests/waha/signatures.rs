@@ -9,7 +9,7 @@ use super::support::{Scene, connection, inbound};
 const SIGNATURE: &str = "x-webhook-hmac";
 const ALGORITHM: &str = "x-webhook-hmac-algorithm";
 
-/// What becomes of a call, and whether its head alone is refused already.
+/// The result of a call, and whether it is refused by its headers alone.
 fn outcome(scene: &Scene, webhook: &ProviderWebhook) -> (Result<usize, WebhookRefused>, bool) {
     let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
     let admitted = scene.adapter.admit(&scene.connection, &head);

@@ -16,7 +16,7 @@ use recado_testkit::gateways::{FakeWaha, InProcess, SignedWebhook, WahaEngine};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What the clocks of both sides say.
+/// The time of both clocks.
 pub const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 /// The suffix of group codes in these tests: not that of the channel.
 pub const SUFFIX: &str = "groups.example";
@@ -49,13 +49,13 @@ pub fn connection(settings: &Value) -> Connection {
     }
 }
 
-/// An id of ours that was made at [`NOW`].
+/// A message id that was made at [`NOW`].
 pub fn message_id(n: u8) -> MessageId {
     let millis = u64::try_from(NOW.millis()).expect("after 1970");
     MessageId::new(uuid::Builder::from_unix_timestamp_millis(millis, &[n; 10]).into_uuid())
 }
 
-/// An id of ours as the gateway gets it.
+/// A message id in the form that the gateway gets.
 pub fn raw_id(n: u8) -> String {
     message_id(n).uuid().simple().to_string().to_uppercase()
 }
@@ -107,13 +107,13 @@ impl Scene {
         self.adapter.receive(&self.connection, &webhook)
     }
 
-    /// What a webhook of this event reports.
+    /// The neutral events of a webhook with this event.
     pub fn events(&self, event: &str, payload: &Value) -> Vec<Incoming> {
         let received = self.take(&self.waha.webhook(event, payload)).expect("signed");
         received.into_iter().map(|received| received.event).collect()
     }
 
-    /// The only event that a webhook of this event tells.
+    /// The only neutral event of a webhook with this event.
     pub fn event(&self, event: &str, payload: &Value) -> GatewayEvent {
         let mut events = self.events(event, payload);
         assert_eq!(events.len(), 1, "{events:?}");
@@ -128,13 +128,13 @@ impl Scene {
         }
     }
 
-    /// The paths that were asked, without their common beginning, queries cut off.
+    /// The paths that were requested, without their common prefix and without queries.
     pub fn paths(&self) -> Vec<String> {
         let requests = self.waha.requests().into_iter();
         requests.map(|request| format!("{} {}", request.method, request.path)).collect()
     }
 
-    /// Nothing that was asked was wrong.
+    /// Asserts that no request was wrong.
     pub fn assert_clean(&self) {
         assert_eq!(self.waha.violations(), Vec::<String>::new());
     }
