@@ -1,4 +1,5 @@
-//! Recado inside an axum application: its own routes beside ours, one process, one port.
+//! Recado inside an axum application: the application's routes and Recado's in one process, on one
+//! port.
 //!
 //! ```sh
 //! cargo run -p embed-axum
@@ -14,7 +15,8 @@ use recado::http::{ApiCaller, ApiError, HttpOptions, RecadoHttp};
 use recado::secret::SecretText;
 use recado::{Background, Recado, Settings, SqliteStore};
 
-/// A route of the application: an API key says who calls, and errors answer as the API does.
+/// A route of the application: an API key identifies the caller, and errors have the form of the
+/// API.
 async fn hello(caller: ApiCaller, State(recado): State<Recado>) -> Result<String, ApiError> {
     let company = recado.access().company(caller.company()).await?;
     Ok(format!("Hello, {}\n", company.name))

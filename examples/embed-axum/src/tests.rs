@@ -1,4 +1,5 @@
-//! The application over a socket, with a slow gateway: what hang-ups and a stop leave behind.
+//! The application over a socket, with a slow gateway: the messages after hang-ups and after a
+//! stop.
 
 use std::time::Duration;
 
@@ -30,14 +31,14 @@ fn body(value: Value) -> Map<String, Value> {
     body
 }
 
-/// The application on a file, with a gateway in the test's hands.
+/// The application on a file, with a gateway that the test controls.
 struct Site {
     _folder: tempfile::TempDir,
     recado: Recado,
     gateway: ScriptedProvider,
     caller: Caller,
     key: String,
-    /// How many calls of the handler of its own have ended, were it by a hang-up.
+    /// How many calls of its own handler have ended, also by a hang-up.
     ended: watch::Sender<usize>,
 }
 
@@ -80,7 +81,7 @@ impl Site {
         (address, background)
     }
 
-    /// Begins a request that sends a message, and leaves it open.
+    /// Begins a request that sends a message, and does not wait for the answer.
     async fn begin(&self, address: SocketAddr, path: &str, to: &str) -> TcpStream {
         let mut stream = TcpStream::connect(address).await.expect("connected");
         let body = json!({"to": to, "message": "Oi"}).to_string();
@@ -110,7 +111,7 @@ impl Site {
     }
 }
 
-/// Counts a call when it ends, however it does.
+/// Counts a call when it ends in any way.
 struct Ended(watch::Sender<usize>);
 
 impl Drop for Ended {

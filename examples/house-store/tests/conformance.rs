@@ -1,4 +1,4 @@
-//! The store keeps the promises of its topics, and names what it does not have yet.
+//! The store keeps the promises of its topics, and names the methods that it does not have yet.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ async fn what_is_not_written_yet_answers_with_its_name() {
     assert!(error.to_string().ends_with("`ready` of `Upkeep` is not written yet"), "{error}");
 }
 
-/// The guide says that so much is enough to begin with.
+/// The guide states that this many lines are enough to begin with.
 #[test]
 fn the_store_has_150_lines_at_most() {
     let source = include_str!("../src/lib.rs");

@@ -1,4 +1,4 @@
-//! Counting the attempts at deliveries where they leave the process.
+//! Counting the attempts at deliveries in the transport.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, Trans
 const ATTEMPTS: &str = "recado_webhook_attempts_total";
 const DURATION: &str = "recado_webhook_attempt_duration_seconds";
 
-/// Says what the metrics mean; a recorder has to be installed before.
+/// Registers descriptions of the metrics; a recorder has to be installed before.
 pub(crate) fn describe() {
     describe_counter!(ATTEMPTS, Unit::Count, "Attempts at webhook deliveries, by outcome.");
     describe_histogram!(DURATION, Unit::Seconds, "How long attempts took, by outcome.");
@@ -20,7 +20,7 @@ pub(crate) fn describe() {
 /// decides (D53); all others pass through.
 pub(crate) struct CountedTransport(pub(crate) Arc<dyn Transport>);
 
-/// How an attempt is counted.
+/// The label under which an attempt is counted.
 fn outcome(answer: &Result<OutboundResponse, TransportError>) -> &'static str {
     match answer {
         Ok(response) if (200..300).contains(&response.status) => "delivered",

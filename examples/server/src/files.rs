@@ -10,10 +10,10 @@ use recado_runtime::S3Files;
 
 use crate::options::{ConfigError, DocumentStorage};
 
-/// How old a half-written file is before it counts as left behind by a crash.
+/// The age from which a partly written file counts as left by a crash.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Opens what `--documents` names. Nothing is created before the first document.
+/// Opens the storage that `--documents` names. Nothing is created before the first document.
 pub(crate) fn open(place: &DocumentStorage) -> Result<Arc<dyn Files>, ConfigError> {
     match place {
         DocumentStorage::Folder(path) => {

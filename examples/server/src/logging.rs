@@ -7,7 +7,7 @@ use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging what `filter` lets through; a logger that is already in place stays.
+/// Starts logging with `filter`; a logger that is already installed stays.
 pub(crate) fn start(filter: &str) {
     let filter = EnvFilter::builder().parse_lossy(filter);
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);

@@ -12,8 +12,8 @@ const SECONDS: [f64; 14] =
 const RESIDENT: &str = "process_resident_memory_bytes";
 const LEFT_SENT: &str = "recado_messages_left_sent";
 
-/// The recorder of this process, installed at the first call. Where an embedding program has set
-/// its own, ours stays empty and theirs gets everything.
+/// The recorder of this process, installed at the first call. If an embedding program has installed
+/// its own, this one stays empty, and the program's recorder gets everything.
 pub(crate) fn recorder() -> &'static PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(|| {
@@ -22,7 +22,7 @@ pub(crate) fn recorder() -> &'static PrometheusHandle {
             .expect("the bounds are not empty")
             .build_recorder();
         let handle = recorder.handle();
-        // An error means that another recorder is in place, which is as it should be.
+        // An error means that another recorder is installed, which then gets the metrics.
         let _ = metrics::set_global_recorder(recorder);
         crate::attempts::describe();
         describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the process");
@@ -36,7 +36,7 @@ pub(crate) fn recorder() -> &'static PrometheusHandle {
     })
 }
 
-/// Records how many messages are sent and no further.
+/// Records how many messages are left at `sent`.
 pub(crate) fn left_sent(count: u64) {
     #[expect(
         clippy::cast_precision_loss,
@@ -54,7 +54,7 @@ pub(crate) fn render() -> String {
     recorder.render()
 }
 
-/// Resident memory, where the system tells.
+/// Resident memory, if the system reports it.
 fn resident_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,8 +1,8 @@
-//! QR codes as PNG, for gateways that make no picture of theirs.
+//! QR codes as PNG, for gateways that make no picture of their codes.
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// What every PNG begins with.
+/// The first bytes of every PNG.
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The light modules around a code.
 const MARGIN: usize = 4;
@@ -13,7 +13,8 @@ const BLOCK: usize = 0xFFFF;
 
 /// The QR code of a text; `None` for one that is too long.
 pub(crate) fn png(text: &str) -> Option<Vec<u8>> {
-    // A screen damages nothing: the least correction gives the smallest code.
+    // A code on a screen is not damaged, so the lowest level of correction, with the smallest code,
+    // is enough.
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let side = code.width() + 2 * MARGIN;
     let pixels = u32::try_from(side * SCALE).ok()?;
@@ -27,7 +28,7 @@ pub(crate) fn png(text: &str) -> Option<Vec<u8>> {
     Some(png)
 }
 
-/// The rows of the picture, each behind the byte that says it is not filtered.
+/// The rows of the picture, each after the byte for "not filtered".
 fn rows(code: &QrCode, side: usize) -> Vec<u8> {
     let inner = MARGIN..side - MARGIN;
     let module = |x: usize, y: usize| {
@@ -40,7 +41,7 @@ fn rows(code: &QrCode, side: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Bytes as a zlib stream that leaves them as they are.
+/// Bytes as a zlib stream without compression.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut stream = vec![0x78, 0x01];
     let mut blocks = bytes.chunks(BLOCK).peekable();

@@ -37,7 +37,7 @@ impl StopSignals {
         }
         #[cfg(not(unix))]
         {
-            // Without a console there is nothing to wait for; the process is ended from outside.
+            // Without a console there is no signal to wait for; the process is ended from outside.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }

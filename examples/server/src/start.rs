@@ -20,17 +20,17 @@ use tokio::net::TcpListener;
 use crate::options::{ConfigError, Options};
 use crate::{metrics, qr_picture, wiring};
 
-/// How long what is in flight may take once a stop has begun.
+/// How long work in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
-/// How often the metrics get their upkeep.
+/// The interval of the metrics' upkeep.
 const METRICS: Duration = Duration::from_secs(2);
-/// How often it is counted which messages are sent and no further.
+/// The interval of counting messages that are left at `sent`.
 const LEFT_SENT: Duration = Duration::from_secs(60);
 
-/// Puts something else around a store.
+/// Wraps a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
 
-/// Parts that tests replace; `None` takes what the options say.
+/// Parts that tests replace; `None` uses the options.
 #[derive(Default)]
 pub struct Overrides {
     /// The time.
@@ -39,18 +39,18 @@ pub struct Overrides {
     pub ids: Option<Arc<dyn Ids>>,
     /// The bytes of documents.
     pub files: Option<Arc<dyn Files>>,
-    /// Calls to the outside.
+    /// Outbound calls.
     pub transport: Option<Arc<dyn Transport>>,
     /// Calls to gateways, which may be at private addresses; `None` takes `transport`, if that is
     /// there.
     pub gateway_transport: Option<Arc<dyn Transport>>,
-    /// The gateways that connections talk through.
+    /// The gateways of connections.
     pub providers: Option<Providers>,
     /// Wraps the store that was opened, for failures and pauses.
     pub wrap_store: Option<WrapStore>,
-    /// How long what is in flight may take once a stop has begun.
+    /// How long work in flight may take once a stop has begun.
     pub drain_timeout: Option<Duration>,
-    /// Leaves out the background loops, for tests that take their steps themselves.
+    /// Leaves out the background loops, for tests that run the steps themselves.
     pub no_background: bool,
 }
 
@@ -82,14 +82,14 @@ pub enum StartError {
     Listen {
         /// The address.
         addr: SocketAddr,
-        /// Why not.
+        /// The cause.
         #[source]
         error: io::Error,
     },
 }
 
-/// A server that runs in this process. Dropped without [`RunningServer::stop`], it stops at its leisure
-/// and nobody waits for it.
+/// A server that runs in this process. If it is dropped without [`RunningServer::stop`], it stops
+/// in the background, and nothing waits for that.
 #[derive(Debug)]
 pub struct RunningServer {
     /// The address it listens on.
@@ -106,8 +106,7 @@ impl RunningServer {
         format!("http://{}", self.addr)
     }
 
-    /// Waits until it serves no more without having been asked to stop, which only a defect can
-    /// bring about.
+    /// Waits until it ends before a stop, which only a defect can cause.
     pub async fn ended(&mut self) {
         self.background.ended().await;
     }
@@ -159,7 +158,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
     Ok(RunningServer { addr, recado, readiness, background })
 }
 
-/// The background work, with what keeps the metrics; no loop at all unless `runs`.
+/// The background work, with the loops for the metrics; no loop at all unless `runs`.
 fn spawn(
     recado: &Recado,
     reports: Option<Reports>,
@@ -192,8 +191,8 @@ fn spawn(
         .spawn()
 }
 
-/// The address that links begin with: the configured one, else the one listened on, where
-/// "anywhere" counts as this machine.
+/// The address that links begin with: the configured one, else the one listened on, with this
+/// machine in place of an unspecified address.
 pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
     if let Some(url) = &options.public_url {
         return url.clone();

@@ -30,12 +30,12 @@ pub(crate) struct Opened {
     limiter: Option<Arc<dyn Limiter>>,
 }
 
-/// Opens the database, and brings its schema up to date where `migrate` says so.
+/// Opens the database, and migrates its schema if `migrate` is true.
 pub(crate) async fn open(database: &DatabaseLocation, migrate: bool) -> Result<Opened, StartError> {
     match database {
         DatabaseLocation::Sqlite(path) => {
             let path = path.clone();
-            // Opening and migrating a file block.
+            // Opening and migrating a file are blocking.
             let opening = tokio::task::spawn_blocking(move || {
                 let store = SqliteStore::open(path).map_err(|e| StartError::Open(e.into()))?;
                 if migrate {
@@ -59,10 +59,10 @@ pub(crate) async fn open(database: &DatabaseLocation, migrate: bool) -> Result<O
     }
 }
 
-/// The core, and what the program has to hand to it.
+/// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
-    /// The simulated gateway's reports, unless the gateways are others.
+    /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn core(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
-    // The operator chose where gateways are, so they may be at home.
+    // Operators choose the addresses of gateways, so private addresses are allowed.
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport.unwrap_or_else(|| client(true));
     let transport =
@@ -124,12 +124,12 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings
 }
 
-/// A client for calls to the outside.
+/// A client for outbound calls.
 fn client(allow_private: bool) -> Arc<dyn Transport> {
     Arc::new(GuardedClient::new(ClientOptions { allow_private }))
 }
 
-/// The gateways that this program talks to, as the operator is shown them.
+/// The gateways of this program, as the operator API shows them.
 pub(crate) fn gateways(options: &Options) -> Vec<GatewayView> {
     let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) =
         (Arc::new(SystemClock), Arc::new(RandomIds::new()));
@@ -137,7 +137,7 @@ pub(crate) fn gateways(options: &Options) -> Vec<GatewayView> {
     providers.descriptions().map(GatewayView::new).collect()
 }
 
-/// The gateways that this program talks to. Group codes end with `@` and `group_suffix`.
+/// The gateways of this program. Group codes end with `@` and `group_suffix`.
 fn providers(
     clock: &Arc<dyn Clock>,
     ids: &Arc<dyn Ids>,

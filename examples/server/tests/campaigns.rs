@@ -1,4 +1,4 @@
-//! Campaigns and hooks by a whole process: its options, its end, its next life.
+//! Campaigns and hooks in a whole process: its options, its stop and its restart.
 #![cfg(unix)]
 
 mod common;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const TOKEN: &str = "operator-token";
 const SERVE: [&str; 3] = ["serve", "--operator-token", TOKEN];
-/// Long enough for any machine; nothing here takes it.
+/// A limit that no machine should reach.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn operator(addr: &str, method: &str, path: &str, body: &Value) -> Value {
@@ -48,7 +48,7 @@ fn campaign(addr: &str, phones: &[&str]) -> String {
     format!("{company}/campaigns/{campaign}")
 }
 
-/// Asks until what is answered will do.
+/// Repeats a request until the answer satisfies the condition.
 fn until(addr: &str, path: &str, will_do: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();
     loop {
@@ -57,7 +57,7 @@ fn until(addr: &str, path: &str, will_do: impl Fn(&Value) -> bool) -> Value {
             return answer;
         }
         assert!(begun.elapsed() < PATIENCE, "{answer}");
-        // Only so that asking does not keep the machine from working.
+        // Only so that the requests do not occupy the processor.
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -67,7 +67,7 @@ fn a_message_of_a_campaign_in_flight_is_finished_by_a_stop_and_the_next_process_
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(folder.path(), &SERVE, "listening");
     let addr = server.addr();
-    // Both are answered slowly, and given up after two seconds.
+    // Both are answered slowly, and time out after two seconds.
     let at = campaign(&addr, &["+5511990000005", "+5521990000005"]);
     operator(&addr, "POST", &format!("{at}/start"), &json!({}));
     let recipients = format!("{at}/recipients?status=sending");
@@ -92,7 +92,7 @@ fn a_message_of_a_campaign_in_flight_is_finished_by_a_stop_and_the_next_process_
     let messages = send(&addr, "GET", "/api/v1/messages", &[bearer], "").json()["data"].clone();
     assert_eq!(messages.as_array().map(Vec::len), Some(2), "{messages}");
     for message in messages.as_array().expect("a list") {
-        // The gateway said so; nobody had to give up on it.
+        // The gateway's answer is the cause, not a recovery.
         assert_eq!(message["error_message"], "the simulated gateway did not answer in time");
     }
     server.stop();

@@ -1,11 +1,11 @@
-//! The binary's configuration: where values come from, and what a wrong one answers.
+//! The binary's configuration: the sources of values, and the errors of invalid ones.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn recado() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
-    // Nothing of the machine that runs the tests counts.
+    // The environment of the machine that runs the tests must not matter.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("RECADO_") {
             command.env_remove(name);

@@ -1,4 +1,4 @@
-//! The demonstration: what it prints works, and a second start keeps it.
+//! The demonstration: its printed lines work, also after a second start.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Does what curl would do.
+/// Runs the line as curl would.
 fn run(line: &str) -> ScriptedAnswer {
     let (mut method, mut url, mut body) = (None, String::new(), String::new());
     let mut headers = Vec::new();
@@ -174,7 +174,7 @@ fn a_template_is_dispatched_and_a_campaign_reaches_everybody() {
             break campaign;
         }
         assert!(std::time::Instant::now() < deadline, "{campaign}");
-        // Only so that asking does not keep the machine from working.
+        // Only so that the requests do not occupy the processor.
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
     let counts = &finished["counts"];
@@ -196,7 +196,7 @@ fn the_first_lines_are_a_conversation_that_is_sent_read_resolved_and_reopened() 
         answer.json()
     };
     let sent = ok(&lines[0])["data"]["message_id"].clone();
-    // The reports come by themselves, within a fraction of a second.
+    // The reports come without a request, within a fraction of a second.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     loop {
         let newest = ok(&lines[1])["data"][0].clone();

@@ -1,5 +1,5 @@
-//! Real gateways and a whole process: they may be at private addresses, phones are paired from the
-//! command line, their webhooks are taken and counted.
+//! Real gateways and a whole process: private addresses are allowed, phones are paired from the
+//! command line, webhooks are accepted and counted.
 #![cfg(unix)]
 
 mod common;
@@ -20,8 +20,8 @@ const TOKEN: &str = "operator-token";
 /// Private destinations are not allowed here.
 const SERVE: [&str; 3] = ["serve", "--operator-token", TOKEN];
 
-/// A session of WAHA in this state, which a phone is paired with as soon as somebody saw its code;
-/// and the paths that it was asked for.
+/// A session of WAHA in this state, to which a phone is paired once its code was requested; and the
+/// requested paths.
 fn waha(mut state: &'static str) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

@@ -24,7 +24,7 @@ fn counts(summary: &Value) -> [u64; 4] {
         .map(|name| summary[name].as_u64().expect("a number"))
 }
 
-/// What the operator API answers on that database.
+/// An answer of the operator API on that database.
 fn operator(folder: &Path, method: &str, path: &str, body: &Value) -> Value {
     let server = Server::start(folder, &["serve", "--operator-token", "t"], "listening");
     let headers = ["Authorization: Bearer t".to_owned()];
@@ -35,7 +35,7 @@ fn operator(folder: &Path, method: &str, path: &str, body: &Value) -> Value {
     answer.json()
 }
 
-/// What the public API answers on that database.
+/// An answer of the public API on that database.
 fn public(folder: &Path, company: &str, path: &str) -> Value {
     let key = ["key", "create", "--company", company, "--name", "t", "--scopes", "all", "--json"];
     let key = done(folder, &key);

@@ -64,7 +64,7 @@ fn a_request_in_flight_is_finished_while_no_connection_is_accepted() {
     loop {
         match TcpStream::connect(&addr) {
             Err(error) => break assert_eq!(error.kind(), ErrorKind::ConnectionRefused),
-            // Accepted by the system before the server closed its door.
+            // The system accepted the connection before the server stopped listening.
             Ok(early) => drop(early),
         }
     }
@@ -124,7 +124,7 @@ fn a_message_in_flight_is_finished_and_the_lease_is_given_up() {
 
     let server = Server::start(folder.path(), &arguments, "listening");
     let message = messages(&server.addr(), &key)["data"][0].clone();
-    // The gateway said so; nobody had to find it.
+    // The gateway's answer is the cause, not a recovery.
     assert_eq!(message["error_type"], "delivery_uncertain");
     assert_eq!(message["error_message"], "the simulated gateway did not answer in time");
     server.stop();
@@ -178,9 +178,9 @@ fn a_message_of_a_process_that_was_killed_is_found_by_the_next() {
         if message["status"] != "pending" {
             break message;
         }
-        // The lease of the dead process lapses within ten seconds; the sweep is every other one.
+        // The lease of the dead process lapses within ten seconds; recovery runs every two seconds.
         assert!(begun.elapsed() < Duration::from_secs(40), "{message}");
-        // Only so that asking does not keep the machine from working.
+        // Only so that the requests do not occupy the processor.
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Deliveries to webhooks by a whole process: its options, its metrics, its end.
+//! Deliveries to webhooks by a whole process: its options, its metrics and its stop.
 #![cfg(unix)]
 
 mod common;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 const TOKEN: &str = "operator-token";
 const SERVE: [&str; 4] = ["serve", "--operator-token", TOKEN, "--allow-private-destinations=true"];
-/// Long enough for any machine; nothing here takes it.
+/// A limit that no machine should reach.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server's operator API about one company.
@@ -70,12 +70,12 @@ fn until<T>(mut found: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(begun.elapsed() < PATIENCE, "it does not come");
-        // Only so that asking does not keep the machine from working.
+        // Only so that the requests do not occupy the processor.
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Something that listens; each connection comes out once a whole request was read from it.
+/// A listener; each connection is returned once a whole request was read from it.
 fn receiver() -> (String, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -127,7 +127,7 @@ fn a_stop_finishes_and_records_the_attempt_in_flight_and_hands_everything_back()
     let delivery = operator.test(&url);
     let in_flight = arrived(&requests);
     server.signal("TERM");
-    // The stop has begun once nobody is let in any more.
+    // The stop has begun once no connection is accepted any more.
     until(|| match TcpStream::connect(&operator.addr) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(()),
         _ => None,
@@ -144,7 +144,7 @@ fn a_stop_finishes_and_records_the_attempt_in_flight_and_hands_everything_back()
     server.stop();
 }
 
-/// How many workers are known, and how many shards somebody owns.
+/// How many workers are stored, and how many shards have an owner.
 fn held(folder: &Path) -> (usize, usize) {
     let store = SqliteStore::open(folder.join("recado.db")).expect("it opens");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

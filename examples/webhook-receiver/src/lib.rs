@@ -1,9 +1,9 @@
-//! A small receiver of Recado's webhooks, to read and to copy from. The page on receiving,
-//! docs/webhooks.md, says why it does what it does.
+//! A small receiver of Recado's webhooks, to read and to copy from. The page docs/webhooks.md
+//! explains it.
 //!
 //! - [`Secrets`] verifies the signature over the raw body.
-//! - [`Seen`] knows what was taken already, in bounded memory.
-//! - [`receiver`] answers as soon as an event is handed over; what is done about it comes after.
+//! - [`Seen`] remembers which deliveries were accepted, in bounded memory.
+//! - [`receiver`] answers as soon as an event is queued; the event is processed afterwards.
 #![forbid(unsafe_code)]
 
 mod receiver;

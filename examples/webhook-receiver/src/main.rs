@@ -1,11 +1,11 @@
-//! Receives webhooks of Recado and prints what they tell.
+//! Receives webhooks of Recado and prints their events.
 //!
 //! ```sh
 //! WEBHOOK_SECRET=whsec_… cargo run -p webhook-receiver
 //! ```
 //!
-//! During a rotation set `WEBHOOK_SECRET_OLD` too. `LISTEN` is where to listen; 127.0.0.1:4000
-//! otherwise.
+//! During a rotation set `WEBHOOK_SECRET_OLD` too. `LISTEN` is the address to listen on;
+//! 127.0.0.1:4000 by default.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -13,13 +13,13 @@ use std::error::Error;
 use tokio::sync::mpsc::{Receiver as Events, channel};
 use webhook_receiver::{Event, Receiver, Secrets, receiver};
 
-/// How many events wait to be worked on, and how many deliveries are remembered.
+/// How many events may wait for processing, and how many deliveries are remembered.
 const WAITING: usize = 1_000;
 const REMEMBERED: usize = 10_000;
 
-/// The work, after the answer. This example only prints, and a crash loses what waits in memory: a
-/// receiver that must not lose anything writes the event to its database or queue before it answers,
-/// which is still fast, and works from there.
+/// Processes events after the answer. This example only prints, and a crash loses the events in
+/// memory. A receiver that must not lose events writes them to its database or queue before it
+/// answers, which is still fast, and processes them from there.
 async fn work(mut events: Events<Event>) {
     while let Some(event) = events.recv().await {
         println!("{} {} {}", event.timestamp, event.event, event.data);
@@ -40,11 +40,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = tokio::net::TcpListener::bind(listen).await?;
     println!("listening on http://{}", listener.local_addr()?);
     let stop = async {
-        // Without a signal handler there is nothing to wait for.
+        // Without a signal handler there is no signal to wait for.
         let _ = tokio::signal::ctrl_c().await;
     };
     let app = receiver(Receiver::new(secrets, REMEMBERED, sender));
     axum::serve(listener, app).with_graceful_shutdown(stop).await?;
-    // The last sender went with the server: what waits is worked off.
+    // The last sender was dropped with the server: the waiting events are processed.
     Ok(working.await?)
 }

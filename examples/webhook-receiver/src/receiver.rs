@@ -1,4 +1,4 @@
-//! The HTTP side: verify, deduplicate, hand over, answer.
+//! The HTTP side: verify, deduplicate, queue, answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,26 +13,26 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use crate::{Secrets, Seen};
 
-/// The largest body that is read, in bytes. Nothing is known of a body before it was verified, so
-/// reading is bounded.
+/// The largest body that is read, in bytes. Before its verification a body is not trusted, so its
+/// size is limited.
 pub const MAX_BODY: usize = 2 * 1_024 * 1_024;
 
-/// What is signed: the envelope of every delivery. Fields that come with later versions are ignored.
+/// The signed body: the envelope of every delivery. Fields of later versions are ignored.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Event {
-    /// What happened, such as `message.received`.
+    /// The type of the event, such as `message.received`.
     pub event: String,
-    /// When.
+    /// The time of the event.
     pub timestamp: String,
-    /// In which company.
+    /// The company of the event.
     pub company_id: String,
     /// The same in every attempt at this delivery.
     pub delivery_id: String,
-    /// What there is to tell.
+    /// The data of the event.
     pub data: serde_json::Value,
 }
 
-/// What the receiver works with.
+/// The state of the receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     secrets: Arc<Secrets>,
@@ -41,23 +41,24 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that trusts these secrets, remembers `remembered` deliveries and hands new events
-    /// over to `events`.
+    /// A receiver that trusts these secrets, remembers `remembered` deliveries and sends new events
+    /// to `events`.
     pub fn new(secrets: Secrets, remembered: usize, events: Sender<Event>) -> Self {
         let seen = Arc::new(Mutex::new(Seen::new(remembered)));
         Self { secrets: Arc::new(secrets), seen, events }
     }
 
-    /// Takes a delivery: 2xx means that it is ours now, anything else that it will come again.
+    /// Handles a delivery: 2xx means that it was accepted, any other status that it will be sent
+    /// again.
     fn take(&self, headers: &HeaderMap, body: &[u8]) -> StatusCode {
-        // Before anything else, and over the bytes as they came: never over JSON written anew.
+        // Verify first, over the raw bytes, never over JSON that was serialized again.
         if !self.secrets.verify(headers, body) {
             return StatusCode::UNAUTHORIZED;
         }
         let Ok(event) = serde_json::from_slice::<Event>(body) else {
             return StatusCode::BAD_REQUEST;
         };
-        // The id of the body is signed; the one in X-Service-Delivery is the same, but is not.
+        // The id in the body is signed; the one in X-Service-Delivery is the same, but not signed.
         let id = event.delivery_id.clone();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.contains(&id) {
@@ -68,7 +69,8 @@ impl Receiver {
                 seen.insert(&id);
                 StatusCode::OK
             }
-            // Too much at once: it is not remembered, and comes again in half a minute.
+            // The queue is full: the delivery is not remembered, and is sent again after half a
+            // minute.
             Err(TrySendError::Full(_) | TrySendError::Closed(_)) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }

@@ -1,13 +1,13 @@
-//! Which deliveries were taken already.
+//! Which deliveries were accepted already.
 
 use std::collections::{HashSet, VecDeque};
 
-/// The ids of the deliveries that came last. A delivery is sent again until it was answered with
-/// 2xx, so the same one can come twice; and 10,000 ids of 36 characters are about a megabyte.
+/// The ids of the latest deliveries. A delivery is sent again until it was answered with 2xx, so
+/// the same one can come twice; and 10,000 ids of 36 characters are about a megabyte.
 ///
-/// This is memory of one process. A receiver whose work must not be done twice across restarts, or
-/// that runs in several processes, keeps the id in its database instead, under a unique key and in
-/// the transaction that does the work.
+/// It is in the memory of one process. A receiver that must not process a delivery twice across
+/// restarts, or that runs in several processes, stores the id in its database instead: under a
+/// unique key, in the transaction that processes the event.
 #[derive(Debug)]
 pub struct Seen {
     most: usize,
@@ -21,7 +21,7 @@ impl Seen {
         Self { most: most.max(1), ids: HashSet::new(), order: VecDeque::new() }
     }
 
-    /// Whether the id is among those that came last.
+    /// Whether the id is one of the latest deliveries.
     pub fn contains(&self, id: &str) -> bool {
         self.ids.contains(id)
     }

@@ -1,4 +1,4 @@
-//! Whether a delivery comes from the sender that shares a secret with us.
+//! Verifying that a delivery comes from the sender that has the secret.
 
 use axum::http::HeaderMap;
 use hmac::{Hmac, KeyInit, Mac};
@@ -10,8 +10,7 @@ pub const SIGNATURE: &str = "x-service-signature";
 pub const PREVIOUS: &str = "x-service-signature-previous";
 
 /// Whether `signature` (`sha256=` and hexadecimal digits) is the HMAC-SHA256 of the raw body with
-/// this secret. The key is the whole secret, `whsec_` included. Takes as long for a wrong signature
-/// as for a right one.
+/// this secret. The key is the whole secret, `whsec_` included. Compares in constant time.
 pub fn verify(secret: &str, body: &[u8], signature: &str) -> bool {
     let Some(signature) = signature.strip_prefix("sha256=").and_then(unhex) else {
         return false;
@@ -30,11 +29,11 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 /// The secrets that this receiver trusts: one, or two while one replaces the other.
 ///
-/// What decides is which *secret* a signature was made with, never which header it came in. After a
-/// rotation a receiver that still holds the old secret finds its signature in
-/// `X-Service-Signature-Previous`, one that holds the new secret finds it in `X-Service-Signature`.
-/// So both headers are examined, with the secrets held here only: once the old one is taken out,
-/// nothing that is signed with it passes, in either header.
+/// The *secret* that a signature was made with decides, not the header it came in. After a
+/// rotation, a receiver with the old secret finds its signature in `X-Service-Signature-Previous`,
+/// one with the new secret in `X-Service-Signature`. So both headers are checked, with the secrets
+/// held here only: once the old secret is removed, no signature made with it is accepted, in either
+/// header.
 #[derive(Clone)]
 pub struct Secrets(Vec<String>);
 
@@ -45,7 +44,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// These secrets; empty ones are left out, since anybody could sign with them.
+    /// These secrets; empty ones are left out, as anyone could sign with them.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         Self(secrets.into_iter().filter(|secret| !secret.is_empty()).collect())
     }
@@ -55,7 +54,7 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Whether one of the signatures that came with the body was made with one of our secrets.
+    /// Whether one of the signatures of the body was made with one of the secrets.
     pub fn verify(&self, headers: &HeaderMap, body: &[u8]) -> bool {
         [SIGNATURE, PREVIOUS]
             .iter()

@@ -109,7 +109,7 @@ pub(super) async fn run(recado: &Recado, args: EndpointArgs) -> Result<(), Comma
             output::record(json, &COLUMNS, &made);
         }
         EndpointCommand::List { of } => {
-            // Otherwise a company that does not exist would seem to have none.
+            // Otherwise the answer for a company that does not exist would be an empty list.
             recado.access().company(of.company).await.map_err(refused)?;
             let all = endpoints.all(of.company).await.map_err(refused)?;
             output::records(json, &COLUMNS[..5], &all);

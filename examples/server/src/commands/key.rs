@@ -123,7 +123,8 @@ pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandErr
     let access = recado.access();
     let key = match args.command {
         KeyCommand::Create { of, name, scopes, rates } => {
-            // Otherwise a company that does not exist would be told by the database only.
+            // Otherwise a company that does not exist would be reported as a failure of the
+            // database.
             access.company(of.company).await.map_err(refused)?;
             let body = body(Some(name), Some(scopes), rates);
             let new = access.create_key(of.company, &body).await.map_err(refused)?;

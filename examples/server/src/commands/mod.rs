@@ -101,7 +101,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
             return Ok(());
         }
         Command::Demo | Command::Serve => logging::start(&options.log),
-        // Other commands answer on standard output and tell their failure themselves.
+        // Other commands print to standard output, and report their failures themselves.
         _ => {}
     }
     match cli.command {
@@ -130,7 +130,7 @@ async fn core(options: &Options) -> Result<Recado, CommandError> {
     Ok(wiring::core(options, public_url, Overrides::default()).await?.recado)
 }
 
-/// A refusal of a use case, with what it is about.
+/// The error for a refusal of a use case, with its details.
 fn refused<E>(error: recado_core::Error<E>) -> CommandError
 where
     E: Error + 'static,
@@ -139,7 +139,7 @@ where
     CommandError::run(error)
 }
 
-/// A body of the fields that were given.
+/// A body with the given fields.
 fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
     let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     given.collect()

@@ -1,4 +1,4 @@
-//! What commands print: readable lines, or JSON with `--json`.
+//! The output of commands: readable lines, or JSON with `--json`.
 
 use std::fmt::Display;
 use std::io::{Write, stdout};
@@ -6,7 +6,7 @@ use std::io::{Write, stdout};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Prints a line. A reader that has gone, such as `head`, is no failure.
+/// Prints a line. A closed pipe, such as that of `head`, is not a failure.
 pub(super) fn line(text: impl Display) {
     let _ = writeln!(stdout(), "{text}");
 }
@@ -50,7 +50,7 @@ fn table(columns: &[&str], records: &[Value]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A value in a few words.
+/// A value as text for a table.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

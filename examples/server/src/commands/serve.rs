@@ -9,7 +9,7 @@ pub(super) async fn run(options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     let running = tokio::select! {
         running = start(options, Overrides::default()) => running?,
-        // A long migration is rolled back and made again at the next start.
+        // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };
     output::line(format_args!("listening on {}", running.url()));

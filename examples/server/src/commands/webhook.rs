@@ -231,7 +231,7 @@ pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), Comman
             output::record(json, &COLUMNS, &made);
         }
         WebhookCommand::List { of } => {
-            // Otherwise a company that does not exist would seem to have none.
+            // Otherwise the answer for a company that does not exist would be an empty list.
             recado.access().company(of.company).await.map_err(refused)?;
             let all = webhooks.all(of.company).await.map_err(refused)?;
             output::records(json, &COLUMNS[..5], &all);

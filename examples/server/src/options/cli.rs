@@ -27,11 +27,11 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The options that the flags, `env` and the file make of `base`.
+    /// `base`, changed by the file, `env` and the flags.
     ///
     /// # Errors
     ///
-    /// Every option that is wrong, by name.
+    /// All invalid options, by name.
     pub fn options(
         &self,
         base: Options,

@@ -23,19 +23,19 @@ pub use values::{DatabaseLocation, DocumentStorage};
 /// The environment variable of `--config`.
 const CONFIG_ENV: &str = "RECADO_CONFIG";
 
-/// What the server is told. Build it in code from `Options::default()`, or read it with
+/// The options of the server. Build them in code from `Options::default()`, or read them with
 /// [`Cli::options`].
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The database.
     pub database: DatabaseLocation,
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
     /// The operator API's token; without one the operator API answers 404.
     pub operator_token: Option<SecretText>,
     /// Where documents are kept.
     pub documents: DocumentStorage,
-    /// The address the world sees, without a slash at the end; the bound one when missing.
+    /// The public URL, without a slash at the end; by default that of the listening address.
     pub public_url: Option<String>,
     /// What follows `@` in group codes (D2).
     pub group_suffix: String,
@@ -47,7 +47,7 @@ pub struct Options {
     pub retention: Duration,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
-    /// Proxies whose `X-Forwarded-For` is believed (D13).
+    /// Proxies whose `X-Forwarded-For` is trusted (D13).
     pub trusted_proxies: Vec<IpNet>,
     /// The base URL of the cnpj registry (D22).
     pub cnpj_registry: String,
@@ -87,7 +87,7 @@ impl Default for Options {
     }
 }
 
-/// The configuration is wrong: every problem, each naming its option.
+/// The configuration is invalid; lists every problem with its option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wrong configuration: {}", .0.join("\n  and: "))]
 pub struct ConfigError(pub Vec<String>);
@@ -119,11 +119,11 @@ impl ValueSource<'_> {
     }
 }
 
-/// Puts the layers over `base`: a flag wins over the environment, that over the file.
+/// Applies the layers to `base`: a flag has priority over the environment, and that over the file.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the values that count, or with the file.
+/// All problems of the values that are used, or of the file.
 pub(crate) fn resolve(
     base: Options,
     flags: &Layer,

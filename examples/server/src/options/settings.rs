@@ -1,4 +1,4 @@
-//! The table of all options: one row feeds the flags, the environment, the file and `--help`.
+//! The table of all options. The flags, the environment, the file and `--help` are made from it.
 
 use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
@@ -36,7 +36,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The line of `--help`: what it is for and its names elsewhere.
+    /// The line of `--help`: the purpose, the environment variable and the key in the file.
     pub(super) fn help_line(&self) -> String {
         let default = self.default.map(|d| format!(" [default: {d}]")).unwrap_or_default();
         format!("{} [env: {}] [file: {}]{default}", self.help, self.env, self.name)

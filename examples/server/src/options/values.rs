@@ -1,4 +1,4 @@
-//! What options hold once they are read: places, addresses, lists.
+//! The parsed values of options: storages, addresses, lists.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -55,7 +55,7 @@ pub enum DocumentStorage {
     S3 {
         /// The bucket.
         bucket: String,
-        /// What every key begins with; may be empty.
+        /// The prefix of every key; may be empty.
         prefix: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the tests of the binary share: running it, and a small HTTP client.
+//! Helpers for the tests of the binary: running it, and a small HTTP client.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The binary, in a folder, with nothing of the machine's configuration.
+/// The binary, in a folder, without the machine's configuration.
 pub(crate) fn recado(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
     for (name, _) in std::env::vars_os() {
@@ -33,7 +33,7 @@ pub(crate) fn done(folder: &Path, arguments: &[&str]) -> String {
 pub(crate) struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
-    /// What it printed until it was ready.
+    /// The lines that it printed until it was ready.
     pub(crate) printed: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Server {
         }
     }
 
-    /// Where it listens, such as `127.0.0.1:40123`.
+    /// The address it listens on, such as `127.0.0.1:40123`.
     pub(crate) fn addr(&self) -> String {
         let prefix = "listening on http://";
         let line = self.printed.iter().find_map(|line| line.strip_prefix(prefix));
@@ -80,7 +80,7 @@ impl Server {
         self.child.wait().expect("it ends")
     }
 
-    /// Stops it the graceful way.
+    /// Stops it gracefully.
     pub(crate) fn stop(self) {
         self.signal("TERM");
         assert_eq!(self.wait().code(), Some(0));
@@ -89,7 +89,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A test that failed half-way leaves nothing running; one that passed has waited already.
+        // A failed test must leave no process running; a passed one has waited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -109,7 +109,7 @@ impl ScriptedAnswer {
     }
 }
 
-/// A connection that gives up after a while.
+/// A connection with a timeout.
 pub(crate) fn connect(addr: &str) -> TcpStream {
     let stream = TcpStream::connect(addr).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("set");

@@ -19,7 +19,7 @@ fn whole(secret: &str) -> Webhook {
     Webhook::from_bytes(secret.as_bytes().to_vec()).expect("bytes")
 }
 
-/// The text that every library takes: plain base64 with padding.
+/// The text that every library accepts: plain base64 with padding.
 fn rewritten(secret: &str) -> String {
     let plain = secret["whsec_".len()..].replace('-', "+").replace('_', "/");
     format!("whsec_{plain}{}", "=".repeat((4 - plain.len() % 4) % 4))

@@ -15,7 +15,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Says that something was not run, past the capture of the test's own output.
+/// Reports that something was not run, not captured with the test's output.
 pub(crate) fn not_run(what: &str, why: &str) {
     let line = format!("NOT RUN: {what}: {why}\n");
     std::io::stderr().write_all(line.as_bytes()).expect("standard error");
@@ -25,7 +25,7 @@ pub(crate) fn not_run(what: &str, why: &str) {
     }
 }
 
-/// Whether the program is there.
+/// Whether the program is installed.
 pub(crate) fn is_there(program: &str, version: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -38,7 +38,7 @@ pub(crate) fn line(parts: &[&str]) -> String {
     parts.join(" ") + "\n"
 }
 
-/// Hands the vectors to a program, one line each, and compares every answer.
+/// Passes the vectors to a program, one line each, and compares every answer.
 pub(crate) fn compare(what: &str, mut command: Command, asked: &[(String, Vector)]) {
     let input: String = asked.iter().map(|(line, _)| line.as_str()).collect();
     let mut child = command

@@ -1,4 +1,4 @@
-//! The snippets, each with nothing but its language's own library.
+//! The snippets, each with only its language's standard library.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,8 @@ fn all() -> Vec<Vector> {
     all
 }
 
-/// The command for a snippet and its driver, or `None`, said aloud, where the language is missing.
+/// The command for a snippet and its driver; `None`, with a printed notice, if the language is
+/// missing.
 fn command(language: &str, program: &str, version: &str) -> Option<Command> {
     if is_there(program, version) {
         return Some(Command::new(program));
@@ -70,7 +71,7 @@ fn the_snippet_for_php_verifies_what_is_sent() {
 #[test]
 fn the_snippet_for_go_verifies_what_is_sent() {
     let Some(mut command) = command("Go", "go", "version") else { return };
-    // A package is the files of one folder.
+    // A package consists of the files of one folder.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
     std::fs::create_dir_all(&folder).expect("a folder");
     let files = ["tests/verifiers/drivers/check.go", "snippets/verify.go"].map(path);

@@ -33,7 +33,7 @@ fn asked() -> Vec<(String, Vector)> {
 }
 
 fn driver(folder: &Path, name: &str) -> PathBuf {
-    // Node looks for packages beside the script.
+    // Node searches for packages next to the script.
     let copy = folder.join(name);
     std::fs::copy(path("tests/verifiers/drivers").join(name), &copy).expect("copied");
     copy

@@ -1,4 +1,4 @@
-//! Deliveries as they are sent, and what becomes of them on the way.
+//! Deliveries as they are sent, and changed ones.
 
 use std::time::SystemTime;
 
@@ -40,7 +40,7 @@ impl Vector {
     }
 }
 
-/// A secret as it is made when none is given, with both characters that only base64url has.
+/// A generated secret, with both characters that only base64url has.
 pub(crate) fn made(byte: u8) -> SigningSecret {
     let mut bytes = [byte; 32];
     bytes[..6].copy_from_slice(&[0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff]);
@@ -49,7 +49,8 @@ pub(crate) fn made(byte: u8) -> SigningSecret {
     secret
 }
 
-/// A secret in plain base64 with its padding, as the verifiers of Standard Webhooks take it as text.
+/// A secret in plain base64 with padding, the form that verifiers of Standard Webhooks accept as
+/// text.
 pub(crate) fn given(byte: u8) -> SigningSecret {
     SigningSecret::parse(&format!("whsec_{}", STANDARD.encode([byte; 32]))).expect("a secret")
 }
@@ -60,7 +61,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292278994"))
 }
 
-/// Texts that a signature over anything but the raw UTF-8 gets wrong.
+/// Texts for which a signature over anything but the raw UTF-8 is wrong.
 const CONTENTS: [&str; 4] = [
     "Hello",
     "Olá, São João! Ação às 10h",
@@ -78,7 +79,8 @@ fn delivery(content: &str, secrets: &SigningSecrets, at: Timestamp) -> Vector {
 }
 
 /// Deliveries of each content with this secret: as they were sent, with a changed body, and to a
-/// receiver that holds another secret; and one during a rotation, to each side of it.
+/// receiver with another secret; and one during a rotation, to receivers with the old and the new
+/// secret.
 pub(crate) fn vectors(secret: &SigningSecret, other: &SigningSecret) -> Vec<Vector> {
     let now = now();
     let mut vectors = Vec::new();
@@ -100,7 +102,7 @@ pub(crate) fn vectors(secret: &SigningSecret, other: &SigningSecret) -> Vec<Vect
     vectors
 }
 
-/// The same for the headers of Standard Webhooks, and what only they protect from.
+/// The same for the headers of Standard Webhooks, and cases that only they protect from.
 pub(crate) fn standard_vectors(secret: &SigningSecret, other: &SigningSecret) -> Vec<Vector> {
     let secrets = SigningSecrets::new(secret.clone());
     let good = delivery("Olá", &secrets, now());

@@ -57,7 +57,7 @@ const COLUMNS: [&str; 8] =
 
 const GATEWAY_COLUMNS: [&str; 4] = ["name", "kind", "settings", "can"];
 
-/// A gateway in a line: `!` marks a setting that must be there, `*` a secret.
+/// A gateway in one line: `!` marks a required setting, `*` a secret.
 fn row(gateway: &GatewayView) -> Value {
     let settings = gateway.settings.iter().map(|setting| {
         let must = if setting.required { "!" } else { "" };
@@ -77,7 +77,7 @@ pub(super) async fn run(recado: &Recado, args: ConnectionArgs) -> Result<(), Com
     let json = args.json;
     match args.command {
         ConnectionCommand::List { of } => {
-            // Otherwise a company that does not exist would seem to have none.
+            // Otherwise the answer for a company that does not exist would be an empty list.
             recado.access().company(of.company).await.map_err(refused)?;
             let all = recado.connections().all(of.company).await.map_err(CommandError::run)?;
             output::records(json, &COLUMNS, &all);

@@ -11,10 +11,10 @@ use super::super::{CommandError, refused};
 
 /// How often the gateway is asked.
 const EVERY: Duration = Duration::from_secs(3);
-/// How long a phone is waited for.
+/// How long to wait for a phone.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
-/// Asks for the code, shows each new one, and ends once a phone is paired.
+/// Requests the code, shows each new one, and ends once a phone is paired.
 pub(super) async fn pair(
     recado: &Recado,
     company: CompanyId,
@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells these in turn; the last one from then on.
+    /// Answers these in turn, and then always the last one.
     struct Script(Mutex<VecDeque<Result<Pairing, ProviderError>>>);
 
     #[async_trait]
@@ -96,7 +96,7 @@ mod tests {
         Ok(Pairing::Code(PairingCode { text: text.to_owned(), png: None }))
     }
 
-    /// The codes that were shown, how it ended, and after how many seconds.
+    /// The codes that were shown, the result, and after how many seconds it came.
     async fn paired(
         script: impl IntoIterator<Item = Result<Pairing, ProviderError>>,
     ) -> (Vec<String>, Result<(), String>, u64) {

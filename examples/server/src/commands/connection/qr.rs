@@ -9,7 +9,7 @@ use qrcode::{EcLevel, QrCode};
 const DARK_ON_LIGHT: &str = "\x1b[38;5;16;48;5;231m";
 const AS_BEFORE: &str = "\x1b[0m";
 
-/// The QR code of a text; a text that is too long for one stands for itself.
+/// The QR code of a text; a text that is too long for one is returned as it is.
 pub(super) fn drawn(text: &str) -> String {
     match code(text, stdout().is_terminal()) {
         Some(code) => {
@@ -19,9 +19,10 @@ pub(super) fn drawn(text: &str) -> String {
     }
 }
 
-/// Two modules are one character, one above the other.
+/// Each character shows two modules, one above the other.
 fn code(text: &str, coloured: bool) -> Option<String> {
-    // A screen damages nothing: the least correction gives the smallest code.
+    // A code on a screen is not damaged, so the lowest level of correction, with the smallest code,
+    // is enough.
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let mut renderer = code.render::<Dense1x2>();
     if coloured {
@@ -29,7 +30,7 @@ fn code(text: &str, coloured: bool) -> Option<String> {
         let lines = lines.lines().map(|line| format!("{DARK_ON_LIGHT}{line}{AS_BEFORE}"));
         return Some(lines.collect::<Vec<_>>().join("\n"));
     }
-    // Without colours it is light where something is written: terminals are mostly dark.
+    // Without colours, written characters are the light modules, as most terminals are dark.
     Some(renderer.dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build())
 }
 

@@ -1,5 +1,4 @@
-//! What other systems and campaigns do in the demonstration: an inbound endpoint, template dispatch,
-//! a campaign, and the lines to try them.
+//! The demonstration's inbound endpoint, template dispatch and campaign, and the lines to try them.
 
 use recado_core::Recado;
 use recado_core::ids::CompanyId;
@@ -13,7 +12,7 @@ use super::sample::{ENDPOINT, LISTS, TEMPLATE};
 use super::seed::object;
 use crate::commands::{CommandError, refused};
 
-/// Whom the lines are about; not among the samples.
+/// The phone in these lines; no sample contact has it.
 const PHONE: &str = "+5511980001234";
 const CAMPAIGN: &str = "Boas-vindas";
 
@@ -34,7 +33,7 @@ pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), 
     recado.inbound().create(company, &object(body)).await.map(drop).map_err(refused)
 }
 
-/// A campaign to start, made if there is none and what it needs is there.
+/// A campaign to start, made if there is none and its list and template exist.
 pub(super) async fn campaign(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     if !recado.campaigns().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
@@ -91,7 +90,7 @@ pub(super) async fn lines(
     });
     if let (Some(template), Some(connection)) = (approved, connections.first()) {
         let (name, token, connection) = (&template.name, template.token, connection.id);
-        // Another one at each start: the same again is refused for ten minutes.
+        // A new one at each start, as the same dispatch is refused for ten minutes.
         let order = u128::from_be_bytes(random()) % 1_000_000;
         add(
             "send her a template",

@@ -10,7 +10,7 @@ use super::sample::{CONNECTIONS, DIALOGUES, PEOPLE, TEMPLATE};
 use super::seed::{ago, object};
 use crate::commands::{CommandError, refused};
 
-/// Between two messages of a conversation.
+/// The time between two messages of a conversation.
 const PAUSE_SECONDS: u64 = 95;
 
 /// The connections, made if there is none at all.
@@ -36,8 +36,8 @@ pub(super) async fn connections(
     Ok(ids)
 }
 
-/// The template, made if there is none. It names its connection: otherwise one would have to be
-/// chosen for people whom the company has not met yet.
+/// The template, made if there is none. It names its connection, as otherwise one would have to be
+/// chosen for new contacts.
 pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     if !recado.templates().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
@@ -55,7 +55,7 @@ pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), 
     Ok(())
 }
 
-/// A conversation with each of the people who have had one, on one of the connections.
+/// A conversation for each sample contact that has one, on one of the connections.
 pub(super) async fn messages(
     recado: &Recado,
     company: &Company,
@@ -78,7 +78,8 @@ pub(super) async fn messages(
                 "content": text,
                 "status": if *inbound { "received" } else { "read" },
                 "sender_type": if *inbound { "contact" } else { "agent" },
-                // Known to a second attempt after a first start that was cut off.
+                // Fixed, so that a second start recognizes the messages of an interrupted first
+                // one.
                 "wamid": format!("demo.{index}.{place}"),
                 "created_at": at,
                 "timestamp": at,

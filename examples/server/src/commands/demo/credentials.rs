@@ -1,5 +1,5 @@
-//! The credentials of the demonstration, kept beside its database so that the printed lines still
-//! work after the next start. A store keeps only the hash of a key.
+//! The credentials of the demonstration, kept in a file next to its database, so that the printed
+//! lines still work after the next start. A store keeps only the hash of a key.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::options::DatabaseLocation;
 use recado_runtime::RandomIds;
 
-/// What is kept.
+/// The contents of the file.
 #[derive(Default, Serialize, Deserialize)]
 struct StoredCredentials {
     key: Option<String>,
@@ -29,8 +29,8 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// The credentials of an earlier start of this database, or fresh ones; `token` is the one that
-    /// the options give, if they do.
+    /// The credentials of an earlier start of this database, or fresh ones; `token` is that of the
+    /// options, if there is one.
     pub(super) fn load(database: &DatabaseLocation, token: Option<&SecretText>) -> Self {
         let path = path(database);
         let kept: StoredCredentials = fs::read(&path)
@@ -45,7 +45,7 @@ impl Credentials {
         Self { path, key: kept.key.map(SecretText::new), operator_token }
     }
 
-    /// Keeps them for the next start.
+    /// Stores them for the next start.
     pub(super) fn save(&self) -> io::Result<()> {
         let kept = StoredCredentials {
             key: self.key.as_ref().map(|key| key.expose().to_owned()),

@@ -1,4 +1,4 @@
-//! The lines to try. Each is whole and works as it is printed.
+//! The lines to try. Each is complete and works as it is printed.
 
 use recado_core::access::Company;
 use recado_core::contacts::ContactFilter;
@@ -44,7 +44,7 @@ pub(super) async fn to_try(
     Ok(all)
 }
 
-/// Who is talked to, and how.
+/// The contact and connection of a conversation.
 struct Exchange {
     company: CompanyId,
     connection: ConnectionId,
@@ -71,7 +71,7 @@ impl CurlLines<'_> {
         format!("curl -s {options}'{url}/operator/v1{path}' -H 'Authorization: Bearer {token}'")
     }
 
-    /// A conversation: there, back, resolved, and open again.
+    /// A conversation: a send, a reply, resolving, and reopening.
     fn exchange(&self, exchange: &Exchange, now: Timestamp) -> Vec<String> {
         let Exchange { company, connection, contact, phone } = exchange;
         let mut lines = Vec::new();
@@ -132,7 +132,7 @@ impl CurlLines<'_> {
         lines
     }
 
-    /// What happened, told to others and asked for.
+    /// Events: webhooks and the journal.
     fn events(&self, company: CompanyId) -> Vec<String> {
         let mut lines = Vec::new();
         let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
@@ -226,7 +226,7 @@ impl CurlLines<'_> {
     }
 }
 
-/// A mobile of São Paulo that is not among the samples, so that the line works at each start.
+/// A random mobile of São Paulo that no sample contact has, so that the line works at each start.
 fn fresh_phone() -> String {
     let chance = u128::from_be_bytes(random()) % 10_000_000;
     format!("+55119 8{chance:07}").replace(' ', "")

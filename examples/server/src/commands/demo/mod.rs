@@ -40,7 +40,7 @@ fn random() -> [u8; 16] {
     bytes
 }
 
-/// What the demonstration is told when nothing else is.
+/// The default options of the demonstration.
 pub(super) fn defaults() -> Options {
     Options {
         database: crate::DatabaseLocation::Sqlite("recado-demo.db".into()),
@@ -59,7 +59,7 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;
-    // At each start, so that data that an earlier version has made gets them too.
+    // At each start, so that the data of an earlier version gets them too.
     channels::connections(recado, company.id).await?;
     channels::template(recado, company.id).await?;
     automation::endpoint(recado, company.id).await?;
@@ -84,8 +84,8 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     serve::until_signal(&mut signals, running).await
 }
 
-/// Makes sure that the kept key works. Where none does, the company is filled if it was not, a key is made
-/// last of all, and the earlier one is revoked.
+/// Makes sure that the stored key works. If not, the company is filled if necessary, a key is made
+/// last, and the earlier one is revoked.
 async fn sign_in(
     recado: &Recado,
     company: &Company,

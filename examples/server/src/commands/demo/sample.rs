@@ -1,4 +1,4 @@
-//! The people of the demonstration. All invented; the numbers belong to nobody we know of.
+//! The people of the demonstration. All are invented, and so are their numbers.
 
 /// A contact of the demonstration.
 pub(super) struct SampleContact {
@@ -14,11 +14,11 @@ pub(super) struct SampleContact {
     pub(super) age_days: u64,
     /// How many hours ago the last message was exchanged, if there was one.
     pub(super) quiet_hours: Option<u64>,
-    /// The tags, by their place in [`TAGS`].
+    /// The tags, by their index in [`TAGS`].
     pub(super) tags: &'static [usize],
-    /// The deal: its title, the stage by its place in [`STAGES`], its status.
+    /// The deal: its title, the stage by its index in [`STAGES`], its status.
     pub(super) deal: Option<(&'static str, usize, &'static str)>,
-    /// The list, by its place in [`LISTS`].
+    /// The list, by its index in [`LISTS`].
     pub(super) list: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ pub(super) const FIELDS: [(&str, &str, &str); 4] = [
 /// Why conversations are closed.
 pub(super) const CLOSE_REASONS: [&str; 3] = ["Resolvido", "Sem resposta", "Venda concluída"];
 
-/// Kind, name and own number of each connection; both talk through the simulated gateway.
+/// Kind, name and own number of each connection; both use the simulated gateway.
 pub(super) const CONNECTIONS: [(&str, &str, &str); 2] = [
     ("official_cloud", "Atendimento (oficial)", "551130000001"),
     ("qr", "Loja (QR)", "5511990000001"),
@@ -66,8 +66,8 @@ pub(super) const TEMPLATE: (&str, &str, &str) =
 /// The slug of the inbound endpoint.
 pub(super) const ENDPOINT: &str = "demo-leads";
 
-/// What people and the company say to each other; a conversation is one of these, the newest
-/// message last. `true` is a message from the contact.
+/// Dialogues between people and the company; a conversation is one of these, the newest message
+/// last. `true` is a message from the contact.
 pub(super) const DIALOGUES: [&[(bool, &str)]; 5] = [
     &[
         (true, "Bom dia! Vocês têm entrega hoje?"),

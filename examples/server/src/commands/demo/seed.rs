@@ -29,8 +29,8 @@ pub(super) async fn company(recado: &Recado) -> Result<Company, CommandError> {
     recado.access().create_company(&object(body)).await.map_err(refused)
 }
 
-/// Fills the company. Each kind of record is made only where there is none yet, so that a first
-/// start that was cut off is completed by the next.
+/// Fills the company. Each kind of record is made only where there is none yet, so that the next
+/// start completes an interrupted one.
 pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), CommandError> {
     let id = company.id;
     members(recado, id).await?;
@@ -67,7 +67,7 @@ pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), Comma
     Ok(())
 }
 
-/// What contacts refer to.
+/// The records that contacts refer to.
 struct ContactRefs {
     tags: Vec<TagId>,
     stages: Vec<StageId>,
@@ -238,7 +238,7 @@ async fn group(recado: &Recado, company: &Company) -> Result<(), CommandError> {
     }
 }
 
-/// The contact that an earlier start has made already.
+/// The contact that an earlier start has made.
 fn taken_by(
     error: &recado_core::Error<recado_core::contacts::ImportContactError>,
 ) -> Option<ContactId> {

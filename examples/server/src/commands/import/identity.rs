@@ -1,5 +1,5 @@
-//! Ids for messages that bring none, made from what they say: the same line gets the same id in
-//! every import, so that a repeated import recognizes it.
+//! Ids for messages without one, made from their contents: the same line gets the same id in every
+//! import, so that a repeated import recognizes it.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use uuid::{Builder, Uuid};
 #[derive(Debug)]
 pub(super) struct Identities {
     company: CompanyId,
-    /// How often a line without anything of its own came so far, by a part of its digest.
+    /// How many equal lines without an id came so far, by a part of their digest.
     repeated: HashMap<u64, u32>,
 }
 
@@ -23,7 +23,7 @@ impl Identities {
     }
 
     /// Adds an id to a message that has neither one nor a `wamid`: by its connection and
-    /// `external_id`, else by everything it says and how often that was said before (R44).
+    /// `external_id`, else by all its fields and the number of equal lines before it (R44).
     pub(super) fn identify(&mut self, body: &mut Map<String, Value>) {
         let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         if is_there("id") || is_there("wamid") {
@@ -50,7 +50,7 @@ impl Identities {
     }
 }
 
-/// An id of this time, where there is one, so that ids sort as messages do.
+/// An id with this time, if there is one, so that ids sort like messages.
 fn uuid(at: Option<Timestamp>, digest: [u8; 32]) -> Uuid {
     let millis = at.and_then(|at| u64::try_from(at.millis()).ok()).unwrap_or(0);
     let [a, b, c, d, e, f, g, h, i, j, ..] = digest;

@@ -1,5 +1,5 @@
 //! `recado import`: many contacts or messages from a file, through the same use cases as the
-//! operator API. Safe to repeat: what is there already is recognized.
+//! operator API. Safe to repeat: existing records are recognized.
 
 mod identity;
 mod progress;
@@ -27,7 +27,7 @@ use self::target::{Imported, Target};
 use super::company::company_id;
 use super::{CommandError, output};
 
-/// How many lines are read before any of the next is.
+/// How many lines are read and imported as one group.
 const WINDOW: usize = 512;
 /// How many of them are imported at the same time. Messages of one contact are not, because each
 /// changes the contact; nor are lines that name the same person or message: the earlier one counts.
@@ -73,7 +73,7 @@ enum ImportKind {
 }
 
 impl ImportKind {
-    /// What the names of fields say; `None` when they say nothing.
+    /// The kind by the names of fields; `None` if they do not determine it.
     fn of_fields<'a>(names: impl Iterator<Item = &'a str>) -> Option<Self> {
         const OF_MESSAGES: [&str; 4] = ["direction", "sender_type", "connection_id", "wamid"];
         const OF_CONTACTS: [&str; 2] = ["phone", "identifier"];
@@ -92,7 +92,7 @@ impl ImportKind {
     }
 }
 
-/// What became of the lines.
+/// The outcomes of the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     lines: u64,
@@ -145,7 +145,7 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Command
 }
 
 /// The next lines that can be imported at the same time; `left` is a line that was read and belongs
-/// to the next window.
+/// to the next group.
 fn next_window(
     source: &mut ImportFile,
     left: &mut Option<ImportRecord>,
@@ -168,7 +168,8 @@ fn next_window(
     Ok(window)
 }
 
-/// Imports lines side by side, those of one chain after each other; the outcomes in their order.
+/// Imports lines concurrently, those of one chain after each other; the outcomes are in the order
+/// of the lines.
 async fn import_all(
     target: &Target<'_>,
     window: &[ImportRecord],

@@ -1,4 +1,4 @@
-//! The progress bar: on standard error, and only where somebody watches.
+//! The progress bar: on standard error, and only if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -10,7 +10,7 @@ pub(super) struct ImportProgress(ProgressBar);
 impl ImportProgress {
     /// The progress through so many bytes.
     pub(super) fn new(bytes: u64) -> Self {
-        // Hides itself where standard error is no terminal.
+        // It is hidden if standard error is not a terminal.
         let bar = ProgressBar::new(bytes);
         let style = ProgressStyle::with_template("{bar:40} {percent:>3}%  {msg}  {eta} left");
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
@@ -22,7 +22,7 @@ impl ImportProgress {
         self.0.set_message(format!("{} lines, {} refused", tally.lines, tally.refused));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         self.0.finish_and_clear();
     }

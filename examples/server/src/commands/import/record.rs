@@ -22,13 +22,13 @@ const NUMBERS: [&str; 2] = ["prosas", "cost_brl"];
 /// Fields that are lists of ids.
 const LISTS: [&str; 1] = ["tag_ids"];
 
-/// Whether a column or key is one of those that say something about the line itself.
+/// Whether a column or key is a remark about the line itself.
 pub(super) fn is_remark(name: &str) -> bool {
     name.is_empty() || name.starts_with('_')
 }
 
-/// The body that these columns and cells stand for. Whatever is not of its field's form is left as
-/// it is written, so that the refusal names it.
+/// The body for these columns and cells. A value that does not have its field's form stays as
+/// written, so that the refusal names it.
 pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
     let mut body = Map::new();
     for (column, cell) in cells {
@@ -42,7 +42,7 @@ pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<S
             Some((block, field)) => {
                 let inner =
                     body.entry(block).or_insert_with(|| Value::Object(Map::new())).as_object_mut();
-                // A column of the same name without a point has come first: it stands.
+                // An earlier column of the same name without a point has priority.
                 if let Some(inner) = inner {
                     let custom = block == "custom_fields";
                     let value = if custom { cell.into() } else { value(field, cell) };

@@ -14,10 +14,10 @@ use super::record::is_remark;
 use super::source::{ImportFile, ImportRecord, Raw};
 use crate::commands::CommandError;
 
-/// The remarks.
+/// The columns or keys of remarks.
 const LINE: &str = "_line";
 const REASON: &str = "_reason";
-/// A line that is no JSON object, as it was written.
+/// A line that is not a JSON object, as it was written.
 const TEXT: &str = "_text";
 
 /// The refused lines. The file is made with the first of them.
@@ -50,7 +50,7 @@ impl RefusedLines {
                 let line = entry.line.to_string();
                 let of_line = cells.iter().zip(&self.names);
                 let own = of_line.filter(|(_, name)| !is_remark(name)).map(|(cell, _)| cell);
-                // Cells beyond the last column are kept too, behind the reason.
+                // Cells beyond the last column are kept too, after the reason.
                 let surplus = cells.iter().skip(self.names.len());
                 let remarks = [line.as_bytes(), reason.as_bytes()];
                 let missing = self.names.iter().skip(cells.len()).filter(|name| !is_remark(name));
@@ -74,7 +74,7 @@ impl RefusedLines {
                 let record = serde_json::to_string(&record).map_err(CommandError::run)?;
                 writeln!(writer, "{record}").map_err(CommandError::run)
             }
-            // A source has one form.
+            // All records of a source have the same form.
             (Out::Csv(_), Raw::Json(_)) | (Out::Json(_), Raw::Csv(_)) => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Reading a file line by line: CSV or JSON Lines, whichever it is.
+//! Reading a file of CSV or JSON Lines line by line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -22,9 +22,9 @@ pub(super) struct ImportRecord {
     pub(super) line: u64,
     /// Where it ends, in bytes.
     pub(super) end: u64,
-    /// What it says, or why that cannot be read.
+    /// Its body, or why it cannot be read.
     pub(super) body: Result<Map<String, Value>, String>,
-    /// How it was written.
+    /// The record as it was written.
     pub(super) raw: Raw,
 }
 
@@ -43,7 +43,7 @@ impl ImportRecord {
         self.body.as_ref().ok()?.get("contact_id")?.as_str()
     }
 
-    /// What identifies the person or the message it is about, as it is written.
+    /// The identifiers of its person or message, as they are written.
     pub(super) fn keys(&self) -> Vec<String> {
         const DIGITS: usize = 8;
         let Ok(body) = &self.body else { return Vec::new() };
@@ -52,7 +52,7 @@ impl ImportRecord {
                 let text = body.get(name)?.as_str()?.trim().to_lowercase();
                 Some(format!("{name} {text}"))
             });
-        // The same phone can be written in several ways; its last digits are the same in all.
+        // The same phone can be written in several ways, but its last digits are always the same.
         let phone = body.get("phone").and_then(Value::as_str).map(|phone| {
             let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
             let from = digits.len().saturating_sub(DIGITS);
@@ -62,12 +62,12 @@ impl ImportRecord {
     }
 }
 
-/// A file that is read.
+/// An open file.
 pub(super) struct ImportFile {
     form: FileFormat,
     size: u64,
     names: Vec<String>,
-    /// Read to learn the names, and not handed out yet.
+    /// The first record, which was read for the names and is not returned yet.
     first: Option<ImportRecord>,
 }
 
@@ -81,7 +81,7 @@ fn failure(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
 }
 
 impl ImportFile {
-    /// Opens a file and finds out what it is.
+    /// Opens a file and determines its format.
     pub(super) fn open(path: &Path) -> Result<Self, CommandError> {
         let fail = |error: std::io::Error| failure(path, &error);
         let mut file = BufReader::new(File::open(path).map_err(fail)?);
@@ -129,7 +129,7 @@ impl ImportFile {
         self.size
     }
 
-    /// What stands between its columns; `None` for JSON.
+    /// The delimiter of its columns; `None` for JSON.
     pub(super) const fn delimiter(&self) -> Option<u8> {
         match self.form {
             FileFormat::Csv { delimiter, .. } => Some(delimiter),
@@ -137,14 +137,14 @@ impl ImportFile {
         }
     }
 
-    /// Where its refused lines go unless somewhere else.
+    /// The default path for its refused lines.
     pub(super) fn refused_path(&self, path: &Path) -> PathBuf {
         let mut name = path.as_os_str().to_owned();
         name.push(if self.delimiter().is_some() { ".refused.csv" } else { ".refused.jsonl" });
         PathBuf::from(name)
     }
 
-    /// The next record; blank lines are none.
+    /// The next record; blank lines are skipped.
     pub(super) fn next(&mut self) -> Result<Option<ImportRecord>, CommandError> {
         match self.first.take() {
             Some(entry) => Ok(Some(entry)),
@@ -160,7 +160,7 @@ impl ImportFile {
     }
 }
 
-/// The most frequent one of what stands between columns.
+/// The most frequent of the possible delimiters.
 fn delimiter(head: &[u8]) -> u8 {
     let count = |wanted: u8| head.iter().filter(|byte| **byte == wanted).count();
     let [comma, semicolon, tab] = [b',', b';', b'\t'].map(count);
@@ -173,8 +173,9 @@ fn delimiter(head: &[u8]) -> u8 {
     }
 }
 
-/// Finds the line that a record of CSV begins on. The reader tells the end of the one before; the
-/// blank lines between them, and the second half of a line's end, are looked up in the file.
+/// Finds the line on which a record of CSV begins. The reader reports the end of the previous
+/// record; the blank lines between them, and the second character of a line end, are read from the
+/// file.
 struct LineFinder {
     file: File,
     /// Where the reader began.
@@ -290,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// A record: its line, and what it says.
+    /// A record: its line, and its body.
     type Read = (u64, Result<Value, String>);
 
     fn read(content: &[u8]) -> (Vec<String>, Vec<Read>) {

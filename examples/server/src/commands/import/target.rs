@@ -1,4 +1,4 @@
-//! Handing a record to the core.
+//! Importing a record through the core.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use super::ImportKind;
 use super::source::ImportRecord;
 use crate::commands::{CommandError, refused};
 
-/// How often a record is tried that others keep changing.
+/// How often a record is tried if concurrent writes conflict.
 const ATTEMPTS: u32 = 3;
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Imported {
     /// It was stored.
     Made,
-    /// An earlier import, or somebody else, has stored it.
+    /// It exists already, from an earlier import or another source.
     AlreadyThere,
-    /// It cannot be stored; why.
+    /// It cannot be stored, for this reason.
     Refused(String),
 }
 
-/// Where records go.
+/// The company that records are imported into.
 pub(super) struct Target<'a> {
     recado: &'a Recado,
     company: Company,
     kind: ImportKind,
-    /// Custom fields by slug, so that files need not know ids.
+    /// Custom fields by slug, so that files need no ids.
     fields: BTreeMap<String, CustomFieldId>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Target<'a> {
         Ok(Imported::Refused("others keep changing the same records; import it again".to_owned()))
     }
 
-    /// Puts ids for the slugs of custom fields.
+    /// Replaces slugs of custom fields by ids.
     fn name_fields(&self, body: &mut Map<String, Value>) {
         let Some(Value::Object(values)) = body.get_mut("custom_fields") else { return };
         let written = std::mem::take(values);
@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What an answer says of the record; `None` when it is to be tried again.
+/// The outcome for an answer of the core; `None` if the record has to be tried again.
 fn outcome<T, E>(answer: Result<T, Error<E>>) -> Result<Option<Imported>, CommandError>
 where
     E: Rejection + 'static,
