@@ -28,13 +28,6 @@ const READ_BYTES: usize = 2 * 1024 * 1024;
 /// How large a delivery is taken to be before one was seen, and the least it is taken to be.
 const SIZE: (usize, usize) = (64 * 1024, 512);
 
-/// What deliveries in memory weigh, over all queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Weight {
-    pub(super) deliveries: usize,
-    pub(super) bytes: usize,
-}
-
 /// How much a queue may hold now (R68).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
@@ -157,12 +150,12 @@ impl Queue {
         }
     }
 
-    /// Lets go of everything that is not in flight: another process takes the queue over.
-    pub(super) fn let_go(&mut self, weight: &mut Weight) {
+    /// Lets go of everything that is not in flight: another process takes the queue over. `held_bytes`
+    /// is what all queues hold together.
+    pub(super) fn let_go(&mut self, held_bytes: &mut usize) {
         for due in std::mem::take(&mut self.fresh).into_values().chain(self.again.drain(..)) {
             self.held.remove(&due.delivery.id);
-            weight.deliveries -= 1;
-            weight.bytes -= bytes_of(&due);
+            *held_bytes -= bytes_of(&due);
         }
         self.stale = false;
         self.more = false;
@@ -239,7 +232,7 @@ impl Queue {
         read: &QueueRead,
         page: QueuePage,
         (began, now): (Timestamp, Timestamp),
-        weight: &mut Weight,
+        held_bytes: &mut usize,
     ) -> bool {
         self.reading = false;
         let recorded = std::mem::take(&mut self.recorded_meanwhile);
@@ -254,7 +247,7 @@ impl Queue {
             let deleted = |webhook: &Arc<Webhook>| webhook.state == WebhookState::Deleted;
             let is_gone = self.webhook.as_ref().is_none_or(deleted);
             let something = self.waiting() > 0 || !page.fresh.is_empty() || !page.again.is_empty();
-            self.let_go(weight);
+            self.let_go(held_bytes);
             return is_gone && something;
         }
         let is_full = |got: usize, asked: u32| asked > 0 && u32::try_from(got) == Ok(asked);
@@ -283,8 +276,7 @@ impl Queue {
             if recorded.contains(&id) || !self.held.insert(id) {
                 continue;
             }
-            weight.deliveries += 1;
-            weight.bytes += bytes_of(&due);
+            *held_bytes += bytes_of(&due);
             if due.delivery.is_fresh() {
                 self.fresh.insert(due.seq, due);
             } else {
@@ -358,3 +350,6 @@ impl Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::DeliveryLimits;
-use super::queue::{Queue, Room, Weight};
+use super::queue::{Queue, Room};
 use crate::Timestamp;
 use crate::deliveries::{
     Delivery, DueDelivery, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Touch,
@@ -80,7 +80,8 @@ pub(super) struct WorkerState {
     silent: VecDeque<QueueKey>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
-    weight: Weight,
+    /// The bytes of the deliveries in memory, over all queues.
+    held_bytes: usize,
     in_flight: usize,
     /// Those of queues whose receivers do not answer.
     silent_in_flight: usize,
@@ -105,7 +106,7 @@ impl WorkerState {
             silent: VecDeque::new(),
             owned: BTreeSet::new(),
             leaving: BTreeSet::new(),
-            weight: Weight::default(),
+            held_bytes: 0,
             in_flight: 0,
             silent_in_flight: 0,
             outcomes: VecDeque::new(),
@@ -132,7 +133,7 @@ impl WorkerState {
             if !self.serves(key)
                 && let Some(queue) = self.queues.get_mut(&key)
             {
-                queue.let_go(&mut self.weight);
+                queue.let_go(&mut self.held_bytes);
             }
         }
     }
@@ -214,7 +215,7 @@ impl WorkerState {
         match page {
             None => queue.read_failed(),
             Some(page) => {
-                let is_gone = queue.read_ended(read, page, (began, now), &mut self.weight);
+                let is_gone = queue.read_ended(read, page, (began, now), &mut self.held_bytes);
                 if is_gone && serves && self.cancelling.insert(key) {
                     self.cancels.push(key);
                 }
@@ -222,7 +223,7 @@ impl WorkerState {
             }
         }
         if !serves {
-            queue.let_go(&mut self.weight);
+            queue.let_go(&mut self.held_bytes);
         }
         self.enter(key);
     }
@@ -280,8 +281,7 @@ impl WorkerState {
             RecordResult::Done | RecordResult::Conflict | RecordResult::Contended => {
                 let is_done = how == RecordResult::Done;
                 for change in batch {
-                    self.weight.deliveries -= 1;
-                    self.weight.bytes -= change.bytes;
+                    self.held_bytes -= change.bytes;
                     let Some(queue) = self.queues.get_mut(&change.key) else { continue };
                     let due_at = change.after.due_at.filter(|_| is_done);
                     queue.recorded(change.before.id, due_at);
@@ -363,7 +363,7 @@ impl WorkerState {
         }
         let busy = self.queues.len().max(1);
         let window = (self.limits.held / busy).clamp(WINDOW.0, WINDOW.1);
-        let room = Room { window, is_heavy: self.weight.bytes >= self.limits.held_bytes };
+        let room = Room { window, is_heavy: self.held_bytes >= self.limits.held_bytes };
         for key in std::mem::take(&mut self.unread) {
             if self.serves(key)
                 && let Some(queue) = self.queues.get_mut(&key)

@@ -34,6 +34,14 @@ impl Chance {
     }
 }
 
+type Answer = Result<OutboundResponse, TransportError>;
+
+const TIMED_OUT: Answer = Err(TransportError::TimedOut { after_sending: true });
+
+fn answered(status: u16) -> Answer {
+    Ok(OutboundResponse::new(status, Vec::new()))
+}
+
 fn key(n: u128) -> QueueKey {
     QueueKey { company: COMPANY, webhook: WebhookId::new(Uuid::from_u128(n)) }
 }
@@ -139,7 +147,11 @@ impl World {
                     self.reads.push((read, page, self.now));
                 }
                 Task::Attempt(attempt) => self.begin(attempt),
-                other => self.under_way.push(other),
+                Task::Cancel(key) => {
+                    let state = self.states.get(&key);
+                    assert_eq!(state, Some(&WebhookState::Deleted), "given up for nothing");
+                }
+                Task::Record(batch) => self.under_way.push(Task::Record(batch)),
             }
         }
         assert!(self.in_flight.len() <= LIMITS.in_all, "more in flight than in all");
@@ -191,18 +203,68 @@ impl World {
     }
 
     fn end_attempt(&mut self, attempt: NextAttempt, chance: &mut Chance) {
+        let answer = match chance.below(4) {
+            0 => TIMED_OUT,
+            1 => answered(500),
+            _ => answered(204),
+        };
+        self.answer_attempt(attempt, answer);
+    }
+
+    fn answer_attempt(&mut self, attempt: NextAttempt, answer: Answer) {
         let id = attempt.due.delivery.id;
         self.in_flight.remove(&id);
         *self.sent.entry(id).or_default() += 1;
-        let answer = match chance.below(4) {
-            0 => Err(TransportError::TimedOut { after_sending: true }),
-            1 => Ok(OutboundResponse::new(500, Vec::new())),
-            _ => Ok(OutboundResponse::new(204, Vec::new())),
-        };
         let outcome = AttemptOutcome { started_at: self.now, ended_at: self.now, answer };
         let silent = outcome.answer.is_err();
         let after = after_attempt(&attempt.due.delivery, &outcome, &RetryWaits::default());
         self.state.tried(attempt, after, silent);
+    }
+
+    /// Answers an attempt that is in flight. Tells whether there was any.
+    fn answer_one(&mut self, answer: Answer) -> bool {
+        let at = self.under_way.iter().position(|task| matches!(task, Task::Attempt(_)));
+        let Some(Task::Attempt(attempt)) = at.map(|at| self.under_way.swap_remove(at)) else {
+            return false;
+        };
+        self.answer_attempt(*attempt, answer);
+        true
+    }
+
+    /// Answers every read that is under way.
+    fn answer_reads(&mut self) {
+        while let Some((read, page, began)) = self.reads.pop() {
+            self.state.read_ended(&read, Some(page), began, self.now);
+        }
+    }
+
+    /// The next commit of outcomes.
+    fn next_record(&mut self) -> Option<Vec<AttemptChange>> {
+        let tasks = self.state.tasks(self.now, false);
+        tasks.into_iter().find_map(|task| match task {
+            Task::Record(batch) => Some(batch),
+            Task::Read(_) | Task::Attempt(_) | Task::Cancel(_) => None,
+        })
+    }
+
+    /// Reads what there is to read, and starts what can be started then.
+    fn read_and_start(&mut self) {
+        self.start();
+        self.answer_reads();
+        self.start();
+    }
+
+    /// Deliveries of as many contacts are in flight to a webhook as far as they may be.
+    fn fill(&mut self, key: QueueKey, deliveries: u128) {
+        (1..=deliveries).for_each(|contact| self.insert(key, contact));
+        self.state.notified([(key, Touch::Queue)]);
+        self.read_and_start();
+    }
+
+    fn filled(deliveries: u128) -> Self {
+        let mut world = Self::new();
+        world.fill(key(1), deliveries);
+        world
     }
 
     fn end_record(&mut self, batch: Vec<AttemptChange>, chance: &mut Chance) {
@@ -265,46 +327,17 @@ proptest! {
 
 #[test]
 fn a_receiver_that_never_answers_leaves_room_for_the_others() {
-    let mut world = World::new();
-    for contact in 0..20 {
-        world.insert(key(1), contact);
-    }
-    world.state.notified([(key(1), Touch::Queue)]);
-    world.start();
-    while world
-        .reads
-        .pop()
-        .map(|(read, page, began)| world.state.read_ended(&read, Some(page), began, world.now))
-        .is_some()
-    {}
-    world.start();
+    let mut world = World::filled(20);
     assert_eq!(world.in_flight.len(), LIMITS.per_webhook);
-    world.insert(key(2), 99);
-    world.state.notified([(key(2), Touch::Queue)]);
-    world.start();
-    let at = world.reads.iter().position(|(read, ..)| read.key == key(2)).expect("a read");
-    let (read, page, began) = world.reads.swap_remove(at);
-    world.state.read_ended(&read, Some(page), began, world.now);
-    world.start();
+    world.fill(key(2), 1);
     assert!(world.in_flight.values().any(|in_flight| *in_flight == key(2)));
 }
 
 #[test]
 fn several_receivers_that_never_answer_leave_room_for_the_others() {
     let mut world = World::new();
-    let fill = |world: &mut World, number: u128| {
-        for contact in 0..20 {
-            world.insert(key(number), contact);
-        }
-        world.state.notified([(key(number), Touch::Queue)]);
-        world.start();
-        while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began, world.now);
-        }
-        world.start();
-    };
     for number in 1..=5 {
-        fill(&mut world, number);
+        world.fill(key(number), 20);
         assert!(world.in_flight.values().any(|in_flight| *in_flight == key(number)), "{number}");
     }
 }
@@ -314,23 +347,15 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
     let mut world = World::new();
     world.states.insert(key(1), WebhookState::Inactive);
     world.insert(key(1), 1);
-    let read_all = |world: &mut World| {
-        world.start();
-        while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began, world.now);
-        }
-        world.start();
-    };
     world.poll();
-    read_all(&mut world);
+    world.read_and_start();
     world.now = world.now.plus(Duration::from_secs(1));
     world.poll();
-    read_all(&mut world);
-    let tried: HashSet<_> = world.in_flight.keys().collect();
-    assert!(tried.is_empty());
+    world.read_and_start();
+    assert!(world.in_flight.is_empty());
     world.states.insert(key(1), WebhookState::Active);
     world.state.notified([(key(1), Touch::Queue)]);
-    read_all(&mut world);
+    world.read_and_start();
     assert_eq!(world.in_flight.len(), 1);
 }
 
@@ -338,23 +363,16 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
 #[test]
 fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
     let mut world = World::new();
-    for contact in 0..10 {
-        world.insert(key(1), contact);
-    }
-    let read_all = |world: &mut World| {
-        while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began, world.now);
-        }
-    };
+    (0..10).for_each(|contact| world.insert(key(1), contact));
     world.state.notified([(key(1), Touch::Queue)]);
     world.start();
     // Written while a read is under way that still shows it as it was.
     world.states.insert(key(1), WebhookState::Inactive);
     world.state.notified([(key(1), Touch::Webhook)]);
-    read_all(&mut world);
+    world.answer_reads();
     world.start();
     assert!(world.in_flight.is_empty(), "an attempt went by what the webhook was");
-    read_all(&mut world);
+    world.answer_reads();
     world.start();
     assert!(world.in_flight.is_empty());
 }
@@ -365,9 +383,8 @@ fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
     world.insert(key(1), 1);
     world.state.notified([(key(1), Touch::Queue)]);
     world.start();
-    let (read, page, began) = world.reads.pop().expect("a read");
     world.now = world.now.plus(Duration::from_secs(5));
-    world.state.read_ended(&read, Some(page), began, world.now);
+    world.answer_reads();
     world.start();
     assert_eq!(world.in_flight.len(), 1);
 }
@@ -376,35 +393,14 @@ fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
 #[test]
 fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
     let mut world = World::new();
-    let timed_out = |world: &mut World| {
-        let Some(at) = world.under_way.iter().position(|one| matches!(one, Task::Attempt(_)))
-        else {
-            return;
-        };
-        let Task::Attempt(attempt) = world.under_way.swap_remove(at) else { return };
-        world.in_flight.remove(&attempt.due.delivery.id);
-        let answer = Err(TransportError::TimedOut { after_sending: true });
-        let outcome = AttemptOutcome { started_at: world.now, ended_at: world.now, answer };
-        let after = after_attempt(&attempt.due.delivery, &outcome, &RetryWaits::default());
-        world.state.tried(*attempt, after, true);
-    };
-    let read_all = |world: &mut World| {
-        while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began, world.now);
-        }
-    };
     for number in 1..=4 {
-        for contact in 0..10 {
-            world.insert(key(number), contact);
-        }
+        (0..10).for_each(|contact| world.insert(key(number), contact));
         world.state.notified([(key(number), Touch::Queue)]);
     }
-    world.start();
-    read_all(&mut world);
-    world.start();
+    world.read_and_start();
     let mut tried: HashMap<QueueKey, usize> = HashMap::new();
     for _ in 0..40 {
-        timed_out(&mut world);
+        world.answer_one(TIMED_OUT);
         let before: HashSet<DeliveryId> = world.in_flight.keys().copied().collect();
         world.start();
         for (id, key) in &world.in_flight {
@@ -412,7 +408,7 @@ fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
                 *tried.entry(*key).or_default() += 1;
             }
         }
-        read_all(&mut world);
+        world.answer_reads();
     }
     let most = LIMITS.in_all / 4;
     assert!(world.in_flight.len() <= most.max(1), "{} wait for nothing", world.in_flight.len());
@@ -425,11 +421,76 @@ fn without_a_lease_nothing_is_begun() {
     world.insert(key(1), 1);
     world.poll();
     world.start();
-    while let Some((read, page, began)) = world.reads.pop() {
-        world.state.read_ended(&read, Some(page), began, world.now);
-    }
+    world.answer_reads();
     let begun = world.state.tasks(world.now, false);
     assert!(!begun.iter().any(|task| matches!(task, Task::Attempt(_))));
     let begun = world.state.tasks(world.now, true);
     assert!(begun.iter().any(|task| matches!(task, Task::Attempt(_))));
+}
+
+/// R72.
+#[test]
+fn outcomes_are_recorded_by_one_commit_at_a_time_and_a_quarter_second_after_a_failure() {
+    let mut world = World::filled(2);
+    assert!(world.answer_one(answered(204)));
+    let first = world.next_record().expect("a commit");
+    assert!(world.answer_one(answered(204)));
+    assert!(world.next_record().is_none());
+    world.state.recorded(first, RecordResult::Failed, world.now);
+    for (wait, is_recorded) in [(0, false), (249, false), (1, true)] {
+        world.now = world.now.plus(Duration::from_millis(wait));
+        assert_eq!(world.next_record().is_some(), is_recorded);
+    }
+}
+
+/// D52a.
+#[test]
+fn what_another_commit_wrote_is_read_again() {
+    for (how, reads) in [(RecordResult::Conflict, 1), (RecordResult::Done, 0)] {
+        let mut world = World::filled(1);
+        assert!(world.answer_one(answered(204)));
+        let batch = world.next_record().expect("a commit");
+        world.state.recorded(batch, how, world.now);
+        world.start();
+        assert_eq!(world.reads.len(), reads, "{how:?}");
+    }
+}
+
+/// D53.
+#[test]
+fn what_failed_is_due_again_at_its_time() {
+    let mut world = World::filled(1);
+    assert!(world.answer_one(answered(500)));
+    let batch = world.next_record().expect("a commit");
+    let due = batch[0].after.due_at.expect("it is tried again");
+    world.state.recorded(batch, RecordResult::Done, world.now);
+    assert_eq!(world.state.next_due(), Some(due));
+    assert!(world.state.is_idle(world.now));
+    assert!(!world.state.is_idle(due));
+}
+
+#[test]
+fn a_queue_is_read_once_something_in_it_is_due() {
+    let mut world = World::new();
+    let pending = [PendingQueue { key: key(1), queued_at: world.now.plus(Duration::from_secs(1)) }];
+    for reads in [0, 1] {
+        world.state.found(&pending, world.now);
+        world.start();
+        assert_eq!(world.reads.len(), reads);
+        world.now = pending[0].queued_at;
+    }
+}
+
+/// R72.
+#[test]
+fn while_nothing_can_be_recorded_no_more_than_a_few_thousand_attempts_are_made() {
+    let mut world = World::new();
+    (0..2_400).for_each(|contact| world.insert(key(1), contact));
+    world.now = world.now.plus(Duration::from_secs(2));
+    world.poll();
+    world.read_and_start();
+    while world.answer_one(answered(204)) {
+        world.read_and_start();
+    }
+    assert!((2_048..2_400).contains(&world.sent.len()), "{}", world.sent.len());
 }
