@@ -45,6 +45,11 @@ impl Params {
         Self(pairs)
     }
 
+    /// The names of the parameters that were sent.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     /// The value of a parameter, if it was sent.
     ///
     /// # Errors

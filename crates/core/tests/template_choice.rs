@@ -3,7 +3,8 @@
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::templates::{
-    Template, TemplateCategory, TemplateDraft, TemplatePatch, TemplateStatus, TemplateView, choose,
+    Template, TemplateCategory, TemplateDraft, TemplateNeeds, TemplatePatch, TemplateStatus,
+    TemplateView, choose,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -23,7 +24,7 @@ fn template(n: u128, name: &str, language: &str, bound: Option<u128>) -> Templat
         status: TemplateStatus::Approved,
         connection: bound.map(connection),
         provider_id: None,
-        is_complex: false,
+        needs: TemplateNeeds::default(),
         token: Uuid::from_u128(77),
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

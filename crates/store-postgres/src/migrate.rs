@@ -27,6 +27,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, name: "campaigns", sql: include_str!("migrations/0005_campaigns.sql") },
     Migration { version: 6, name: "gateways", sql: include_str!("migrations/0006_gateways.sql") },
     Migration { version: 7, name: "rates", sql: include_str!("migrations/0007_rates.sql") },
+    Migration {
+        version: 8,
+        name: "template_needs",
+        sql: include_str!("migrations/0008_template_needs.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -243,7 +248,7 @@ mod tests {
         store.migrate().await.unwrap();
         let token = Uuid::from_u128(7);
         let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
-        assert_eq!((template.provider_id, template.is_complex), (None, false));
+        assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
         assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
     }

@@ -1,8 +1,8 @@
 //! Templates of messages.
 
-use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::templates::{Template, TemplateCategory, TemplateNeeds, TemplateStatus};
 
-use crate::field::words;
+use crate::field::{json, words};
 use crate::record::record;
 
 record! {
@@ -16,7 +16,7 @@ record! {
         status,
         connection("connection_id"),
         provider_id,
-        is_complex,
+        needs,
         token,
         created_at,
         updated_at,
@@ -24,3 +24,5 @@ record! {
 }
 
 words! { TemplateCategory, TemplateStatus }
+
+json! { TemplateNeeds }

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_webhooks.sql"),
     include_str!("../migrations/0004_campaigns.sql"),
     include_str!("../migrations/0005_gateways.sql"),
+    include_str!("../migrations/0006_template_needs.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -208,10 +209,10 @@ mod tests {
         )
         .unwrap();
         migrate(&mut conn).unwrap();
-        let query = "SELECT provider_id, is_complex, version FROM templates";
+        let query = "SELECT provider_id, needs, version FROM templates";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let template: (Option<String>, i64, i64) = conn.query_row(query, [], read).unwrap();
-        assert_eq!(template, (None, 0, 7));
+        let template: (Option<String>, String, i64) = conn.query_row(query, [], read).unwrap();
+        assert_eq!(template, (None, "{}".to_owned(), 7));
         let query = "SELECT count(*) FROM messages INDEXED BY messages_left_sent \
                      WHERE status = 'sent' AND direction = 'outbound' AND is_history = 0";
         let sent: i64 = conn.query_row(query, [], |row| row.get(0)).unwrap();

@@ -109,6 +109,16 @@ async fn a_tag_that_was_not_substituted_is_refused(world: Intake) {
         "%a.b-c%",
         "{1}",
         "%1%",
+        "Oi %%NOME%%!",
+        "{nome completo}",
+        "{ação}",
+        "[NOME]",
+        "[Nome Completo]",
+        "[Sim]",
+        "{% if nome %}x",
+        "a <<nome>> b",
+        "{!$Contact.Name}",
+        "Oi #{nome}",
     ] {
         let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
         assert_refused(value, &world.dispatch(&token, &body).await, INVALID);
@@ -116,6 +126,39 @@ async fn a_tag_that_was_not_substituted_is_refused(world: Intake) {
         assert_refused(value, &world.dispatch_query(&token, &query).await, INVALID);
     }
     assert!(world.list_ids("").await.is_empty());
+}
+
+#[both_stores]
+async fn a_text_that_only_looks_like_a_tag_is_sent(world: Intake) {
+    let token = echo(&world).await;
+    let texts =
+        ["100%", "5 % 3 %", "a < b << c", "{}", "{\"a\":{\"b\":[1,2]}}", "[1, 2]", "😀 [a] b"];
+    for value in texts {
+        world.advance(std::time::Duration::from_secs(600));
+        let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
+        let answer = world.dispatch(&token, &body).await;
+        assert_eq!(sent(&world, &answer).await.1, format!("<{value}>"));
+    }
+}
+
+// D49: a surplus variable with a literal tag is refused like any other.
+#[both_stores]
+async fn a_surplus_variable_is_not_sent_and_refused_with_a_tag(world: Intake) {
+    let token = echo(&world).await;
+    for (name, value) in [("2", "{{nome}}"), ("999", "[NOME]"), ("nome", "%%X%%"), ("01", "<<x>>")]
+    {
+        let variables = json!({"1": "x", name: value});
+        for phone in [mobile(1), "12".to_owned()] {
+            let body = json!({"phone_number": phone, "variables": variables});
+            assert_refused(value, &world.dispatch(&token, &body).await, INVALID);
+        }
+    }
+    let phone = mobile(1).replace('+', "");
+    let query = format!("phone={phone}&v1=x&v2={}", percent("{nome completo}"));
+    assert_refused("query", &world.dispatch_query(&token, &query).await, INVALID);
+    assert!(world.list_ids("").await.is_empty());
+    let body = json!({"phone_number": mobile(1), "variables": {"1": "x", "2": "y", "n": "z"}});
+    assert_eq!(sent(&world, &world.dispatch(&token, &body).await).await.1, "<x>");
 }
 
 #[both_stores]

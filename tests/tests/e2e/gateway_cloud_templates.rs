@@ -103,11 +103,13 @@ async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: C
     );
     let read = sync(&world).await;
     assert_eq!(read.len(), 3);
-    for name in ["imagem", "abrir"] {
+    for (name, needed) in [("imagem", "a header (image)"), ("abrir", "button 0 (url)")] {
         assert_eq!(named(&read, name)["status"], "APPROVED");
         let answer = send(&world, name).await;
         assert_eq!(answer.status, 422, "{}", answer.show());
         assert_eq!(answer.json()["code"], "VALIDATION_ERROR");
+        let reason = text(&answer.json()["details"]["reasons"]["template"]);
+        assert!(reason.contains(needed), "{reason}");
     }
     let company = format!("/companies/{}", world.us.id);
     let features = json!({"features": {"template_dispatch": true}});
@@ -116,7 +118,15 @@ async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: C
     let body = json!({"phone_number": mobile(1), "variables": {"1": "Ana"}});
     let call = Request::new("POST", dispatching(&token)).json(&body);
     let answer = world.send(call).await;
-    assert_eq!((answer.status, &answer.json()["ok"]), (422, &json!(false)), "{}", answer.show());
+    answer.expect_hook_error(400, "INVALID_PAYLOAD");
+    assert!(text(&answer.json()["message"]).contains("a header (image)"), "{}", answer.show());
+    // D48: a tag comes first, the phone afterwards.
+    let tag = json!({"phone_number": "12", "variables": {"1": "{nome completo}"}});
+    let answer = world.send(Request::new("POST", dispatching(&token)).json(&tag)).await;
+    assert!(text(&answer.json()["message"]).contains("a tag"), "{}", answer.show());
+    let no_phone = json!({"variables": {"1": "Ana"}});
+    let answer = world.send(Request::new("POST", dispatching(&token)).json(&no_phone)).await;
+    answer.expect_hook_error(400, "INVALID_PAYLOAD");
     assert!(world.fake.accepted().is_empty());
     assert!(world.all_messages().await.is_empty());
     send(&world, "rapida").await.expect(200);

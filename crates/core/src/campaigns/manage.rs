@@ -124,7 +124,7 @@ impl CampaignReferences {
             }
             Some(template) => {
                 if let Err(error) = compose(template, &campaign.variables) {
-                    problems.add("variables", error.to_string());
+                    problems.merge(error.problems());
                 }
                 if template.connection.is_some()
                     && campaign.connection.is_some()

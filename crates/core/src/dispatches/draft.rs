@@ -9,7 +9,7 @@ use super::{BODY_LIMIT, DispatchError};
 use crate::contacts::{Phone, Region};
 use crate::json;
 use crate::query::Params;
-use crate::templates::{self, positions};
+use crate::templates::{self, literal_tag, positions};
 
 /// The country code that a dispatched phone must have.
 const BRAZIL: &str = "+55";
@@ -22,7 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub struct DispatchDraft {
     /// The phone as it was sent.
     pub phone: Option<String>,
-    /// The template's variables by position; what the template does not have is left out.
+    /// The variables by position, also those that the template does not have.
     pub variables: BTreeMap<u32, String>,
 }
 
@@ -80,8 +80,12 @@ fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, Dispa
 /// Whether a dispatch may read this parameter of a query: a phone, or a variable by its position
 /// (D49). What else is there means nothing, in whatever form.
 pub fn reads_parameter(name: &str) -> bool {
-    let is_variable = |name: &str| name.strip_prefix('v').and_then(templates::position).is_some();
-    PHONES.contains(&name) || is_variable(name)
+    PHONES.contains(&name) || variable_position(name).is_some()
+}
+
+/// The position of a variable that a parameter of the query is.
+fn variable_position(parameter: &str) -> Option<u32> {
+    parameter.strip_prefix('v').and_then(templates::position)
 }
 
 impl DispatchDraft {
@@ -100,31 +104,42 @@ impl DispatchDraft {
             }
         }
         let wanted = positions(template);
-        let variables = match body.get("variables") {
+        let mut variables = BTreeMap::new();
+        let mut take = |position: Option<u32>, name: &str, value: &str| {
+            match position {
+                Some(position) if wanted.contains(&position) => {
+                    variables.insert(position, variable(value, name)?);
+                }
+                // Surplus: not sent, so that only a tag in it matters.
+                Some(position) => {
+                    variables.insert(position, value.to_owned());
+                }
+                None if literal_tag(value) => {
+                    let reason = "holds a tag that was not filled in";
+                    return Err(invalid(format!("a variable that is no position {reason}")));
+                }
+                None => {}
+            }
+            Ok(())
+        };
+        match body.get("variables") {
             None | Some(Value::Null) => {
-                let mut variables = BTreeMap::new();
-                for position in wanted {
-                    let name = format!("v{position}");
-                    if let Some(value) = parameter(query, &name)? {
-                        variables.insert(position, variable(value, &name)?);
+                for name in query.names() {
+                    let position = variable_position(name);
+                    if let (Some(_), Some(value)) = (position, parameter(query, name)?) {
+                        take(position, name, value)?;
                     }
                 }
-                variables
             }
             Some(Value::Object(given)) => {
-                let mut variables = BTreeMap::new();
-                for (position, value) in given {
-                    let value = text(Some(value), "each of variables")?;
-                    let known =
-                        templates::position(position).filter(|known| wanted.contains(known));
-                    if let (Some(known), Some(value)) = (known, value) {
-                        variables.insert(known, variable(value, position)?);
+                for (name, value) in given {
+                    if let Some(value) = text(Some(value), "each of variables")? {
+                        take(templates::position(name), name, value)?;
                     }
                 }
-                variables
             }
             Some(_) => return Err(invalid("variables must be an object of strings by position")),
-        };
+        }
         Ok(Self { phone, variables })
     }
 
@@ -180,15 +195,28 @@ mod tests {
     fn the_bodys_variables_stand_alone_where_there_are_any() {
         let pairs = &[("v1", "a"), ("v2", "b"), ("v3", "surplus")][..];
         let of_query = read("phone=1&v1=x", pairs).expect("read");
-        assert_eq!(values(&of_query), [(1, "a"), (2, "b")]);
+        assert_eq!(values(&of_query), [(1, "a"), (2, "b"), (3, "surplus")]);
         let of_body = read(r#"{"variables": {"1": "x", "9": "surplus", "n": "?"}}"#, pairs);
-        assert_eq!(values(&of_body.expect("read")), [(1, "x")]);
+        assert_eq!(values(&of_body.expect("read")), [(1, "x"), (9, "surplus")]);
         let empty = read(r#"{"variables": {}}"#, pairs).expect("read");
         assert_eq!(values(&empty), []);
         let absent = read(r#"{"variables": null}"#, pairs).expect("read");
-        assert_eq!(values(&absent), [(1, "a"), (2, "b")]);
+        assert_eq!(values(&absent), [(1, "a"), (2, "b"), (3, "surplus")]);
         let missing = read(r#"{"variables": {"1": null, "2": "x"}}"#, pairs).expect("read");
         assert_eq!(values(&missing), [(2, "x")]);
+    }
+
+    /// D49.
+    #[test]
+    fn a_surplus_variable_is_taken_as_it_is_and_refused_only_for_a_tag() {
+        let surplus = read(r#"{"variables": {"9": "\u0000", "n": "\u0000", "01": "x"}}"#, &[]);
+        assert_eq!(values(&surplus.expect("read")), [(9, "\u{0}")]);
+        for name in ["n", "0", "01", "1000"] {
+            let body = format!(r#"{{"variables": {{"{name}": "{{{{nome}}}}"}}}}"#);
+            assert!(matches!(read(&body, &[]), Err(DispatchError::InvalidPayload(_))), "{name}");
+            let query = [(&*format!("v{name}"), "{{nome}}"), (name, "{{nome}}")];
+            assert_eq!(values(&read("", &query).expect("read")), [], "{name}");
+        }
     }
 
     /// D49.

@@ -35,12 +35,9 @@ pub enum DispatchError {
     /// The body or the query cannot be read; correct what it names.
     #[error("{0}")]
     InvalidPayload(String),
-    /// The variables do not fill the template in; correct what it names.
-    #[error("the variables {0}")]
-    Variables(ComposeError),
-    /// The template needs more than variables of its text; send it by the channel's own means.
-    #[error("the template needs more than its text; it cannot be sent by a dispatch")]
-    TemplateComplex,
+    /// The variables do not fill the template in, or it needs more than them; correct what it names.
+    #[error("the {0}")]
+    Incomplete(ComposeError),
     /// No phone was sent.
     #[error("send a phone: phone_number in the body, or phone_number or phone in the query")]
     MissingPhone,
@@ -95,10 +92,7 @@ impl Error<DispatchError> {
 
 impl From<ComposeError> for DispatchError {
     fn from(error: ComposeError) -> Self {
-        match error {
-            ComposeError::Complex => Self::TemplateComplex,
-            error => Self::Variables(error),
-        }
+        Self::Incomplete(error)
     }
 }
 
@@ -122,8 +116,7 @@ impl Rejection for DispatchError {
             Self::RateLimited { .. } => Code::RateLimited,
             Self::TemplateNotFound => Code::TemplateNotFound,
             Self::FeatureDisabled => Code::FeatureDisabled,
-            Self::TooLarge | Self::InvalidPayload(_) | Self::Variables(_) => Code::InvalidPayload,
-            Self::TemplateComplex => Code::ValidationError,
+            Self::TooLarge | Self::InvalidPayload(_) | Self::Incomplete(_) => Code::InvalidPayload,
             Self::MissingPhone => Code::MissingPhone,
             Self::InvalidPhone => Code::InvalidPhone,
             Self::TemplateNotApproved => Code::TemplateNotApproved,

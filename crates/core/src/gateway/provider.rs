@@ -13,7 +13,7 @@ use crate::connections::{Connection, GatewayDescription};
 use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
 use crate::secret::{hides, masked};
-use crate::templates::{TemplateCategory, TemplateStatus};
+use crate::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
 use crate::transport::Transport;
 
 /// The content of a message.
@@ -147,8 +147,8 @@ pub struct ProviderTemplate {
     pub status: TemplateStatus,
     /// Its text.
     pub body: String,
-    /// Whether it needs more than the text's variables.
-    pub is_complex: bool,
+    /// What it needs beside the text's variables.
+    pub needs: TemplateNeeds,
 }
 
 /// Why a request for information to a gateway failed.

@@ -14,7 +14,6 @@ use crate::contacts::{Phone, Region};
 use crate::error::Error;
 use crate::form::{Form, Short, Text};
 use crate::ids::{ConnectionId, TemplateId};
-use crate::problems::Problems;
 use crate::store::RecordsExt;
 use crate::templates::{
     ComposeError, Template, TemplateStatus, choose, compose, position as position_of,
@@ -124,13 +123,7 @@ pub struct TemplateSentView {
 
 impl From<ComposeError> for SendError {
     fn from(error: ComposeError) -> Self {
-        let field = match error {
-            ComposeError::Complex => "template",
-            ComposeError::LiteralTag(_) | ComposeError::Missing(_) | ComposeError::TooLong => {
-                "variables"
-            }
-        };
-        Self::Invalid(Problems::of(field, error.to_string()))
+        Self::Invalid(error.problems())
     }
 }
 

@@ -133,7 +133,7 @@ pub fn templates() -> impl Strategy<Value = Template> {
             status,
             connection: None,
             provider_id: None,
-            is_complex: false,
+            needs: crate::templates::TemplateNeeds::default(),
             token: id.uuid(),
             created_at: made,
             updated_at: made,

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Template, TemplateCategory, literal_tag, positions, render, rendered_chars};
+use super::{
+    Template, TemplateCategory, TemplateNeeds, literal_tag, positions, render, rendered_chars,
+};
 use crate::gateway::Content;
 use crate::ids::{ConnectionId, TemplateId};
+use crate::problems::Problems;
 use crate::text;
 
 /// A message made from a template.
@@ -23,21 +26,66 @@ pub struct Composed {
 
 /// Why a template and variables make no message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.summary())]
 pub enum ComposeError {
-    /// The template has parts beside its text that have to be filled in (D69); send it by the
-    /// channel's own means.
-    #[error("cannot fill in this template: it needs more than its text")]
-    Complex,
     /// The values of these positions are tags that were not filled in (D49); send the values that
     /// the tags stand for.
-    #[error("hold a tag that was not filled in, at the positions {}", listed(.0))]
     LiteralTag(Vec<u32>),
-    /// These positions have no value, or a blank one; send them.
-    #[error("lack the positions {}", listed(.0))]
-    Missing(Vec<u32>),
+    /// Something that the template needs was not given.
+    Lacking(Box<Lacking>),
     /// The whole text is longer than the channel allows; send shorter values.
-    #[error("make a text of more than {} characters", text::MESSAGE)]
     TooLong,
+}
+
+/// What a template needs and was not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lacking {
+    /// Positions that have no value, or a blank one; send them.
+    pub variables: Vec<u32>,
+    /// What cannot be given with variables (D69); send the template by the channel's own means.
+    pub parts: TemplateNeeds,
+}
+
+impl ComposeError {
+    /// The fields of a send that are at fault, with the reasons.
+    fn reasons(&self) -> Vec<(&'static str, String)> {
+        let of_variables = |reason| vec![("variables", reason)];
+        match self {
+            Self::LiteralTag(at) => of_variables(format!(
+                "hold a tag that was not filled in, at the positions {}",
+                listed(at)
+            )),
+            Self::TooLong => {
+                of_variables(format!("make a text of more than {} characters", text::MESSAGE))
+            }
+            Self::Lacking(lacking) => {
+                let Lacking { variables, parts } = &**lacking;
+                let missing = format!("lack the positions {}", listed(variables));
+                let needed = format!("needs what cannot be given here: {parts}");
+                let missing = (!variables.is_empty()).then_some(("variables", missing));
+                missing
+                    .into_iter()
+                    .chain((!parts.is_empty()).then_some(("template", needed)))
+                    .collect()
+            }
+        }
+    }
+
+    fn summary(&self) -> String {
+        let reasons = self.reasons();
+        let texts: Vec<String> =
+            reasons.iter().map(|(field, reason)| format!("{field} {reason}")).collect();
+        texts.join("; ")
+    }
+
+    /// The fields of a body that are at fault, each with its reason.
+    pub fn problems(&self) -> Problems {
+        let mut problems = Problems::new();
+        for (field, reason) in self.reasons() {
+            problems.add(field, reason);
+        }
+        problems
+    }
 }
 
 fn listed(positions: &[u32]) -> String {
@@ -45,32 +93,37 @@ fn listed(positions: &[u32]) -> String {
     positions.join(", ")
 }
 
-/// Fills a template in. Values for variables that it does not have are ignored (R80).
+/// Fills a template in. Values for variables that it does not have are not sent, but are checked for
+/// literal tags like the others (D49).
 ///
 /// # Errors
 ///
-/// [`ComposeError`]: a template that cannot be filled in first, then literal tags, then missing
-/// values (D49, R118).
+/// [`ComposeError`]: literal tags first, then everything that is missing (D48, D49, D69).
 pub fn compose(
     template: &Template,
     variables: &BTreeMap<u32, String>,
 ) -> Result<Composed, ComposeError> {
-    if template.is_complex {
-        return Err(ComposeError::Complex);
-    }
     let wanted = positions(&template.body);
-    let is_literal =
-        |position: &u32| variables.get(position).is_some_and(|value| literal_tag(value));
-    let literal: Vec<u32> = wanted.iter().copied().filter(is_literal).collect();
+    let literal: Vec<u32> = variables
+        .iter()
+        .filter_map(|(position, value)| literal_tag(value).then_some(*position))
+        .collect();
     if !literal.is_empty() {
         return Err(ComposeError::LiteralTag(literal));
     }
+    let lacking = |variables: Vec<u32>| {
+        let parts = template.needs.clone();
+        ComposeError::Lacking(Box::new(Lacking { variables, parts }))
+    };
     // The length is checked before rendering, as a value may be inserted many times.
     let is_long = rendered_chars(&template.body, variables) > text::MESSAGE;
     let rendered = match is_long {
-        false => render(&template.body, variables).map_err(ComposeError::Missing)?,
+        false => render(&template.body, variables).map_err(lacking)?,
         true => return Err(ComposeError::TooLong),
     };
+    if !template.needs.is_empty() {
+        return Err(lacking(Vec::new()));
+    }
     let values = wanted.iter().filter_map(|position| variables.get(position).cloned());
     Ok(Composed {
         template: template.id,
@@ -106,7 +159,7 @@ mod tests {
             status: TemplateStatus::Approved,
             connection: None,
             provider_id: None,
-            is_complex: false,
+            needs: TemplateNeeds::default(),
             token: Uuid::from_u128(3),
             created_at: at,
             updated_at: at,
@@ -120,7 +173,7 @@ mod tests {
 
     #[test]
     fn only_the_templates_own_positions_go_to_the_gateway_in_order() {
-        let content = made("{{2}} e {{1}}", &[(1, "a"), (2, "b"), (3, "{{name}}")]);
+        let content = made("{{2}} e {{1}}", &[(1, "a"), (2, "b"), (3, "surplus")]);
         let Ok(Content::Template { variables, rendered, .. }) = content else { panic!("refused") };
         assert_eq!((variables, rendered), (vec!["a".into(), "b".into()], "b e a".to_owned()));
     }
@@ -129,8 +182,41 @@ mod tests {
     fn literal_tags_are_named_before_what_is_missing() {
         let tag = made("{{1}} {{2}}", &[(1, "{{name}}")]);
         assert_eq!(tag, Err(ComposeError::LiteralTag(vec![1])));
-        assert_eq!(made("{{1}} {{2}}", &[(1, "a")]), Err(ComposeError::Missing(vec![2])));
-        assert_eq!(made("{{1}}", &[(1, "  ")]), Err(ComposeError::Missing(vec![1])));
+        assert_eq!(made("{{1}} {{2}}", &[(1, "a")]), lacks(vec![2]));
+        assert_eq!(made("{{1}}", &[(1, "  ")]), lacks(vec![1]));
+    }
+
+    fn lacks(variables: Vec<u32>) -> Result<Content, ComposeError> {
+        let parts = TemplateNeeds::default();
+        Err(ComposeError::Lacking(Box::new(Lacking { variables, parts })))
+    }
+
+    /// D49.
+    #[test]
+    fn a_surplus_variable_with_a_literal_tag_is_refused_like_any_other() {
+        let given = [(1, "a"), (7, "[NOME]"), (9, "%%X%%")];
+        assert_eq!(made("{{1}}", &given), Err(ComposeError::LiteralTag(vec![7, 9])));
+    }
+
+    /// D69.
+    #[test]
+    fn everything_that_a_template_lacks_is_named_at_once() {
+        let needs = TemplateNeeds { header: Some("image".into()), ..TemplateNeeds::default() };
+        let template = Template { needs: needs.with("carousel"), ..template("{{1}} {{2}}") };
+        let made = |given: &[(u32, &str)]| {
+            let given = given.iter().map(|(at, value)| (*at, (*value).to_owned())).collect();
+            compose(&template, &given).map(|composed| composed.content)
+        };
+        let refused = made(&[(1, "a")]).expect_err("refused");
+        let text = refused.to_string();
+        assert!(text.contains("variables lack the positions 2; template needs"), "{text}");
+        assert!(text.contains("a header (image), carousel"), "{text}");
+        let problems = refused.problems();
+        assert_eq!(problems.fields().collect::<Vec<_>>(), ["variables", "template"]);
+        let only_parts = made(&[(1, "a"), (2, "b")]).expect_err("refused").problems();
+        assert_eq!(only_parts.fields().collect::<Vec<_>>(), ["template"]);
+        let tags = made(&[(1, "{x}")]).expect_err("refused");
+        assert_eq!(tags, ComposeError::LiteralTag(vec![1]));
     }
 
     /// R85.

@@ -150,11 +150,13 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
 fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
     let plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let body: String = template.body.chars().filter(plain).collect();
+    let needs = template.needs.bounded();
     match text::check(&body, text::MESSAGE) {
-        Ok(()) => ProviderTemplate { body, ..template },
+        Ok(()) => ProviderTemplate { body, needs, ..template },
         Err(_) => {
             let body = body.trim().chars().take(text::MESSAGE).collect();
-            ProviderTemplate { body, is_complex: true, ..template }
+            let needs = needs.with("a shorter text");
+            ProviderTemplate { body, needs, ..template }
         }
     }
 }
@@ -178,7 +180,7 @@ fn followed(known: &Template, listed: &ProviderTemplate, now: Timestamp) -> Temp
         body: listed.body.clone(),
         status: listed.status,
         provider_id: listed.provider_id.clone(),
-        is_complex: listed.is_complex,
+        needs: listed.needs.clone(),
         ..known.clone()
     };
     if template != *known {
@@ -229,7 +231,7 @@ impl UseCase for Sync {
                         status: listed.status,
                         connection: Some(self.connection),
                         provider_id: listed.provider_id.clone(),
-                        is_complex: listed.is_complex,
+                        needs: listed.needs.clone(),
                         token: *token,
                         created_at: now,
                         updated_at: now,

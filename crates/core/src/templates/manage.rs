@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use uuid::{Builder, Uuid};
 
 use super::{
-    DEFAULT_LANGUAGE, Template, TemplateDraft, TemplatePatch, TemplateStatus, TemplateView,
+    DEFAULT_LANGUAGE, Template, TemplateDraft, TemplateNeeds, TemplatePatch, TemplateStatus,
+    TemplateView,
 };
 use crate::body::IntoBody;
 use crate::connections::Connection;
@@ -65,7 +66,7 @@ impl WriteTemplate {
             status: draft.status.unwrap_or(TemplateStatus::Pending),
             connection: draft.connection,
             provider_id: None,
-            is_complex: false,
+            needs: TemplateNeeds::default(),
             token,
             created_at: now,
             updated_at: now,

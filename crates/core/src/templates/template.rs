@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::positions;
+use super::{ButtonNeed, TemplateNeeds, positions};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::secret::hides;
@@ -58,8 +58,8 @@ pub struct Template {
     pub connection: Option<ConnectionId>,
     /// The provider's id of it, once it was read from the gateway (D69).
     pub provider_id: Option<String>,
-    /// Whether it needs more than variables of its text, and cannot be sent (D69).
-    pub is_complex: bool,
+    /// What it needs beside the variables of its text (D69).
+    pub needs: TemplateNeeds,
     /// The credential of template dispatch; a UUIDv4.
     pub token: Uuid,
     /// When it was made.
@@ -73,10 +73,32 @@ hides! {
     Template {
         shows { id, name, status }
         hides {
-            company, category, language, body, connection, provider_id, is_complex,
+            company, category, language, body, connection, provider_id, needs,
             created_at, updated_at,
         }
         never shows { token }
+    }
+}
+
+/// What has to be given with a template, as the operator sees it (D69).
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NeedsView {
+    /// The variables of its text by position.
+    pub variables: Vec<String>,
+    /// The content of its header: `text`, `image`, `video`, `document`, `location`, ….
+    pub header: Option<String>,
+    /// The contents of buttons.
+    pub buttons: Vec<ButtonNeed>,
+    /// What else, in words for people.
+    pub other: Vec<String>,
+}
+
+impl NeedsView {
+    fn new(template: &Template) -> Self {
+        let TemplateNeeds { header, buttons, other } = template.needs.clone();
+        let variables = positions(&template.body).iter().map(u32::to_string).collect();
+        Self { variables, header, buttons, other }
     }
 }
 
@@ -102,6 +124,8 @@ pub struct TemplateView {
     pub connection_id: Option<ConnectionId>,
     /// Whether it needs more than variables of its text, and cannot be sent (D69).
     pub is_complex: bool,
+    /// Everything that it needs (D69).
+    pub needs: NeedsView,
     /// The credential of template dispatch.
     pub token: Uuid,
     /// When it was made.
@@ -126,9 +150,10 @@ impl TemplateView {
             language: template.language.clone(),
             body: template.body.clone(),
             variables: positions(&template.body).into_iter().collect(),
+            needs: NeedsView::new(template),
             status: template.status,
             connection_id: template.connection,
-            is_complex: template.is_complex,
+            is_complex: !template.needs.is_empty(),
             token: template.token,
             created_at: template.created_at,
             updated_at: template.updated_at,

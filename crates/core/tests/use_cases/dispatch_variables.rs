@@ -70,7 +70,7 @@ async fn newline_and_tab_pass() {
     }
 }
 
-/// R80.
+/// D49.
 #[tokio::test]
 async fn what_a_template_has_no_place_for_is_ignored_whatever_it_holds() {
     let counter = Counter::with("Olá {{1}}").await;

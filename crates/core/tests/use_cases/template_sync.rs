@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use recado_core::error::{Error, Rejection};
 use recado_core::gateway::{GatewayEvent, ProviderError, ProviderTemplate, TemplateReport};
 use recado_core::ids::ConnectionId;
 use recado_core::inbox::EventOutcome;
-use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_testkit::kit::body;
 use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ fn listed(name: &str, text: &str) -> ProviderTemplate {
         category: TemplateCategory::Marketing,
         status: TemplateStatus::Approved,
         body: text.to_owned(),
-        is_complex: false,
+        needs: TemplateNeeds::default(),
     }
 }
 
@@ -183,14 +184,29 @@ async fn readings_at_once_make_each_template_once() {
     assert_eq!(all(&scene).await.len(), 2);
 }
 
-/// R118.
+/// D69.
 #[tokio::test]
 async fn a_template_that_needs_more_than_text_is_shown_and_not_sent() {
     let scene = scene("cloud_api").await;
-    sync(&scene, vec![ProviderTemplate { is_complex: true, ..listed("promo", "Olá") }]).await;
+    let needs = TemplateNeeds { header: Some("image".to_owned()), ..TemplateNeeds::default() };
+    sync(&scene, vec![ProviderTemplate { needs, ..listed("promo", "Olá {{1}}") }]).await;
+    let shown = all(&scene).await;
+    assert_eq!(shown[0]["is_complex"], true);
+    assert_eq!(
+        shown[0]["needs"],
+        json!({"variables": ["1"], "header": "image", "buttons": [], "other": []})
+    );
     let said = body(json!({ "to": PHONE, "template": "promo" }));
     let refused = scene.kit.app.sending().send_template(&scene.kit.caller, &said).await;
-    assert_eq!(code(refused), "VALIDATION_ERROR");
+    let Err(Error::Rejected(refused)) = refused else { panic!("not refused") };
+    assert_eq!(refused.code().as_str(), "VALIDATION_ERROR");
+    let reasons = refused.details().expect("details")["reasons"].clone();
+    let named = |field: &str, part: &str| {
+        let reason = reasons[field].as_str().expect("a reason");
+        assert!(reason.contains(part), "{reason}");
+    };
+    named("template", "a header (image)");
+    named("variables", "the positions 1");
     assert_eq!(scene.kit.provider.sent(), []);
     sync(&scene, vec![listed("promo", "Olá")]).await;
     scene.kit.app.sending().send_template(&scene.kit.caller, &said).await.unwrap();

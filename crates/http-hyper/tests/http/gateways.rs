@@ -2,7 +2,7 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError, ProviderTemplate};
-use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_http_hyper::QrPainter;
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ async fn templates_are_read_from_the_gateway() {
         category: TemplateCategory::Utility,
         status: TemplateStatus::Approved,
         body: "Olá {{1}}".to_owned(),
-        is_complex: false,
+        needs: TemplateNeeds::default(),
     }]));
     let synced = site.company("POST", &sync, "").await.data();
     assert_eq!(synced[0]["name"], "boas_vindas");

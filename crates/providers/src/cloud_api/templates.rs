@@ -91,7 +91,10 @@ fn template(listed: &Value) -> Option<ProviderTemplate> {
         category: category(text(listed, "category").unwrap_or_default()),
         status: status(text(listed, "status").unwrap_or_default()),
         body: body.to_owned(),
-        is_complex: named || template_shape::is_complex(components),
+        needs: match named {
+            true => template_shape::needs(components).with(template_shape::BY_NAME),
+            false => template_shape::needs(components),
+        },
     })
 }
 

@@ -2,7 +2,7 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Provider, ProviderError, ProviderTemplate};
-use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::templates::{ButtonNeed, TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_core::transport::{Method, TransportError};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::ScriptedTransport;
@@ -47,7 +47,7 @@ async fn a_template_is_listed_with_its_text() {
             category: TemplateCategory::Utility,
             status: TemplateStatus::Approved,
             body: "Olá {{1}}, pedido {{2}}".to_owned(),
-            is_complex: false,
+            needs: TemplateNeeds::default(),
         }]
     );
 }
@@ -61,8 +61,25 @@ async fn all_pages_are_read() {
     assert!(list(Vec::new(), 100).await.is_empty());
 }
 
+/// D69.
 #[tokio::test]
-async fn what_needs_more_than_its_text_is_complex() {
+async fn what_a_template_needs_is_named() {
+    let url = json!({"type": "URL", "url": "https://loja.example/{{1}}"});
+    let components = json!([body("Olá {{1}}"), {"type": "HEADER", "format": "IMAGE"},
+        {"type": "FOOTER", "text": "Loja {{1}}"}, {"type": "CAROUSEL", "cards": []},
+        {"type": "BUTTONS", "buttons": [{"type": "QUICK_REPLY"}, url, {"type": "COPY_CODE"}]}]);
+    let listed = list(vec![listed("t", &components)], 9).await.remove(0);
+    let button = |index, kind: &str| ButtonNeed { index, kind: kind.to_owned() };
+    let expected = TemplateNeeds {
+        header: Some("image".to_owned()),
+        buttons: vec![button(1, "url"), button(2, "copy_code")],
+        other: vec!["variables of the footer".to_owned(), "carousel".to_owned()],
+    };
+    assert_eq!(listed.needs, expected);
+}
+
+#[tokio::test]
+async fn what_needs_more_than_its_text_says_so() {
     let with = |more: Value| json!([body("Olá {{1}}"), more]);
     let button = |button: Value| with(json!({"type": "BUTTONS", "buttons": [button]}));
     let mut complex = vec![
@@ -87,14 +104,14 @@ async fn what_needs_more_than_its_text_is_complex() {
         complex.push(button(json!({ "type": kind })));
     }
     for components in &complex {
-        assert!(list(vec![listed("t", components)], 9).await[0].is_complex, "{components}");
+        assert!(!list(vec![listed("t", components)], 9).await[0].needs.is_empty(), "{components}");
     }
     let mut named = listed("t", &json!([body("Olá {{1}}")]));
     named["parameter_format"] = json!("NAMED");
-    assert!(list(vec![named], 9).await[0].is_complex);
+    assert_eq!(list(vec![named], 9).await[0].needs.to_string(), "variables by name");
     let mut plain = listed("t", &json!([body("Olá {{1}} {{2}} {{1}}")]));
     plain.as_object_mut().expect("an object").remove("parameter_format");
-    assert!(!list(vec![plain], 9).await[0].is_complex);
+    assert!(list(vec![plain], 9).await[0].needs.is_empty());
 }
 
 #[tokio::test]

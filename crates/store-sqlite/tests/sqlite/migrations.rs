@@ -63,6 +63,26 @@ async fn what_was_committed_is_there_after_closing_and_opening_again() {
     assert_eq!(kept.as_deref(), Some(&secret()));
 }
 
+/// D69.
+#[tokio::test]
+async fn a_template_that_needed_more_than_its_text_still_does() {
+    let (_folder, path) = file();
+    older_file(&path, 5).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let (company, id) = (CompanyId::new(Uuid::from_u128(1)), TemplateId::new(Uuid::from_u128(2)));
+    let blob = |number: u128| number.to_be_bytes();
+    let row = "INSERT INTO companies VALUES (1, ?1, 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1)";
+    conn.execute(row, [blob(1)]).unwrap();
+    let row = "INSERT INTO templates (company_id, id, name, category, language, body, status, \
+               is_complex, token, created_at, updated_at, version) \
+               VALUES (?1, ?2, 'a', 'UTILITY', 'pt_BR', 'oi', 'APPROVED', 1, ?3, 0, 0, 7)";
+    conn.execute(row, [blob(1), blob(2), blob(3)]).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    let template = store.get::<Template>((company, id)).await.unwrap().unwrap();
+    assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
+}
+
 /// A file as it was after the first few migrations.
 fn older_file(path: &Path, migrations: usize) -> rusqlite::Result<()> {
     let conn = Connection::open(path)?;
@@ -74,6 +94,7 @@ fn older_file(path: &Path, migrations: usize) -> rusqlite::Result<()> {
         include_str!("../../migrations/0002_conversations.sql"),
         include_str!("../../migrations/0003_webhooks.sql"),
         include_str!("../../migrations/0004_campaigns.sql"),
+        include_str!("../../migrations/0005_gateways.sql"),
     ];
     for (number, migration) in (1_u32..).zip(&before[..migrations]) {
         conn.execute_batch(migration)?;
@@ -117,7 +138,7 @@ async fn a_file_of_the_release_before_gateways_keeps_its_templates() {
     store.migrate().unwrap();
     store.ready().await.unwrap();
     let template = store.get::<Template>((company, id)).await.unwrap().unwrap();
-    assert_eq!((template.provider_id.as_deref(), template.is_complex), (None, false));
+    assert_eq!((template.provider_id.as_deref(), template.needs.is_empty()), (None, true));
     assert_eq!(template.version().number(), 7);
     let nobody = ConnectionId::new(Uuid::from_u128(4));
     assert_eq!(store.connection_anywhere(nobody).await.unwrap(), None);

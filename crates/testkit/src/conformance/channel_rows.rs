@@ -11,7 +11,9 @@ use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, RefTarget, StatusReport};
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Row};
-use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::templates::{
+    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus,
+};
 use recado_core::workers::Worker;
 use serde_json::json;
 
@@ -78,7 +80,11 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
                 body: "{{1}}\n\"é\" 👩‍👩‍👧 %s \\ {{2}}".to_owned(),
                 status: *status,
                 provider_id: Some("1627019861106475 \"é\"".to_owned()),
-                is_complex: true,
+                needs: TemplateNeeds {
+                    header: Some("image \"é\"".to_owned()),
+                    buttons: vec![ButtonNeed { index: u32::MAX, kind: "url".to_owned() }],
+                    other: vec!["👩‍👩‍👧 \\".to_owned()],
+                },
                 created_at: at(-5),
                 updated_at: at(5),
                 ..scene.template(Some(&connection))

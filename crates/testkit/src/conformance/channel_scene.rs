@@ -17,7 +17,7 @@ use recado_core::messages::{
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Stored};
-use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::templates::{Template, TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_core::workers::Worker;
 use serde_json::json;
 use uuid::Builder;
@@ -277,7 +277,7 @@ impl Scene {
             status: TemplateStatus::Approved,
             connection: connection.map(|connection| connection.id),
             provider_id: None,
-            is_complex: false,
+            needs: TemplateNeeds::default(),
             token: Builder::from_random_bytes(self.random()).into_uuid(),
             created_at: at(0),
             updated_at: at(0),

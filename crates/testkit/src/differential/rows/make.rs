@@ -18,7 +18,9 @@ use recado_core::messages::{
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
-use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::templates::{
+    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus,
+};
 use recado_core::workers::Worker;
 use serde_json::json;
 use uuid::{Builder, Uuid};
@@ -428,6 +430,15 @@ impl Maker<'_> {
         Job { id, company: self.company, kind, attempts, due_at, leased_until, created_at }
     }
 
+    fn needs(&self) -> TemplateNeeds {
+        let button = || ButtonNeed { index: 1, kind: self.text(13) };
+        TemplateNeeds {
+            header: self.maybe(12, || self.text(14)),
+            buttons: self.maybe(15, button).into_iter().collect(),
+            other: self.maybe(16, || self.text(17)).into_iter().collect(),
+        }
+    }
+
     fn template(&self) -> Template {
         // Few tokens are used, so that they repeat.
         let token = [self.command.number(1) as u8 % 16; 16];
@@ -441,7 +452,7 @@ impl Maker<'_> {
             status: self.one(5, TemplateStatus::ALL),
             connection: self.maybe(6, || self.connection_id(7)),
             provider_id: self.maybe(10, || self.text(11)),
-            is_complex: self.once_in(12, 2),
+            needs: self.needs(),
             token: Builder::from_random_bytes(token).into_uuid(),
             created_at: self.time(8),
             updated_at: self.time(9),

@@ -67,7 +67,7 @@ pub(super) fn row(row: &Row) -> Value {
         Row::Template(row) => json!([
             [debug(row), debug(row.company), debug(row.category), debug(row.connection)],
             [&row.language, &row.body],
-            [debug(&row.provider_id), debug(row.is_complex)],
+            [debug(&row.provider_id), debug(&row.needs)],
             [debug(row.token), debug(row.created_at), debug(row.updated_at)],
         ]),
         Row::Alias(row) => json!([debug(row), row.key.as_str()]),
