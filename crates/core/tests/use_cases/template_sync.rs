@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use recado_core::error::{Error, Rejection};
 use recado_core::gateway::{GatewayEvent, ProviderError, ProviderTemplate, TemplateReport};
 use recado_core::ids::ConnectionId;
 use recado_core::inbox::EventOutcome;
 use recado_core::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
+use recado_core::{Error, Rejection};
 use recado_testkit::kit::body;
 use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
