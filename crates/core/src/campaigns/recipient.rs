@@ -38,7 +38,8 @@ words! {
         Group = "CONTACT_IS_GROUP",
         /// It was deleted.
         Deleted = "CONTACT_DELETED",
-        /// Several connections can be used, and its last message was on none of them.
+        /// Several connections can be used, and its last message was on none of them; or it has no
+        /// phone, and those that can be used know no other name of it (D71).
         NoConnection = "CONNECTION_REQUIRED",
     }
 }

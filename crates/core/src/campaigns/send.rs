@@ -163,7 +163,10 @@ impl Campaigns<'_> {
                 Ok(slot)
             }
             Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
-            Err(Error::Rejected(SendError::ConnectionRequired(NoConnection::Several))) => {
+            // Of this contact alone: the others may have a connection.
+            Err(Error::Rejected(SendError::ConnectionRequired(
+                NoConnection::Several | NoConnection::Nameless,
+            ))) => {
                 self.pass_over(campaign, number, Some(ContactFault::NoConnection)).await?;
                 Ok(SlotOutcome::Taken)
             }

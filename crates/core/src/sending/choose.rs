@@ -1,8 +1,8 @@
-//! The choice of the connection for a message, and of the recipient's name on it (D15, D35).
+//! The choice of the connection for a message, and of the recipient's name on it (D15, D35, D71).
 
-use crate::connections::Connection;
-use crate::contacts::{ChannelKey, Contact};
-use crate::conversations::Conversation;
+use crate::connections::{Connection, ConnectionKind};
+use crate::contacts::{ChannelKey, Platform};
+use crate::conversations::ChannelContact;
 use crate::ids::ConnectionId;
 use crate::store::Stored;
 
@@ -18,6 +18,9 @@ pub enum NoConnection {
     /// Several are, and the last message of the contact was on none of them.
     #[error("several connections can be used; name one in connection_id")]
     Several,
+    /// The contact has no phone, and the connections that could be used know no name of it (D71).
+    #[error("the contact has no phone, and no other name that the connection's channel knows")]
+    Nameless,
 }
 
 /// The connection for a person: the wanted one; else the contact's last one if it can be used; else
@@ -78,34 +81,50 @@ pub(crate) fn keeps_number(
         && ChannelKey::parse(known).is_some_and(|key| is_its(&key))
 }
 
+/// Whether a connection's channel may know a person by a name that is no number: LIDs belong to
+/// connections of the QR-code kind, business-scoped ids to the official API. Other names, and names
+/// on other channels, are left to the gateway (D71).
+fn takes(connection: &Connection, name: &str) -> bool {
+    if connection.platform != Platform::whatsapp() {
+        return true;
+    }
+    match connection.kind {
+        ConnectionKind::Qr => !is_scoped(name),
+        ConnectionKind::OfficialCloud => !name.ends_with("@lid"),
+    }
+}
+
 /// The recipient's name for a contact on a connection, the first of these that exists: the name
 /// reported there; the digits that the channel used last on another connection; the contact's
-/// identifier, if it is digits, a LID or another id of the channel; its phone (D15). If the channel
-/// has reported the contact's phone, digits are also preferred to a business-scoped id that was
-/// reported there (R138, R39).
-pub fn recipient_on(
-    contact: &Contact,
-    aliases: &[ChannelKey],
-    conversations: &[Stored<Conversation>],
-    connection: ConnectionId,
-) -> String {
+/// identifier, if it is digits; its phone; its identifier, if it is a LID or another id of the
+/// channel; another alias (D15, D71). If the channel has reported the contact's phone, digits are
+/// also preferred to a business-scoped id that was reported there (R138, R39). On a connection of
+/// another channel than the contact's: the name reported there, else the phone.
+///
+/// `None` if the connection's channel knows the contact by no name.
+pub fn recipient_on(found: &ChannelContact, connection: &Connection) -> Option<String> {
+    let ChannelContact { contact, aliases, conversations } = found;
     let known_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
     let has_number = known_phone.is_some_and(|key| aliases.contains(&key));
-    let here = conversations.iter().find(|known| known.connection == connection);
-    if let Some(known) = here.filter(|known| !(has_number && is_scoped(&known.identifier))) {
-        return known.identifier.clone();
+    let here = conversations.iter().find(|known| known.connection == connection.id);
+    let here = here
+        .map(|known| known.identifier.as_str())
+        .filter(|name| takes(connection, name) && !(has_number && is_scoped(name)));
+    let phone = contact.phone.as_ref().map(|phone| phone.digits());
+    if contact.source_platform != connection.platform {
+        return here.or(phone).map(str::to_owned);
     }
     let elsewhere = conversations
         .iter()
         .filter(|known| is_digits(&known.identifier))
-        .max_by_key(|known| known.last_message_at);
-    if let Some(known) = elsewhere {
-        return known.identifier.clone();
-    }
-    match &contact.phone {
-        Some(phone) if !is_digits(contact.identifier.as_str()) => phone.digits().to_owned(),
-        _ => contact.identifier.as_str().to_owned(),
-    }
+        .max_by_key(|known| known.last_message_at)
+        .map(|known| known.identifier.as_str());
+    let identifier = contact.identifier.as_str();
+    let number = Some(identifier).filter(|name| is_digits(name));
+    let names = std::iter::once(identifier).chain(aliases.iter().map(ChannelKey::as_str));
+    let other = || names.into_iter().find(|name| takes(connection, name));
+    let name = here.or(elsewhere).or(number).or(phone).or_else(other);
+    name.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -115,8 +134,9 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName};
-    use crate::contacts::{Identifier, Phone, Platform, Region};
+    use crate::connections::{ConnectionSettings, ConnectionStatus, GatewayName};
+    use crate::contacts::{Contact, Identifier, Phone, Region};
+    use crate::conversations::Conversation;
     use crate::ids::{CompanyId, ContactId};
     use crate::store::Version;
 
@@ -176,38 +196,110 @@ mod tests {
         )
     }
 
+    /// What a contact is called on connection `n` of this kind.
+    fn called_by(
+        kind: ConnectionKind,
+        contact: Contact,
+        aliases: &[&str],
+        known: &[Stored<Conversation>],
+        n: u128,
+    ) -> Option<String> {
+        let alias = |key: &&str| ChannelKey::from_stored((*key).to_owned());
+        let found = ChannelContact {
+            contact: Stored::new(contact, Version::FIRST),
+            aliases: aliases.iter().map(alias).collect(),
+            conversations: known.to_vec(),
+        };
+        let connection = Connection { kind, ..connection(n, true, true).value().clone() };
+        recipient_on(&found, &connection)
+    }
+
+    /// The same on a connection of the QR-code kind.
+    fn called(known: &[Stored<Conversation>], n: u128) -> String {
+        called_by(ConnectionKind::Qr, contact(), &[], known, n).expect("a name")
+    }
+
     /// R39.
     #[test]
     fn the_name_learnt_on_the_connection_is_used_there() {
         let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
-        assert_eq!(recipient_on(&contact(), &[], &known, id(1)), "553491234567");
-        assert_eq!(recipient_on(&contact(), &[], &known, id(2)), "123@lid");
+        assert_eq!(called(&known, 1), "553491234567");
+        assert_eq!(called(&known, 2), "123@lid");
     }
 
     #[test]
     fn digits_come_before_a_scoped_id_but_not_before_a_lid_once_the_channel_knows_the_phone() {
-        let aliases = [ChannelKey::from_stored("5534991234567".to_owned())];
+        let called = |contact: Contact, known: &[Stored<Conversation>], name: &str| {
+            let kind =
+                if name.contains('@') { ConnectionKind::Qr } else { ConnectionKind::OfficialCloud };
+            called_by(kind, contact, &["5534991234567"], known, 2).expect("a name")
+        };
         let known = [conversation(1, "553491234567", 1), conversation(2, "BR.77", 2)];
-        assert_eq!(recipient_on(&contact(), &aliases, &known, id(2)), "553491234567");
-        assert_eq!(recipient_on(&contact(), &aliases, &known[1..], id(2)), "5534991234567");
+        assert_eq!(called(contact(), &known, "BR.77"), "553491234567");
+        assert_eq!(called(contact(), &known[1..], "BR.77"), "5534991234567");
         let lid = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
-        assert_eq!(recipient_on(&contact(), &aliases, &lid, id(2)), "123@lid");
+        assert_eq!(called(contact(), &lid, "123@lid"), "123@lid");
         let hidden = Contact { phone: None, ..contact() };
-        assert_eq!(recipient_on(&hidden, &aliases, &known, id(2)), "BR.77");
+        assert_eq!(called(hidden, &known, "BR.77"), "BR.77");
     }
 
     /// R39.
     #[test]
     fn elsewhere_digits_that_the_channel_wrote_are_used_and_lids_are_not() {
         let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
-        assert_eq!(recipient_on(&contact(), &[], &known, id(3)), "553491234567");
-        assert_eq!(recipient_on(&contact(), &[], &known[1..], id(3)), "5534991234567");
+        assert_eq!(called(&known, 3), "553491234567");
+        assert_eq!(called(&known[1..], 3), "5534991234567");
     }
 
     /// R39.
     #[test]
     fn a_stranger_is_called_by_its_phone() {
-        assert_eq!(recipient_on(&contact(), &[], &[], id(1)), "5534991234567");
+        assert_eq!(called(&[], 1), "5534991234567");
+    }
+
+    /// Somebody without a phone, made under this name.
+    fn hidden(identifier: &str) -> Contact {
+        let identifier = Identifier::parse(identifier).expect("valid");
+        Contact { phone: None, identifier, ..contact() }
+    }
+
+    /// D71.
+    #[test]
+    fn somebody_without_a_phone_is_called_by_a_name_that_the_kind_of_connection_knows() {
+        use ConnectionKind::{OfficialCloud, Qr};
+        let known = [conversation(1, "123@lid", 1)];
+        for (kind, identifier, aliases, name) in [
+            (Qr, "123@lid", &[][..], Some("123@lid")),
+            (Qr, "BR.77", &[], None),
+            (Qr, "BR.77", &["BR.77", "123@lid"], Some("123@lid")),
+            (OfficialCloud, "BR.77", &[], Some("BR.77")),
+            (OfficialCloud, "123@lid", &["123@lid"], None),
+            (OfficialCloud, "123@lid", &["123@lid", "BR.77"], Some("BR.77")),
+            (OfficialCloud, "12", &[], Some("12")),
+        ] {
+            for known in [&[][..], &known] {
+                let called = called_by(kind, hidden(identifier), aliases, known, 3);
+                assert_eq!(called.as_deref(), name, "{kind:?} {identifier} {aliases:?}");
+            }
+        }
+        // A name that an import wrote down for the connection is none of its channel's.
+        let imported = [conversation(2, "123@lid", 1)];
+        assert_eq!(called_by(OfficialCloud, hidden("123@lid"), &[], &imported, 2), None);
+    }
+
+    /// D71.
+    #[test]
+    fn on_another_channel_a_contact_is_known_by_its_phone_only() {
+        let platform = Platform::parse("telegram").expect("valid");
+        let called = |contact: Contact, known: &[Stored<Conversation>]| {
+            let contact = Contact { source_platform: platform.clone(), ..contact };
+            called_by(ConnectionKind::Qr, contact, &["987"], known, 1)
+        };
+        assert_eq!(called(hidden("987"), &[]), None);
+        assert_eq!(called(contact(), &[]).as_deref(), Some("5534991234567"));
+        let known = [conversation(1, "123@lid", 1), conversation(2, "553491234567", 1)];
+        assert_eq!(called(contact(), &known).as_deref(), Some("123@lid"));
+        assert_eq!(called(contact(), &known[1..]).as_deref(), Some("5534991234567"));
     }
 
     fn chosen(

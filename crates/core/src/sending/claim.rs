@@ -90,8 +90,8 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// [`SendError::Duplicate`] inside a window, [`SendError::NotItsTurn`] where a campaign does not
-    /// run or a recipient does not wait, [`SendError::IsGroup`].
+    /// [`SendError::Duplicate`] inside a window, [`SendError::ClaimLost`] where a campaign does not
+    /// run or a recipient does not wait.
     pub(super) fn check(
         &self,
         facts: &ClaimFacts,
@@ -121,9 +121,6 @@ impl Claim {
                     || !facts.recipient.as_ref().is_some_and(waits)
                 {
                     return Err(SendError::ClaimLost);
-                }
-                if contact.is_some_and(|contact| contact.is_group) {
-                    return Err(SendError::IsGroup);
                 }
                 Ok(())
             }

@@ -1,13 +1,13 @@
-//! Reading what is to be sent (4.8, D33, D34).
+//! Reading what is to be sent (4.8, D33, D34, D71).
 
 use serde_json::{Map, Value};
 
-use super::SendError;
+use super::{SendError, SendTarget};
 use crate::body::{IntoBody, Optional, Required, body};
 use crate::contacts::{Phone, Region};
 use crate::form::Form;
 use crate::groups::GroupCode;
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, ContactId};
 use crate::text;
 
 /// The recipient of a message.
@@ -19,11 +19,58 @@ pub enum SendRecipient {
     Group(GroupCode),
 }
 
+/// How a send names its recipient (D71).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SendAddress {
+    /// By `to`.
+    To(SendRecipient),
+    /// By `contact_id`.
+    Contact(ContactId),
+    /// By both, which have to mean one contact.
+    Both(SendRecipient, ContactId),
+}
+
+impl SendAddress {
+    /// The address in `to` and `contact_id`, of which one is there. A blank `to` is none.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::InvalidPhone`]; [`SendError::MissingField`] where neither is there.
+    pub(super) fn read(
+        to: Option<&str>,
+        contact: Option<ContactId>,
+        group_suffix: &str,
+        region: &Region,
+    ) -> Result<Self, SendError> {
+        let to = to.filter(|to| !to.trim().is_empty());
+        let to = to.map(|to| recipient(to, group_suffix, region)).transpose()?;
+        match (to, contact) {
+            (Some(to), None) => Ok(Self::To(to)),
+            (None, Some(contact)) => Ok(Self::Contact(contact)),
+            (Some(to), Some(contact)) => Ok(Self::Both(to, contact)),
+            (None, None) => Err(SendError::MissingField(vec!["to"])),
+        }
+    }
+
+    /// Whom it names, and the contact that this has to be.
+    pub(super) fn target(self) -> (SendTarget, Option<ContactId>) {
+        let named = |to| match to {
+            SendRecipient::Phone(phone) => SendTarget::Phone(phone),
+            SendRecipient::Group(code) => SendTarget::Group(code),
+        };
+        match self {
+            Self::To(to) => (named(to), None),
+            Self::Contact(contact) => (SendTarget::Contact(contact), None),
+            Self::Both(to, contact) => (named(to), Some(contact)),
+        }
+    }
+}
+
 /// The body of a text send, read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextDraft {
     /// The recipient.
-    pub to: SendRecipient,
+    pub to: SendAddress,
     /// The text, as it was sent.
     pub message: String,
     /// The connection that was asked for.
@@ -31,7 +78,7 @@ pub struct TextDraft {
 }
 
 impl TextDraft {
-    /// Reads `to`, `message` and `connection_id`.
+    /// Reads `to` or `contact_id`, `message` and `connection_id`.
     ///
     /// # Errors
     ///
@@ -43,9 +90,10 @@ impl TextDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
-        require(body, &["to", "message"])?;
-        let SendMessage { to, message, connection } = SendMessage::parse(body)?;
-        Ok(Self { to: recipient(&to, group_suffix, region)?, message, connection })
+        require(body, "message")?;
+        let SendMessage { message, to, contact, connection } = SendMessage::parse(body)?;
+        let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;
+        Ok(Self { to, message, connection })
     }
 }
 
@@ -55,24 +103,23 @@ impl std::fmt::Debug for TextDraft {
     }
 }
 
-/// Names the fields that are not there: missing, null, empty or blank.
-pub(crate) fn require(body: &Map<String, Value>, fields: &[&'static str]) -> Result<(), SendError> {
+/// Names what is not there of `to`, for which `contact_id` may stand (D71), and `content`: missing,
+/// null, empty or blank.
+pub(super) fn require(body: &Map<String, Value>, content: &'static str) -> Result<(), SendError> {
     let is_missing = |field: &str| match body.get(field) {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text.trim().is_empty(),
         Some(_) => false,
     };
+    let nobody = is_missing("to") && is_missing("contact_id");
+    let missing = nobody.then_some("to").into_iter();
     let missing: Vec<&'static str> =
-        fields.iter().copied().filter(|field| is_missing(field)).collect();
+        missing.chain(is_missing(content).then_some(content)).collect();
     if missing.is_empty() { Ok(()) } else { Err(SendError::MissingField(missing)) }
 }
 
 /// A `to` ending in `@<group_suffix>` is a group or community code; anything else is a phone.
-pub(crate) fn recipient(
-    to: &str,
-    group_suffix: &str,
-    region: &Region,
-) -> Result<SendRecipient, SendError> {
+fn recipient(to: &str, group_suffix: &str, region: &Region) -> Result<SendRecipient, SendError> {
     if GroupCode::is_meant(to, group_suffix) {
         let code = GroupCode::parse(to, group_suffix).ok_or(SendError::InvalidPhone)?;
         return Ok(SendRecipient::Group(code));
@@ -125,9 +172,13 @@ body! {
     /// A text to be sent.
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendMessage as "SendMessage" {
-        /// A phone number, or the code of a group or community.
-        to: String = Required<RecipientText>,
         message: String = Required<MessageText>,
+        /// A phone number, or the code of a group or community. Needed where there is no
+        /// `contact_id`.
+        to: Option<String> = Optional<RecipientText>,
+        /// The contact, in place of `to`: it is reached by the name that the connection's channel
+        /// knows it by. Where both are given they have to mean one contact.
+        contact as "contact_id": Option<ContactId> = Optional<ContactId>,
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
     }
 }
@@ -155,18 +206,45 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_named_at_once_before_the_phone_is_read() {
-        let body = json!({"to": "no phone", "message": 5, "wrong": 1, "connection_id": "x"});
+        let body = json!({
+            "to": "no phone", "message": 5, "wrong": 1, "connection_id": "x", "contact_id": "y",
+        });
         let Err(SendError::Invalid(problems)) = parse(body) else { panic!("not refused") };
         let fields: Vec<&str> = problems.fields().collect();
-        assert_eq!(fields, ["message", "connection_id", "wrong"]);
+        assert_eq!(fields, ["message", "contact_id", "connection_id", "wrong"]);
+    }
+
+    /// D71.
+    #[test]
+    fn a_contact_stands_in_place_of_to_or_beside_it() {
+        let id = ContactId::new(uuid::Uuid::from_u128(7));
+        let to = |body: Value| parse(body).map(|draft| draft.to);
+        for absent in [json!(null), json!(""), json!(" ")] {
+            let body = json!({"to": absent, "contact_id": id, "message": "Oi"});
+            assert_eq!(to(body), Ok(SendAddress::Contact(id)));
+        }
+        let both = to(json!({"to": "+5511987654321", "contact_id": id, "message": "Oi"}));
+        assert!(
+            matches!(both, Ok(SendAddress::Both(SendRecipient::Phone(_), known)) if known == id)
+        );
+        let neither = json!({"contact_id": null, "message": " "});
+        assert_eq!(to(neither), Err(SendError::MissingField(vec!["to", "message"])));
+        let wrong = json!({"to": "12", "contact_id": id, "message": "Oi"});
+        assert_eq!(to(wrong), Err(SendError::InvalidPhone));
+        for wrong in [json!("x"), json!(5), json!({})] {
+            let body = json!({"contact_id": wrong, "message": "Oi"});
+            assert!(matches!(to(body), Err(SendError::Invalid(_))), "{wrong}");
+        }
     }
 
     /// D34.
     #[test]
     fn what_ends_like_a_group_is_one_and_all_else_is_a_phone() {
         let to = |to: &str| parse(json!({"to": to, "message": "Oi"})).map(|draft| draft.to);
-        assert!(matches!(to("120363041234567890@g.us"), Ok(SendRecipient::Group(_))));
-        assert!(matches!(to("+55 11 98765-4321"), Ok(SendRecipient::Phone(_))));
+        let group = to("120363041234567890@g.us");
+        assert!(matches!(group, Ok(SendAddress::To(SendRecipient::Group(_)))));
+        let phone = to("+55 11 98765-4321");
+        assert!(matches!(phone, Ok(SendAddress::To(SendRecipient::Phone(_)))));
         for wrong in ["@g.us", "a b@g.us", "120@x.us", "123", "abc"] {
             assert_eq!(to(wrong), Err(SendError::InvalidPhone), "{wrong}");
         }

@@ -94,8 +94,8 @@ pub enum SendError {
     /// The campaign is not running, or the recipient is not waiting any more.
     #[error("it is not the recipient's turn")]
     ClaimLost,
-    /// Campaigns do not write to groups.
-    #[error("the contact is a group")]
+    /// Groups get no templates (D40).
+    #[error("the contact is a group, which gets no templates")]
     IsGroup,
     /// The provider surely did not send it.
     #[error("{}{}", outcome_words(failure), said(failure))]

@@ -84,9 +84,10 @@ async fn look(
     let group = contact.external_chat_id.as_ref().filter(|_| contact.is_group);
     let group = group.map(|code| GroupCode::from_stored(code.clone()));
     let recipient = match &group {
-        Some(code) => code.as_str().to_owned(),
-        None => recipient_on(contact, &found.aliases, &found.conversations, connection.id),
+        Some(code) => Some(code.as_str().to_owned()),
+        None => recipient_on(&found, connection),
     };
+    let Some(recipient) = recipient else { return Ok(None) };
     let content = Content::Text(message.content.clone().unwrap_or_default());
     let outgoing = Outgoing { reference: message.id, recipient, group, content };
     let lookup = Lookup { outgoing, sent_at: message.created_at };

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::claim::{ClaimFacts, Claimed};
-use super::{Claim, Order, SendError, SendTarget, choose_for_person, recipient_on};
+use super::{Claim, NoConnection, Order, SendError, SendTarget, choose_for_person, recipient_on};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::contacts::{
@@ -16,6 +16,7 @@ use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
     Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
 };
+use crate::problems::Problems;
 use crate::store::{
     Change, ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored, Version,
 };
@@ -50,6 +51,8 @@ pub(super) struct IntentFacts {
     group: Option<GroupCode>,
     /// `None` when contacts could not be read.
     contacts: Option<Vec<ChannelContact>>,
+    /// Whether the company has the contact that was named beside the target.
+    is_named_known: bool,
     export_frontier: Option<Timestamp>,
     claim: ClaimFacts,
 }
@@ -92,6 +95,14 @@ impl Intent<'_> {
     /// The contacts that match, or the refusal (D33): if they could not be read, it is 503.
     fn contact<'f>(&self, facts: &'f IntentFacts) -> Result<Option<&'f ChannelContact>, SendError> {
         let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
+        if let Some(named) = self.order.contact {
+            // D71: of several that share a phone it is the one that is named.
+            return match found.iter().find(|found| found.contact.id == named) {
+                Some(found) => Ok(Some(found)),
+                None if facts.is_named_known => Err(two_contacts().into()),
+                None => Err(SendError::ContactNotFound),
+            };
+        }
         match found {
             [] if matches!(self.order.target, SendTarget::Contact(_)) => {
                 Err(SendError::ContactNotFound)
@@ -132,9 +143,7 @@ impl Intent<'_> {
     ) -> Result<&'f Stored<Connection>, SendError> {
         let wanted = self.order.connection;
         let Some(group) = group else {
-            let last = found.and_then(|found| found.contact.last_connection_id);
-            let fits = |connection: &Connection| self.order.fits(connection, self.gateways);
-            return Ok(choose_for_person(&facts.connections, wanted, last, fits)?);
+            return Ok(self.route_to_person(&facts.connections, found)?);
         };
         let conversations = found.map_or(&[][..], |found| &found.conversations);
         let (connections, groups) = (&facts.connections, &facts.groups);
@@ -145,6 +154,31 @@ impl Intent<'_> {
             .iter()
             .find(|connection| connection.id == id)
             .ok_or(SendError::ConnectionNotFound)
+    }
+
+    /// The connection to a person: one whose channel knows a name of theirs (D71).
+    fn route_to_person<'f>(
+        &self,
+        connections: &'f [Stored<Connection>],
+        found: Option<&ChannelContact>,
+    ) -> Result<&'f Stored<Connection>, NoConnection> {
+        let wanted = self.order.connection;
+        let last = found.and_then(|found| found.contact.last_connection_id);
+        let fits = |connection: &Connection| self.order.fits(connection, self.gateways);
+        let reaches = |connection: &Connection| {
+            found.is_none_or(|found| recipient_on(found, connection).is_some())
+        };
+        let both = |connection: &Connection| fits(connection) && reaches(connection);
+        choose_for_person(connections, wanted, last, both).map_err(|refused| {
+            let may_be = |connection: &&Stored<Connection>| {
+                let is_wanted = wanted.is_none_or(|wanted| wanted == connection.id);
+                is_wanted && connection.is_usable() && fits(connection)
+            };
+            let mut candidates = connections.iter().filter(may_be).peekable();
+            let is_nameless =
+                candidates.peek().is_some() && candidates.all(|connection| !reaches(connection));
+            if is_nameless { NoConnection::Nameless } else { refused }
+        })
     }
 
     /// The new contact for a phone or group that no contact has.
@@ -245,6 +279,10 @@ impl UseCase for Intent<'_> {
         {
             groups = store.groups_by_code(company, &[code]).await?;
         }
+        let is_named_known = match self.order.contact {
+            Some(named) => store.get::<Contact>((company, named)).await?.is_some(),
+            None => false,
+        };
         let export_frontier = match contacts.as_deref() {
             Some([]) => store.draft_facts(company, &DraftQuery::default()).await?.export_frontier,
             _ => None,
@@ -254,6 +292,7 @@ impl UseCase for Intent<'_> {
             groups,
             group,
             contacts,
+            is_named_known,
             export_frontier,
             claim: ClaimFacts::default(),
         };
@@ -285,6 +324,9 @@ impl UseCase for Intent<'_> {
             }
         };
         if let Some(found) = found {
+            if self.order.is_template() && found.contact.is_group {
+                return Err(SendError::IsGroup);
+            }
             self.check_state(&found.contact)?;
         }
         self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;
@@ -296,13 +338,12 @@ impl UseCase for Intent<'_> {
         };
         let message = self.message(&contact, connection, now);
         let conversations = found.map_or(&[][..], |found| &found.conversations);
-        let recipient = match &group {
-            Some(code) => code.as_str().to_owned(),
-            None => {
-                let aliases = found.map_or(&[][..], |found| &found.aliases);
-                recipient_on(&contact, aliases, conversations, connection.id)
-            }
+        let recipient = match (&group, found) {
+            (Some(code), _) => Some(code.as_str().to_owned()),
+            (None, Some(found)) => recipient_on(found, connection),
+            (None, None) => contact.phone.as_ref().map(|phone| phone.digits().to_owned()),
         };
+        let recipient = recipient.ok_or(NoConnection::Nameless)?;
         let mut touched = touch_contact(&contact, &message);
         // D35: the last connection is that of the last accepted message, not of the last attempt.
         touched.last_connection_id = contact.last_connection_id;
@@ -327,6 +368,13 @@ impl UseCase for Intent<'_> {
         };
         Ok(Decided::new(changes, intended))
     }
+}
+
+/// The refusal of a `to` and a `contact_id` that mean two contacts (D71).
+fn two_contacts() -> Problems {
+    let mut problems = Problems::of("to", "does not mean the contact that contact_id names");
+    problems.add("contact_id", "names another contact than to");
+    problems
 }
 
 /// A row after it was written, given how it was read.

@@ -1,4 +1,4 @@
-//! Sending (4.8, 7.1, D33–D39): record the intent, call the provider, record the outcome.
+//! Sending (4.8, 7.1, D33–D39, D71): record the intent, call the provider, record the outcome.
 //!
 //! [`Sending::send_text`] is what integrators call; replies, AI turns and templates are sent in the
 //! same way under other [rules](SendRules). A message is stored as pending before its provider is
@@ -27,8 +27,8 @@ mod view;
 pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
-pub(crate) use draft::{MessageText, require};
-pub use draft::{SendMessage, SendRecipient, TextDraft};
+pub(crate) use draft::MessageText;
+pub use draft::{SendAddress, SendMessage, SendRecipient, TextDraft};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use handle::Sending;

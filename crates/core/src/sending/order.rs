@@ -63,6 +63,8 @@ pub struct Order {
     pub company: CompanyId,
     /// The recipient.
     pub target: SendTarget,
+    /// The contact that the target has to mean, where it was named too (D71).
+    pub contact: Option<ContactId>,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
     /// What it says.
@@ -93,6 +95,7 @@ impl Order {
         Self {
             company,
             target,
+            contact: None,
             connection,
             content: Content::Text(text),
             category: None,
@@ -130,6 +133,11 @@ impl Order {
             Content::Text(text) => text,
             Content::Template { rendered, .. } => rendered,
         }
+    }
+
+    /// Whether it is made from a template; groups get none (D40).
+    pub const fn is_template(&self) -> bool {
+        matches!(self.content, Content::Template { .. })
     }
 
     /// Whether a connection can carry it: this program has its gateway, and the gateway sends such

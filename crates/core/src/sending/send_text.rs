@@ -2,7 +2,7 @@
 
 use super::draft::SendMessage;
 use super::handle::Sending;
-use super::{Delivered, Order, SendError, SendRecipient, SendTarget, SentView, TextDraft};
+use super::{Delivered, Order, SendError, SentView, TextDraft};
 use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
 use crate::error::Error;
@@ -23,7 +23,8 @@ impl From<&Delivered> for SentView {
 }
 
 impl Sending<'_> {
-    /// Sends a text to a phone, group or community (4.8).
+    /// Sends a text to a phone, group or community, or to a contact by whatever name its channel
+    /// knows (4.8, D71).
     ///
     /// A refusal before the provider was called stores nothing. An answer means that the message,
     /// its outcome and its events are durable; `message.sent` is fired once. It is completed also
@@ -40,11 +41,9 @@ impl Sending<'_> {
         caller.require(Scope::MessagesSend)?;
         let suffix = &self.app.settings().group_suffix;
         let draft = TextDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
-        let target = match draft.to {
-            SendRecipient::Phone(phone) => SendTarget::Phone(phone),
-            SendRecipient::Group(code) => SendTarget::Group(code),
-        };
+        let (target, contact) = draft.to.target();
         let order = Order::text(caller.company(), target, draft.connection, draft.message);
+        let order = Order { contact, ..order };
         Ok(SentView::from(&self.deliver(order).await?))
     }
 }

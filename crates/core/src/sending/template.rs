@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::draft::recipient;
-use super::{Order, SendError, SendRecipient, SendTarget, Sending, SentView, require};
+use super::draft::require;
+use super::{Order, SendAddress, SendError, SendRecipient, Sending, SentView};
 use crate::access::{Caller, Scope};
 use crate::body::{IntoBody, Optional, OrDefault, Required, body};
 use crate::connections::Connection;
-use crate::contacts::{Phone, Region};
+use crate::contacts::Region;
 use crate::error::Error;
 use crate::form::{Form, Short, Text};
-use crate::ids::{ConnectionId, TemplateId};
+use crate::ids::{ConnectionId, ContactId, TemplateId};
 use crate::store::RecordsExt;
 use crate::templates::{
     ComposeError, Template, TemplateStatus, choose, compose, position as position_of,
@@ -29,7 +29,7 @@ const NAME_CHARS: usize = 512;
 #[derive(Clone, PartialEq, Eq)]
 pub struct SendTemplateDraft {
     /// The recipient.
-    pub to: Phone,
+    pub to: SendAddress,
     /// The name or id of the template.
     pub template: String,
     /// The language that was asked for.
@@ -47,7 +47,7 @@ impl std::fmt::Debug for SendTemplateDraft {
 }
 
 impl SendTemplateDraft {
-    /// Reads `to`, `template`, `language?`, `variables?`, `connection_id?`.
+    /// Reads `to` or `contact_id`, `template`, `language?`, `variables?`, `connection_id?`.
     ///
     /// # Errors
     ///
@@ -59,12 +59,15 @@ impl SendTemplateDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
-        require(body, &["to", "template"])?;
-        let SendTemplate { to, template, language, variables, connection } =
+        require(body, "template")?;
+        let SendTemplate { template, to, contact, language, variables, connection } =
             SendTemplate::parse(body)?;
-        let SendRecipient::Phone(to) = recipient(&to, group_suffix, region)? else {
+        let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;
+        if let SendAddress::To(SendRecipient::Group(_))
+        | SendAddress::Both(SendRecipient::Group(_), _) = to
+        {
             return Err(SendError::InvalidPhone);
-        };
+        }
         Ok(Self { to, template, language, variables, connection })
     }
 }
@@ -95,13 +98,16 @@ impl Form for Variables {
 }
 
 body! {
-    /// A template to a phone.
+    /// A template to a person.
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendTemplate as "SendTemplate" {
-        /// A phone, never a group code.
-        to: String = Required<Short>,
         /// Its name or id.
         template: String = Required<Text<NAME_CHARS>>,
+        /// A phone; a group is none. Needed where there is no `contact_id`.
+        to: Option<String> = Optional<Short>,
+        /// The contact, in place of `to`: it is reached by the name that the connection's channel
+        /// knows it by. Where both are given they have to mean one contact.
+        contact as "contact_id": Option<ContactId> = Optional<ContactId>,
         /// `pt_BR` by default, else the template's oldest.
         language: Option<String> = Optional<Short>,
         /// By position.
@@ -128,8 +134,9 @@ impl From<ComposeError> for SendError {
 }
 
 impl Sending<'_> {
-    /// Sends an approved template to a phone (D40). There is no duplicate window, and the contact's
-    /// external AI may be off. Durability and events are those of [`Sending::send_text`].
+    /// Sends an approved template to a phone or contact (D40, D71). There is no duplicate window, and
+    /// the contact's external AI may be off. Durability and events are those of
+    /// [`Sending::send_text`].
     ///
     /// # Errors
     ///
@@ -159,8 +166,10 @@ impl Sending<'_> {
         }
         let composed = compose(template, &draft.variables)
             .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let order = Order::template(company, SendTarget::Phone(draft.to), composed);
-        let order = Order { connection: order.connection.or(draft.connection), ..order };
+        let (target, contact) = draft.to.target();
+        let order = Order::template(company, target, composed);
+        let connection = order.connection.or(draft.connection);
+        let order = Order { connection, contact, ..order };
         let delivered = self.deliver(order).await?;
         Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
     }

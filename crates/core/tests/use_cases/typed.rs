@@ -177,11 +177,11 @@ async fn messages_are_sent_received_answered_and_imported() {
     let (company, id) = (kit.company.id, connection(&kit).await);
     let contact = contact(&kit).await;
     let to = "+5511987654321";
-    kit.app.sending().send_text(&kit.caller, SendMessage::new(to, "Oi")).await.unwrap();
+    kit.app.sending().send_text(&kit.caller, SendMessage::new("Oi").to(to)).await.unwrap();
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}")
         .status(TemplateStatus::Approved);
     kit.app.templates().create(company, template).await.unwrap();
-    let send = SendTemplate::new(to, "oi").variables(BTreeMap::from([(1, "Ana".to_owned())]));
+    let send = SendTemplate::new("oi").to(to).variables(BTreeMap::from([(1, "Ana".to_owned())]));
     kit.app.sending().send_template(&kit.caller, send).await.unwrap();
     let wamid = |id: &str| ProviderMessageId::parse(id).unwrap();
     let told = GatewayMessage::text(wamid("m1"), "5511987654321", "Bom dia");
