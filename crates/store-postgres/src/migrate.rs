@@ -32,6 +32,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "template_needs",
         sql: include_str!("migrations/0008_template_needs.sql"),
     },
+    Migration {
+        version: 9,
+        name: "participants",
+        sql: include_str!("migrations/0009_participants.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

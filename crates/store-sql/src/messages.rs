@@ -4,7 +4,7 @@ use recado_core::Timestamp;
 use recado_core::ids::MessageId;
 use recado_core::messages::{
     DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
-    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 
 use crate::cell::{CellReader, CellWriter};
@@ -42,7 +42,7 @@ record! {
             content("quoted_content"),
             message_type("quoted_type"),
         },
-        participant,
+        participant("participant", "participant_phone", "participant_name"),
         template_category,
         prosa("consumption_id", "prosas", "cost", "prosa_scope"),
         edited_at,
@@ -79,6 +79,24 @@ impl Field for Option<Failure> {
         let code: Option<DeliveryCode> = Field::read(reader)?;
         let message = Field::read(reader)?;
         Ok(error_type.zip(code).map(|(error_type, code)| Failure { error_type, code, message }))
+    }
+}
+
+impl Field for Option<Participant> {
+    const WIDTH: usize = 3;
+
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
+        let participant = self.as_ref();
+        write_or_null(participant.map(|participant| &participant.identifier), writer);
+        write_or_null(participant.and_then(|participant| participant.phone.as_ref()), writer);
+        write_or_null(participant.and_then(|participant| participant.name.as_ref()), writer);
+    }
+
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
+        let identifier: Option<String> = Field::read(reader)?;
+        let phone = Field::read(reader)?;
+        let name = Field::read(reader)?;
+        Ok(identifier.map(|identifier| Participant { identifier, phone, name }))
     }
 }
 

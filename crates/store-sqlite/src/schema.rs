@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_campaigns.sql"),
     include_str!("../migrations/0005_gateways.sql"),
     include_str!("../migrations/0006_template_needs.sql"),
+    include_str!("../migrations/0007_participants.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

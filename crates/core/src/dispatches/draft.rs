@@ -124,10 +124,11 @@ impl DispatchDraft {
         };
         match body.get("variables") {
             None | Some(Value::Null) => {
-                for name in query.names() {
-                    let position = variable_position(name);
-                    if let (Some(_), Some(value)) = (position, parameter(query, name)?) {
-                        take(position, name, value)?;
+                let variables =
+                    query.names().filter_map(|name| Some((name, variable_position(name)?)));
+                for (name, position) in variables {
+                    if let Some(value) = parameter(query, name)? {
+                        take(Some(position), name, value)?;
                     }
                 }
             }

@@ -121,7 +121,12 @@ impl Batch {
             }
             _ => None,
         });
-        named.collect()
+        // Who wrote in a group is looked for, not made.
+        let writers = self.reported().filter_map(|message| {
+            GroupCode::parse(&message.peer, &self.group_suffix)?;
+            Names::new(message.participant.as_deref()?, &[], &self.group_suffix)
+        });
+        named.chain(writers).collect()
     }
 
     /// Whether a message failed because its recipient opted out, which the contact must record.

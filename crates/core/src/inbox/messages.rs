@@ -1,4 +1,4 @@
-//! Messages and echoes, edits and requests to stop (2.4, 3.1, 3.4, D31, D31a, D41–D43, D65).
+//! Messages and echoes, edits and requests to stop (2.4, 3.1, 3.4, D31, D31a, D41–D43, D65, D72).
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
 use crate::connections::ConnectionKind;
-use crate::contacts::Contact;
+use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ConversationState, asks_to_stop, echo_is_reply};
 use crate::gateway::{GatewayMessage, Preference, PreferenceReport};
 use crate::messages::{
-    Direction, EventContact, Media, Message, MessageStatus, OptOutSource, ProviderMessageId,
-    Quoted, RefTarget, SenderType, contact_opted_out, fetch_job, message_received, message_sent,
-    touch_contact, touch_conversation, wants_fetch,
+    Direction, EventContact, Media, Message, MessageStatus, OptOutSource, Participant,
+    ProviderMessageId, Quoted, RefTarget, SenderType, contact_opted_out, fetch_job,
+    message_received, message_sent, touch_contact, touch_conversation, wants_fetch,
 };
 
 /// How much the clocks of the channel, of gateways and of this server may differ.
@@ -46,7 +46,9 @@ impl Workspace<'_> {
             self.meet_group(group.clone());
         }
         let index = matched.index();
-        let message = self.compose(event, ids, index, Direction::Inbound);
+        let participant = self.participant(batch, event, &names);
+        let message =
+            Message { participant, ..self.compose(event, ids, index, Direction::Inbound) };
         self.record(index, &names, &message);
         if !event.history {
             self.apply_inbound(index, event, &message, names.group.is_some());
@@ -86,7 +88,9 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let index = matched.index();
-        let message = self.compose(event, ids, index, Direction::Outbound);
+        let participant = self.participant(batch, event, &names);
+        let message =
+            Message { participant, ..self.compose(event, ids, index, Direction::Outbound) };
         self.record(index, &names, &message);
         if !event.history {
             let now = self.now;
@@ -241,7 +245,7 @@ impl Workspace<'_> {
             provider_id: Some(event.provider_id.clone()),
             external_id: None,
             quoted: self.quoted(event),
-            participant: event.participant.clone(),
+            participant: None,
             template_category: None,
             prosa: None,
             is_history: event.history,
@@ -250,6 +254,28 @@ impl Workspace<'_> {
             created_at: self.now,
             timestamp: event.timestamp.unwrap_or(self.now),
         }
+    }
+
+    /// Who of a group wrote a message; their phone and name also where only their own contact has
+    /// them (D72).
+    fn participant(
+        &self,
+        batch: &Batch,
+        event: &GatewayMessage,
+        names: &Names,
+    ) -> Option<Participant> {
+        names.group.as_ref()?;
+        let identifier = event.participant.clone()?;
+        let person = Names::new(&identifier, &[], &batch.group_suffix)
+            .and_then(|person| self.find(&person))
+            .and_then(|index| Some(&self.people.as_ref()?[index].contact.now))
+            .filter(|person| !person.is_group);
+        let called = ChannelKey::parse(&identifier).and_then(|key| key.phone());
+        Some(Participant {
+            phone: called.or_else(|| person.and_then(|person| person.phone.clone())),
+            name: event.push_name.clone().or_else(|| person.and_then(|p| p.wa_push_name.clone())),
+            identifier,
+        })
     }
 
     /// The quoted message as it is stored; else as the gateway reports it (D31a).

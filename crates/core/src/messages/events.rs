@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::view::{FailureView, media_url};
-use super::{Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, SenderType};
+use super::{
+    Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, ParticipantView,
+    SenderType,
+};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::contacts::Contact;
@@ -33,6 +36,7 @@ struct ContactBlock<'a> {
     id: ContactId,
     phone: Option<&'a str>,
     name: Option<&'a str>,
+    display_name: Option<&'a str>,
     source_platform: Option<&'a str>,
     is_ai_enabled: bool,
     external_ai_enabled: bool,
@@ -47,6 +51,7 @@ impl<'a> From<EventContact<'a>> for ContactBlock<'a> {
                 id: contact.id,
                 phone: Some(contact.shown_phone()),
                 name: Some(&contact.name),
+                display_name: Some(&contact.display_name),
                 source_platform: Some(contact.source_platform.as_str()),
                 is_ai_enabled: contact.is_ai_enabled,
                 external_ai_enabled: contact.external_ai_enabled,
@@ -57,6 +62,7 @@ impl<'a> From<EventContact<'a>> for ContactBlock<'a> {
                 id,
                 phone: None,
                 name: None,
+                display_name: None,
                 source_platform: None,
                 is_ai_enabled: true,
                 external_ai_enabled: true,
@@ -94,6 +100,7 @@ struct MessageData<'a> {
     direction: Direction,
     sender_type: SenderType,
     status: MessageStatus,
+    participant: Option<ParticipantView>,
     created_at: Timestamp,
     contact: ContactBlock<'a>,
     connection: ConnectionBlock<'a>,
@@ -137,6 +144,7 @@ fn message_data<'a>(
         direction: message.direction,
         sender_type: message.sender_type,
         status: message.status,
+        participant: message.participant.as_ref().map(ParticipantView::from),
         created_at: message.created_at,
         contact: contact.into(),
         connection: connection.into(),
@@ -226,7 +234,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::super::samples::{at, company, connection, contact, links, message};
-    use super::super::{DeliveryCode, Failure, ProviderMessageId};
+    use super::super::{DeliveryCode, Failure, Participant, ProviderMessageId};
     use super::*;
     use crate::events::{OptOutSource, contact_opted_out};
 
@@ -243,6 +251,7 @@ mod tests {
             "id": "00000000-0000-0000-0000-000000000002",
             "phone": "+5511987654321",
             "name": "Ana",
+            "display_name": "Ana",
             "source_platform": "whatsapp",
             "is_ai_enabled": contact().is_ai_enabled,
             "external_ai_enabled": contact().external_ai_enabled,
@@ -270,6 +279,7 @@ mod tests {
             "direction": "inbound",
             "sender_type": "contact",
             "status": "received",
+            "participant": null,
             "created_at": at(0),
             "contact": contact_block(),
             "connection": connection_block(),
@@ -287,6 +297,24 @@ mod tests {
             (event.id, event.company, event.event_type, event.contact, event.at),
             (event_id(), company(), EventType::MessageReceived, Some(message.contact), at(3))
         );
+    }
+
+    /// D72.
+    #[test]
+    fn a_message_in_a_group_says_who_wrote_it() {
+        let mut message = message(Direction::Inbound, at(0));
+        message.participant = Some(Participant {
+            identifier: "123456@lid".to_owned(),
+            phone: None,
+            name: Some("Rita".to_owned()),
+        });
+        let (contact, connection) = (contact(), connection());
+        let contact = EventContact::Known(&contact);
+        let event = message_received(event_id(), &message, contact, &connection, at(3), &links());
+        let mut expected = received_data();
+        expected["participant"] =
+            json!({"identifier": "123456@lid", "phone": null, "name": "Rita"});
+        assert_eq!(data(&event), expected);
     }
 
     /// D57.
@@ -350,6 +378,7 @@ mod tests {
                 "id": "00000000-0000-0000-0000-000000000002",
                 "phone": null,
                 "name": null,
+                "display_name": null,
                 "source_platform": null,
                 "is_ai_enabled": true,
                 "external_ai_enabled": true,

@@ -91,6 +91,10 @@ impl ImportMessage {
         if body.contact.is_some() && facts.contact.is_none() {
             problems.add("contact_id", "names a contact that the company does not have");
         }
+        let is_person = facts.contact.as_ref().is_some_and(|known| !known.contact.is_group);
+        if body.participant.is_some() && is_person {
+            problems.add("participant", "goes with a message in a group only");
+        }
         if body.connection.is_some() && !facts.connection {
             problems.add("connection_id", "names a connection that the company does not have");
         }
@@ -135,7 +139,7 @@ impl ImportMessage {
                 content: body.quoted_content.or_else(|| quoted.and_then(|q| q.content.clone())),
                 message_type: body.quoted_type.or(quoted.map(|q| q.message_type)),
             },
-            participant: None,
+            participant: draft.participant(),
             template_category: body.template_category,
             prosa: facts.debit.as_ref().map(|debit| Prosa {
                 consumption_id: debit.id,

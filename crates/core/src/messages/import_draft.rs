@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 use super::{
-    DeliveryCode, Direction, ErrorType, Failure, Media, MessageStatus, MessageType,
+    DeliveryCode, Direction, ErrorType, Failure, Media, MessageStatus, MessageType, Participant,
     ProviderMessageId, SenderType,
 };
 use crate::Timestamp;
 use crate::body::{
     BodyField, Expected, IntoBody, NotAfterNow, Optional, Required, Unread, as_form, body,
 };
-use crate::form::{Form, Text, component, is_blank_text, text_form};
+use crate::contacts::{Phone, Region};
+use crate::form::{Form, Short, Text, component, is_blank_text, text_form};
 use crate::ids::{ConnectionId, ContactId, LedgerLineId, MessageId};
 use crate::input::Input;
 #[cfg(feature = "openapi")]
@@ -179,6 +180,59 @@ impl Form for CoveredBy {
     component!();
 }
 
+/// A phone with its country code, in its stored form.
+pub(crate) struct FullPhone;
+
+impl Form for FullPhone {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let written = value.as_str().filter(|written| written.trim_start().starts_with('+'));
+        let phone = written.and_then(|written| Phone::parse(written, &Region::br()).ok());
+        phone
+            .map(|phone| phone.as_str().to_owned())
+            .ok_or_else(|| "must be a phone with + and its country code".to_owned())
+    }
+
+    fn is_blank(value: &Value) -> bool {
+        is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::text(|text| openapi::example(text, "+5511987654321"))
+    }
+}
+
+body! {
+    /// Who of a group wrote a message.
+    #[derive(Clone, Debug)]
+    pub struct WrittenBy as "ParticipantBody" {
+        /// The channel's name of them.
+        identifier: String = Required<Short>,
+        /// With its country code.
+        phone: Option<String> = Optional<FullPhone>,
+        name: Option<String> = Optional<Short>,
+    }
+}
+
+impl Form for WrittenBy {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let shown = value.as_object().ok_or("must be an object with identifier, phone and name")?;
+        let mut input = Input::new(shown);
+        let read = Self::fields(&mut input);
+        let problems = input.finish();
+        match (read, problems.is_empty()) {
+            (Some(read), true) => Ok(read),
+            _ => Err(format!("is not acceptable: {problems}")),
+        }
+    }
+
+    component!();
+}
+
 /// When the content was changed; not accepted together with `is_edited: false`.
 pub(crate) struct EditedAt;
 
@@ -222,6 +276,8 @@ body! {
         failure_reason: Option<String> = OfFailed<Content>,
         delivery_error: Option<ShownFailure> = OfFailed<ShownFailure>,
         sender_type: Option<SenderType> = Sender,
+        /// Of a message in a group: who wrote it.
+        participant: Option<WrittenBy> = Optional<WrittenBy>,
         provider_id as "wamid": Option<ProviderMessageId> = Optional<ProviderMessageId>,
         external_id: Option<String> = Optional<Long>,
         quoted_message as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
@@ -277,6 +333,13 @@ impl MessageDraft {
             Direction::Outbound => SenderType::Agent,
         };
         self.body.sender_type.unwrap_or(usual)
+    }
+
+    /// Who of a group wrote it (D72).
+    pub(super) fn participant(&self) -> Option<Participant> {
+        let WrittenBy { identifier, phone, name } = self.body.participant.clone()?;
+        let phone = phone.and_then(|phone| Phone::from_stored(phone).ok());
+        Some(Participant { identifier, phone, name })
     }
 
     pub(super) fn media(&self) -> Media {
@@ -388,6 +451,10 @@ mod tests {
             (json!({ "wamid": "a\u{1}b" }), "wamid"),
             (json!({ "prosa": { "prosas": 1 } }), "prosa"),
             (json!({ "participant": "x" }), "participant"),
+            (json!({ "participant": {} }), "participant"),
+            (json!({ "participant": {"identifier": " "} }), "participant"),
+            (json!({ "participant": {"identifier": "1@lid", "phone": "x"} }), "participant"),
+            (json!({ "participant": {"identifier": "1@lid", "key": 1} }), "participant"),
             (
                 json!({ "direction": "inbound", "official_template_category": "UTILITY" }),
                 "official_template_category",

@@ -1,6 +1,6 @@
 //! A message as it is stored.
 
-use super::{Failure, ProviderMessageId};
+use super::{Failure, Participant, ProviderMessageId};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
 use crate::prosas::Prosa;
@@ -166,8 +166,8 @@ pub struct Message {
     pub external_id: Option<String>,
     /// What it answers.
     pub quoted: Quoted,
-    /// The group's participant who wrote it, in the gateway's form.
-    pub participant: Option<String>,
+    /// The group's participant who wrote it (D72).
+    pub participant: Option<Participant>,
     /// The category of the template it was made from.
     pub template_category: Option<TemplateCategory>,
     /// The debit that covers it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     ContactBrief, DeliveryCode, Direction, ErrorType, Failure, MediaLinks, Message, MessageRecord,
-    MessageStatus, MessageType, SenderType,
+    MessageStatus, MessageType, ParticipantView, SenderType,
 };
 use crate::Timestamp;
 use crate::contacts::Contact;
@@ -75,6 +75,8 @@ pub struct MessageView {
     pub failure_reason: Option<String>,
     pub delivery_error: Option<FailureView>,
     pub sender_type: SenderType,
+    /// Who of a group wrote it; null elsewhere (D72).
+    pub participant: Option<ParticipantView>,
     pub wamid: Option<String>,
     pub quoted_message_id: Option<MessageId>,
     pub quoted_content: Option<String>,
@@ -124,6 +126,7 @@ impl MessageView {
             failure_reason: error_message,
             delivery_error: failure.map(FailureView::from),
             sender_type: message.sender_type,
+            participant: message.participant.as_ref().map(ParticipantView::from),
             wamid: message.provider_id.as_ref().map(|id| id.as_str().to_owned()),
             quoted_message_id: message.quoted.message,
             quoted_content: message.quoted.content.clone(),
@@ -212,6 +215,7 @@ mod tests {
                 "failure_reason": null,
                 "delivery_error": null,
                 "sender_type": "contact",
+                "participant": null,
                 "wamid": null,
                 "quoted_message_id": null,
                 "quoted_content": null,

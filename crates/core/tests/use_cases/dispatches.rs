@@ -220,10 +220,13 @@ async fn every_status_but_approved_is_refused() {
 #[tokio::test]
 async fn a_tag_that_nobody_filled_in_is_refused() {
     let desk = Desk::new().await;
-    for tag in ["{{name}}", "Oi ${x}", "[[a]]", "<% a %>", "*|NAME|*", "{name}", "%name%"] {
+    for tag in [
+        "{{name}}", "Oi ${x}", "[[a]]", "<% a %>", "*|NAME|*", "{name}", "%name%", "{ a }",
+        "[A B]", "%%a%%", "{% a %}", "{!a}", "#{a}", "<<a>>",
+    ] {
         assert_eq!(code(desk.send(PHONE, tag).await), "INVALID_PAYLOAD", "{tag}");
     }
-    for (n, text) in (1..).zip(["100% {seguro}", "a % b %", "{ a }"]) {
+    for (n, text) in (1..).zip(["100% {seguro}", "a % b %", "{a; b}"]) {
         desk.send(&super::shop::phone(n), text).await.unwrap();
     }
 }

@@ -2,11 +2,11 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
-use recado_core::contacts::Contact;
+use recado_core::contacts::{Contact, Phone, Region};
 use recado_core::ids::{DocumentId, LedgerLineId, MessageId};
 use recado_core::messages::{
     DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter, MessageStatus,
-    MessageType, Quoted, SenderType,
+    MessageType, Participant, Quoted, SenderType,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
@@ -45,7 +45,11 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
             content: filled("antes"),
             message_type: Some(MessageType::Sticker),
         },
-        participant: filled("5511987654321@c.us"),
+        participant: Some(Participant {
+            identifier: "5511987654321@c.us".to_owned(),
+            phone: Phone::parse("+5511987654321", &Region::br()).ok(),
+            name: filled("Rita \"é\""),
+        }),
         template_category: Some(TemplateCategory::Authentication),
         prosa: Some(Prosa {
             consumption_id: LedgerLineId::new(scene.uuid()),
@@ -143,7 +147,8 @@ pub async fn awkward_messages_are_read_back(harness: &dyn Harness) {
         message.external_id = Some(text.clone());
         message.media.caption = Some(text.clone());
         message.quoted.content = Some(text.clone());
-        message.participant = Some(text.clone());
+        message.participant =
+            Some(Participant { identifier: text.clone(), phone: None, name: Some(text.clone()) });
         message.failure = Some(Failure::uncertain(text));
         scene.add(message.clone()).await;
         assert_same(scene.message_now(message.id).await.expect("there").value(), &message);

@@ -14,7 +14,7 @@ use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
     DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
-    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
@@ -307,7 +307,11 @@ impl Maker<'_> {
                 content: self.maybe(26, || self.text(27)),
                 message_type: self.maybe(28, || self.one(29, MessageType::ALL)),
             },
-            participant: self.maybe(30, || self.text(31)),
+            participant: self.maybe(30, || Participant {
+                identifier: self.text(31),
+                phone: self.maybe(43, || self.phone(44)),
+                name: self.maybe(45, || self.text(46)),
+            }),
             template_category: self.maybe(32, || self.one(33, TemplateCategory::ALL)),
             prosa: self.maybe(34, || Prosa {
                 consumption_id: self.line_id(35),

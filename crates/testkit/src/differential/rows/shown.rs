@@ -23,7 +23,8 @@ pub(super) fn message(message: &Message) -> Value {
         [&media.url, &media.source, &media.mimetype, &media.filename, &media.caption],
         [debug(media.document), debug(message.quoted.message), debug(message.quoted.message_type)],
         [debug(&message.provider_id), debug(message.template_category), debug(message.prosa)],
-        [&message.external_id, &message.quoted.content, &message.participant],
+        [&message.external_id, &message.quoted.content],
+        debug(&message.participant),
         message.is_history,
         [debug(message.edited_at), debug(message.created_at), debug(message.timestamp)],
     ])

@@ -1,0 +1,3 @@
+-- Who of a group wrote a message: their phone and name as they were known then.
+ALTER TABLE messages ADD COLUMN participant_phone TEXT;
+ALTER TABLE messages ADD COLUMN participant_name TEXT;
