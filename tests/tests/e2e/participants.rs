@@ -150,7 +150,7 @@ async fn contacts_in_events_carry_their_display_name(world: World) {
     let event = with(world.inbound(&digits(&mobile(1)), "oi"), json!({"push_name": "Maria Souza"}));
     world.stored(&qr, event).await;
     let sent = world.sent(&mobile(1), "olá").await;
-    world.reaches(&text(&sent["message_id"]), "delivered").await;
+    world.reaches(&text(&sent["message_id"]), "read").await;
     for kind in ["message.received", "message.sent", "message.status_updated"] {
         let told = world.events_of(kind).await;
         assert!(!told.is_empty(), "{kind}");

@@ -124,8 +124,7 @@ impl DispatchDraft {
         };
         match body.get("variables") {
             None | Some(Value::Null) => {
-                let given =
-                    query.names().filter_map(|name| Some((name, variable_position(name)?)));
+                let given = query.names().filter_map(|name| Some((name, variable_position(name)?)));
                 for (name, position) in given {
                     if let Some(value) = parameter(query, name)? {
                         take(Some(position), name, value)?;
