@@ -1,4 +1,4 @@
-//! What docs/inbound-webhooks.md says of mappings, where it can be checked.
+//! Checks the statements of docs/inbound-webhooks.md about mappings.
 
 use recado_core::contacts::Region;
 use recado_core::inbound::{Mapped, VariableMapping};

@@ -1,5 +1,5 @@
-//! Bodies of JSON: read as others read them, with their numbers as written (D46a, R104), and without
-//! a change to how the host program reads its own.
+//! Bodies of JSON: read like other parsers do, with their numbers as written (D46a, R104), and
+//! without a change to how the host program reads its own.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn numbers() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What a body with this number says of an amount.
+/// The amount of a body with this number.
 fn in_body<F: Form>(written: &str) -> Result<F::Value, String> {
     F::read(&json::read(written.as_bytes()).unwrap().into())
 }

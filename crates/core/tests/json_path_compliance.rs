@@ -1,5 +1,5 @@
-//! JSONPath as RFC 9535 has it (4.9, D46): the compliance suite, and cases of our own for each kind
-//! of selector, so that the code is tested without the suite too.
+//! JSONPath of RFC 9535 (4.9, D46): the compliance suite, and own cases for each kind of selector,
+//! so that the code is tested without the suite too.
 //!
 //! The suite is <https://github.com/jsonpath-standard/jsonpath-compliance-test-suite>, its `cts.json`
 //! the file that `RECADO_JSONPATH_SUITE` names.
@@ -30,7 +30,7 @@ struct Case {
 }
 
 impl Case {
-    /// What is wrong with our answer.
+    /// What is wrong with the result.
     fn failure(&self) -> Option<String> {
         let path = match JsonPath::parse(&self.selector) {
             Ok(_) if self.invalid_selector => return Some("accepted".to_owned()),
@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// Says that something was not run, past the capture of the test's own output.
+/// Reports that something was not run, not captured with the test's output.
 fn not_run(line: &str) {
     std::io::stderr().write_all(line.as_bytes()).expect("standard error");
     if let Some(file) = std::env::var_os("RECADO_NOT_RUN") {

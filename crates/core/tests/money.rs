@@ -118,7 +118,7 @@ enum Booking {
     Message { prosas: i64, cost: i64 },
     /// A message that nothing was debited for.
     Free,
-    /// Part of an earlier debit is given back.
+    /// Part of an earlier debit is refunded.
     Refund { of: usize, prosas: i64, cost: i64 },
 }
 
@@ -220,7 +220,7 @@ proptest! {
         for booking in &bookings {
             account.book(booking);
         }
-        // A reader meets the messages in an order of its own.
+        // Readers may get the messages in any order.
         if !account.messages.is_empty() {
             let by = turned % account.messages.len();
             account.messages.rotate_left(by);

@@ -36,8 +36,8 @@ impl Caller {
     }
 
     /// The program itself, acting for a company: it may do everything whatever the plan, and has no
-    /// allowance to use up. For code of one's own that calls use cases in process; never make one for
-    /// a request from outside.
+    /// allowance to use up. For code of the host program that calls use cases in process; never
+    /// make one for an external request.
     ///
     /// [`Access::trusted`](super::Access::trusted) looks the company up.
     pub fn trusted(company: &Company) -> Self {

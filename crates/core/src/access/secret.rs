@@ -1,4 +1,4 @@
-//! Secrets of the installation that live in the store, shared by all its processes.
+//! Secrets of the installation, kept in the store and shared by all processes.
 
 use crate::secret::SecretBytes;
 use crate::words::words;

@@ -58,12 +58,12 @@
 /// the doc comments are descriptions. A body with fields that are `Required` has `new`, which takes
 /// these, in place of `Default`.
 ///
-/// `of Deal` is left out of bodies that are no patch of a record with fields of the same names;
-/// `of Template, updated_at` makes `apply` too, which stamps a record that has changed. A field with
+/// `of Deal` is left out of bodies that are no patch of a record with fields of the same names; `of
+/// Template, updated_at` makes `apply` too, which stamps a record that has changed. A field with
 /// another name in JSON is written `field_type as "type": …`. `before` runs ahead of the fields,
-/// `check` sees each field as an option that is `None` when a problem was recorded.
-/// `partial` for `of …` makes no `parse` but a `fields` that never fails, for bodies whose problems
-/// are answered with what the store knows.
+/// `check` sees each field as an option that is `None` when a problem was recorded. `partial` for
+/// `of …` makes no `parse` but a `fields` that never fails, for bodies whose problems are answered
+/// together with those that need the store.
 macro_rules! body {
     (
         $(#[doc = $doc:literal])+

@@ -178,8 +178,7 @@ impl RecipientQueue {
     }
 
     /// A message was not sent because of the gateway's rate limit. Messages that were in flight
-    /// when the wait began do not make it longer. `named` is how long the gateway wants to be left
-    /// alone.
+    /// when the wait began do not make it longer. `named` is the wait that the gateway reported.
     pub(super) fn limited(&mut self, named: Option<Duration>, now: Timestamp) {
         if self.rests.is_none_or(|rest| rest.is_over(now)) {
             self.limited = self.limited.saturating_add(1);

@@ -28,8 +28,8 @@ pub(super) enum SlotOutcome {
     Taken,
     /// Its message failed because of the connection, its account or its gateway.
     Unreached,
-    /// Its message failed because the gateway takes no more for the moment; for how long, if it
-    /// says so.
+    /// Its message failed because the gateway accepts no more messages for now; for how long, if it
+    /// reports that.
     Limited(Option<Duration>),
     /// Its message failed because the gateway no longer accepts the template.
     TemplateLost,
@@ -37,8 +37,8 @@ pub(super) enum SlotOutcome {
     Outdated,
 }
 
-/// What a message that surely was not sent says of the campaign's other messages, which go through
-/// the same connection and say the same (D66, R92, R140, R141).
+/// The consequence of a message that surely was not sent for the campaign's other messages, which
+/// have the same connection and the same text (D66, R92, R140, R141).
 pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
     let unreached = matches!(
         failure.error_type,

@@ -41,7 +41,7 @@ pub struct Connection {
     pub name: String,
     /// Its own number on the channel; need not be unique.
     pub identifier: String,
-    /// What it talks through.
+    /// Its gateway.
     pub gateway: GatewayName,
     /// The gateway's settings, secrets among them.
     pub settings: ConnectionSettings,

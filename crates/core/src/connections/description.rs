@@ -1,4 +1,4 @@
-//! What a gateway says of itself, as data: its name, its settings, and what it can do.
+//! The description of a gateway: its name, its settings, and its capabilities.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::words::words;
 const MAX_TIMEOUT_MS: u64 = 50_000;
 
 words! {
-    /// What a gateway can do, as far as it has to be known before the gateway is asked.
+    /// A capability of a gateway, if it has to be known before a request.
     Capability {
         /// Sends free text.
         Text = "text",
@@ -21,7 +21,7 @@ words! {
         TemplateList = "template_list",
         /// Can be asked which groups a number is in (D64).
         Groups = "groups",
-        /// Can be asked what happened while nobody listened.
+        /// Can list past events.
         History = "history",
         /// Pairs a phone by a QR code.
         Qr = "qr",
@@ -31,7 +31,7 @@ words! {
         Webhook = "webhook",
         /// Can be asked for a message whose send ended uncertainly.
         FindSent = "find_sent",
-        /// Can be asked for the phone of somebody who is known by another name.
+        /// Can be asked for the phone of a person with another name.
         Names = "names",
         /// A failure with `RECIPIENT_OPTED_OUT` is the person's own wish (D43, R114).
         OptOuts = "opt_outs",
@@ -92,7 +92,7 @@ impl Setting {
         Self::of(name, SettingForm::Url)
     }
 
-    /// A text that is never shown, logged or told.
+    /// A text that is never shown, logged or returned.
     pub fn secret(name: impl Into<Cow<'static, str>>) -> Self {
         Self { is_secret: true, ..Self::text(name) }
     }
@@ -152,8 +152,8 @@ pub struct SharedWebhook {
     pub account: Cow<'static, str>,
 }
 
-/// What a gateway says of itself. From it follow which connections can be made and what their
-/// settings are, what of them is masked, which jobs they have, and what the operator is shown.
+/// The description of a gateway. It determines which connections can be made, their settings and
+/// which of these are masked, their jobs, and what the operator API shows.
 #[derive(Clone, PartialEq, Eq)]
 pub struct GatewayDescription {
     name: GatewayName,
@@ -221,7 +221,7 @@ impl GatewayDescription {
         self.kind
     }
 
-    /// Whether connections of `kind` can talk through it.
+    /// Whether it serves connections of `kind`.
     pub fn serves(&self, kind: ConnectionKind) -> bool {
         self.kind.is_none_or(|own| own == kind)
     }

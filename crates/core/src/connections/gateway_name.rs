@@ -10,9 +10,8 @@ use crate::form::text_form;
 /// The longest name.
 const MAX: usize = 64;
 
-/// The name of the software that a connection talks through: 1 to 64 lower-case letters, digits and
-/// `_`, a letter first. Which gateways there are is known by the
-/// [`Providers`](crate::gateway::Providers) of a program.
+/// The name of a connection's gateway: 1 to 64 lower-case letters, digits and `_`, a letter first.
+/// Which gateways there are is known by the [`Providers`](crate::gateway::Providers) of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct GatewayName(Cow<'static, str>);

@@ -32,7 +32,7 @@ impl SettingView {
     }
 }
 
-/// A gateway that connections can talk through.
+/// A gateway that connections can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Gateway))]
 #[non_exhaustive]

@@ -76,8 +76,8 @@ impl ConnectionSettings {
         &self.0
     }
 
-    /// Those that may be shown; none where the gateway is not known, since nobody says then which
-    /// are secret.
+    /// Those that may be shown; none if the gateway is unknown, as it is then unknown which are
+    /// secret.
     pub fn shown(&self, gateway: Option<&GatewayDescription>) -> Map<String, Value> {
         let settings = gateway.map_or(&[][..], GatewayDescription::settings);
         let open = settings.iter().filter(|setting| !setting.is_secret());
@@ -108,8 +108,8 @@ impl ConnectionSettings {
         self.text(name).is_some_and(|secret| SecretText::new(secret).matches(given))
     }
 
-    /// A gateway's own words, without the secrets that it may have repeated (R125). Where the
-    /// gateway is not known, any text among the settings counts as a secret.
+    /// A gateway's own text, without the secrets that it may have repeated (R125). If the gateway
+    /// is unknown, any text among the settings counts as a secret.
     pub fn masked(&self, gateway: Option<&GatewayDescription>, text: &str) -> String {
         let secret = |name: &str| {
             gateway.is_none_or(|gateway| {
@@ -120,7 +120,7 @@ impl ConnectionSettings {
         let secrets = self.0.iter().filter(|(name, _)| secret(name));
         let values = secrets.filter_map(|(_, value)| value.as_str());
         let mut long: Vec<&str> = values.filter(|value| value.len() >= MASKED_FROM).collect();
-        // One may be a part of another.
+        // One value may be a part of another.
         long.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
         long.into_iter().fold(text.to_owned(), |text, value| text.replace(value, "***"))
     }

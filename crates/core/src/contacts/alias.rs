@@ -1,4 +1,4 @@
-//! The names by which a channel knows a contact (D15, D62).
+//! The names that a channel has for a contact (D15, D62).
 
 use std::fmt;
 

@@ -59,8 +59,8 @@ impl CursorKey {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The position of a cursor; `None` if it is not one of ours for this company and these
-    /// filters, unchanged.
+    /// The position of a cursor; `None` if it is not valid for this company and these filters,
+    /// unchanged.
     pub fn open(
         &self,
         company: CompanyId,

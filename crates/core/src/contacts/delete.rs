@@ -210,7 +210,7 @@ fn begin_purge(
     Decided::new(changes, Some(Purge { job, documents }))
 }
 
-/// The same purge after the contact is gone.
+/// The same purge after the contact was deleted.
 fn erasing(job: &Stored<Job>) -> Job {
     let mut erasing = job.value().clone();
     if let JobKind::Purge { stage, .. } = &mut erasing.kind {

@@ -132,7 +132,7 @@ impl Contacts<'_> {
     ///
     /// # Errors
     ///
-    /// [`InvalidParameter`] naming `cursor` when it is not one of ours for these filters.
+    /// [`InvalidParameter`] naming `cursor` when it is not valid for these filters.
     pub async fn export(
         &self,
         caller: &Caller,

@@ -161,8 +161,8 @@ fn unite_states(contact: &mut Contact, other: &Contact) {
     }
 }
 
-/// The conversation of the contact that stays, after the other's on the same connection became part
-/// of it: addressed as in the one with the newest message.
+/// The conversation of the contact that stays, joined with the other's on the same connection: its
+/// recipient's name is that of the one with the newest message.
 fn joined(own: Option<&Conversation>, other: &Conversation, id: ContactId) -> Conversation {
     let Some(own) = own else { return Conversation { contact: id, ..other.clone() } };
     let newer = other.last_message_at > own.last_message_at;

@@ -1,4 +1,4 @@
-//! Contacts: the people and groups a company talks to (2.1, 2.2, 4.1–4.5).
+//! Contacts: the people and groups that a company exchanges messages with (2.1, 2.2, 4.1–4.5).
 
 mod alias;
 mod birthday;

@@ -106,7 +106,7 @@ impl Phone {
         Region::parse(&plan.as_region_str())
     }
 
-    /// The digits as they are, and the digits without the ninth where the channel may know the
+    /// The digits as they are, and the digits without the ninth where the channel may have the
     /// number by those (D15). The second is `None` for landlines, for mobiles whose shorter form
     /// would be a landline, and outside Brazil.
     pub fn brazilian_forms(&self) -> (String, Option<String>) {

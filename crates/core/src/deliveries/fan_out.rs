@@ -21,8 +21,8 @@ pub(crate) type KnownRoutes = Option<(Version, Arc<Routes>)>;
 
 /// The routes that this process caches, and the notices for its delivery worker (R73).
 ///
-/// A cached entry decides nothing by itself: every commit that relies on it states the version at
-/// which it was read.
+/// A cached entry may be outdated: every commit that relies on it has the version at which it was
+/// read as a precondition.
 #[derive(Default)]
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, KnownRoutes>>,

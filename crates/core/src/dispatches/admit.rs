@@ -1,4 +1,4 @@
-//! Which template a token stands for, and how often it may be used (D13, D48).
+//! The template of a token, and the rate limits of dispatches (D13, D48).
 
 use uuid::Uuid;
 
@@ -50,9 +50,9 @@ fn permitted(found: Option<(Template, Company)>) -> Result<AdmittedTemplate, Dis
 }
 
 impl Dispatches<'_> {
-    /// Lets a call of a token in, before its body is read: the client's allowance comes before
-    /// everything, the token's own only for a template that takes calls. A call that is refused for
-    /// its rate is charged nothing (D13, R77).
+    /// Admits a call with a token before its body is read. The client's rate limit is checked
+    /// first, the token's own only for a template that accepts calls. A call that is refused for
+    /// its rate counts against no limit (D13, R77).
     ///
     /// # Errors
     ///

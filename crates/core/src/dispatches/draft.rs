@@ -1,4 +1,4 @@
-//! What a dispatch says, in its body or in its query (4.10, D49).
+//! The contents of a dispatch, in its body or in its query (4.10, D49).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -78,7 +78,7 @@ fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, Dispa
 }
 
 /// Whether a dispatch may read this parameter of a query: a phone, or a variable by its position
-/// (D49). What else is there means nothing, in whatever form.
+/// (D49). Other parameters are ignored, in any form.
 pub fn reads_parameter(name: &str) -> bool {
     PHONES.contains(&name) || variable_position(name).is_some()
 }

@@ -13,7 +13,7 @@ use crate::templates::{Composed, TemplateStatus, compose};
 use crate::words::words;
 
 words! {
-    /// What became of the contact (D51).
+    /// Whether the contact was created or existed (D51).
     DispatchAction {
         /// It was made.
         Created = "created",
@@ -48,13 +48,13 @@ fn order(admitted: &AdmittedTemplate, to: SendTarget, composed: Composed) -> Ord
 }
 
 impl Dispatches<'_> {
-    /// Sends the template to the phone that the body or the query names, made a contact if nobody
-    /// has it (4.10).
+    /// Sends the template to the phone that the body or the query names, made a contact if no
+    /// contact has it (4.10).
     ///
     /// An answer means that the message, its outcome and its events are durable. Of simultaneous
-    /// calls of one dispatch, in whichever processes, one sends; the provider is called at most once
-    /// inside a window, save that a process which dies half-way holds the window for 60 seconds
-    /// only (D50). It comes to its end also when this future is dropped.
+    /// calls of one dispatch, in any processes, one sends. The provider is called at most once
+    /// inside a window; after a crash, however, the window is reserved for only 60 seconds (D50).
+    /// The dispatch is completed also when this future is dropped.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Dispatches<'_> {
             return Err(Error::Rejected(DispatchError::TemplateNotApproved));
         }
         let order = order(admitted, SendTarget::AnyWithPhone(phone), composed);
-        // What an earlier dispatch came to may not be recorded yet.
+        // The outcome of an earlier dispatch may not be recorded yet.
         self.app.sending().record_leftovers().await?;
         let sent = self.app.sending().deliver(order).await;
         let sent = sent.map_err(|error| error.map(DispatchError::from))?;

@@ -185,8 +185,8 @@ impl Workspace<'_> {
         }
     }
 
-    /// Newly learnt names that are free are added; those of another contact stay with it (D67). A
-    /// new phone becomes the phone of every named contact that has none. If another contact has
+    /// New names that no other contact has are added; those of another contact stay with it (D67).
+    /// A new phone becomes the phone of every named contact that has none. If another contact has
     /// this phone, both stay, and a send by phone is ambiguous until the operator merges them.
     /// Returns whether anything is new.
     fn learn(&mut self, names: &Names, index: usize) -> bool {

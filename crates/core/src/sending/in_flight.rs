@@ -1,6 +1,6 @@
 //! A send under way. If a panic or the end of the runtime stops it, it is left for
 //! [`Sending::recover`](super::Sending::recover) to record, so that its message does not stay
-//! pending as long as the process lives.
+//! pending as long as the process runs.
 
 use super::leftovers::Leftover;
 use super::record_outcome::RecordOutcome;

@@ -42,7 +42,7 @@ pub(crate) struct RecordOutcome {
     pub(crate) refund: LedgerLineId,
     /// The ids of events: how the send ended, what was reported of it before, a block.
     pub(crate) events: [EventId; 3],
-    /// The id of the job that looks for the message, should it not be known whether it arrived.
+    /// The id of the job that searches for the message, if its outcome is unknown.
     pub(crate) find: JobId,
     pub(crate) links: MediaLinks,
     /// The gateways of this program.

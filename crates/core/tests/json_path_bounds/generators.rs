@@ -1,4 +1,4 @@
-//! Documents and expressions by chance.
+//! Random documents and expressions.
 
 use proptest::prelude::*;
 use recado_core::json_path::MAX_CHARACTERS;
@@ -25,7 +25,7 @@ pub(crate) fn documents() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Well-formed filters, nested at most so deep. Without some things that the oracle has wrong: it
+/// Well-formed filters, nested at most so deep. Without some cases in which the oracle is wrong: it
 /// finds nothing by a negative index in a singular query, orders `true` and `false`, and does not
 /// take nothing for `<=` nothing.
 fn filters(depth: u32) -> BoxedStrategy<String> {

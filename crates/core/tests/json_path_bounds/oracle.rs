@@ -1,4 +1,4 @@
-//! Beside another implementation of RFC 9535, `serde_json_path`.
+//! Comparison with another implementation of RFC 9535, `serde_json_path`.
 
 use proptest::prelude::*;
 use recado_core::json;

@@ -64,7 +64,8 @@ async fn a_conversation_that_only_a_history_makes_relies_on_its_contact() {
         message.history = true;
         scene.messaging.receive(vec![Ok(GatewayEvent::Message(message))]).await;
     }
-    // The second finds the conversation, which whoever merges or deletes the contact would see.
+    // The second finds the conversation, which a concurrent merge or deletion of the contact would
+    // read.
     assert_eq!(*relied.lock().unwrap(), [1, 0]);
     scene.store.heal();
     let shown = super::shown(&scene.kit, contact).await;

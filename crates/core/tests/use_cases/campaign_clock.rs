@@ -17,7 +17,7 @@ async fn a_clock_that_is_set_back_by_an_hour_holds_a_campaign_up_for_a_moment_on
         let scene = Scene::with(Shop::new().await, 40, with).await;
         let process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
         scene.start().await;
-        // It may be waiting for its rate, for its next look, or for nothing.
+        // It may be waiting for its rate, for its next poll, or for nothing.
         pass(&scene, 12, TENTH).await;
         let before = scene.shop.calls();
         assert!(before > 0);

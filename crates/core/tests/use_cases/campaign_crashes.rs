@@ -164,7 +164,7 @@ async fn an_answer_that_comes_after_the_message_was_given_up_still_counts() {
         let gate = scene.shop.kit().provider.hold();
         let give_up = async {
             gate.reached(1).await;
-            // Its process was cut off for as long as its lease, and lives.
+            // Its process was paused for as long as its lease, and goes on.
             scene.shop.advance(LEASE);
             scene.shop.other.sending().recover().await.unwrap();
             assert_eq!(scene.counts().await["failed"], 1);

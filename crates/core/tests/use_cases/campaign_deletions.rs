@@ -1,5 +1,5 @@
-//! Contacts and campaigns that are deleted while messages are on their way: what the gateway answers
-//! is recorded and given back all the same (D26, D66).
+//! Contacts and campaigns that are deleted while messages are on their way: the gateway's answer is
+//! recorded, and failed messages are refunded, all the same (D26, D66).
 
 use recado_core::gateway::SendFailure;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn delete_contact(scene: &Scene) {
     kit.app.contacts().delete(&kit.caller, scene.contacts[0]).await.unwrap();
 }
 
-/// What is shown of the only recipient.
+/// The only recipient as it is shown.
 async fn reported(scene: &Scene) -> (String, Value, bool) {
     let recipient = scene.recipients().await.pop().unwrap();
     assert_eq!((recipient.contact_id, recipient.phone), (None, None));
@@ -93,7 +93,7 @@ async fn the_answer_counts_though_the_recipient_was_given_up_before_it_came() {
         scene.start().await;
         held(&scene, async || {
             delete_contact(&scene).await;
-            // Another process sees nobody left, and a recipient whose message is gone.
+            // Another process finds no waiting recipient, and one whose message was deleted.
             for _ in 0..3 {
                 scene.shop.advance(std::time::Duration::from_secs(1));
                 scene.shop.other.campaigns().drain().await;

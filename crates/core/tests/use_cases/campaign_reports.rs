@@ -1,4 +1,4 @@
-//! What becomes of a campaign's messages afterwards: reports, replies and deletions (D26, D58, D66).
+//! A campaign's messages after they were sent: reports, replies and deletions (D26, D58, D66).
 
 use recado_core::campaigns::RecipientFilter;
 use recado_core::gateway::{GatewayEvent, StatusEvent};
@@ -35,7 +35,7 @@ async fn a_recipient_follows_what_is_reported_of_its_message() {
     let failed = all.iter().find(|known| known.status.as_str() == "failed").unwrap();
     assert_eq!(json!(failed.error_code), "RECIPIENT_UNREACHABLE");
     assert!(failed.sent_at.is_some(), "the gateway had accepted it");
-    // Late reports move nobody back.
+    // Late reports do not change a status back.
     messaging.status(&id(2), "delivered").await;
     assert_eq!(scene.counts().await["read"], 1);
     assert_eq!(scene.refunds().await, 0, "it was sent");
@@ -180,7 +180,7 @@ async fn a_campaign_is_deleted_with_its_recipients_unless_it_runs() {
     scene.shop.advance(std::time::Duration::from_secs(9));
     campaigns.drain().await;
     assert_eq!((scene.shop.calls(), scene.shop.ledger().await.len()), (1, 1));
-    // What is reported of its message finds no recipient, and that is no trouble.
+    // A report of its message finds no recipient, which is no failure.
     scene.shop.messaging.status(ScriptedProvider::id(1).as_str(), "read").await;
     assert_eq!(scene.shop.messaging.newest().await["status"], "read");
 }

@@ -1,4 +1,4 @@
-//! Running campaigns: everybody once, at the pace that was asked for, in several processes (D66).
+//! Running campaigns: each recipient once, at the configured rate, in several processes (D66).
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn a_campaign_does_not_finish_while_a_message_of_it_is_on_its_way() {
     process.stop().await;
 }
 
-/// When each message was handed to the provider, in milliseconds, with the clock moved on in steps.
+/// When each message was passed to the provider, in milliseconds, with the clock advanced in steps.
 async fn times(scene: &Scene, step: Duration, steps: usize) -> Vec<i64> {
     let (mut times, clock) = (Vec::new(), &scene.shop.kit().clock);
     for _ in 0..steps {

@@ -132,7 +132,7 @@ impl Scene {
         (recipient.status.as_str().to_owned(), json!(recipient.error_code))
     }
 
-    /// How often each recipient was handed to the provider.
+    /// How often the provider was called for each recipient.
     pub(super) fn calls(&self) -> BTreeMap<String, usize> {
         let mut calls = BTreeMap::new();
         for sent in self.shop.kit().provider.sent() {
@@ -141,8 +141,8 @@ impl Scene {
         calls
     }
 
-    /// What must always hold: nobody is written to twice, the counts sum up, and the ledger is what
-    /// was debited for the messages less what was given back for those that surely failed.
+    /// What must always hold: no recipient gets two messages, the counts add up, and the ledger is
+    /// the sum of the messages' debits less the refunds of those that surely failed.
     pub(super) async fn check(&self) {
         let calls = self.calls();
         assert!(
@@ -175,7 +175,7 @@ impl Scene {
         assert_eq!(refunded.len(), of_kind("refund"), "nothing is given back twice");
     }
 
-    /// How many debits were given back.
+    /// How many debits were refunded.
     pub(super) async fn refunds(&self) -> usize {
         self.shop.ledger().await.iter().filter(|line| line["kind"] == "refund").count()
     }

@@ -1,5 +1,5 @@
-//! Campaigns while stores, gateways and processes fail at random; then everything heals, and what
-//! must always hold is checked.
+//! Campaigns while stores, gateways and processes fail at random; then failures are turned off, and
+//! what must always hold is checked.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl World {
         Self { scene, dice, died: 0, set_back: 0 }
     }
 
-    /// Decides anew what fails from here on.
+    /// Chooses anew which operations fail from here on.
     fn break_something(&self) {
         let dice = self.dice.clone();
         let provider = &self.scene.shop.kit().provider;
@@ -73,8 +73,8 @@ impl World {
         }
     }
 
-    /// Takes turns for a number of steps, in one process or both, then is dropped: it died, or
-    /// went on to the end.
+    /// Runs for a number of steps, in one process or both, and is then dropped as if it died, or
+    /// goes on to the end.
     async fn send(&mut self) {
         let [one, two] = self.scene.shop.apps();
         let (steps, both) = (self.dice.below(60), self.dice.below(2) == 0);
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// What others do while messages are on their way.
+    /// Concurrent changes while messages are under way.
     async fn meddle(&self) {
         let shop = &self.scene.shop;
         let (kit, company) = (shop.kit(), shop.kit().company.id);
@@ -118,7 +118,7 @@ impl World {
             let _ = shop.other.campaigns().pause(company, self.scene.id).await;
         }
         if self.dice.below(4) == 0 {
-            // The process that waits for them was cut off for so long.
+            // The process that waits for them was paused for so long.
             kit.clock.advance(LEASE);
             let _ = shop.other.sending().recover().await;
         }
@@ -212,13 +212,14 @@ impl World {
                 (RecipientStatus::Failed, Some(Ok(_))) => panic!("it was sent: {recipient:?}"),
                 (RecipientStatus::Failed, Some(Err(failure))) => {
                     let code = failure.failure().code.as_str();
-                    // Another process may have given it up before its answer was recorded.
+                    // Another process may have failed it as uncertain before its answer was
+                    // recorded.
                     let reported = [Some(code), Some("DELIVERY_UNCERTAIN")];
                     assert!(reported.contains(&fault), "{recipient:?}: {failure:?}");
                     sure += usize::from(!failure.failure().is_uncertain());
                 }
                 (RecipientStatus::Failed, None) => {
-                    // Its process was cut off before it handed the message over.
+                    // Its process was stopped before it passed the message to the provider.
                     let reported = ["UNKNOWN", "DELIVERY_UNCERTAIN", "CONTACT_DELETED"];
                     assert!(fault.is_some_and(|fault| reported.contains(&fault)), "{recipient:?}");
                     sure += usize::from(fault == Some("UNKNOWN"));

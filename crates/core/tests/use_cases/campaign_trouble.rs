@@ -1,4 +1,4 @@
-//! Campaigns in a store that fails for some of what they ask (D66).
+//! Campaigns with a store that fails for some of their operations (D66).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ async fn a_recipient_whose_turn_always_fails_keeps_nobody_waiting_behind_it() {
     }
 }
 
-/// Counts what a store is asked from now on.
+/// Counts operations of a store from now on.
 fn count(scene: &Scene, counted: StoreOp) -> Arc<AtomicUsize> {
     let count = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&count);
@@ -83,7 +83,7 @@ async fn while_running_campaigns_cannot_be_read_a_changed_one_is_not_tried_all_t
     let reads = count(&scene, StoreOp::Read);
     pass(&scene, 100, TENTH).await;
     assert_eq!(scene.shop.calls(), sent, "it is not known what to send");
-    // Those of the turns that were begun before the first one told of the change.
+    // Those of the sends that were begun before the first one found the change.
     let reads = reads.load(Ordering::SeqCst);
     assert!(reads < 200, "{reads} reads in ten seconds");
     scene.shop.store.heal();
@@ -127,7 +127,7 @@ async fn a_process_that_is_asked_to_stop_in_a_long_row_ends_within_it() {
         tokio::task::yield_now().await;
     }
     process.begin_to_stop();
-    // The clock stands still.
+    // The clock does not advance.
     while !process.running.is_finished() {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Campaigns: who gets a message, what is debited, and what becomes of it (D58, D66).
+//! Campaigns: recipients, debits and outcomes (D58, D66).
 
 use recado_core::conversations::ActionName;
 use recado_core::ids::ContactId;

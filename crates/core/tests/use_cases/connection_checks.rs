@@ -26,7 +26,7 @@ fn fails<T>() -> Result<T, ProviderError> {
     Err(ProviderError::Failed("timeout".to_owned()))
 }
 
-/// How often the gateway is asked for its state in so many seconds, looked at every second.
+/// How often the gateway is asked for its state in so many seconds, with a step every second.
 async fn asked_within(scene: &Scene, seconds: u64) -> usize {
     let before = scene.kit.provider.asked().status;
     for _ in 0..seconds {
@@ -43,7 +43,7 @@ fn doubtful(scene: &Scene) -> usize {
 async fn a_gateway_is_asked_every_five_minutes_and_every_minute_while_it_is_off() {
     let scene = scene("waha").await;
     scene.kit.provider.set_status(tells(CONNECTED));
-    // The first look comes soon, whatever the operator has told.
+    // The first check comes soon, whatever status the operator has set.
     assert_eq!(asked_within(&scene, 59).await, 0);
     assert_eq!(asked_within(&scene, 1).await, 1);
     assert_eq!(asked_within(&scene, 299).await, 0);

@@ -1,4 +1,4 @@
-//! The work that comes back for connections, and answers that others overtook.
+//! The repeated jobs of connections, and answers that are outdated when they arrive.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::gateway_scene::*;
 
-/// What somebody else does while the gateway is being asked.
+/// A concurrent change during the request to the gateway.
 enum Meanwhile {
     Nothing,
     State(ConnectionStatus),
@@ -32,7 +32,7 @@ enum Meanwhile {
     Groups(Value),
 }
 
-/// A gateway that is overtaken: it answers what it was instructed to after something else was recorded.
+/// A gateway whose answer arrives after something else was recorded.
 #[derive(Clone, Default)]
 struct Overtaken(Arc<Inner>);
 
@@ -112,7 +112,7 @@ impl Provider for Overtaken {
     }
 }
 
-/// A company with a connection of a gateway that is overtaken.
+/// A company with a connection of such a gateway.
 async fn overtaken(status: &str) -> (Kit, ConnectionId, Overtaken) {
     let gateway = Overtaken::default();
     let providers = Providers::none().with(Arc::new(gateway.clone()));

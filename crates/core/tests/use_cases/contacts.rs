@@ -100,7 +100,7 @@ async fn a_phone_is_taken_in_every_notation_and_on_every_channel() {
             other => panic!("{phone} is taken, not {other:?}"),
         }
     }
-    // A contact that came from elsewhere, known there without its ninth digit, counts too.
+    // An imported contact, which is stored without its ninth digit, counts too.
     let imported = json!({ "identifier": "551187654321", "source_platform": "telegram" });
     kit.app.contacts().import(&kit.company, &body(imported)).await.unwrap();
     let again = json!({ "phone": "+5511987654321" });
@@ -215,7 +215,8 @@ async fn a_taken_email_goes_to_shared_email_and_promotes_nobody() {
     let now = shown(&kit, id).await;
     assert_eq!((&now["email"], &now["shared_email"]), (&json!("own@b.co"), &json!("a@b.co")));
 
-    // The address becomes free: nobody is promoted, and whoever asks next gets it.
+    // The address becomes free: no contact gets it automatically, and the next one that sets it has
+    // it.
     update(&kit, holder, json!({ "email": null })).await;
     let now = shown(&kit, id).await;
     assert_eq!((&now["email"], &now["shared_email"]), (&json!("own@b.co"), &json!("a@b.co")));

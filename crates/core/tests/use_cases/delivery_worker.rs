@@ -1,4 +1,4 @@
-//! What is sent when, signed how, and what comes of it (3.3, 6.2, 6.3, 8, D52–D56).
+//! Times, signatures and outcomes of deliveries (3.3, 6.2, 6.3, 8, D52–D56).
 
 use recado_core::deliveries::{DeliveryStatus, headers, sign, standard_signatures};
 use recado_core::transport::{Method, OutboundResponse, TransportError};

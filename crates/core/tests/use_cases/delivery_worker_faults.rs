@@ -1,4 +1,4 @@
-//! A store that fails under the delivery worker: nothing is lost, nothing is counted twice (D52).
+//! The delivery worker with a store that fails: nothing is lost, nothing is counted twice (D52).
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ async fn while_nothing_can_be_recorded_attempts_are_not_counted() {
     draining.await.unwrap();
     assert_eq!(outbound.count(DeliveryStatus::Pending).await, 5);
     store.heal();
-    // Its shards are still its own; whoever comes next may have to wait for its lease.
+    // It still owns its shards; the next process may have to wait for its lease.
     outbound.advance(11);
     outbound.drain().await;
     assert_delivered_once_each(&outbound, "after the store came back").await;
@@ -130,7 +130,7 @@ async fn an_event_whose_commit_may_have_happened_is_looked_for() {
     assert_eq!(outbound.all().await.len(), 1);
 }
 
-/// Chance that is the same in every run.
+/// Random numbers that are the same in every run.
 struct Chance(TestRng);
 
 impl Chance {

@@ -1,4 +1,5 @@
-//! Who waits for whom: contacts keep their order, webhooks their bound, nobody anybody else (D55).
+//! Order and limits of deliveries: a contact's are sent in order, a webhook's within its bound, and
+//! all others independently (D55).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::create_phone;
 use super::messaging::Messaging;
 use super::outbound::{OTHER_URL, Outbound, URL};
 
-/// Lets everything happen that can happen without anybody's doing.
+/// Runs all tasks until none can go on.
 pub(super) async fn quiet() {
     for _ in 0..500 {
         tokio::task::yield_now().await;

@@ -52,7 +52,7 @@ impl Process {
         Self { app, stop: Some(stop), running }
     }
 
-    /// Dies on the spot.
+    /// Dies at once.
     async fn die(self) {
         self.running.abort();
         assert!(self.running.await.is_err());
@@ -62,7 +62,7 @@ impl Process {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// Stops in peace, as a server does.
+    /// Stops gracefully, as a server does.
     async fn stop(mut self) {
         self.begin_to_stop();
         self.running.await.unwrap();

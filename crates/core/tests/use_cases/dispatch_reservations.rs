@@ -1,4 +1,4 @@
-//! Dispatches under way: what they keep others from, and what a crash leaves (D50).
+//! Dispatches under way: what they block, and what a crash leaves (D50).
 
 use std::time::Duration;
 
@@ -135,7 +135,7 @@ async fn an_outcome_that_was_recorded_late_opens_or_gives_back_the_window_as_it_
                 desk.shop.app().sending().recover().await.unwrap();
             }
             desk.shop.kit().provider.otherwise(None);
-            // The process that knows records it before the next dispatch, at the latest.
+            // The process with the outcome records it before the next dispatch, at the latest.
             let again = desk.send("Ana").await;
             assert_eq!(again.is_err(), opens, "{failure:?}");
             if opens {
@@ -154,7 +154,7 @@ async fn an_answer_that_comes_after_the_message_was_given_up_gives_back_or_opens
         let gate = desk.shop.kit().provider.hold();
         let give_up = async {
             gate.reached(1).await;
-            // Its process was cut off for as long as its lease, and lives.
+            // Its process was paused for as long as its lease, and goes on.
             desk.shop.advance(LEASE);
             desk.shop.other.sending().recover().await.unwrap();
             assert_eq!(desk.shop.messaging.newest().await["error_type"], "delivery_uncertain");
@@ -166,7 +166,7 @@ async fn an_answer_that_comes_after_the_message_was_given_up_gives_back_or_opens
         let shown = if failure.is_none() { "sent" } else { "failed" };
         assert_eq!(message["status"], shown);
         if failure.is_some() {
-            // What is known at last says more than that it was given up.
+            // The outcome that is known in the end replaces the uncertain failure.
             let why = if opens { "delivery_uncertain" } else { "provider" };
             assert_eq!(message["error_type"], why, "{failure:?}");
         }

@@ -1,4 +1,5 @@
-//! What a dispatch says: its phone and its variables, in the body or in the query (4.10, D9, D49).
+//! The contents of a dispatch: its phone and its variables, in the body or in the query (4.10, D9,
+//! D49).
 
 use recado_core::dispatches::{AdmittedTemplate, Dispatched};
 use recado_core::query::Params;

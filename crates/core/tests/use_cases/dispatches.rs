@@ -1,5 +1,4 @@
-//! Template dispatch: who may, in which order it is refused, and what it leaves (4.10, 7.3,
-//! D48–D51).
+//! Template dispatch: access, the order of refusals, and the stored records (4.10, 7.3, D48–D51).
 
 use recado_core::Error;
 use recado_core::conversations::ActionName;

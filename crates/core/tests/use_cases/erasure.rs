@@ -1,4 +1,4 @@
-//! Erasing what events said about a contact that is gone (D26), and the sweep by retention.
+//! Erasing the data of a deleted contact from events (D26), and the sweep by retention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn erasures(outbound: &Outbound) -> usize {
     jobs.iter().filter(|job| matches!(job.kind, JobKind::EraseEvents { .. })).count()
 }
 
-/// Whether what was told first is still in the journal with its data.
+/// Whether the first event is still in the journal with its data.
 async fn is_reported(outbound: &Outbound) -> bool {
     let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
     let events = outbound.kit.app.events();

@@ -144,7 +144,7 @@ async fn what_another_process_does_to_webhooks_counts_from_the_next_commit_on() 
     let company = outbound.kit.company.id;
     let new = async |n: u32| create_phone(&outbound.kit, &format!("+553499123000{n}")).await;
     let made = async |expected: usize| assert_eq!(outbound.all().await.len(), expected);
-    // Both remember that there is nothing to tell anybody.
+    // Both have cached that there is no route.
     new(0).await;
     made(0).await;
     let webhook = body(json!({ "url": OTHER_URL, "events": ["*"] }));

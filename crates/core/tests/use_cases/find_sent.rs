@@ -1,4 +1,4 @@
-//! Looking for a message of which it is not known whether it arrived (D28, D36).
+//! Searching for a message with an unknown outcome (D28, D36).
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn a_message_that_the_gateway_has_was_sent() {
     assert_eq!(lookup.outgoing.content, Content::Text("Oi".to_owned()));
     assert_eq!(lookup.outgoing.recipient, scene.kit.provider.sent()[0].outgoing.recipient);
     assert_eq!(looks(&scene), 0);
-    // What comes of it later is known by its id, and nobody asks again.
+    // Later reports are matched by its id, and no further search is made.
     scene.call(here([reported("w1", MessageStatus::Read)])).await.unwrap();
     assert_eq!(scene.outcome(id).await.0, "read");
     scene.after(900).await;

@@ -1,4 +1,4 @@
-//! What gateways repeat of a contact that was deleted does not bring it back (R145).
+//! Repeated events of gateways do not recreate a deleted contact (R145).
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn delete(scene: &Scene) {
     scene.kit.app.contacts().delete(&scene.kit.caller, contact).await.unwrap();
 }
 
-/// How many events of messages and contacts there are so far, but for what was erased.
+/// How many events of messages and contacts there are so far, without erased ones.
 fn event_counts(scene: &Scene) -> Vec<usize> {
     let events = scene.model.events(scene.kit.company.id);
     let of = |name: &str| events.iter().filter(|e| e.event_type.as_str() == name).count();
@@ -45,7 +45,7 @@ fn event_counts(scene: &Scene) -> Vec<usize> {
         .to_vec()
 }
 
-/// Everything that a gateway may tell of messages m1, a contact's, and e1, an echo.
+/// All events of a gateway about the messages m1, a contact's, and e1, an echo.
 fn repetitions() -> Vec<Incoming> {
     let history = GatewayMessage { history: true, ..text("m1", PEER, "Oi") };
     let edit =
@@ -149,11 +149,11 @@ async fn ids_are_forgotten_for_good_after_eight_days() {
     scene.model.upkeep(scene.kit.clock.now()).await.unwrap();
     assert!(scene.model.row_count() < rows, "the trace is swept");
     assert_eq!(tell(&scene, heard("m1", PEER)).await.result, EventOutcome::Stored);
-    // The same where nobody has swept it yet.
+    // The same before housekeeping has removed it.
     delete(&scene).await;
     scene.kit.clock.advance(FORGOTTEN_KEPT);
     assert_eq!(tell(&scene, heard("m1", PEER)).await.result, EventOutcome::Stored);
-    // And what is stored again is forgotten again.
+    // A message that is stored again leaves a trace again when it is deleted.
     delete(&scene).await;
     assert_eq!(tell(&scene, heard("m1", PEER)).await.result, EventOutcome::Duplicate);
 }
@@ -190,7 +190,7 @@ async fn a_deletion_that_dies_anywhere_leaves_the_message_or_its_trace() {
             let result = tell(&scene, heard("m1", PEER)).await;
             assert_eq!(result.result, EventOutcome::Duplicate, "{failure:?} at {step}");
             assert_eq!(result.message_id.is_some(), is_whole);
-            // Once it is settled, the contact can be deleted, if it is still there.
+            // Once its outcome is recorded, the contact can be deleted, if it still exists.
             scene.after(600).await;
             if contact(&scene).await.is_some() {
                 delete(&scene).await;

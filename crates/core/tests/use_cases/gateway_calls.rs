@@ -1,4 +1,4 @@
-//! What gateways post to their connections' addresses: verified, routed, and taken once (D68).
+//! Webhooks of gateways: verified, routed, and stored once (D68).
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Addressee, GatewayEvent, Received, WebhookRefused};

@@ -1,4 +1,4 @@
-//! Files of received messages, as gateways hand them over (D31a).
+//! Files of received messages, as gateways return them (D31a).
 
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::gateway::{EventMedia, GatewayEvent, GatewayMessage, MediaFile, ProviderError};

@@ -92,7 +92,7 @@ pub(super) fn heard(id: &str, peer: &str) -> Incoming {
     Ok(GatewayEvent::Message(text(id, peer, "Oi")))
 }
 
-/// The event of a message that came so far.
+/// The event of a message's status.
 pub(super) fn reported(id: &str, status: MessageStatus) -> Incoming {
     Ok(GatewayEvent::Status(StatusEvent {
         provider_id: wamid(id),
@@ -120,7 +120,7 @@ impl Scene {
         self.messaging.connection
     }
 
-    /// Has the gateway call a connection's address with what the script reads out of it.
+    /// Makes the gateway call a connection's address; the script sets the events of the call.
     pub(super) async fn call_of(
         &self,
         id: &str,
@@ -130,7 +130,7 @@ impl Scene {
         inbox.take_webhook(&called, &webhook()).await
     }
 
-    /// Has the gateway call with these events.
+    /// Makes the gateway call with these events.
     pub(super) async fn call(
         &self,
         events: Vec<Received>,
@@ -148,13 +148,13 @@ impl Scene {
         done
     }
 
-    /// Lets time pass, then works on what is due.
+    /// Advances the clock, then works on due jobs.
     pub(super) async fn after(&self, seconds: u64) -> usize {
         self.kit.clock.advance(Duration::from_secs(seconds));
         self.work().await
     }
 
-    /// The jobs that wait and that this picks.
+    /// The queued jobs for which `is` is true.
     pub(super) fn waiting(&self, is: impl Fn(&JobKind) -> bool) -> usize {
         self.model.jobs(self.kit.company.id).iter().filter(|job| is(&job.kind)).count()
     }
@@ -169,14 +169,14 @@ impl Scene {
         serde_json::to_value(shown).unwrap()
     }
 
-    /// Everything that was told of this kind.
+    /// All events of this type.
     pub(super) fn reported(&self, event: &str) -> Vec<Value> {
         let events = self.model.events(self.kit.company.id);
         let events = events.iter().filter(|known| known.event_type.as_str() == event);
         events.map(|known| serde_json::from_str(&known.data).unwrap()).collect()
     }
 
-    /// Sends a text of which it is not known whether it arrived, and answers its id.
+    /// Sends a text with an unknown outcome, and returns its id.
     pub(super) async fn send_uncertainly(&self, text: &str) -> MessageId {
         self.kit.provider.then(Err(SendFailure::uncertain("timed out")));
         self.messaging.send(PHONE, text).await.unwrap_err();
@@ -196,7 +196,7 @@ impl Scene {
         (text("status").unwrap(), text("error_type"), text("wamid"))
     }
 
-    /// Whether it is not known what became of a message.
+    /// Whether the outcome of a message is unknown.
     pub(super) async fn is_uncertain(&self, id: MessageId) -> bool {
         let (status, why, wamid) = self.outcome(id).await;
         let uncertain = why.as_deref() == Some("delivery_uncertain");

@@ -1,4 +1,4 @@
-//! Learning that several names are one person's (D15, D62, D67).
+//! Several names of one person (D15, D62, D67).
 
 use recado_core::gateway::{GatewayEvent, GatewayMessage, NamesReport};
 use recado_core::inbox::{EventOutcome, EventResult};
@@ -22,7 +22,7 @@ async fn newest_contact(scene: &Scene) -> String {
     scene.messaging.newest().await["contact_id"].as_str().unwrap().to_owned()
 }
 
-/// Whom the phone of the scene stands for, as a send by phone is refused for.
+/// The contacts with the phone of the scene, from the refusal of a send by phone.
 async fn ambiguous(scene: &Scene) -> Option<Vec<String>> {
     match scene.messaging.send(PHONE, "Oi").await {
         Err(Error::Rejected(error)) if error.code().as_str() == "AMBIGUOUS_CONTACT" => {
@@ -47,7 +47,7 @@ async fn a_contact_known_by_lid_gets_the_phone_that_is_learnt_later() {
     assert_eq!((&now["phone"], &now["identifier"]), (&json!(PHONE), &json!(LID)));
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Duplicate);
     assert_eq!(names(&scene, PEER, &[LID]).await.result, EventOutcome::Duplicate);
-    // By phone it is written to as the channel knows it, and heard by any of its names.
+    // A send by phone uses the channel's name, and messages are matched by any of its names.
     let sent = scene.messaging.send(PHONE, "Olá").await.unwrap();
     assert_eq!(sent.contact_id, id);
     assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, LID);
@@ -71,7 +71,7 @@ async fn a_contact_known_by_phone_is_found_by_the_lid_that_is_learnt_later() {
 #[tokio::test]
 async fn names_of_nobody_make_nobody() {
     let scene = scene("evolution").await;
-    // The first event of a process makes what it signs links with.
+    // The first event of a process makes the key of media links.
     names(&scene, LID, &[PEER]).await;
     let rows = scene.model.row_count();
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Ignored);
@@ -93,7 +93,7 @@ async fn two_contacts_that_turn_out_to_be_one_person_are_distinguished_by_the_op
     let mut both = [by_phone.clone(), by_lid.clone()];
     both.sort();
     assert_eq!(found, both);
-    // What comes in goes on to whom the channel names, and nothing is lost.
+    // Inbound messages go to the contact with the channel's name, and nothing is lost.
     scene.messaging.hear("m2", LID, "Oi").await;
     assert_eq!(newest_contact(&scene).await, by_lid);
     scene.messaging.hear("m3", PEER, "Oi").await;

@@ -1,4 +1,4 @@
-//! Inbound endpoints: what a post makes of a contact (4.9, 7.2, D46–D47).
+//! Inbound endpoints: creating and updating contacts by a POST (4.9, 7.2, D46–D47).
 
 use std::time::Duration;
 

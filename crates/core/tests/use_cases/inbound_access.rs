@@ -1,4 +1,4 @@
-//! Who may post to an inbound endpoint, how often, and what is answered first (7.2, 8, D13).
+//! Access to inbound endpoints, rate limits, and the order of refusals (7.2, 8, D13).
 
 use std::time::Duration;
 
@@ -164,7 +164,8 @@ async fn a_stranger_cannot_use_up_an_endpoints_allowance() {
         assert_eq!(call(app, "site", client(n), &[SECRET]).await, "OK", "{n}");
     }
     assert_eq!(call(shop.app(), "site", client(360), &[SECRET]).await, "RATE_LIMITED");
-    // A caller without the secret learns that the secret is wrong, not that the owner is busy.
+    // A caller without the secret is answered that the secret is wrong, not that the endpoint's
+    // limit is exhausted.
     assert_eq!(call(shop.app(), "site", client(361), &["wrong"]).await, "INVALID_SECRET");
 }
 
@@ -189,14 +190,14 @@ async fn a_call_that_is_limited_is_charged_nothing_on_either_counter() {
     for n in 0..60 {
         assert_eq!(call(shop.app(), "site", client(n / 10), &[SECRET]).await, "OK");
     }
-    // The endpoint is full: these calls do not count against their client either.
+    // The endpoint's limit is exhausted: these calls do not count against their client either.
     for _ in 0..30 {
         assert_eq!(call(shop.app(), "site", client(50), &[SECRET]).await, "RATE_LIMITED");
     }
     for _ in 0..10 {
         assert_eq!(call(shop.app(), "none", client(50), &[]).await, "ENDPOINT_NOT_FOUND");
     }
-    // The client is full: its calls do not count against the endpoint either.
+    // The client's limit is exhausted: its calls do not count against the endpoint either.
     for _ in 0..30 {
         assert_eq!(call(shop.app(), "site", client(50), &[SECRET]).await, "RATE_LIMITED");
     }

@@ -1,4 +1,4 @@
-//! What gateways report: stored once, whoever tells it how often (D28, D31, D62, D65, D67).
+//! Events of gateways: stored once, however often they are reported (D28, D31, D62, D65, D67).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The pull journal: the company's events, oldest first, for receivers that were away.
+//! The pull journal: the company's events, oldest first, for receivers that were unreachable.
 
 use recado_core::access::Caller;
 use recado_core::events::{Journal, JournalRequest};

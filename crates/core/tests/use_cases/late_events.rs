@@ -1,5 +1,5 @@
-//! What comes late: gateways call again for hours, each event by itself and in any order, so that an
-//! old one must not undo what a newer one has told.
+//! Late events: gateways repeat calls for hours, each event on its own and in any order, and an old
+//! one must not undo a newer one.
 
 use std::time::Duration;
 
@@ -139,7 +139,7 @@ async fn groups_that_change_while_they_are_read_are_read_again() {
     scene.work().await;
     scene.call(here([Ok(GatewayEvent::GroupsChanged)])).await.unwrap();
     scene.kit.clock.advance(Duration::from_secs(3));
-    // Somebody reads them, and is not done yet.
+    // Another process reads the groups, and has not finished.
     let (store, now) = (&scene.kit.store, scene.kit.clock.now());
     let lease = now.plus(Duration::from_secs(80));
     let claimed = store.claim_jobs(now, lease, 10).await.unwrap();

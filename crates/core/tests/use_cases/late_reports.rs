@@ -1,5 +1,5 @@
-//! Reports that say more than how far a message came: that it surely failed, that its recipient
-//! wants no more, or that it was sent after all (D28, D35, D43).
+//! Reports with further consequences: a certain failure, an opt-out of the recipient, or proof of a
+//! send (D28, D35, D43).
 
 use recado_core::conversations::ActionName;
 use recado_core::gateway::{GatewayEvent, Incoming, SendFailure, StatusEvent};
@@ -120,7 +120,7 @@ async fn a_report_that_the_recipient_wants_none_opts_them_out_once_per_block() {
         let contact = contact.unwrap();
         act(&scene, contact, ActionName::OptIn).await;
         act(&scene, contact, ActionName::EnableExternalAi).await;
-        // What has been heeded does not come back.
+        // An opt-out that was recorded is not recorded again.
         tell(&scene, status(&one, None, Some(DeliveryCode::RecipientOptedOut))).await;
         assert!(!is_blocked(&scene).await);
     }
@@ -174,7 +174,7 @@ async fn on_a_paired_phone_such_a_failure_is_just_one() {
     assert_eq!(scene.reported("contact.opted_out"), Vec::<Value>::new());
 }
 
-/// Sends a template of which it is not known whether it arrived.
+/// Sends a template with an unknown outcome.
 async fn template(scene: &Scene) -> MessageId {
     let templates = scene.kit.app.templates();
     let new =

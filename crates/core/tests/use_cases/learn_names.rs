@@ -1,4 +1,4 @@
-//! Asking the gateway for the phone of somebody whom an event names by LID alone (D15, D62, D67).
+//! Asking the gateway for the phone of a person whom an event names by LID only (D15, D62, D67).
 
 use recado_core::Error;
 use recado_core::gateway::{GatewayEvent, GatewayMessage, ProviderError};
@@ -128,7 +128,7 @@ async fn nobody_is_asked_where_the_event_tells_the_phone_or_there_is_none() {
         GatewayMessage { participant: Some("99@lid".to_owned()), ..text("m3", "1203@g.us", "Oi") };
     scene.call(here([Ok(GatewayEvent::Message(in_group))])).await.unwrap();
     assert_eq!(waits(&scene), 0);
-    // A gateway that knows no such names is never asked.
+    // A gateway without this capability is never asked.
     let other = super::gateway_scene::scene("evolution").await;
     other.messaging.hear("m1", LID, "Oi").await;
     assert_eq!(waits(&other), 0);
@@ -168,7 +168,7 @@ async fn a_contact_that_is_gone_or_has_a_phone_by_then_is_not_asked_for() {
 #[tokio::test]
 async fn a_failing_store_loses_neither_question_nor_answer() {
     for failure in [StoreFailure::Unavailable, StoreFailure::UnknownAfter] {
-        // The lease, what is learnt, the end of the job.
+        // The commits of the lease, of the names, and of the end of the job.
         for failing in 0..3 {
             let scene = scene("waha").await;
             knows(&scene, &[PEER]);

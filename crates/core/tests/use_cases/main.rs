@@ -1,7 +1,8 @@
-//! The use cases of the core, over the model: what an integrator or an operator is promised.
+//! The use cases of the core, with the in-memory model: the guarantees to integrators and
+//! operators.
 //!
-//! Answers over HTTP have tests of their own; these here are about what is kept and what is not,
-//! also when the store, the document store or the outside fails.
+//! Answers over HTTP have tests of their own; these here test what is stored and what is not, also
+//! when the store, the document store or another server fails.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod bad_events;
@@ -128,7 +129,7 @@ fn code<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> Strin
     refused(outcome).0
 }
 
-/// A kit whose use cases interleave: each gives way to the others between its reads and its commit.
+/// A kit whose use cases interleave: each yields to the others between its reads and its commit.
 async fn interleaving() -> Kit {
     Kit::on(Arc::new(FaultyStore::new(Arc::new(MemoryStore::new())))).await
 }

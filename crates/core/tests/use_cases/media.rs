@@ -20,7 +20,7 @@ use super::{code, create_phone, run_until_it_hangs};
 
 const SOURCE: &str = "https://gateway.example/file";
 
-/// A contact that has sent a picture whose bytes lie with the gateway.
+/// A contact that has sent a picture, which only the gateway has.
 async fn picture(kit: &Kit) -> (ContactId, ConnectionId) {
     let (contact, connection) = (create_phone(kit, "34991230001").await, connect(kit).await);
     let event = json!({

@@ -1,4 +1,4 @@
-//! Merges beside campaigns and template dispatches: nobody is written to twice (R116, D50, D66).
+//! Merges during campaigns and template dispatches: no person gets two messages (R116, D50, D66).
 
 use recado_core::Error;
 use recado_core::dispatches::RESERVATION;
@@ -124,7 +124,7 @@ async fn nothing_is_dispatched_again_before_the_later_window_of_both_ends() {
             let meanwhile = async {
                 let Some(gate) = &gate else { return };
                 gate.reached(1).await;
-                // Nobody knows yet whether its window is one.
+                // It is not known yet whether its window opens.
                 let company = shop.kit().company.id;
                 let refused = shop.other.contacts().merge(company, keeps, goes).await;
                 assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");

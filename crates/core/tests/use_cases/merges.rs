@@ -99,7 +99,7 @@ async fn everything_of_the_other_contact_is_the_ones_that_stays() {
     let memory = serde_json::to_value(app.leads().get(company, keeps).await.unwrap()).unwrap();
     assert_eq!(memory["key_facts"], json!(["Tem loja"]));
     assert_eq!(scene.messaging.ledger().await[0]["contact_id"], json!(keeps));
-    // It is heard and written to by every name of both.
+    // Messages from and to every name of both are those of this contact.
     for (n, peer) in [LID, PEER, "5534991230001"].into_iter().enumerate() {
         scene.messaging.hear(&format!("h{n}"), peer, "Oi").await;
         assert_eq!(newest_contact(&scene).await, keeps, "{peer}");
@@ -124,7 +124,7 @@ async fn what_the_contact_lacks_is_filled_in_and_what_it_has_stays() {
     assert_eq!((&now["name"], &now["phone"]), (&json!("Ana"), &json!(PHONE)));
     assert_eq!(now["email"], "ana@x.example");
     assert_eq!((&now["city"], &now["state"]), (&json!("Uberlândia"), &json!("MG")));
-    // The other phone is a name of it: whoever writes from there is known.
+    // The other phone is an alias of it: messages from this phone are the contact's.
     scene.messaging.hear("m1", "5534991230009", "Oi").await;
     assert_eq!(newest_contact(&scene).await, keeps);
     let again = body(json!({ "phone": "+5534991230009" }));
@@ -155,7 +155,7 @@ async fn a_request_to_stop_and_a_block_outlive_the_merge() {
         assert_eq!(now["is_blocked"], true);
         let refused = scene.messaging.send(PHONE, "Oi").await;
         assert!(["CONTACT_OPTED_OUT", "CONTACT_BLOCKED"].contains(&code(refused).as_str()));
-        // Nobody stopped anything by being merged.
+        // A merge is no opt-out.
         assert_eq!(scene.reported("contact.opted_out").len(), reported);
     }
 }
@@ -295,7 +295,7 @@ async fn messages_that_come_meanwhile_are_all_there() {
         merged.unwrap();
         assert!(sent.iter().all(Result::is_ok), "{sent:?}");
         assert_eq!(scene.messaging.messages().await.len(), 36);
-        // Whoever came by a name that nobody had any more would be a new contact.
+        // A message from a name that no contact has any more would create a contact.
         let all = scene.messaging.messages().await;
         assert!(all.iter().all(|message| message["contact_id"] == json!(keeps)));
         assert_eq!(contacts(&scene).await, 1);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{code, create_phone, refused, shown};
 
-/// A connection that calls nobody.
+/// A connection that calls no server.
 pub(crate) async fn connect(kit: &Kit) -> ConnectionId {
     let new = body(json!({
         "kind": "qr", "name": "Vendas", "identifier": "5511300000000", "gateway": "simulated",

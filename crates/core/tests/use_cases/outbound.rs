@@ -1,4 +1,4 @@
-//! A company with webhooks, and receivers that do what they are told.
+//! A company with webhooks, and scripted receivers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Outbound {
         Self { kit: Kit::on(Arc::new(model.clone())).await, model }
     }
 
-    /// What is at a URL; it takes everything unless configured otherwise.
+    /// The receiver at a URL; it accepts everything unless configured otherwise.
     pub(super) fn receiver(&self, url: &str) -> ScriptedReceiver {
         self.kit.transport.at(url)
     }

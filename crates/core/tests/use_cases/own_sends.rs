@@ -1,5 +1,5 @@
-//! What a gateway reports having sent for a program: proof of a send whose answer was lost, and
-//! never a message of its own (D28, D42a).
+//! Messages that a gateway reports having sent for a program: proof of a send whose answer was
+//! lost, and never stored as new messages (D28, D42a).
 
 use std::time::Duration;
 
@@ -196,7 +196,7 @@ async fn between_a_message_on_its_way_and_an_uncertain_one_nothing_is_guessed() 
     assert!(scene.is_uncertain(old).await);
 }
 
-/// How a send ends that the gateway has told of before it answered it.
+/// The outcome of a send that the gateway has reported before it answered.
 async fn proved_on_its_way(answer: recado_core::gateway::SendResult) -> (Scene, bool) {
     let scene = scene("evolution").await;
     let gate = scene.kit.provider.hold();
@@ -260,7 +260,7 @@ async fn what_another_program_sent_makes_no_message_and_no_contact() {
     assert_ne!(reported.result, EventOutcome::Refused);
     assert_eq!(total(&scene).await, 0);
     assert_eq!(scene.reported("contact.created").len(), 0);
-    // A send of ours that is answered with this id is known to be sent, and no further.
+    // A later send that is answered with this id becomes `sent`, and no more.
     scene.kit.provider.then_accept("w1");
     let id = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
     assert_eq!(scene.outcome(id).await.0, "sent");
@@ -282,7 +282,7 @@ async fn a_message_that_surely_failed_is_not_what_was_sent() {
 async fn a_proof_is_kept_with_what_came_of_the_message() {
     let scene = scene("waha").await;
     let id = scene.send_uncertainly("Oi").await;
-    // First how far it came, by an id that nobody knows, then what it was.
+    // First a status of an unknown id, then the message.
     scene.call(here([reported("w1", MessageStatus::Delivered)])).await.unwrap();
     assert!(scene.is_uncertain(id).await);
     tell(&scene, OwnSend { timestamp: Some(now_of(&scene)), ..sent("w1", "Oi") }).await;

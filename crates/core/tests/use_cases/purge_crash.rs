@@ -80,7 +80,7 @@ async fn a_purge_whose_process_dies_is_undone_or_finished_once_its_lease_has_lap
             assert!(outcome.is_none(), "the process died at step {step}");
             let when = format!("died at step {step}, after: {after}");
 
-            // Before anybody has noticed.
+            // Before another process has found the job.
             let alive = case.kit.app.contacts().get(&case.kit.caller, case.contact, false).await;
             let whole = alive.is_ok();
             if whole {

@@ -1,4 +1,4 @@
-//! What agents write: whom they may answer, and what that does to the conversation (D42).
+//! Agents' replies: allowed contacts, and the effects on the conversation (D42).
 
 use recado_core::Error;
 use recado_core::conversations::ActionName;

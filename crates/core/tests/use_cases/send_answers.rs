@@ -1,5 +1,4 @@
-//! What the answers to sends bring of people's names, and what they must not change (D15, D62,
-//! D67).
+//! Names of recipients in the answers to sends, and what they must not change (D15, D62, D67).
 
 use recado_core::gateway::{Accepted, GatewayEvent, GatewayMessage};
 use recado_core::ids::ContactId;
@@ -22,7 +21,7 @@ fn named(id: &str, recipient: Option<&str>, aliases: &[&str]) -> Accepted {
     }
 }
 
-/// Sends a text to a contact, whatever it is called.
+/// Sends a text to a contact by its id.
 async fn reply(scene: &Scene, contact: ContactId) {
     let company = scene.kit.company.id;
     let order = Order::text(company, SendTarget::Contact(contact), None, "Oi".to_owned());
@@ -34,7 +33,7 @@ async fn newest_contact(scene: &Scene) -> ContactId {
     message["contact_id"].as_str().and_then(ContactId::parse).unwrap()
 }
 
-/// The contact that somebody who writes is.
+/// The contact of a new message from `peer`.
 async fn writes(scene: &Scene, id: &str, peer: &str) -> ContactId {
     scene.messaging.hear(id, peer, "Oi").await;
     newest_contact(scene).await
@@ -90,7 +89,7 @@ async fn a_hidden_id_in_an_answer_that_is_another_contacts_gives_that_one_the_ph
         let mut both = vec![by_lid, by_phone];
         both.sort();
         assert_eq!(ambiguous(&scene, PHONE).await, both);
-        // Nothing is merged: each goes on being called what it was.
+        // Nothing is merged: each keeps its name.
         assert_eq!(writes(&scene, "m2", LID).await, by_lid);
         assert_eq!(writes(&scene, "m3", PEER).await, by_phone);
         reply(&scene, by_phone).await;

@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 
 use super::messaging::Messaging;
 
-/// The first process is `talk.kit.app`, the second one `other`. Both give way to others between
+/// The first process is `talk.kit.app`, the second one `other`. Both yield to other tasks between
 /// reads and commits, as with a real database.
 pub(super) struct Shop {
     pub(super) messaging: Messaging,
     pub(super) model: MemoryStore,
-    /// What is between the first process and the data.
+    /// The store wrapper of the first process, which can fail.
     pub(super) store: FaultyStore,
     pub(super) other: Recado,
     pub(super) limiter: Arc<MemoryLimiter>,
@@ -228,8 +228,8 @@ pub(super) fn uncertain() -> SendFailure {
     SendFailure::uncertain("timed out")
 }
 
-/// Lets something run for so many steps and then drops it, as when its process dies; what it came
-/// to, if it ended before.
+/// Runs a future for so many steps and then drops it, as when its process dies; returns its result
+/// if it ended before.
 pub(super) async fn cut_off<T>(work: impl Future<Output = T>, steps: usize) -> Option<T> {
     let mut work = Box::pin(work);
     let mut context = Context::from_waker(Waker::noop());
@@ -237,7 +237,7 @@ pub(super) async fn cut_off<T>(work: impl Future<Output = T>, steps: usize) -> O
         if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
             return Some(done);
         }
-        // The runtime wakes what gave way only once this test gives way too.
+        // The runtime wakes tasks that yielded only once this test yields too.
         tokio::task::yield_now().await;
     }
     None

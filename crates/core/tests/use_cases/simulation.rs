@@ -1,5 +1,5 @@
 //! Many random use cases while the store, the document store and the registry fail at random; then
-//! everything heals, and what must always hold is checked.
+//! failures are turned off, and what must always hold is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// Decides anew what fails from here on.
+    /// Chooses anew which operations fail from here on.
     fn break_something(&self) {
         let dice = self.dice.clone();
         match dice.below(4) {

@@ -1,4 +1,4 @@
-//! A store that fails: what is answered is true, and nothing is left half done.
+//! A store that fails: answers are true, and nothing is left partly done.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Templates as their gateway has them (D69): read as a whole, and followed.
+//! Templates of gateways (D69): syncs and reports.
 
 use std::time::Duration;
 
@@ -268,7 +268,7 @@ async fn a_template_of_which_only_the_id_is_reported_is_found_by_it() {
     let mut now = statuses(&after);
     now.sort_unstable();
     assert_eq!(now, [("aviso", "APPROVED"), ("promo", "PAUSED")]);
-    // One that was made anew has another id; its name and language say which it is.
+    // A template that was created again has another id; it is found by name and language.
     let anew = TemplateReport {
         provider_id: Some("99".to_owned()),
         ..report("promo", Some(TemplateStatus::Approved))

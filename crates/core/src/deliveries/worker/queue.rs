@@ -17,7 +17,7 @@ pub(super) const FRESHNESS: Duration = Duration::from_secs(1);
 /// How often a queue is read from its start. On Postgres that passes by everything that was finished
 /// since the last vacuum.
 const RESCAN: Duration = Duration::from_secs(5);
-/// How often a webhook that was found inactive is read again by itself.
+/// The interval at which an inactive webhook is read again.
 const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
 /// Of this many attempts at a queue that has both, one is at a delivery that was tried before.
 const AGAIN_EVERY: u32 = 4;
@@ -93,7 +93,7 @@ impl Queue {
         self.held.is_empty() && !self.reading && !self.stale && !self.more
     }
 
-    /// Whether it could be forgotten, having been idle since `before`.
+    /// Whether it can be removed, having been idle since `before`.
     pub(super) fn is_forgettable(&self, before: Timestamp) -> bool {
         self.is_idle()
             && !self.in_round
@@ -110,7 +110,7 @@ impl Queue {
         self.in_flight
     }
 
-    /// When it has to be looked at again, as far as it is known.
+    /// When it has to be processed next, as far as it is known.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.next_due
     }
@@ -226,7 +226,7 @@ impl Queue {
         self.failed = false;
     }
 
-    /// A read that began at `began` has ended `now`. Tells whether the webhook is gone for good.
+    /// A read that began at `began` has ended at `now`. Returns whether the webhook is deleted.
     pub(super) fn read_ended(
         &mut self,
         read: &QueueRead,

@@ -1,4 +1,4 @@
-//! Doing what the state asks for: reads, attempts, commits, and the wait for what comes next.
+//! Running the tasks of the state: reads, attempts, commits, and the wait for the next one.
 
 use std::collections::BTreeSet;
 use std::future::{Future, pending};
@@ -214,7 +214,7 @@ impl<'a> Driver<'a> {
                 self.running.push(elsewhere(self.app));
             }
             TaskResult::Slept(at) => {
-                // Others may still sleep that were not needed any more.
+                // Other timers that are not needed any more may still run.
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
                 // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
@@ -241,7 +241,7 @@ impl<'a> Driver<'a> {
                 self.app.database().fan_out().set_alone(assignment.is_alone && !self.stopping);
                 let leaving =
                     if self.stopping { assignment.held.clone() } else { assignment.leaving };
-                // What others did with them meanwhile is not known, nor what was let go of.
+                // What other processes did with the gained shards meanwhile is not known.
                 let gained = !assignment.held.is_subset(self.state.held());
                 self.state.hold(assignment.held, leaving);
                 if gained {
@@ -269,7 +269,7 @@ impl<'a> Driver<'a> {
         let now = self.app.now();
         let alive = now < self.app.own_lease().lasts_until();
         if !alive && !self.stopping && !self.state.held().is_empty() {
-            // Others may have taken everything over: it is asked for anew, whatever was held.
+            // Other processes may have claimed all shards: they are claimed anew.
             self.state.hold(BTreeSet::new(), BTreeSet::new());
             self.epoch += 1;
             self.assign();

@@ -50,7 +50,7 @@ pub(super) enum Task {
     Attempt(Box<NextAttempt>),
     /// Record outcomes, in one commit.
     Record(Vec<AttemptChange>),
-    /// Give up what is pending for a webhook that is gone.
+    /// Cancel the pending deliveries of a deleted webhook.
     Cancel(QueueKey),
 }
 
@@ -61,7 +61,7 @@ pub(super) enum RecordResult {
     Done,
     /// One of the deliveries was written by another process or caller meanwhile.
     Conflict,
-    /// The store gave up on a race: nothing is known of the deliveries.
+    /// The database aborted the commit because of contention: nothing is known of the deliveries.
     Contended,
     /// The store failed; to be tried again.
     Failed,
@@ -192,7 +192,8 @@ impl WorkerState {
         }
     }
 
-    /// Time has passed: queues whose webhook has to be looked at, or that failed to be read, are.
+    /// Time has passed: marks the queues whose webhook has to be read again, or whose last read
+    /// failed.
     pub(super) fn tick(&mut self, now: Timestamp) {
         self.pause_until = None;
         let before = now.minus(FORGET_AFTER);
@@ -238,7 +239,7 @@ impl WorkerState {
         }
     }
 
-    /// What was pending for a webhook that is gone was given up, or some of it.
+    /// All or some pending deliveries of a deleted webhook were cancelled.
     pub(super) fn cancelled(&mut self, key: QueueKey) {
         self.cancelling.remove(&key);
     }

@@ -30,7 +30,7 @@ pub(super) struct Assignment {
     pub(super) held: BTreeSet<ShardNumber>,
     pub(super) leaving: BTreeSet<ShardNumber>,
     pub(super) is_alone: bool,
-    /// Somebody else wrote the shards at the same time: look again.
+    /// Another process wrote the shards at the same time: read them again.
     pub(super) disturbed: bool,
 }
 
@@ -133,14 +133,14 @@ pub(super) async fn record_late(app: &Recado, change: &AttemptChange) -> Result<
     }
 }
 
-/// Claims and hands back shards as the plan says.
+/// Claims and releases shards by the plan.
 pub(super) async fn assign(
     app: &Recado,
     quiet: &BTreeSet<ShardNumber>,
     stopping: bool,
 ) -> Result<Assignment, StoreError> {
     if stopping {
-        // Told first, so that what is handed back falls to the others at once.
+        // Set first, so that released shards are assigned to other processes at once.
         app.own_lease().set_dispatches(false);
         app.workers().renew().await?;
     } else {
