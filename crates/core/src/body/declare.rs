@@ -59,11 +59,11 @@
 /// these, in place of `Default`.
 ///
 /// `of Deal` is left out of bodies that are no patch of a record with fields of the same names; `of
-/// Template, updated_at` makes `apply` too, which stamps a record that has changed. A field with
-/// another name in JSON is written `field_type as "type": …`. `before` runs ahead of the fields,
-/// `check` sees each field as an option that is `None` when a problem was recorded. `partial` for
-/// `of …` makes no `parse` but a `fields` that never fails, for bodies whose problems are answered
-/// together with those that need the store.
+/// Template, updated_at` makes `apply` too, which sets the time of a changed record. A field with
+/// another name in JSON is written `field_type as "type": …`. `before` runs before the fields are
+/// read; `check` gets each field as an option, which is `None` if a problem was recorded. `partial`
+/// for `of …` makes no `parse` but a `fields` that never fails, for bodies whose problems are
+/// answered together with those that need the store.
 macro_rules! body {
     (
         $(#[doc = $doc:literal])+
@@ -126,7 +126,7 @@ macro_rules! body {
                 }
             )*
 
-            /// The JSON object that says the same.
+            /// The body as a JSON object.
             fn json_object(&self) -> serde_json::Map<String, serde_json::Value> {
                 let fields = [
                     $((
@@ -184,7 +184,7 @@ macro_rules! body {
             }
         }
     };
-    // How it is begun: field by field, those that are `Required` are arguments.
+    // The constructor, field by field: those that are `Required` are arguments.
     (@new $name:ident [] [$($other:ident)*] {}) => {
         impl Default for $name {
             fn default() -> Self {
@@ -194,7 +194,7 @@ macro_rules! body {
     };
     (@new $name:ident [$($needed:ident: $type:ty,)+] [$($other:ident)*] {}) => {
         impl $name {
-            /// One that says what it must and nothing else.
+            /// A body with only its required fields.
             pub fn new($($needed: impl Into<$type>),+) -> Self {
                 Self { $($needed: $needed.into(),)+ $($other: Default::default(),)* }
             }
@@ -233,7 +233,7 @@ macro_rules! body {
             ///
             /// # Errors
             ///
-            /// Everything that is wrong with the body.
+            /// All problems of the body.
             pub fn parse(
                 body: impl crate::body::IntoBody<Self>,
             ) -> Result<Self, crate::problems::Problems> {
@@ -287,7 +287,7 @@ macro_rules! body {
         }
     ) => {
         impl $name {
-            /// The record with what was sent written over it.
+            /// The record with the sent values written over it.
             pub(crate) fn over(&self, record: &$record) -> $record {
                 let mut changed = record.clone();
                 $(crate::body::WriteOver::write_over(&self.$field, &mut changed.$field);)*
@@ -299,7 +299,7 @@ macro_rules! body {
         crate::body::body!(@over $name [$record] { $($fields)* });
 
         impl $name {
-            /// The record after the change; its stamp moves only when something did.
+            /// The record after the change; its time of change is set only if something changed.
             pub fn apply(&self, record: &$record, now: crate::clock::Timestamp) -> $record {
                 let mut changed = self.over(record);
                 if changed != *record {

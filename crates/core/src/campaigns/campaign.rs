@@ -76,7 +76,7 @@ pub struct Campaign {
     pub finished_at: Option<Timestamp>,
 }
 
-/// A recipient with what its contact is shown by, as long as there is one.
+/// A recipient, with the fields that identify its contact, if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecipientEntry {
     /// The recipient.

@@ -25,7 +25,7 @@ body! {
     pub struct CampaignDraft as "CreateCampaign" {
         name: String = Required<Name>,
         template as "template_id": TemplateId = Required<TemplateId>,
-        /// Whose contacts become its recipients when it is started.
+        /// The list whose contacts become its recipients when it is started.
         list as "list_id": ListId = Required<ListId>,
         /// The only connection it sends through.
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,

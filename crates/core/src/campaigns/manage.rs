@@ -58,7 +58,7 @@ impl Rejection for CampaignError {
     }
 }
 
-/// What managing a campaign answers.
+/// The result of managing a campaign.
 pub type CampaignResult<T> = Result<T, Error<CampaignError>>;
 
 /// The use cases on campaigns. Made by [`Recado::campaigns`].

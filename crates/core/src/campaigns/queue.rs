@@ -19,10 +19,9 @@ pub(super) const POLL: Duration = Duration::from_secs(1);
 /// So many messages in a row that did not reach the gateway pause the campaign.
 const UNREACHED: u32 = 5;
 
-/// The longest rest after messages that the gateway took no more for the moment, unless it names a
-/// longer one.
+/// The longest wait after the gateway's rate limit, unless the gateway reports a longer one.
 const LONGEST_REST: Duration = Duration::from_secs(60);
-/// The longest rest that a gateway can name.
+/// The longest wait that is accepted from a gateway.
 const LONGEST_NAMED_REST: Duration = Duration::from_hours(1);
 
 /// The wait after `limited` messages in a row, from 1, that the gateway refused because of its rate
@@ -32,7 +31,7 @@ fn rest_after(limited: u32) -> Duration {
     Duration::from_secs(seconds).min(LONGEST_REST)
 }
 
-/// A rest that a limit of the gateway made.
+/// A wait because of the gateway's rate limit.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     until: Timestamp,
@@ -52,7 +51,7 @@ pub(super) struct Next {
     pub(super) contact: Option<ContactId>,
 }
 
-/// What is to be done for a campaign next.
+/// The next step of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CampaignTask {
     /// Read recipients with a number above this.
@@ -63,7 +62,7 @@ pub(super) enum CampaignTask {
     Finish,
 }
 
-/// The recipients of a campaign that wait, and those that are being written to.
+/// The waiting recipients of a campaign, and those to which messages are being sent.
 #[derive(Debug)]
 pub(super) struct RecipientQueue {
     pub(super) campaign: Stored<Campaign>,
@@ -151,7 +150,7 @@ impl RecipientQueue {
             Some(last) => self.read_to = Some(last),
             None => self.is_read = true,
         }
-        // Those that are being written to may still be shown as waiting.
+        // Recipients to which messages are being sent may still be read as waiting.
         self.queue.extend(chunk.into_iter().filter(|next| !self.taking.contains(&next.number)));
     }
 
@@ -169,8 +168,8 @@ impl RecipientQueue {
         self.waits_until = Some(until.min(now.plus(POLL)));
     }
 
-    /// A slot ended; answers whether so many in a row did not reach the gateway that the campaign has
-    /// to pause.
+    /// A slot ended; returns whether so many in a row did not reach the gateway that the campaign
+    /// has to pause.
     pub(super) fn took(&mut self, number: RecipientNumber, unreached: bool) -> bool {
         self.taking.remove(&number);
         self.unreached = if unreached { self.unreached + 1 } else { 0 };

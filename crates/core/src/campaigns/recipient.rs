@@ -28,7 +28,7 @@ words! {
 }
 
 words! {
-    /// What about the contact prevented its message.
+    /// The state of the contact that prevented its message.
     ContactFault {
         /// It asked not to receive messages.
         OptedOut = "CONTACT_OPTED_OUT",
@@ -39,7 +39,7 @@ words! {
         /// It was deleted.
         Deleted = "CONTACT_DELETED",
         /// Several connections can be used, and its last message was on none of them; or it has no
-        /// phone, and those that can be used know no other name of it (D71).
+        /// phone, and the usable ones have no other name of it (D71).
         NoConnection = "CONNECTION_REQUIRED",
     }
 }

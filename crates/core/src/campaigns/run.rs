@@ -27,7 +27,7 @@ const IN_ALL: usize = 1_024;
 
 type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
-/// How something that was under way has ended.
+/// The result of a task.
 enum TaskResult {
     Polled(Result<Vec<Stored<Campaign>>, StoreError>),
     Read(At, Result<Chunk, StoreError>),
@@ -39,7 +39,7 @@ enum TaskResult {
     Stopped,
 }
 
-/// What something was begun for: a campaign, in a round of its line.
+/// What a task was begun for: a campaign, in a round of its queue.
 #[derive(Clone, Copy, Debug)]
 struct At {
     campaign: CampaignId,
@@ -72,7 +72,7 @@ struct Runner<'a> {
     queues: BTreeMap<CampaignId, RecipientQueue>,
     running: FuturesUnordered<Running<'a>>,
     taking: usize,
-    /// Everything under way that is no wait.
+    /// Tasks under way that are not waits.
     working: usize,
     polling: bool,
     polled: bool,
@@ -165,7 +165,7 @@ impl<'a> Runner<'a> {
             TaskResult::Paused => self.poll(),
             TaskResult::Slept(at) => {
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
-                // A clock that was set back does not hold up the next poll.
+                // A clock that was set back does not delay the next poll.
                 self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Changes a line that is still in the round that something was begun in.
+    /// Changes a queue, if it is still in the round in which the task was begun.
     fn with(&mut self, at: At, change: impl FnOnce(&mut RecipientQueue)) {
         if let Some(queue) =
             self.queues.get_mut(&at.campaign).filter(|queue| queue.round() == at.round)
@@ -269,7 +269,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Begins the next steps. Answers whether the runner has ended.
+    /// Begins the next steps. Returns whether the runner has ended.
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         if self.stopping {

@@ -19,7 +19,7 @@ use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Composed, Template, TemplateStatus, compose};
 use crate::use_case::UseCase;
 
-/// How a recipient's slot ended.
+/// The outcome of a recipient's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotOutcome {
     /// Its message was accepted.
@@ -107,7 +107,7 @@ impl UseCase for PassOver {
             return Ok(Decided::unchanged(()));
         }
         let status = match fault {
-            // Not for what the contact is: the company has to choose.
+            // The cause is not the contact: the company has to choose a connection.
             ContactFault::NoConnection => RecipientStatus::Failed,
             _ => RecipientStatus::Skipped,
         };
@@ -163,7 +163,7 @@ impl Campaigns<'_> {
                 Ok(slot)
             }
             Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
-            // Of this contact alone: the others may have a connection.
+            // It concerns this contact only: others may have a connection.
             Err(Error::Rejected(SendError::ConnectionRequired(
                 NoConnection::Several | NoConnection::Nameless,
             ))) => {

@@ -32,7 +32,7 @@ fn started(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
     }
 }
 
-/// What pausing a campaign makes of it; only a running one can be.
+/// The campaign after a pause; `None` unless it is running.
 fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
     (campaign.status == CampaignStatus::Running).then(|| Campaign {
         status: CampaignStatus::Paused,
@@ -42,7 +42,7 @@ fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Ca
     })
 }
 
-/// Starts a campaign, or lets it go on (R91).
+/// Starts or continues a campaign (R91).
 struct StartCampaign {
     company: CompanyId,
     id: CampaignId,
@@ -123,7 +123,7 @@ pub(super) struct FinishCampaign {
     pub(super) id: CampaignId,
 }
 
-/// How far a campaign is from its end.
+/// Whether a campaign has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
     /// It has ended, now or before.

@@ -1,5 +1,5 @@
 //! Checks whether gateways reach their channel: often while they do not, seldom while they do, and
-//! at once when something makes it doubtful.
+//! at once after a sign of a failure.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub const CHECK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
 pub const CHECK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
 /// How long a gateway may take to answer: many gateways that hang must not delay other work.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a check may take beyond the connection's own limit before its process counts as dead.
+/// How much longer than the connection's timeout the lease of a check is.
 const LEASE: Duration = Duration::from_secs(30);
 /// The waits after a check of a doubtful or disconnected connection got no answer: a connection may
 /// have been created before its gateway runs. After them only the regular checks follow.
@@ -30,8 +30,8 @@ const RETRIES: u32 = 3;
 
 impl Connections<'_> {
     /// Asks a connection's gateway whether it reaches the channel and records the answer, unless
-    /// another state was recorded while it was being asked: that is newer. `None`
-    /// when it cannot be asked or gave no answer: then what is recorded stays (R108).
+    /// another state was recorded during the request, which is newer. `None` if its state cannot be
+    /// requested or it gave no answer: then the recorded state stays (R108).
     ///
     /// # Errors
     ///
@@ -58,8 +58,8 @@ impl Connections<'_> {
         provider.status(self.app.gateway_transport(), &connection).await.ok()
     }
 
-    /// Has a connection checked soon, because something made its state doubtful. Does nothing if
-    /// the gateway's state cannot be requested.
+    /// Queues a check of a connection soon, after a sign of a failure. Does nothing if the
+    /// gateway's state cannot be requested.
     pub(crate) async fn check_soon(
         &self,
         company: CompanyId,

@@ -37,7 +37,7 @@ pub struct Connection {
     pub kind: ConnectionKind,
     /// Its channel: `type` in answers (D61).
     pub platform: Platform,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its own number on the channel; need not be unique.
     pub identifier: String,

@@ -29,7 +29,7 @@ words! {
         State = "state",
         /// Calls the connection's webhook address.
         Webhook = "webhook",
-        /// Can be asked for a message whose send ended uncertainly.
+        /// Can be searched for a message whose send has an unknown outcome.
         FindSent = "find_sent",
         /// Can be asked for the phone of a person with another name.
         Names = "names",
@@ -144,7 +144,7 @@ impl Setting {
 /// of a gateway that calls one address for all numbers of an account (D68).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedWebhook {
-    /// The setting whose secret signs the calls: connections with another are never meant.
+    /// The setting whose secret signs the calls: connections with another secret never get them.
     pub secret: Cow<'static, str>,
     /// The setting that [`Addressee::Number`](crate::gateway::Addressee::Number) names.
     pub number: Cow<'static, str>,
@@ -178,7 +178,7 @@ impl GatewayDescription {
         self
     }
 
-    /// The same with a setting more. The last of several with one name counts. Every gateway has
+    /// The same with one more setting. The last of several with one name counts. Every gateway has
     /// `timeout_ms` besides: how long a send may take, in milliseconds (D36).
     #[must_use]
     pub fn setting(mut self, setting: Setting) -> Self {

@@ -76,7 +76,7 @@ impl ConnectionDraft {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the body.
+    /// All problems of the body.
     pub fn parse(
         body: impl IntoBody<NewConnection>,
         gateways: &Providers,
@@ -149,7 +149,7 @@ body! {
     pub struct ConnectionChange as "UpdateConnection" partial {
         name: Option<String> = Kept<Name>,
         identifier: Option<String> = Kept<ConnectionIdentifier>,
-        /// Written over the settings that are there; null removes one.
+        /// Merged into the stored settings; null removes one.
         settings: Option<Map<String, Value>> = Optional<Entries>,
         is_active: Option<bool> = Optional<bool>,
         status: Option<ConnectionStatus> = Optional<ConnectionStatus>,
@@ -167,8 +167,8 @@ pub struct ConnectionPatch {
 }
 
 impl ConnectionPatch {
-    /// Reads a [`ConnectionChange`]. Never fails: what is wrong is answered by
-    /// [`ConnectionPatch::apply`], together with what is wrong with the settings.
+    /// Reads a [`ConnectionChange`]. Never fails: [`ConnectionPatch::apply`] answers all problems,
+    /// those of the settings included.
     pub fn parse(body: impl IntoBody<ConnectionChange>) -> Self {
         let (sent, problems) = input::parse_partly(&body.into_map(), ConnectionChange::fields);
         Self { sent, problems }
@@ -180,13 +180,13 @@ impl ConnectionPatch {
         self.sent.settings.is_some() || matches!(self.sent.is_active, Some(true))
     }
 
-    /// The connection as it is afterwards; `updated_at` moves only when something changed.
-    /// Settings are merged into those that it has; null removes one. They cannot be changed where
-    /// its `gateway` is not known in this process.
+    /// The connection as it is afterwards; `updated_at` moves only when something changed. Settings
+    /// are merged into those that it has; null removes one. They cannot be changed if this process
+    /// does not have its `gateway`.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the body, the merged settings included.
+    /// All problems of the body, the merged settings included.
     pub fn apply(
         &self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! The gateways that a program has, as the operator is shown them.
+//! The gateways of a program, as the operator API shows them.
 
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub struct GatewayView {
 }
 
 impl GatewayView {
-    /// What the operator is shown of a gateway that describes itself so.
+    /// The view of a gateway with this description.
     pub fn new(gateway: &GatewayDescription) -> Self {
         Self {
             name: gateway.name().clone(),
@@ -61,7 +61,7 @@ impl GatewayView {
 }
 
 impl Connections<'_> {
-    /// The gateways of this process, in the order in which the program named them.
+    /// The gateways of this process, in the order in which the program added them.
     pub fn gateways(&self) -> Vec<GatewayView> {
         self.app.providers().descriptions().map(GatewayView::new).collect()
     }

@@ -117,7 +117,7 @@ impl Connections<'_> {
         self.write(company, id, off).await.map(|_| ())
     }
 
-    /// Records whether a connection's gateway reaches the channel, as the gateway reported; answers
+    /// Records whether a connection's gateway reaches the channel, as the gateway reported; returns
     /// whether it changed the status.
     ///
     /// # Errors
@@ -137,8 +137,8 @@ impl Connections<'_> {
         written.map(|(_, changed)| changed).map_err(|error| error.map(|_| NotFound))
     }
 
-    /// Records what a gateway answered about a connection that was `asked`. Nothing is written where
-    /// another state was recorded while it was being asked: that is newer.
+    /// Records a gateway's answer about a connection that was `asked`. Nothing is written if
+    /// another state was recorded during the request, which is newer.
     pub(super) async fn set_answered_status(
         &self,
         asked: &Connection,
@@ -154,9 +154,9 @@ impl Connections<'_> {
         ConnectionView::new(connection, gateway, &self.app.settings().public_url)
     }
 
-    /// Writes what `change` makes of a connection, again after a conflict; answers it and whether
-    /// it differs. One that can be used from now on has its groups read at once (D64), and is asked
-    /// what happened while it could not.
+    /// Writes the result of `change`, again after a conflict; returns the connection and whether it
+    /// differs. If it becomes usable, its groups (D64) and the messages that it missed are
+    /// requested at once.
     async fn write(
         &self,
         company: CompanyId,

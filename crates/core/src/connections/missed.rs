@@ -1,5 +1,5 @@
-//! Requests the messages that were missed from gateways: after a connection is connected again, and
-//! at a long interval, since gateways keep the calls of their webhooks in memory only.
+//! Requests missed messages from gateways: after a connection is connected again, and at a long
+//! interval, as gateways keep undelivered webhooks in memory only.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub const PULL_AGAIN: Duration = Duration::from_secs(15 * 60);
 const OVERLAP: Duration = Duration::from_secs(10 * 60);
 /// How far back a request goes at most.
 const REACH: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-/// How long one pull may take before its process counts as dead.
+/// The lease of one pull.
 const LEASE: Duration = Duration::from_secs(5 * 60);
 /// The waits after failures of the pull that follows a connect; after them only the regular one
 /// follows.
@@ -42,10 +42,10 @@ impl Connections<'_> {
         Ok(())
     }
 
-    /// Asks a connection's gateway what happened since `since` and processes what it reports, like the
-    /// events of a webhook: what is known already changes nothing. Answers from when on there is
-    /// more, if the gateway did not report everything at once; `None` inside is the end. The outer
-    /// `None` says that the gateway gave no answer (R109).
+    /// Requests a connection's events since `since` from its gateway and processes them like those
+    /// of a webhook; known ones change nothing. Returns the time from which on there are more, if
+    /// the gateway did not report everything at once; an inner `None` is the end. The outer `None`
+    /// means that the gateway gave no answer (R109).
     ///
     /// # Errors
     ///
@@ -86,12 +86,12 @@ impl Connections<'_> {
     }
 }
 
-/// The beginning of the request for what happened since `since`.
+/// The begin of the requested time for events since `since`.
 fn reach(since: Timestamp, now: Timestamp) -> Timestamp {
     since.max(now.minus(REACH))
 }
 
-/// Pulls what a connection in use has missed, and finishes the job.
+/// Pulls the missed messages of an active connection, and finishes the job.
 ///
 /// # Errors
 ///
@@ -126,14 +126,14 @@ pub(crate) async fn pull_missed_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// How far a pull got.
+/// The progress of a pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PullProgress {
-    /// Nowhere.
+    /// None.
     Nothing,
     /// There is more from here on.
     Until(Timestamp),
-    /// To the end.
+    /// Everything was read.
     Everything,
 }
 

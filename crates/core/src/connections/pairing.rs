@@ -50,9 +50,9 @@ impl Rejection for PairingError {
 }
 
 impl Connections<'_> {
-    /// The code that a phone has to read to be paired with a connection; it is replaced every few
-    /// seconds. Starts the gateway's session if it is not running. That a phone is paired is
-    /// recorded as the connection's state.
+    /// The code that a phone has to scan to be paired with a connection; it is replaced every few
+    /// seconds. Starts the gateway's session if it is not running. An answer that a phone is paired
+    /// is recorded as the connection's state.
     ///
     /// # Errors
     ///

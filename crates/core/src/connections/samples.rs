@@ -1,5 +1,4 @@
-//! Gateways for the core's own tests: what they say of themselves, behind an adapter that is never
-//! asked for anything.
+//! Gateways for the core's own tests: descriptions, with an adapter that is never called.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use crate::gateway::{
 };
 use crate::transport::Transport;
 
-/// A gateway without settings that must be there, for connections of both kinds.
+/// A gateway without required settings, for connections of both kinds.
 pub(crate) fn simulated() -> GatewayDescription {
     GatewayDescription::new(GatewayName::new("simulated"))
         .setting(Setting::integer("delay_ms", 0, 3_600_000))

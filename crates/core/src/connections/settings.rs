@@ -64,7 +64,7 @@ impl ConnectionSettings {
         Ok(Self(settings))
     }
 
-    /// The settings with `given` written over them; null removes one.
+    /// The settings with `given` merged into them; null removes one.
     pub fn merged(&self, given: &Map<String, Value>) -> Map<String, Value> {
         let mut merged = self.0.clone();
         merged.extend(given.clone());

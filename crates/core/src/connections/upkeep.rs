@@ -46,13 +46,13 @@ fn spread(connection: ConnectionId) -> Duration {
 
 impl Connections<'_> {
     /// Makes the regular jobs that connections lack: those of connections that were created by a
-    /// version without such a job, or that a backup was restored without. Answers how many it has
-    /// made. Call it at the start and every now and then; several processes make one job each only
+    /// version without such a job, or that a backup was restored without. Returns how many it has
+    /// made. Call it at the start and from time to time; several processes make one job each only
     /// (R144).
     ///
     /// # Errors
     ///
-    /// When the store fails; what was made stays.
+    /// When the store fails; jobs that were made stay.
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;

@@ -11,11 +11,11 @@ use crate::ids::ConnectionId;
 use crate::words::words;
 
 words! {
-    /// Whether messages can reach the channel through a connection, as the operator is shown it.
+    /// Whether messages can reach the channel through a connection, as the operator API shows it.
     ShownStatus {
         /// Its gateway reaches the channel.
         Connected = "connected",
-        /// It does not, or nothing is known yet.
+        /// It does not, or its state is not known yet.
         Disconnected = "disconnected",
         /// This process has no such gateway: nothing is sent (R150).
         Unavailable = "unavailable",
@@ -48,7 +48,7 @@ pub struct ConnectionView {
     pub provider: ConnectionKind,
     /// Its name.
     pub name: String,
-    /// What the channel calls it.
+    /// Its own number on the channel.
     pub identifier: String,
     /// One of GET /gateways.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
@@ -56,7 +56,7 @@ pub struct ConnectionView {
     /// Where its gateway has to send its webhooks; null where there are none. A token that belongs
     /// in the address is not shown.
     pub webhook_url: Option<String>,
-    /// Those that are no secrets.
+    /// Those that are not secrets.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub settings: Map<String, Value>,
     /// Whether it is used.
@@ -70,8 +70,8 @@ pub struct ConnectionView {
 }
 
 impl ConnectionView {
-    /// The form of a connection to `gateway`, `None` where this process has no such gateway, of an
-    /// installation that is reached at `public_url`.
+    /// The form of a connection to `gateway`, `None` if this process has no such gateway, of an
+    /// installation with this `public_url`.
     pub fn new(
         connection: &Connection,
         gateway: Option<&GatewayDescription>,

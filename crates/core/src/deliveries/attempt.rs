@@ -10,7 +10,7 @@ use crate::transport::{OutboundResponse, TransportError};
 /// How much of an answer is kept, in bytes (D56a, R65).
 const RESPONSE_BYTES: usize = 1_024;
 
-/// An attempt as the log keeps it.
+/// An attempt as it is stored in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Its number, from 1, over all series.
@@ -21,13 +21,13 @@ pub struct Attempt {
     pub duration_ms: u32,
     /// The status of the answer, if there was one.
     pub status_code: Option<u16>,
-    /// Why there was none.
+    /// The reason if there was no answer.
     pub error: Option<String>,
     /// The beginning of the answer's body.
     pub response: Option<String>,
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptOutcome {
     /// When it began.
@@ -62,8 +62,8 @@ impl AttemptOutcome {
     }
 }
 
-/// The beginning of a body as text: at most 1,024 bytes, what is no UTF-8 replaced (D56a). NUL
-/// cannot be kept by every database and is replaced too.
+/// The beginning of a body as text: at most 1,024 bytes, bytes that are not UTF-8 replaced (D56a).
+/// NUL cannot be kept by every database and is replaced too.
 fn text(body: &[u8]) -> String {
     let start = &body[..body.len().min(RESPONSE_BYTES)];
     let mut text = String::with_capacity(start.len());

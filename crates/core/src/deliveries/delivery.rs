@@ -13,7 +13,7 @@ words! {
         Pending = "pending",
         /// The receiver accepted it.
         Delivered = "delivered",
-        /// It was given up.
+        /// It was given up: it failed five times, or was cancelled.
         Failed = "failed",
     }
 }
@@ -79,8 +79,9 @@ impl Delivery {
         matches!(self.status, DeliveryStatus::Pending) && self.attempts == 0
     }
 
-    /// Its position in the queue of its webhook: the deliveries that were never tried come first, in
-    /// the order of their positions, then the others by the time they are due. `None` once finished.
+    /// Its position in the queue of its webhook: deliveries that were never tried come first, in
+    /// the order of their sequence numbers, then the others by their due time. `None` once
+    /// finished.
     pub fn queued_at(&self) -> Option<Timestamp> {
         match (self.status, self.attempts) {
             (DeliveryStatus::Pending, 0) => Some(Timestamp::MIN),

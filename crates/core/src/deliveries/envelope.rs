@@ -1,5 +1,5 @@
-//! The body of a delivery (6.1, D52): the envelope around the event's data, made of what is stored,
-//! so that every attempt carries the same bytes.
+//! The body of a delivery (6.1, D52): the envelope around the event's data, made from stored
+//! values, so that every attempt has the same bytes.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

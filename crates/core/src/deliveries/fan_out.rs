@@ -30,10 +30,10 @@ pub(crate) struct FanOut {
     alone: AtomicBool,
 }
 
-/// What a commit did to a queue.
+/// How a commit affects a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Touch {
-    /// It left work in the queue.
+    /// It added or changed pending deliveries.
     Queue,
     /// It wrote its webhook.
     Webhook,
@@ -67,7 +67,7 @@ impl FanOut {
         lock(&self.routes).remove(&company);
     }
 
-    /// Begins or ends to collect notices.
+    /// Starts or stops collecting notices.
     pub(super) fn listen(&self, listening: bool) {
         *lock(&self.notices) =
             PendingNotifications { listening, ..PendingNotifications::default() };
@@ -96,7 +96,7 @@ impl FanOut {
         }
     }
 
-    /// Waits until something was committed, and answers for whose queues.
+    /// Waits until something was committed, and returns the affected queues.
     pub(super) async fn notified(&self) -> BTreeMap<QueueKey, Touch> {
         poll_fn(|context| {
             let mut notices = lock(&self.notices);
@@ -110,7 +110,7 @@ impl FanOut {
     }
 }
 
-/// The deliveries that an event makes: one for each webhook that its company's routes lead to.
+/// The deliveries that an event makes: one for each webhook in its company's routes.
 pub(crate) fn fan_out(
     event: &Event,
     routes: &Routes,

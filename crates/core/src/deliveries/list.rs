@@ -9,7 +9,7 @@ use crate::query::{InvalidParameter, Params};
 /// Which deliveries to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Only these.
+    /// Only deliveries with this status.
     pub status: Option<DeliveryStatus>,
     /// Only those of this webhook.
     pub webhook: Option<WebhookId>,

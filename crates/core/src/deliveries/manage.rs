@@ -1,4 +1,4 @@
-//! Deliveries for the operator: listing, reading, redelivering, giving up (D52a, D56a).
+//! Deliveries for the operator: listing, reading, redelivering, cancelling (D52a, D56a).
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ use crate::use_case::UseCase;
 use crate::webhooks::{Webhook, WebhookState};
 use crate::{Recado, Timestamp};
 
-/// How many deliveries are given up in one commit.
+/// How many deliveries are cancelled in one commit.
 const CANCELLED_AT_ONCE: u32 = 200;
 /// How many rows one step of the sweep removes of a kind.
 const SWEPT_AT_ONCE: u32 = 500;
@@ -155,8 +155,8 @@ impl Deliveries<'_> {
         Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
     }
 
-    /// Gives up the pending deliveries of a webhook that was deleted, in a bounded number of small
-    /// commits. Answers whether there may be more; the delivery worker gives up those.
+    /// Cancels the pending deliveries of a deleted webhook, in a bounded number of small commits.
+    /// Returns whether there may be more; the delivery worker cancels those.
     ///
     /// # Errors
     ///

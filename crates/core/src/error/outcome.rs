@@ -1,11 +1,11 @@
-//! How a use case ends that does not succeed (7, D4).
+//! Why a use case did not succeed (7, D4).
 
 use std::convert::Infallible;
 
 use crate::access::Denied;
 use crate::store::StoreError;
 
-/// What a use case answers when it does not do what was asked.
+/// The error of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum Error<E> {
     /// The request is refused; nothing was changed.
@@ -34,7 +34,7 @@ impl<E> Error<E> {
     }
 }
 
-/// A decision that refuses nothing ends by the store, or by too many others at once.
+/// A decision that refuses nothing fails only by the store, or by too many concurrent changes.
 impl From<Error<Infallible>> for StoreError {
     fn from(error: Error<Infallible>) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! Refusals: their stable codes, their kinds, and what they answer beside (7, D5).
+//! Refusals: their stable codes, their kinds, and their further fields (7, D5).
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use serde_json::{Map, Value};
 
 use crate::code::{Code, Kind};
 
-/// An answer that refuses: a stable code, a sentence for people, and what it is about.
+/// A refusal: a stable code, a sentence for people, and details.
 pub trait Rejection: std::error::Error {
     /// The stable code.
     fn code(&self) -> Code;
 
-    /// What sort of answer this is: that of its code.
+    /// The kind of the error: that of its code.
     fn kind(&self) -> Kind {
         self.code().kind()
     }
 
-    /// The `details` object, where there is something to detail.
+    /// The `details` object, if there are details.
     fn details(&self) -> Option<Map<String, Value>> {
         None
     }
 
-    /// When to try again, where that is known.
+    /// When to try again, if that is known.
     fn retry_after(&self) -> Option<Duration> {
         None
     }

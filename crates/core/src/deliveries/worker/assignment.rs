@@ -1,4 +1,4 @@
-//! Which shards this process takes and which it hands back (D52a, D55).
+//! Which shards this process claims and which it releases (D52a, D55).
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use crate::ids::WorkerId;
 use crate::store::{Change, Stored};
 use crate::workers::Worker;
 
-/// What to do about the shards, as seen at one moment.
+/// The claims and releases of shards, planned for one moment.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ShardPlan {
-    /// Shards without an owner, or with one whose lease lapsed, that fall to this process.
+    /// Shards without an owner, or with one whose lease lapsed, that are assigned to this process.
     pub(super) claims: Vec<(ShardNumber, Change)>,
-    /// Shards that this process hands back: they are quiet.
+    /// Shards that this process releases, as nothing is under way in them.
     pub(super) releases: Vec<(ShardNumber, Change)>,
     /// Shards that this process holds.
     pub(super) held: BTreeSet<ShardNumber>,
-    /// Those of them that fall to another process now.
+    /// Those of them that are assigned to another process now.
     pub(super) leaving: BTreeSet<ShardNumber>,
     /// Whether no other process dispatches.
     pub(super) is_alone: bool,
 }
 
-/// The plan of process `own` at `now`. `quiet` are shards in which it has nothing under way;
-/// a process that is `stopping` hands all of its shards back.
+/// The plan of process `own` at `now`. `quiet` are shards in which it has nothing under way; a
+/// process that is `stopping` releases all of its shards.
 pub(super) fn plan(
     own: WorkerId,
     workers: &[Worker],

@@ -1,8 +1,8 @@
 //! The worker: sends what is due, with bounds and in order, on one process or many.
 //!
 //! [`queue`] and [`state`] decide, over plain data: what is read, what is tried next, what is
-//! recorded. [`assignment`] decides which shards this process takes and hands back. [`run`] does what
-//! they ask for and reports how it ended.
+//! recorded. [`assignment`] decides which shards this process claims and releases. [`run`] executes
+//! these decisions and reports the results.
 
 mod assignment;
 mod queue;

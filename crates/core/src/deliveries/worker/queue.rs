@@ -1,5 +1,5 @@
-//! The queue of one webhook as far as it is in memory: what waits, what is in flight, what is still
-//! to be recorded, and what has to be read.
+//! The part of a webhook's queue that is in memory: the deliveries that wait, are in flight or
+//! still have to be recorded, and what has to be read.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use crate::deliveries::{DeliverySeq, DueDelivery, QueueKey, QueuePage, QueueRead
 use crate::ids::{ContactId, DeliveryId};
 use crate::webhooks::{Webhook, WebhookState};
 
-/// How long a transaction that drew an earlier position may still be under way.
+/// How long a transaction with an earlier sequence number may still be under way.
 const GRACE: Duration = Duration::from_secs(1);
-/// How old the webhook that attempts go by may be.
+/// How old the webhook that attempts use may be.
 pub(super) const FRESHNESS: Duration = Duration::from_secs(1);
-/// How often a queue is read from its start. On Postgres that passes by everything that was finished
-/// since the last vacuum.
+/// How often a queue is read from its start. On Postgres, such a read visits all rows that were
+/// finished since the last vacuum.
 const RESCAN: Duration = Duration::from_secs(5);
 /// The interval at which an inactive webhook is read again.
 const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
-/// Of this many attempts at a queue that has both, one is at a delivery that was tried before.
+/// If a queue has both kinds, one of this many attempts is for a delivery that was tried before.
 const AGAIN_EVERY: u32 = 4;
-/// How many deliveries are read of those that were tried before.
+/// How many deliveries that were tried before are read at once.
 const AGAIN_AT_ONCE: usize = 64;
-/// About how many bytes one read may bring.
+/// About how many bytes one read may return.
 const READ_BYTES: usize = 2 * 1024 * 1024;
-/// How large a delivery is taken to be before one was seen, and the least it is taken to be.
+/// The assumed size of a delivery before one was read, and the least assumed size.
 const SIZE: (usize, usize) = (64 * 1024, 512);
 
-/// How much a queue may hold now (R68).
+/// How many deliveries a queue may hold now (R68).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// Deliveries that wait in this queue.
@@ -51,7 +51,7 @@ pub(super) struct Queue {
     fresh: BTreeMap<DeliverySeq, DueDelivery>,
     /// Deliveries that were tried before.
     again: VecDeque<DueDelivery>,
-    /// Everything that waits, is in flight or is still to be recorded; never taken up twice.
+    /// All deliveries that wait, are in flight or still have to be recorded; none is added twice.
     held: HashSet<DeliveryId>,
     /// Contacts whose event is in flight for the first time (D55).
     busy: HashMap<ContactId, u32>,
@@ -62,33 +62,34 @@ pub(super) struct Queue {
     size: Option<usize>,
     started: u32,
     reading: bool,
-    /// The webhook was written while a read was under way, which may still show it as it was.
+    /// The webhook was written during a read, which may still return its earlier state.
     outdated: bool,
     /// The last read failed: it is not made again before the next poll.
     failed: bool,
-    /// Recorded while a read was under way, which may still show them as they were.
+    /// Deliveries recorded during a read, which may still return their earlier state.
     recorded_meanwhile: HashSet<DeliveryId>,
-    /// Whether the store may have something that is not held.
+    /// Whether the store may have deliveries that are not held.
     pub(super) stale: bool,
     /// Whether the last read was cut off by its limit.
     more: bool,
-    /// Up to this position nothing new can turn up, but by a transaction that took very long.
+    /// No new delivery can appear up to this sequence number, except from a transaction that took
+    /// very long.
     floor: DeliverySeq,
-    /// The last position that was seen, of a delivery that may be finished by now.
+    /// The last sequence number that was read, of a delivery that may be finished by now.
     seen: DeliverySeq,
-    /// A position, and a time at which it had been seen: the next floor, after the grace.
+    /// A sequence number, and the time at which it had been read: the next floor, after `GRACE`.
     next_floor: Option<(Timestamp, DeliverySeq)>,
     rescan_at: Option<Timestamp>,
     /// When the next delivery that failed is due, as far as it is known.
     next_due: Option<Timestamp>,
-    /// Whether it stands in the round of queues that may start something.
+    /// Whether it is in the round of queues that may start attempts.
     pub(super) in_round: bool,
-    /// When something last happened.
+    /// When it last changed.
     touched_at: Option<Timestamp>,
 }
 
 impl Queue {
-    /// Whether nothing would be lost by forgetting it.
+    /// Whether it can be removed without losing anything.
     pub(super) fn is_idle(&self) -> bool {
         self.held.is_empty() && !self.reading && !self.stale && !self.more
     }
@@ -128,19 +129,19 @@ impl Queue {
         self.webhook.as_ref().is_some_and(|webhook| webhook.state == WebhookState::Active)
     }
 
-    /// The store was found to have something pending that is due.
+    /// A poll of the store found due deliveries.
     pub(super) fn found(&mut self, now: Timestamp) {
         // An inactive webhook's deliveries wait; the commit that activates it notifies.
         if self.webhook.is_none() || self.is_active() || self.is_older_than(INACTIVE_AGAIN, now) {
             self.stale = true;
-            // What is pending and not held may be before the floor.
+            // Pending deliveries that are not held may be before the floor.
             if self.held.is_empty() {
                 self.rescan_at = None;
             }
         }
     }
 
-    /// There is something new; where the webhook was written, nothing goes by what was read of it
+    /// There are new deliveries; if the webhook was written, the version read before is not used
     /// any more.
     pub(super) fn touched(&mut self, touch: Touch) {
         self.stale = true;
@@ -150,7 +151,7 @@ impl Queue {
         }
     }
 
-    /// Lets go of everything that is not in flight: another process takes the queue over. `held_bytes`
+    /// Removes everything that is not in flight: another process takes over the queue. `held_bytes`
     /// is what all queues hold together.
     pub(super) fn let_go(&mut self, held_bytes: &mut usize) {
         for due in std::mem::take(&mut self.fresh).into_values().chain(self.again.drain(..)) {
@@ -160,7 +161,7 @@ impl Queue {
         self.stale = false;
         self.more = false;
         self.next_due = None;
-        // What was let go of is before the floor.
+        // The removed deliveries are before the floor.
         self.rescan_at = None;
     }
 
@@ -184,7 +185,7 @@ impl Queue {
             }
             let size = self.size.unwrap_or(SIZE.0).max(SIZE.1);
             let fit = if room.is_heavy { 1 } else { (READ_BYTES / size).max(4) };
-            // What is held may be answered again, and must leave room for what is not.
+            // Held deliveries may be returned again, and must leave room for others.
             let count = |wanted: usize| {
                 u32::try_from(wanted.min(fit) + self.held.len()).unwrap_or(u32::MAX)
             };
@@ -204,7 +205,7 @@ impl Queue {
             return None;
         };
         if self.seen > self.floor {
-            // Whoever drew a position before it had drawn it by now.
+            // Transactions with an earlier sequence number have drawn it by now.
             self.next_floor.get_or_insert((now, self.seen));
         }
         self.reading = true;
@@ -221,7 +222,7 @@ impl Queue {
         self.failed = true;
     }
 
-    /// What failed may be tried again.
+    /// A failed read may be repeated.
     pub(super) fn retry(&mut self) {
         self.failed = false;
     }
@@ -240,7 +241,8 @@ impl Queue {
             self.stale = true;
             return false;
         }
-        // Not from its begin on: with a store that is slow to answer nothing would ever be sent.
+        // The age counts from the end of the read, as with a slow store nothing would ever be sent
+        // otherwise.
         self.read_at = Some(now);
         self.webhook = page.webhook.map(|webhook| Arc::new(webhook.into_value()));
         if !self.is_active() {
@@ -289,7 +291,7 @@ impl Queue {
     /// Takes what is tried next, with the webhook it goes to. Of the deliveries that were never
     /// tried, the first whose contact has none in flight (D55).
     pub(super) fn take(&mut self, now: Timestamp) -> Option<(DueDelivery, Arc<Webhook>)> {
-        // What has to be read again first is read at once.
+        // If the webhook has to be read again, it is read at once.
         let webhook = self.webhook.clone().filter(|_| !self.is_older_than(FRESHNESS, now))?;
         let again_first = self.started % AGAIN_EVERY == AGAIN_EVERY - 1;
         let taken = if again_first {
@@ -315,12 +317,12 @@ impl Queue {
         self.fresh.remove(&seq)
     }
 
-    /// How many of its attempts may be waiting for nothing.
+    /// How many of its attempts may end without an answer.
     pub(super) fn silent_in_flight(&self) -> usize {
         if self.is_silent { self.in_flight } else { 0 }
     }
 
-    /// Whether its receiver let the last attempt wait for nothing.
+    /// Whether its last attempt ended without an answer.
     pub(super) fn is_silent(&self) -> bool {
         self.is_silent
     }

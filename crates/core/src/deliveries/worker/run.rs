@@ -18,7 +18,7 @@ use crate::{Recado, Timestamp};
 
 /// How often the shards and the pending queues are polled.
 const POLL: Duration = Duration::from_secs(1);
-/// How many ends are taken in before it is decided what comes next.
+/// How many results are processed before the next tasks are decided.
 const ENDS_AT_ONCE: usize = 64;
 /// How often a drain or a stop tries to release its shards.
 const ASSIGNMENT_TRIES: u32 = 8;
@@ -33,22 +33,22 @@ enum Until {
 }
 
 impl Deliveries<'_> {
-    /// Dispatches until `stop` ends: claims its share of the webhooks, sends what is due, records
-    /// what came of it. Run it once a process, beside the renewal of the lease by
+    /// Dispatches until `stop` ends: claims shards, sends due deliveries and records the outcomes.
+    /// Run it once in a process, besides the renewal of the lease by
     /// [`Workers`](crate::workers::Workers::renew). At least once: a delivery whose attempt was cut
     /// off by a crash is tried again and the attempt is not counted (D52, D52a).
     ///
-    /// When `stop` ends, nothing more is begun; what is in flight is finished and recorded, and
-    /// each shard is handed back as soon as it is quiet. Failures of the store are reported to the
-    /// timer's [`Timer::troubled`] and tried again.
+    /// When `stop` ends, no more attempts begin; those in flight are finished and recorded, and
+    /// each shard is released once it has none. Failures of the store are reported to the timer's
+    /// [`Timer::troubled`] and tried again.
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         let driver = Driver::new(self.app, Some(timer), Until::Stopped);
         driver.run(Box::pin(stop.map(|()| TaskResult::Stopped))).await;
     }
 
-    /// Dispatches what is due now and what becomes due by that, then hands everything back: for
-    /// tests with a clock of their own, and for programs without background tasks. While another
-    /// process dispatches too, only this one's share is sent.
+    /// Dispatches what is due now and what becomes due by that, then releases all shards: for tests
+    /// with a clock of their own, and for programs without background tasks. While another process
+    /// dispatches too, only the deliveries of this one's shards are sent.
     pub async fn drain(&self) {
         Driver::new(self.app, None, Until::Drained).run(Box::pin(pending())).await;
     }
@@ -74,7 +74,7 @@ struct Driver<'a> {
     /// Reads, attempts and commits under way.
     working: usize,
     assigning: bool,
-    /// Raised when what is held is let go of: the answers to earlier questions are ignored.
+    /// Raised when all shards are given up: the results of earlier tasks are ignored.
     epoch: u64,
     polling: bool,
     polled: bool,
@@ -114,7 +114,7 @@ impl<'a> Driver<'a> {
         if self.timer.is_some() {
             self.running.push(elsewhere(self.app));
         }
-        // Told to the others before anything is claimed.
+        // Published to the other processes before anything is claimed.
         if let Err(error) = self.app.workers().renew().await {
             self.trouble(&error);
         }
@@ -216,7 +216,7 @@ impl<'a> Driver<'a> {
             TaskResult::Slept(at) => {
                 // Other timers that are not needed any more may still run.
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
-                // A clock that was set back does not hold up the next poll.
+                // A clock that was set back does not delay the next poll.
                 self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
@@ -264,7 +264,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Starts what is to be done next. Tells whether the worker has come to its end.
+    /// Starts the next tasks. Returns whether the worker has ended.
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         let alive = now < self.app.own_lease().lasts_until();
@@ -309,7 +309,7 @@ impl<'a> Driver<'a> {
                     self.polled = true;
                     self.poll();
                 }
-                // Something failed: it is tried again at once, as no time passes here.
+                // After a failure it is tried again at once, as no time passes here.
                 (false, _) => {
                     self.failures += 1;
                     self.state.tick(now);

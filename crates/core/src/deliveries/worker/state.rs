@@ -1,5 +1,5 @@
-//! All queues of one process: who may start an attempt, and what is to be recorded (D52–D55). Plain
-//! data; nothing here waits or calls.
+//! All queues of one process: which may start an attempt, and what has to be recorded (D52–D55).
+//! Plain data; nothing here waits or calls.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::webhooks::Webhook;
 
 /// The most outcomes that are recorded by one commit (R72).
 const RECORDED_AT_ONCE: usize = 256;
-/// With this many outcomes still to be recorded, nothing more is started.
+/// With this many unrecorded outcomes, no more attempts are started.
 const MAX_UNRECORDED: usize = 2_048;
-/// The most deliveries that wait in one queue, and the fewest that may however many queues there are.
+/// The least and the most deliveries that may wait in one queue, depending on the number of queues.
 const WINDOW: (usize, usize) = (4, 256);
-/// How long an idle queue is remembered.
+/// How long an idle queue is kept in memory.
 const FORGET_AFTER: Duration = Duration::from_secs(60);
 
 /// An attempt to make.
@@ -54,7 +54,7 @@ pub(super) enum Task {
     Cancel(QueueKey),
 }
 
-/// How a commit of outcomes ended.
+/// The result of a commit of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordResult {
     /// It is stored.
@@ -74,9 +74,10 @@ pub(super) struct WorkerState {
     queues: HashMap<QueueKey, Queue>,
     /// Queues that may have something to read.
     unread: BTreeSet<QueueKey>,
-    /// Queues that may start something, in turn.
+    /// Queues that may start attempts, in turn.
     round: VecDeque<QueueKey>,
-    /// Queues of the round that wait until fewer attempts are waiting for nothing, in turn.
+    /// Queues of the round that wait until fewer attempts to silent receivers are in flight, in
+    /// turn.
     silent: VecDeque<QueueKey>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
@@ -119,13 +120,13 @@ impl WorkerState {
         }
     }
 
-    /// Whether a queue is this process's to serve.
+    /// Whether this process serves a queue.
     fn serves(&self, key: QueueKey) -> bool {
         let shard = shard_of(key.webhook);
         self.owned.contains(&shard) && !self.leaving.contains(&shard)
     }
 
-    /// The shards that are held from now on, and those of them that are to be handed back.
+    /// Sets the shards that are held from now on, and those of them that have to be released.
     pub(super) fn hold(&mut self, owned: BTreeSet<ShardNumber>, leaving: BTreeSet<ShardNumber>) {
         (self.owned, self.leaving) = (owned, leaving);
         let queues: Vec<QueueKey> = self.queues.keys().copied().collect();
@@ -138,7 +139,7 @@ impl WorkerState {
         }
     }
 
-    /// The shards to be handed back in which nothing is in flight or unrecorded.
+    /// The shards to be released in which nothing is in flight or unrecorded.
     pub(super) fn quiet(&self) -> BTreeSet<ShardNumber> {
         let mut quiet = self.leaving.clone();
         for (key, queue) in &self.queues {
@@ -172,7 +173,7 @@ impl WorkerState {
         self.due_hint.into_iter().chain(self.pause_until).min()
     }
 
-    /// What a poll of the store found.
+    /// Processes the result of a poll of the store.
     pub(super) fn found(&mut self, pending: &[PendingQueue], now: Timestamp) {
         for found in pending {
             if found.queued_at <= now && self.serves(found.key) {
@@ -229,7 +230,7 @@ impl WorkerState {
         self.enter(key);
     }
 
-    /// Puts a queue into the round of those that may start something.
+    /// Adds a queue to the round of those that may start attempts.
     fn enter(&mut self, key: QueueKey) {
         if let Some(queue) = self.queues.get_mut(&key)
             && !queue.in_round
@@ -287,7 +288,7 @@ impl WorkerState {
                     let due_at = change.after.due_at.filter(|_| is_done);
                     queue.recorded(change.before.id, due_at);
                     self.due_hint = self.due_hint.into_iter().chain(due_at).min();
-                    // What the other commit wrote has to be read.
+                    // The values of the other commit have to be read.
                     queue.stale |= !is_done;
                     self.unread.insert(change.key);
                 }
@@ -295,8 +296,8 @@ impl WorkerState {
         }
     }
 
-    /// What to do now. `alive` is whether the lease of this process lasts: without it nothing is
-    /// begun.
+    /// The tasks to start now. `alive` is whether the lease of this process lasts: without it no
+    /// attempt begins.
     pub(super) fn tasks(&mut self, now: Timestamp, alive: bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = self.cancels.drain(..).map(Task::Cancel).collect();
         if alive {
@@ -328,13 +329,13 @@ impl WorkerState {
             if !serves || queue.in_flight() >= cap {
                 continue;
             }
-            // One half of what may be in flight is for queues that have nothing in flight: so
-            // however many receivers keep their attempts waiting, whoever answers goes on.
+            // Half of the attempts in flight are reserved for queues without any: so receivers that
+            // answer are served, however many others do not answer.
             let is_crowded = self.in_flight >= self.limits.in_all / 2;
             if is_crowded && queue.in_flight() > 0 {
                 continue;
             }
-            // And receivers that let attempts wait for nothing share one quarter.
+            // And receivers that do not answer share one quarter.
             if queue.is_silent() && self.silent_in_flight >= self.limits.in_all / 4 {
                 queue.in_round = true;
                 self.silent.push_back(key);
@@ -388,7 +389,7 @@ impl WorkerState {
             }
         };
         if !batch.is_empty() {
-            // In the order of their keys, so that two commits cannot wait for each other.
+            // In the order of their keys, so that two commits cannot deadlock.
             batch.sort_unstable_by_key(|change| (change.after.company, change.after.id));
             self.recording += 1;
             tasks.push(Task::Record(batch));

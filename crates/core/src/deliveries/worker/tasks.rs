@@ -1,4 +1,4 @@
-//! What a delivery worker has under way: reads, attempts and commits, and how each of them ends.
+//! The tasks of a delivery worker: reads, attempts and commits, and their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -17,14 +17,14 @@ use crate::transport::{OutboundRequest, TransportError};
 use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
-/// How many queues one read answers of those that have something pending.
+/// How many queues with pending deliveries one read returns.
 pub(super) const QUEUES_AT_ONCE: u32 = 1_000;
 /// How much of an answer is read (D53).
 pub(super) const ANSWER_BYTES: usize = 64 * 1024;
 
 pub(super) type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
-/// What this process holds.
+/// The shards that this process holds.
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
     pub(super) held: BTreeSet<ShardNumber>,
@@ -34,7 +34,7 @@ pub(super) struct Assignment {
     pub(super) disturbed: bool,
 }
 
-/// How something that was under way has ended.
+/// The result of a task.
 pub(super) enum TaskResult {
     Read { read: QueueRead, began: Timestamp, page: Result<QueuePage, StoreError> },
     Tried { attempt: Box<NextAttempt>, after: Box<Delivery>, silent: bool },
@@ -78,7 +78,7 @@ pub(super) async fn read_queue(app: &Recado, read: QueueRead) -> TaskResult {
 pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> TaskResult {
     let delivery = attempt.due.delivery.value();
     let Some(data) = &attempt.due.data else {
-        // What it was about was erased between two steps; there is nothing to send.
+        // The event's data was erased meanwhile; there is nothing to send.
         let after = Box::new(cancelled(delivery));
         return TaskResult::Tried { attempt, after, silent: false };
     };
@@ -119,7 +119,7 @@ pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResul
     TaskResult::Recorded { batch, how }
 }
 
-/// Records an attempt whose delivery was given up while it was made (D52a).
+/// Records an attempt whose delivery was cancelled during it (D52a).
 pub(super) async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
     let after = &change.after;
     let Some(known) = app.store().get::<Delivery>((after.company, after.id)).await? else {
@@ -165,7 +165,7 @@ pub(super) async fn assign(
         assignment.leaving.extend(&releasing);
     }
     if released.is_some_and(|released| !released.is_empty()) {
-        // Whoever they fall to may take them at once.
+        // The processes that they are assigned to may claim them at once.
         app.database().signals().notify(&[]);
     }
     if let Some(taken) = taken {

@@ -1,4 +1,4 @@
-//! The state against a model of the store, under every order in which things can end.
+//! The state with a model of the store, with tasks that end in any order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -24,7 +24,7 @@ const COMPANY: CompanyId = CompanyId::new(Uuid::from_u128(1));
 const LIMITS: DeliveryLimits =
     DeliveryLimits { per_webhook: 3, in_all: 7, held: 16, held_bytes: 1_000 };
 
-/// A small source of chance that shrinks with its seed.
+/// A small random generator that shrinks with its seed.
 struct Chance(u64);
 
 impl Chance {
@@ -52,7 +52,7 @@ struct World {
     states: HashMap<QueueKey, WebhookState>,
     state: WorkerState,
     under_way: Vec<Task>,
-    /// Reads that saw the store at their begin and have not answered yet.
+    /// Reads under way, with the state of the store at their begin.
     reads: Vec<(QueueRead, QueuePage, Timestamp)>,
     in_flight: HashMap<DeliveryId, QueueKey>,
     first_tried: HashMap<(QueueKey, ContactId), Vec<DeliverySeq>>,
@@ -181,7 +181,7 @@ impl World {
         self.under_way.push(Task::Attempt(attempt));
     }
 
-    /// Ends one thing that is under way, chosen by chance. Tells whether there was any.
+    /// Ends one random task. Returns whether there was any.
     fn end_one(&mut self, chance: &mut Chance) -> bool {
         let count = self.under_way.len() + self.reads.len();
         if count == 0 {
@@ -221,7 +221,7 @@ impl World {
         self.state.tried(attempt, after, silent);
     }
 
-    /// Answers an attempt that is in flight. Tells whether there was any.
+    /// Answers an attempt in flight. Returns whether there was any.
     fn answer_one(&mut self, answer: Answer) -> bool {
         let at = self.under_way.iter().position(|task| matches!(task, Task::Attempt(_)));
         let Some(Task::Attempt(attempt)) = at.map(|at| self.under_way.swap_remove(at)) else {
@@ -247,14 +247,14 @@ impl World {
         })
     }
 
-    /// Reads what there is to read, and starts what can be started then.
+    /// Runs all reads, and starts the tasks that follow.
     fn read_and_start(&mut self) {
         self.start();
         self.answer_reads();
         self.start();
     }
 
-    /// Deliveries of as many contacts are in flight to a webhook as far as they may be.
+    /// Starts deliveries of as many contacts to a webhook, up to the limits.
     fn fill(&mut self, key: QueueKey, deliveries: u128) {
         (1..=deliveries).for_each(|contact| self.insert(key, contact));
         self.state.notified([(key, Touch::Queue)]);
@@ -289,9 +289,9 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever ends when, and however often reads and commits fail: nothing is tried twice at once
-    /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
-    /// order, and everything is finished in the end with every attempt recorded (R68).
+    /// In any order of results, and with any failures of reads and commits: no delivery is tried
+    /// twice at once or with an outdated row, the limits hold, a contact's first attempts keep
+    /// their order, and in the end every delivery is finished and every attempt recorded (R68).
     #[test]
     fn everything_is_finished_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
         let (mut world, mut chance) = (World::new(), Chance(seed));
@@ -366,7 +366,7 @@ fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
     (0..10).for_each(|contact| world.insert(key(1), contact));
     world.state.notified([(key(1), Touch::Queue)]);
     world.start();
-    // Written while a read is under way that still shows it as it was.
+    // Written during a read, which still returns its earlier state.
     world.states.insert(key(1), WebhookState::Inactive);
     world.state.notified([(key(1), Touch::Webhook)]);
     world.answer_reads();

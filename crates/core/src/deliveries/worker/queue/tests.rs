@@ -52,7 +52,7 @@ struct Held {
 }
 
 impl Held {
-    /// Something new was announced, and the read that followed answered with `fresh` at once.
+    /// Announces new deliveries, and answers the read that follows with `fresh` at once.
     fn read(&mut self, now: Timestamp, fresh: Vec<DueDelivery>) -> QueueRead {
         self.queue.touched(Touch::Queue);
         let read = self.queue.read(KEY, LIGHT, now).expect("a read");
@@ -107,7 +107,7 @@ fn a_queue_is_read_from_its_start_every_five_seconds_or_when_the_clock_was_set_b
 #[test]
 fn a_position_that_was_seen_is_passed_by_after_the_grace() {
     let mut held = Held::default();
-    // An earlier position may still turn up.
+    // An earlier sequence number may still appear.
     held.read(START, vec![due(7, START, "{}")]);
     assert_eq!(held.read(after(10), Vec::new()).after, DeliverySeq(0));
     assert_eq!(held.read(after(1_010), Vec::new()).after, DeliverySeq(0));
