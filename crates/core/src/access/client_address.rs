@@ -1,4 +1,4 @@
-//! Which client calls, as the limits of the inbound webhooks count clients (8, D13).
+//! The client of a call, as the rate limits of inbound webhooks count clients (8, D13).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -28,7 +28,7 @@ impl fmt::Display for ClientNet {
 
 /// The address of the client: that of the peer, unless the peer is a trusted proxy. Then the
 /// entries of the `X-Forwarded-For` lines, joined in order, are read from right to left, and the
-/// first that is no trusted proxy is the client. An entry that cannot be parsed ends the search:
+/// first that is not a trusted proxy is the client. An entry that cannot be parsed ends the search:
 /// the entry right of it counts. If all are trusted proxies, the leftmost counts (D13).
 pub fn client_address<'a>(
     peer: IpAddr,

@@ -12,7 +12,7 @@ use crate::problems::Problems;
 use crate::words::words;
 
 words! {
-    /// What a company pays for (D10), least first.
+    /// The plan of a company (D10), lowest first.
     Plan {
         /// Neither the public API nor outbound webhooks.
         Starter = "starter",
@@ -29,7 +29,7 @@ impl Plan {
         matches!(self, Self::Enterprise)
     }
 
-    /// Whether outbound webhooks fire (6.1, D10, R59).
+    /// Whether it includes outbound webhooks (6.1, D10, R59).
     pub const fn has_webhooks(self) -> bool {
         matches!(self, Self::Professional | Self::Enterprise)
     }

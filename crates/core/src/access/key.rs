@@ -114,7 +114,7 @@ impl KeySecret {
         self.0.expose()
     }
 
-    /// What the store keeps of it.
+    /// The hash that the store keeps.
     pub fn hash(&self) -> KeyHash {
         KeyHash::of(self.expose())
     }

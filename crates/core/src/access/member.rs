@@ -9,9 +9,9 @@ use crate::ids::{CompanyId, MemberId};
 use crate::words::words;
 
 words! {
-    /// What a member is.
+    /// The role of a member.
     Role {
-        /// Talks to contacts.
+        /// Writes to contacts.
         Agent = "agent",
         /// Also manages the company.
         Admin = "admin",
@@ -29,7 +29,7 @@ pub struct Member {
     pub company: CompanyId,
     /// The name shown to others.
     pub display_name: String,
-    /// What the member is.
+    /// The member's role.
     pub role: Role,
     /// When it was made.
     pub created_at: Timestamp,

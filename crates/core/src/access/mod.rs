@@ -1,4 +1,4 @@
-//! Who may do what: companies, plans, API keys and their scopes, members (5, D5, D6, D10–D12).
+//! Access: companies, plans, API keys and their scopes, members (5, D5, D6, D10–D12).
 
 mod caller;
 mod client_address;

@@ -145,14 +145,14 @@ pub fn decide_rates(
     longest.map_or(Ok(after), Err)
 }
 
-/// What a limiter answers.
+/// The answer of a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateDecision {
     /// The call may proceed; every allowance was charged one call.
     Allowed,
     /// Too many; nothing was charged.
     Limited {
-        /// When a call will pass, at the earliest.
+        /// The shortest wait until a call is allowed.
         retry_after: Duration,
     },
 }
@@ -211,7 +211,7 @@ struct RateStates {
 }
 
 impl MemoryLimiter {
-    /// A limiter with every allowance whole.
+    /// A limiter in which no allowance has been used.
     pub fn new() -> Self {
         Self::default()
     }

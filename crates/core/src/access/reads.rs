@@ -1,4 +1,4 @@
-//! What the store reads about access.
+//! Reads of API keys.
 
 use async_trait::async_trait;
 

@@ -1,5 +1,4 @@
-//! The bodies that create and change contacts (4.3, 4.4), as far as they can be read without the
-//! database.
+//! The bodies that create and change contacts (4.3, 4.4), read without the database.
 
 use std::collections::BTreeMap;
 
@@ -52,8 +51,8 @@ impl Form for PhoneText {
     }
 }
 
-/// The phone in a PATCH, as it was sent. The shown phone of a group is no phone (D16); only a
-/// comparison with the record shows whether it is that.
+/// The phone in a PATCH, as it was sent. The shown phone of a group is not a phone (D16), so it can
+/// be checked only by a comparison with the record.
 pub(crate) struct SamePhone;
 
 impl BodyField for SamePhone {
@@ -98,7 +97,7 @@ pub(super) fn region(input: &Input<'_>) -> Region {
     Region::parse(input.region()).unwrap_or_default()
 }
 
-/// Values of custom fields by definition; each that is wrong is named (4.3).
+/// Values of custom fields by definition; each invalid one is named (4.3).
 pub(crate) struct CustomValues<const NULLABLE: bool>;
 
 impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
@@ -140,7 +139,7 @@ impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
     }
 }
 
-/// Lists by id; each entry that is none is named (4.3).
+/// Lists by id; each invalid entry is named (4.3).
 pub(crate) struct ListIds<const NULLABLE: bool>;
 
 impl<const NULLABLE: bool> BodyField for ListIds<NULLABLE> {
@@ -212,15 +211,15 @@ body! {
 }
 
 impl NewContact {
-    /// One that says the phone, which it must, and nothing else.
+    /// A new contact with only the required phone.
     pub fn new(phone: Phone) -> Self {
         Self::default().phone(phone)
     }
 }
 
 body! {
-    /// What changes of a contact. The whole detail form may be sent back: what cannot be written in it
-    /// is ignored.
+    /// What changes of a contact. The whole detail form may be sent back: its read-only fields are
+    /// ignored.
     pub struct ContactPatch as "UpdateContact" partial {
         /// `null` or the empty string clears a native field.
         name: Given<String> = Clearable<Name>,

@@ -69,7 +69,7 @@ impl Rejection for CreateContactError {
 pub struct Created {
     /// The contact.
     pub contact: Contact,
-    /// What was done differently than asked; usually nothing.
+    /// Warnings about values that were stored differently than sent; usually none.
     pub warnings: Vec<Warning>,
 }
 
@@ -157,11 +157,11 @@ impl Contacts<'_> {
     /// Creates a contact by phone (4.3).
     ///
     /// Atomic: the contact, its organization, its list memberships and the event `contact.created`
-    /// are durable together when this answers, or nothing is.
+    /// are durable when this returns; after an error nothing was stored.
     ///
     /// # Errors
     ///
-    /// [`CreateContactError`], all that is wrong with the body at once.
+    /// [`CreateContactError`] with all problems of the body at once.
     pub async fn create(
         &self,
         caller: &Caller,

@@ -58,7 +58,7 @@ impl Contacts<'_> {
     ///
     /// # Errors
     ///
-    /// [`DeleteContactError`]; then the contact is whole and every document can be read.
+    /// [`DeleteContactError`]; then the contact is unchanged and every document can be read.
     /// [`Error::Busy`] while another call is deleting the same contact.
     pub async fn delete(
         &self,
@@ -128,14 +128,15 @@ impl Contacts<'_> {
         self.app.decide(begin).await
     }
 
-    /// The job that erases what events said about the contact, made with its deletion (D26).
+    /// The job that erases the contact's data from events, made with its deletion (D26).
     fn forget_events(&self, company: CompanyId, contact: ContactId) -> Job {
         let now = self.app.now();
         let kind = JobKind::EraseEvents { contact };
         Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now)
     }
 
-    /// Deletes the contact and its documents' rows; `None` when the purge was taken from us.
+    /// Deletes the contact and its documents' rows; `None` when another process has taken over the
+    /// purge.
     async fn commit(
         &self,
         company: CompanyId,
@@ -219,7 +220,7 @@ fn erasing(job: &Stored<Job>) -> Job {
     erasing
 }
 
-/// Copies every file, then removes every original. A file that is missing counts as removed.
+/// Copies every file, then removes every original. A missing file counts as removed.
 async fn remove_files(
     app: &Recado,
     company: CompanyId,
@@ -265,7 +266,7 @@ async fn restore_files(
     erase_copies(files, company, documents).await
 }
 
-/// Removes the copies that served for undoing.
+/// Removes the copies that were kept for undoing.
 async fn erase_copies(
     files: &dyn Files,
     company: CompanyId,
@@ -278,7 +279,7 @@ async fn erase_copies(
 }
 
 /// Undoes a purge and deletes its job. If something cannot be undone now, the job does it later;
-/// until then reading a document falls back to its copy. Answers whether everything is done.
+/// until then reading a document falls back to its copy. Returns whether everything is done.
 async fn undo<E>(
     app: &Recado,
     company: CompanyId,
@@ -291,7 +292,7 @@ async fn undo<E>(
 }
 
 /// Removes the copies of a purge that was committed and deletes its job; if that fails, the job
-/// does it later. Answers whether everything is done.
+/// does it later. Returns whether everything is done.
 async fn finish<E>(
     app: &Recado,
     company: CompanyId,
@@ -303,7 +304,7 @@ async fn finish<E>(
     Ok(erased)
 }
 
-/// Deletes a job that is done; one that is not is due again shortly.
+/// Deletes a job that is done; otherwise it is due again shortly.
 async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Error<E>> {
     let change = if done {
         job.delete()
@@ -320,7 +321,7 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
 }
 
 /// Ends a purge that was interrupted: undoes it if the contact still exists, else finishes it.
-/// Answers whether it is finished.
+/// Returns whether it is finished.
 pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
     match &job.kind {
         JobKind::Purge { documents, stage: PurgeStage::Removing, .. } => {

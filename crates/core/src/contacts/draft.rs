@@ -1,5 +1,5 @@
-//! A body that creates or changes a contact, read and checked as far as it can be without the
-//! database (4.3, 4.4, D8, D9, D18, D20, D21, D23).
+//! A body that creates or changes a contact, read and checked without the database (4.3, 4.4, D8,
+//! D9, D18, D20, D21, D23).
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub struct ContactDraft {
     pub(crate) problems: Problems,
 }
 
-/// A draft out of a body, but for its phone and identifier.
+/// A draft from a body, without its phone and identifier.
 macro_rules! draft {
     ($body:ident) => {
         ContactDraft {
@@ -120,7 +120,7 @@ impl From<ContactPatch> for ContactDraft {
 
 impl ContactDraft {
     /// Reads the body of a POST: `phone` is required, `null` and the empty string count as absent
-    /// (R8). Never fails: what is wrong is kept and answered by the use case.
+    /// (R8). Never fails: problems are kept, and the use case answers them.
     pub fn of_new(body: impl IntoBody<NewContact>, region: &Region) -> Self {
         let body = body.into_map();
         let mut input = Input::new(&body).in_region(region.as_str());
@@ -177,7 +177,7 @@ impl ContactDraft {
         problems
     }
 
-    /// Writes the native fields that were sent over those of `contact`, the e-mail aside.
+    /// Writes the sent native fields over those of `contact`, except the e-mail.
     pub(crate) fn apply_native(&self, contact: &mut Contact) {
         match &self.name {
             Given::Absent => {}

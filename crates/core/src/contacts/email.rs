@@ -22,8 +22,8 @@ pub enum EmailError {
     Form,
 }
 
-/// An e-mail address of the form `local@domain`, trimmed and in lower case (D20). Whether mail
-/// arrives there is not known. `Debug` hides most of it.
+/// An e-mail address of the form `local@domain`, trimmed and in lower case (D20). It is not checked
+/// whether it receives mail. `Debug` hides most of it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Email(String);
 

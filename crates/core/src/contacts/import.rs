@@ -30,7 +30,7 @@ pub enum ImportContactError {
     /// The channel already has a contact with this identifier.
     #[error("a contact with this identifier exists on this channel")]
     IdentifierTaken {
-        /// That contact.
+        /// The existing contact.
         by: ContactId,
     },
 }
@@ -60,7 +60,7 @@ impl Rejection for ImportContactError {
     }
 }
 
-/// A body of the import, read.
+/// A parsed body of the import.
 #[derive(Clone, Debug)]
 pub struct ImportDraft {
     /// The contact as it will be stored, without id, company, times and e-mail. If phone and
@@ -71,8 +71,8 @@ pub struct ImportDraft {
 }
 
 impl ImportDraft {
-    /// Reads an [`ImportedContact`]. Never fails: what is wrong is kept and answered by the use
-    /// case. An identifier never becomes a phone, even if it looks like one (R12).
+    /// Reads an [`ImportedContact`]. Never fails: problems are kept, and the use case answers them.
+    /// An identifier never becomes a phone, even if it looks like one (R12).
     pub fn parse(
         body: impl IntoBody<ImportedContact>,
         id: ContactId,

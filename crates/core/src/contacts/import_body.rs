@@ -86,7 +86,7 @@ impl BodyField for ImportedIdentifier {
     as_form!(Identifier);
 }
 
-/// Values of custom fields by definition; each that is wrong is named.
+/// Values of custom fields by definition; each invalid one is named.
 pub(crate) struct ImportedValues;
 
 impl BodyField for ImportedValues {

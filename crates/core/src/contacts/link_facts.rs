@@ -1,5 +1,5 @@
-//! Checks and changes that creating, changing and importing a contact share: custom fields, lists,
-//! the e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
+//! Checks and changes for creating, changing and importing a contact: custom fields, lists, the
+//! e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -16,7 +16,7 @@ use crate::organizations::{Cnpj, Organization};
 use crate::problems::Problems;
 use crate::store::ChangeSet;
 
-/// A notice about something that was done differently than asked (4.3.4, D20).
+/// A warning about a value that was stored differently than sent (4.3.4, D20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Warning {
@@ -30,7 +30,7 @@ pub struct Warning {
     pub message: Cow<'static, str>,
 }
 
-/// The e-mail went to `shared_email` (4.3.4).
+/// The e-mail was stored in `shared_email` (4.3.4).
 pub(crate) const EMAIL_TAKEN: Warning = Warning {
     code: "EMAIL_BELONGS_TO_ANOTHER_CONTACT",
     field: Cow::Borrowed("email"),
@@ -40,13 +40,13 @@ pub(crate) const EMAIL_TAKEN: Warning = Warning {
     ),
 };
 
-/// Names the custom fields that are no active field of the company (4.3.2, 4.4).
+/// Names the custom fields that are not active fields of the company (4.3.2, 4.4).
 pub(crate) fn check_fields(
     wanted: &BTreeMap<CustomFieldId, String>,
     facts: &DraftFacts,
     problems: &mut Problems,
 ) {
-    // A body may name tens of thousands, and as many may exist.
+    // A body may name tens of thousands, and a company may have as many.
     let active: HashSet<CustomFieldId> =
         facts.fields.iter().filter(|field| field.is_active()).map(|field| field.id).collect();
     for id in wanted.keys().filter(|id| !active.contains(id)) {
@@ -78,7 +78,7 @@ pub(crate) fn merge_custom_fields(contact: &mut Contact, values: &BTreeMap<Custo
 }
 
 /// Stores the e-mail that was sent: in `email`, or in `shared_email` when another contact has it
-/// (4.3.4, D20). Answers whether it was the latter (R10).
+/// (4.3.4, D20). Returns whether it was the latter (R10).
 pub(crate) fn apply_email(
     contact: &mut Contact,
     email: &Given<Email>,
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn as_many_fields_as_a_body_can_name_are_checked_at_once() {
-        // With a search for each of them this would take minutes.
+        // A linear search for each of them would take minutes.
         const MANY: u128 = 60_000;
         let field = |n: u128, status| CustomField {
             id: CustomFieldId::new(Uuid::from_u128(n)),

@@ -24,7 +24,7 @@ pub struct MergeContacts {
     pub company: CompanyId,
     /// The contact that stays.
     pub id: ContactId,
-    /// The contact that goes.
+    /// The contact that is deleted.
     pub other: ContactId,
 }
 
@@ -290,10 +290,10 @@ impl UseCase for MergeContacts {
 }
 
 body! {
-    /// The contact that goes.
+    /// The contact that is deleted.
     #[derive(Clone, Debug)]
     pub struct MergeBody as "MergeContact" {
-        /// The contact that becomes part of the one of the path.
+        /// The contact that is merged into the one of the path.
         other as "other_contact_id": ContactId = Required<ContactId>,
     }
 }

@@ -31,8 +31,8 @@ pub fn window_that_stays(own: &DispatchWindow, theirs: &DispatchWindow) -> Stays
     Stays::theirs_if(rank(theirs) > rank(own))
 }
 
-/// Which of two recipients of one campaign: the contact's own, unless it still waits and theirs does
-/// not, so that no person is written to twice (D66). The one that does not stay has no contact any more.
+/// Which of two recipients of one campaign: the contact's own, unless it still waits and theirs
+/// does not, so that no person is written to twice (D66). The other one loses its contact.
 #[must_use]
 pub fn recipient_that_stays(own: &Recipient, theirs: &Recipient) -> Stays {
     let waits = |recipient: &Recipient| recipient.status == RecipientStatus::Waiting;

@@ -1,4 +1,4 @@
-//! What the operator changes on a contact (operator API, PATCH contacts).
+//! The operator's change of a contact (operator API, PATCH contacts).
 
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;

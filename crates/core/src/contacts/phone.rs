@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::region::Region;
 use crate::secret::masked;
 
-/// Longest input that is read; a longer one is no phone number in any notation.
+/// The longest input that is read; longer ones are not phone numbers in any notation.
 const MAX_INPUT_CHARS: usize = 64;
 /// The fewest digits, with country code, in any country's plan.
 const MIN_DIGITS: usize = 6;
@@ -30,7 +30,7 @@ pub enum PhoneError {
     /// A letter, an extension mark or another character that phone numbers are not written with.
     #[error("must be written with digits, spaces and + - . ( ) / only")]
     Character,
-    /// No valid number, neither a national nor an international one.
+    /// Not a valid number, neither a national nor an international one.
     #[error("must be a valid phone number")]
     Invalid,
     /// A stored value that is not `+` and digits.
@@ -185,8 +185,9 @@ impl PhoneInput {
     }
 }
 
-/// The characters that libphonenumber takes for punctuation (less the letter x), tabs, and the
-/// invisible direction marks that address books put around numbers they copy. Letters are none (R13).
+/// The characters that libphonenumber treats as punctuation (less the letter x), tabs, and the
+/// invisible direction marks that address books put around copied numbers. Letters are not included
+/// (R13).
 fn is_punctuation(c: char) -> bool {
     match c {
         '\t' | '-' | '.' | '(' | ')' | '[' | ']' | '/' | '~' => true,
@@ -226,7 +227,7 @@ fn doubled(digits: &str) -> Option<Phone> {
     if twice { international(rest) } else { None }
 }
 
-/// The valid number that libphonenumber and D15 make of this, which is digits with or without `+`.
+/// The valid number by libphonenumber and D15 for digits with or without `+`.
 fn reading(written: &str, region: Option<LibRegion>) -> Option<Phone> {
     let number = with_ninth_digit(PhoneNumber::parse(written, region).ok()?);
     if !number.is_valid() {

@@ -151,7 +151,7 @@ pub struct DraftFacts {
     /// Whether the alias belongs to a contact already.
     pub alias_taken: bool,
     /// How far exports of the company have read: the `created_at` of the latest position that was
-    /// handed out (D25).
+    /// returned (D25).
     pub export_frontier: Option<Timestamp>,
 }
 
@@ -163,9 +163,10 @@ pub struct DraftFacts {
 ///   `id` ascending; `contact_export` by `created_at`, then `id`, both ascending (4.1, D25).
 /// - Both pass exactly the contacts for which [`super::Facets::pass`] holds and, with a search,
 ///   [`super::SearchQuery::matches`]; both totals are exact.
-/// - When `contact_export` answers `more`, the position of its last record has been handed out: from
-///   then on [`crate::store::Precondition::NotExported`] fails for any `created_at` that is not
-///   later, and no contact that was committed under that precondition can appear at or before it.
+/// - When `contact_export` answers `more`, the position of its last record has been returned to a
+///   caller: from then on [`crate::store::Precondition::NotExported`] fails for any `created_at`
+///   that is not later, and no contact that was committed under that precondition can appear at or
+///   before it.
 /// - Neither cost grows with the number of contacts that do not match.
 #[async_trait]
 pub trait ContactReads: Send + Sync {

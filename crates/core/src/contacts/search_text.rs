@@ -22,7 +22,7 @@ const MIN_PHONE_DIGITS: usize = 3;
 /// without invisible characters. Line breaks, control characters and the private characters of
 /// [`SearchText`] become spaces.
 ///
-/// Every character is folded by itself, so a part of a text folds to a part of its folding.
+/// Every character is folded separately, so a part of a text folds to a part of its folding.
 /// Folding a second time changes nothing.
 pub fn normalize(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -177,8 +177,8 @@ impl SearchQuery {
         Ok(Some(Self { needles }))
     }
 
-    /// What to look for; never empty, and no needle is empty. The second one, where there is one,
-    /// is the digits of a phone.
+    /// The texts to search for; never empty, and no needle is empty. The second one, where there is
+    /// one, is the digits of a phone.
     pub fn needles(&self) -> &[String] {
         &self.needles
     }

@@ -5,7 +5,7 @@ use crate::words::words;
 words! {
     /// Whether the conversation is open (3.1).
     InboxStatus {
-        /// It does.
+        /// It is open.
         Open = "open",
         /// It was closed.
         Resolved = "resolved",
@@ -17,7 +17,7 @@ words! {
     Priority {
         /// Can wait.
         Low = "low",
-        /// As most.
+        /// The usual priority.
         Normal = "normal",
         /// More urgent than most.
         High = "high",

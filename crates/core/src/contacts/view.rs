@@ -30,7 +30,7 @@ pub struct StageView {
     pub name: String,
     /// Its colour.
     pub color: String,
-    /// Its place in the pipeline, from 0.
+    /// Its position in the pipeline, from 0.
     pub display_order: u32,
 }
 
@@ -73,7 +73,7 @@ pub struct AssignedTo {
     pub id: MemberId,
     /// The name to show.
     pub display_name: String,
-    /// What the member is.
+    /// The member's role.
     pub role: Role,
 }
 
@@ -87,14 +87,14 @@ fn text_of(email: Option<&Email>) -> Option<String> {
     email.map(|email| email.as_str().to_owned())
 }
 
-/// What the answers of POST and PATCH show of a contact (4.3, 4.4); the data of `contact.created`.
+/// A contact in the answers of POST and PATCH (4.3, 4.4); the data of `contact.created`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ContactSummary {
     /// Its id.
     pub id: ContactId,
-    /// What the channel calls it.
+    /// Its id on the channel.
     pub identifier: String,
     /// The phone, or what is shown in its place (D16).
     pub phone: String,
@@ -110,11 +110,11 @@ pub struct ContactSummary {
     pub display_name: String,
     /// The channel it came from.
     pub source_platform: String,
-    /// Where its conversation stands.
+    /// The status of its conversation.
     pub inbox_status: InboxStatus,
     /// How urgent it is.
     pub priority: Priority,
-    /// Where it stands in the CRM.
+    /// Its status in the CRM.
     pub crm_status: CrmStatus,
     /// Whether the service's AI answers.
     pub is_ai_enabled: bool,
@@ -136,7 +136,7 @@ pub struct ContactSummary {
     pub pipeline_stage_id: Option<StageId>,
     /// The member it is assigned to.
     pub assigned_to_member_id: Option<MemberId>,
-    /// The connection it last talked on.
+    /// The connection of its last message.
     pub last_connection_id: Option<ConnectionId>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -196,7 +196,7 @@ pub struct ProfileView {
     pub is_group: bool,
     /// The id of its chat elsewhere.
     pub external_chat_id: Option<String>,
-    /// Whether it is made up for a trial.
+    /// Whether it is simulated, for tests.
     pub is_simulated: bool,
     /// The street.
     pub street: Option<String>,
@@ -270,7 +270,7 @@ impl ProfileView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ContactListItem {
-    /// What every form shows.
+    /// The fields of every form.
     #[serde(flatten)]
     pub summary: ContactSummary,
     /// The name it gave itself.
@@ -356,7 +356,7 @@ impl ContactConnection {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ContactDetail {
-    /// What every form shows.
+    /// The fields of every form.
     #[serde(flatten)]
     pub summary: ContactSummary,
     /// The name of its profile.
@@ -377,7 +377,7 @@ pub struct ContactDetail {
     pub assigned_to: Option<AssignedTo>,
     /// Values by field id, of active fields only.
     pub custom_fields: BTreeMap<String, String>,
-    /// The connections it has talked on.
+    /// The connections on which it has a conversation.
     pub connections: Vec<ContactConnection>,
     /// Absent without the scope `lead_memory:read`; null when there is none (2.3.1).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use crate::ids::{CloseReasonId, MemberId};
 use crate::words::words;
 
 words! {
-    /// Who answers a contact, as the AI menu of the inbox says.
+    /// Who answers a contact, as set in the AI menu of the inbox.
     AiMode {
         /// The service's AI.
         Service = "service",
@@ -38,7 +38,7 @@ pub enum Act {
         /// The agent.
         member: MemberId,
     },
-    /// It was handed to people.
+    /// It was handed off to people.
     HandedOff {
         /// The member it is assigned to by that.
         member: Option<MemberId>,

@@ -21,7 +21,7 @@ use crate::words::words;
 use crate::{Recado, Timestamp};
 
 words! {
-    /// What an operator can do with a conversation without writing.
+    /// An operator's action on a conversation, without a message.
     ActionName {
         /// Closes it.
         Close = "close",
@@ -37,7 +37,7 @@ words! {
         AiMode = "ai-mode",
         /// Switches the external AI on again.
         EnableExternalAi = "enable-external-ai",
-        /// Hands it to people.
+        /// Hands it off to people.
         Handoff = "handoff",
         /// Blocks the contact.
         Block = "block",
@@ -52,7 +52,7 @@ words! {
     }
 }
 
-/// An action, read.
+/// A parsed action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A transition of the conversation's state, at the time it is decided.
@@ -108,7 +108,7 @@ impl Action {
     ///
     /// # Errors
     ///
-    /// All that is wrong with it.
+    /// All problems of the body.
     pub fn parse(name: ActionName, body: &Map<String, Value>) -> Result<Self, Problems> {
         let bare = |step: Transition| Input::new(body).finish().into_result().map(|()| step);
         let step = match name {
@@ -146,7 +146,7 @@ impl Action {
     }
 }
 
-/// Moves a conversation's state.
+/// Changes a conversation's state.
 #[derive(Clone, Debug)]
 pub struct MoveConversation {
     company: CompanyId,
@@ -239,7 +239,7 @@ pub struct Conversations<'a> {
 }
 
 impl Recado {
-    /// What operators do with conversations.
+    /// Operators' actions on conversations.
     pub fn conversations(&self) -> Conversations<'_> {
         Conversations { app: self }
     }
@@ -263,7 +263,7 @@ impl Conversations<'_> {
         self.perform(company, contact, action).await
     }
 
-    /// The same for an action that has its type.
+    /// [`Conversations::act`] for a typed action.
     ///
     /// # Errors
     ///

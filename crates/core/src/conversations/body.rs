@@ -174,7 +174,7 @@ body! {
 }
 
 body! {
-    /// Handing a conversation to people.
+    /// Handing a conversation off to people.
     #[derive(Clone, Copy, Debug)]
     pub struct HandoffBody as "Handoff" {
         /// Assigns the conversation.

@@ -25,7 +25,8 @@ pub struct ChannelQuery {
 }
 
 impl ChannelQuery {
-    /// All contacts that have a phone: stored, as identifier in any of its forms, or as alias.
+    /// All contacts with this phone: as stored phone, as identifier in any of its forms, or as
+    /// alias.
     pub fn of_phone(phone: &Phone) -> Self {
         Self {
             identifiers: phone

@@ -64,7 +64,7 @@ impl Conversations<'_> {
 
     /// Sends the bubbles of one turn of the service's AI, one after the other, under the rules of
     /// free text. The debit of the turn is booked with the first one that the provider accepts. The
-    /// first one that it does not accept ends the turn. Answers the messages that were stored
+    /// first one that it does not accept ends the turn. Returns the messages that were stored
     /// (R24).
     ///
     /// # Errors

@@ -147,7 +147,7 @@ impl ConversationState {
         }
     }
 
-    /// 3.4, D42: from here on people answer, and no automation.
+    /// 3.4, D42: from here on people answer, not the automation.
     const fn people_take_it(&mut self) {
         self.external_ai_enabled = false;
         self.is_ai_enabled = false;

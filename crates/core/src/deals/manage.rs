@@ -30,7 +30,7 @@ impl Recado {
     }
 }
 
-/// What happens to a deal.
+/// A change of a deal.
 #[derive(Clone, Debug)]
 enum DealChange {
     Create(DealDraft),

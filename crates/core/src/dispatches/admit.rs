@@ -16,12 +16,12 @@ pub struct DispatchRates {
     pub per_client: u32,
 }
 
-/// The allowances of template dispatch (8).
+/// The rate limits of template dispatch (8).
 pub const fn rates() -> DispatchRates {
     DispatchRates { per_token: 60, per_client: 10 }
 }
 
-/// A template that takes this call.
+/// A template that admitted a call.
 #[derive(Clone, Debug)]
 pub struct AdmittedTemplate {
     pub(super) template: Template,
@@ -40,7 +40,7 @@ fn read_token(token: &str) -> Option<Uuid> {
     (token.len() == 36).then(|| Uuid::try_parse(token).ok()).flatten()
 }
 
-/// Whether a template takes a call, limits aside.
+/// Whether a template admits a call, apart from rate limits.
 fn permitted(found: Option<(Template, Company)>) -> Result<AdmittedTemplate, DispatchError> {
     let (template, company) = found.ok_or(DispatchError::TemplateNotFound)?;
     if !company.features.template_dispatch {

@@ -17,7 +17,7 @@ const BRAZIL: &str = "+55";
 const PHONES: [&str; 2] = ["phone_number", "phone"];
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A dispatch, read: each field from the body where that has it, else from the query.
+/// A parsed dispatch: each field from the body if it has it, else from the query.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DispatchDraft {
     /// The phone as it was sent.
@@ -36,7 +36,7 @@ fn invalid(reason: impl Into<String>) -> DispatchError {
     DispatchError::InvalidPayload(reason.into())
 }
 
-/// The object in a body. One that is no JSON counts as none (D49).
+/// The object in a body. A body that is not JSON counts as none (D49).
 fn read_body(body: &[u8]) -> Result<Map<String, Value>, DispatchError> {
     if body.len() > BODY_LIMIT {
         return Err(DispatchError::TooLarge);
@@ -83,7 +83,7 @@ pub fn reads_parameter(name: &str) -> bool {
     PHONES.contains(&name) || variable_position(name).is_some()
 }
 
-/// The position of a variable that a parameter of the query is.
+/// The position of the variable in a parameter of the query.
 fn variable_position(parameter: &str) -> Option<u32> {
     parameter.strip_prefix('v').and_then(templates::position)
 }

@@ -17,10 +17,10 @@ pub const BODY_LIMIT: usize = 51_200;
 /// Why a template was not dispatched, or is not known to be (R102).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
-    /// Too many calls; come back after the wait.
+    /// Too many calls; call again after the wait.
     #[error("too many calls; repeat this one after Retry-After")]
     RateLimited {
-        /// When a call will pass, at the earliest.
+        /// The shortest wait until a call may be accepted.
         retry_after: Duration,
     },
     /// No template has this token; correct the address.
@@ -41,7 +41,7 @@ pub enum DispatchError {
     /// No phone was sent.
     #[error("send a phone: phone_number in the body, or phone_number or phone in the query")]
     MissingPhone,
-    /// The phone is no valid Brazilian number; correct it.
+    /// The phone is not a valid Brazilian number; correct it.
     #[error("the phone is not a valid Brazilian number")]
     InvalidPhone,
     /// The template is not approved; wait for it or use another.
@@ -65,7 +65,7 @@ pub enum DispatchError {
     /// It was surely not sent.
     #[error("the template could not be sent: {0}")]
     SendFailed(String),
-    /// It may have been sent; do not dispatch it again by yourself.
+    /// It may have been sent; do not dispatch it again automatically.
     #[error("the template could not be sent: {0}")]
     Uncertain(String),
 }

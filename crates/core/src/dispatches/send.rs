@@ -17,7 +17,7 @@ words! {
     DispatchAction {
         /// It was made.
         Created = "created",
-        /// It was there.
+        /// It existed.
         Existing = "existing",
     }
 }

@@ -16,8 +16,8 @@ use crate::words::words;
 /// so that only a crash leaves one behind (D50, R88).
 pub const RESERVATION: Duration = Duration::from_secs(60);
 
-/// What two dispatches to one contact have in common when the second is a duplicate: a truncated
-/// digest, so that no content is kept for it.
+/// The key of a window: two dispatches to one contact with the same key are duplicates. It is a
+/// truncated digest, so that no content is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WindowKey([u8; 32]);
 
@@ -40,7 +40,7 @@ impl fmt::Debug for WindowKey {
 }
 
 words! {
-    /// How far a dispatch is.
+    /// The state of a dispatch.
     WindowState {
         /// It is under way.
         Reserved = "reserved",
@@ -56,13 +56,13 @@ pub struct DispatchWindow {
     pub company: CompanyId,
     /// The contact; the window is deleted with it.
     pub contact: ContactId,
-    /// What a duplicate has in common with it.
+    /// The key that a duplicate has too.
     pub key: WindowKey,
     /// Its message.
     pub message: MessageId,
     /// When its message was stored: `sent_at` (R87).
     pub sent_at: Timestamp,
-    /// How far it is.
+    /// Its state.
     pub state: WindowState,
     /// When it can be removed.
     pub ends_at: Timestamp,
@@ -71,7 +71,7 @@ pub struct DispatchWindow {
 /// The window of a template dispatch: its length and its key (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRule {
-    /// What duplicates have in common.
+    /// The key that duplicates have.
     pub key: WindowKey,
     /// How long it lasts.
     pub lasts: Duration,
@@ -97,7 +97,8 @@ pub fn window_rule(
     }
 }
 
-/// Each part goes in with its length, so that no two lists of parts read alike.
+/// Each part is hashed with its length, so that two different lists of parts never have the same
+/// input.
 fn digest(kind: &str, parts: &[&str]) -> WindowKey {
     let mut hash = Sha256::new();
     for part in std::iter::once(&kind).chain(parts) {
@@ -240,7 +241,7 @@ mod tests {
             for outside in [lasts, lasts + 1, lasts + offset] {
                 prop_assert_eq!(at_offset(outside), Eligibility::Free);
             }
-            // A clock that was set back opens nothing.
+            // A clock that was set back does not end a window.
             prop_assert_eq!(at_offset(-offset), Eligibility::Sent(existing));
         }
 
