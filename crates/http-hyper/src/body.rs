@@ -74,11 +74,16 @@ pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Bo
     }
 }
 
-/// Refuses a body with any `Content-Encoding` (D8a); an empty value counts as none.
+/// Refuses a body with a `Content-Encoding` (D8a). `identity` alone counts as none (D73), and so does
+/// an empty value.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyError> {
-    let says_nothing = |value: &http::HeaderValue| value.as_bytes().trim_ascii().is_empty();
-    let nothing = headers.get_all(CONTENT_ENCODING).iter().all(says_nothing);
-    if nothing { Ok(()) } else { Err(BodyError::Encoded) }
+    let lines = headers.get_all(CONTENT_ENCODING).iter().map(|line| line.as_bytes().trim_ascii());
+    let mut said = lines.filter(|line| !line.is_empty());
+    match (said.next(), said.next()) {
+        (None, _) => Ok(()),
+        (Some(only), None) if only.eq_ignore_ascii_case(b"identity") => Ok(()),
+        _ => Err(BodyError::Encoded),
+    }
 }
 
 /// Reads a whole body, and nothing beyond the bound.
@@ -182,22 +187,29 @@ mod tests {
         assert!(check_declared(&headers, 1_048_577).is_ok());
     }
 
+    /// D73.
     #[test]
-    fn any_encoding_is_refused_and_an_empty_one_is_none() {
-        let with = |value: &'static [u8]| {
+    fn any_encoding_is_refused_and_identity_alone_or_an_empty_one_is_none() {
+        let with = |values: &[&'static [u8]]| {
             let mut headers = HeaderMap::new();
             headers.append(CONTENT_ENCODING, HeaderValue::from_static(""));
-            headers.append(CONTENT_ENCODING, HeaderValue::from_bytes(value).expect("a value"));
+            for value in values {
+                headers.append(CONTENT_ENCODING, HeaderValue::from_bytes(value).expect("a value"));
+            }
             check_encoding(&headers)
         };
-        assert!(
-            with(b"").is_ok() && with(b" ").is_ok() && check_encoding(&HeaderMap::new()).is_ok()
-        );
-        let refused =
-            [b"gzip".as_slice(), b"identity", b"Identity", b"identity, br", b",", b"\xff"];
-        for value in refused {
-            assert_eq!(status(with(value).expect_err("refused").into()), 415);
+        assert!(check_encoding(&HeaderMap::new()).is_ok());
+        let none: [&[u8]; 5] = [b"", b" ", b"identity", b" Identity", b"IDENTITY "];
+        for value in none {
+            assert!(with(&[value]).is_ok());
         }
+        let refused: [&[u8]; 6] =
+            [b"gzip", b"identity, br", b"identity, identity", b"identity;q=1", b",", b"\xff"];
+        for value in refused {
+            assert_eq!(status(with(&[value]).expect_err("refused").into()), 415);
+        }
+        assert!(with(&[b"identity", b"identity"]).is_err());
+        assert!(with(&[b"identity", b"gzip"]).is_err());
     }
 
     #[tokio::test]

@@ -17,6 +17,7 @@ use crate::error::ErrorResponse;
 use crate::large_body;
 use crate::logging::Who;
 use crate::options::QrPainter;
+use crate::path;
 use crate::query::QueryString;
 use crate::shared::Shared;
 
@@ -126,10 +127,10 @@ pub(crate) struct PathParts(Vec<(String, String)>);
 
 impl PathParts {
     pub(crate) fn new(params: &matchit::Params<'_, '_>) -> Self {
-        Self(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Self(params.iter().map(|(name, value)| (name.to_owned(), path::part(value))).collect())
     }
 
-    /// A part as it was sent; empty when the path has none of this name.
+    /// A part, percent-decoded; empty when the path has none of this name.
     pub(crate) fn text(&self, name: &str) -> &str {
         let part = self.0.iter().find(|(known, _)| known == name);
         part.map_or("", |(_, value)| value)

@@ -52,6 +52,7 @@ mod network;
 mod openapi;
 mod operator;
 mod options;
+mod path;
 mod peer;
 mod pipeline;
 mod pool;

@@ -29,6 +29,7 @@ pub(crate) struct Request {
     pub(crate) shared: Arc<Shared>,
     pub(crate) head: Parts,
     pub(crate) body: RequestBody,
+    pub(crate) surface: Surface,
     pub(crate) entry: Option<(&'static PathEntry, PathParts)>,
     pub(crate) who: Who,
 }
@@ -42,7 +43,7 @@ pub(crate) enum Surface {
     Open,
 }
 
-/// The surface of a path.
+/// The surface of a path, decoded.
 pub(crate) fn surface(path: &str) -> Surface {
     let under = |prefix: &str| {
         path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -60,7 +61,7 @@ pub(crate) fn surface(path: &str) -> Surface {
 
 /// Answers a request.
 pub(crate) async fn answer(mut request: Request) -> Outcome {
-    match surface(request.head.uri.path()) {
+    match request.surface {
         Surface::Public => public(&mut request).await,
         Surface::Operator => operator(&mut request).await,
         Surface::Hooks => hook(request).await,

@@ -81,8 +81,8 @@ static ROUTER: LazyLock<matchit::Router<PathEntry>> = LazyLock::new(|| {
     router
 });
 
-/// The entry of a path, with its variable parts. A path with a trailing slash is a different path
-/// (D8a).
+/// The entry of a [decoded](crate::path::DecodedPath) path, with its variable parts. A path with a
+/// trailing slash is a different path (D8a).
 pub(crate) fn find(path: &str) -> Option<(&'static PathEntry, PathParts)> {
     let found = ROUTER.at(path).ok()?;
     Some((found.value, PathParts::new(&found.params)))
@@ -99,6 +99,14 @@ mod tests {
         assert_eq!((entry.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
         assert!(find("/api/v1/contacts/abc/").is_none());
         assert!(find("/api/v1/contacts/").is_none());
+    }
+
+    /// D73.
+    #[test]
+    fn an_encoded_slash_is_a_part_of_its_segment_and_is_decoded_with_it() {
+        let (entry, parts) = find("/l/a%2Fb%25").expect("a place");
+        assert_eq!((entry.template, parts.text("code")), ("/l/{code}", "a/b%"));
+        assert!(find("/api%2Fv1/contacts").is_none());
     }
 
     #[test]

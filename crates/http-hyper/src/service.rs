@@ -19,6 +19,7 @@ use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
 use crate::logging::{self, Who};
 use crate::options::HttpOptions;
+use crate::path::DecodedPath;
 use crate::pipeline::Surface;
 use crate::shared::Shared;
 use crate::{metrics, pipeline, request_id, router};
@@ -80,13 +81,15 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let id = request_id::of(&head.headers);
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
-    let entry = router::find(head.uri.path());
-    let surface = pipeline::surface(head.uri.path());
+    let path = DecodedPath::of(head.uri.path());
+    let entry = path.whole().and_then(router::find);
+    let surface = pipeline::surface(path.text());
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 
     let reads = matches!(head.method, Method::GET | Method::HEAD);
-    let request = pipeline::Request { shared: shared.clone(), head, body, entry, who: who.clone() };
+    let request =
+        pipeline::Request { shared: shared.clone(), head, body, surface, entry, who: who.clone() };
     let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };
     let mut response = match outcome {
         Ok(answer) => answer.into_response(),
