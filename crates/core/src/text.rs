@@ -1,4 +1,7 @@
-//! Limits on text (D9): how long a native string may be and which characters it may hold.
+//! Limits on text (D9): how long a native string may be, which characters it may hold, and how line
+//! breaks are read.
+
+use std::borrow::Cow;
 
 /// Most characters of a name.
 pub const NAME: usize = 200;
@@ -16,7 +19,7 @@ pub const CUSTOM_VALUE: usize = 500;
 /// Why a text is not acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// More characters than the limit, after trimming.
+    /// More characters than the limit.
     #[error("must have at most {max} characters")]
     TooLong {
         /// The limit.
@@ -27,41 +30,62 @@ pub enum TextError {
     Control,
 }
 
-/// The trimmed text, if it has at most `max_chars` Unicode scalar values and no control character
-/// other than newline and tab (D9). An empty text is accepted: the caller decides whether it means
-/// "clear" or "missing" (R14).
+/// The text with newlines as line breaks: `\r\n` and `\r` alone are read as a newline (D9). The
+/// functions below read every text of a caller or gateway through this one.
+fn with_newlines(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Whether a text may have the character: no control character other than newline and tab (D9).
+fn is_allowed(c: char) -> bool {
+    !c.is_control() || matches!(c, '\n' | '\t')
+}
+
+fn check(text: &str, max_chars: usize) -> Result<(), TextError> {
+    if !text.chars().all(is_allowed) {
+        return Err(TextError::Control);
+    }
+    // No text has more characters than bytes, so most need no counting.
+    if text.len() > max_chars && text.chars().count() > max_chars {
+        return Err(TextError::TooLong { max: max_chars });
+    }
+    Ok(())
+}
+
+/// The trimmed text with newlines as line breaks, if it has at most `max_chars` Unicode scalar values
+/// and no control character other than newline and tab (D9). An empty text is accepted: the caller
+/// decides whether it means "clear" or "missing".
 ///
 /// # Errors
 ///
 /// [`TextError`] says which rule is broken; a control character is named before the length.
 pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
-    let trimmed = input.trim();
-    if trimmed.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return Err(TextError::Control);
-    }
-    // No text has more characters than bytes, so most need no counting.
-    if trimmed.len() > max_chars && trimmed.chars().count() > max_chars {
-        return Err(TextError::TooLong { max: max_chars });
-    }
+    let text = with_newlines(input);
+    let trimmed = text.trim();
+    check(trimmed, max_chars)?;
     Ok(trimmed.to_owned())
 }
 
-/// Checks a text that is kept as it was sent, with surrounding white space. The text must pass
-/// [`clean`]. The surrounding white space must have no control characters other than newline and
-/// tab, and must not be longer than the limit, so that the stored text is limited too.
+/// The text of a message as it is sent: not trimmed, and with newlines as line breaks. The surrounding
+/// white space counts too (D9, D34).
 ///
 /// # Errors
 ///
 /// As [`clean`].
-pub fn check(input: &str, max_chars: usize) -> Result<(), TextError> {
-    clean(input, max_chars)?;
-    if input.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return Err(TextError::Control);
-    }
-    if input.chars().count() > 2 * max_chars {
-        return Err(TextError::TooLong { max: 2 * max_chars });
-    }
-    Ok(())
+pub fn as_sent(input: &str, max_chars: usize) -> Result<String, TextError> {
+    let text = with_newlines(input);
+    check(&text, max_chars)?;
+    Ok(text.into_owned())
+}
+
+/// The text of a gateway as it is stored: with newlines as line breaks, without other control
+/// characters except tab, and cut at the limit (D9, R35).
+pub fn kept(text: &str, max_chars: usize) -> String {
+    with_newlines(text).chars().filter(|c| is_allowed(*c)).take(max_chars).collect()
 }
 
 #[cfg(test)]
@@ -83,13 +107,43 @@ mod tests {
         assert_eq!(clean(&format!("{longest}a"), NAME), Err(TextError::TooLong { max: 200 }));
     }
 
-    /// R14.
     #[test]
     fn newline_and_tab_pass_other_control_characters_do_not() {
         assert_eq!(clean("one\n\ttwo", OBSERVATION).unwrap(), "one\n\ttwo");
-        for control in ['\0', '\u{1}', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{85}', '\u{9f}'] {
-            assert_eq!(clean(&format!("a{control}b"), NAME), Err(TextError::Control));
+        for control in ['\0', '\u{1}', '\u{b}', '\u{1b}', '\u{1f}', '\u{7f}', '\u{85}', '\u{9f}'] {
+            let text = format!("a{control}b");
+            assert_eq!(clean(&text, NAME), Err(TextError::Control));
+            assert_eq!(as_sent(&text, NAME), Err(TextError::Control));
+            assert_eq!(kept(&text, NAME), "ab");
         }
+    }
+
+    /// D9.
+    #[test]
+    fn carriage_returns_are_read_as_newlines_before_anything_is_counted() {
+        for (given, read) in [
+            ("a\r\nb", "a\nb"),
+            ("a\rb", "a\nb"),
+            ("a\r\r\nb", "a\n\nb"),
+            ("a\n\rb", "a\n\nb"),
+            ("a\r\n\r\nb", "a\n\nb"),
+        ] {
+            assert_eq!(clean(given, read.len()).as_deref(), Ok(read), "{given:?}");
+            assert_eq!(as_sent(given, read.len()).as_deref(), Ok(read), "{given:?}");
+            assert_eq!(kept(given, read.len()), read, "{given:?}");
+        }
+        assert_eq!(clean("\r\na\r", NAME).unwrap(), "a");
+        assert_eq!(as_sent("\r\na\r", NAME).unwrap(), "\na\n");
+    }
+
+    /// D9.
+    #[test]
+    fn what_is_sent_is_counted_with_the_white_space_around_it() {
+        assert_eq!(as_sent("  Oi \n", 6).unwrap(), "  Oi \n");
+        assert_eq!(as_sent("  Oi \n", 5), Err(TextError::TooLong { max: 5 }));
+        let padded = format!("Oi{}", " ".repeat(2 * MESSAGE - 2));
+        assert_eq!(as_sent(&padded, MESSAGE), Err(TextError::TooLong { max: MESSAGE }));
+        assert_eq!(clean(&padded, MESSAGE).unwrap(), "Oi");
     }
 
     #[test]
@@ -104,6 +158,20 @@ mod tests {
             if let Ok(once) = clean(&input, max) {
                 prop_assert!(once.chars().count() <= max);
                 prop_assert_eq!(clean(&once, max), Ok(once));
+            }
+        }
+
+        #[test]
+        fn what_is_kept_is_acceptable(input in any::<String>(), max in 0_usize..40) {
+            let kept = kept(&input, max);
+            prop_assert_eq!(as_sent(&kept, max), Ok(kept));
+        }
+
+        #[test]
+        fn line_breaks_of_any_form_read_alike(lines in prop::collection::vec("[a-z ]{0,3}", 0..6)) {
+            let read = lines.join("\n");
+            for line_break in ["\r\n", "\r", "\n"] {
+                prop_assert_eq!(as_sent(&lines.join(line_break), 100), Ok(read.clone()));
             }
         }
     }

@@ -65,11 +65,10 @@ fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// A variable's value as it was sent, within the limits of texts (D9, R101).
+/// A variable's value as it is sent, within the limits of texts (D9, R101).
 fn variable(value: &str, name: &str) -> Result<String, DispatchError> {
-    crate::text::check(value, crate::text::MESSAGE)
-        .map_err(|error| invalid(format!("the variable {name} {error}")))?;
-    Ok(value.to_owned())
+    crate::text::as_sent(value, crate::text::MESSAGE)
+        .map_err(|error| invalid(format!("the variable {name} {error}")))
 }
 
 /// A parameter of the query.

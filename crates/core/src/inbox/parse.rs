@@ -208,7 +208,7 @@ fn long_text(value: &Value, max_chars: usize) -> Result<String, String> {
     if text.chars().count() > max_chars {
         return Err(format!("must have at most {max_chars} characters"));
     }
-    Ok(text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect())
+    Ok(text::kept(text, max_chars))
 }
 
 /// A short external text, cut to its limit.

@@ -8,7 +8,7 @@ use crate::gateway::{
 };
 use crate::groups::Group;
 use crate::messages::ProviderMessageId;
-use crate::text;
+use crate::text::{self, kept};
 
 /// The most characters of a message's content; far more than any channel allows.
 pub(super) const MAX_CONTENT: usize = 65_536;
@@ -17,15 +17,9 @@ pub(super) const MAX_URL: usize = 4_096;
 /// Most aliases of one person in one event.
 pub(super) const MAX_ALIASES: usize = 20;
 
-/// The text within a limit, without control characters other than newline and tab.
-pub(crate) fn tidied(text: &str, max_chars: usize) -> String {
-    let kept = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t'));
-    kept.take(max_chars).collect()
-}
-
-/// The same for an optional text; `None` if only white space is left.
+/// The normalized optional text; `None` if only white space is left.
 fn optional(text: Option<String>, max_chars: usize) -> Option<String> {
-    text.map(|text| tidied(&text, max_chars)).filter(|text| !text.trim().is_empty())
+    text.map(|text| kept(&text, max_chars)).filter(|text| !text.trim().is_empty())
 }
 
 fn is_name(name: &str) -> bool {
@@ -45,9 +39,11 @@ fn provider_id(id: &ProviderMessageId) -> Result<ProviderMessageId, String> {
     ProviderMessageId::parse(id.as_str()).ok_or_else(|| "the provider's id is no id".to_owned())
 }
 
-/// The group with its subject normalized.
+/// The group with its subject normalized. The subject is trimmed, because it becomes the name of the
+/// group's contact (D9).
 pub(crate) fn tidy_group(group: Group) -> Group {
-    Group { subject: group.subject.map(|subject| tidied(&subject, text::SHORT)), ..group }
+    let subject = |subject: String| kept(subject.trim(), text::NAME).trim().to_owned();
+    Group { subject: group.subject.map(subject), ..group }
 }
 
 /// The normalized event (R35).
@@ -61,7 +57,7 @@ pub(super) fn tidy(event: GatewayEvent) -> Incoming {
         GatewayEvent::Echo(reported) => GatewayEvent::Echo(message(reported)?),
         GatewayEvent::Edit { provider_id: id, content, timestamp } => GatewayEvent::Edit {
             provider_id: provider_id(&id)?,
-            content: tidied(&content, MAX_CONTENT),
+            content: kept(&content, MAX_CONTENT),
             timestamp,
         },
         GatewayEvent::Status(reported) => GatewayEvent::Status(status(reported)?),
@@ -98,7 +94,7 @@ fn message(reported: GatewayMessage) -> Result<GatewayMessage, String> {
         aliases: aliases(reported.aliases),
         participant: reported.participant.filter(|name| is_name(name)),
         push_name: optional(reported.push_name, text::SHORT).map(|name| name.trim().to_owned()),
-        content: reported.content.map(|content| tidied(&content, MAX_CONTENT)),
+        content: reported.content.map(|content| kept(&content, MAX_CONTENT)),
         media: reported.media.map(media),
         quoted: reported.quoted.filter(|id| ProviderMessageId::parse(id.as_str()).is_some()),
         quoted_content: optional(reported.quoted_content, MAX_CONTENT),
@@ -157,11 +153,11 @@ mod tests {
     #[test]
     fn a_text_that_holds_what_no_store_takes_is_kept_without_it() {
         let Ok(GatewayEvent::Message(message)) =
-            tidy(GatewayEvent::Message(reported("5511987654321", "a\u{0}b\r\nc\u{7f}")))
+            tidy(GatewayEvent::Message(reported("5511987654321", "a\u{0}b\r\nc\u{7f}\rd")))
         else {
             panic!("it is taken")
         };
-        assert_eq!(message.content.as_deref(), Some("ab\nc"));
+        assert_eq!(message.content.as_deref(), Some("ab\nc\nd"));
         assert_eq!(message.aliases, ["123@lid"]);
     }
 

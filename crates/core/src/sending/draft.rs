@@ -71,7 +71,7 @@ impl SendAddress {
 pub struct TextDraft {
     /// The recipient.
     pub to: SendAddress,
-    /// The text, as it was sent.
+    /// The text, as it was given.
     pub message: String,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
@@ -149,8 +149,7 @@ impl Form for RecipientText {
     }
 }
 
-/// A text as it was sent: neither trimmed nor changed (D34). The limits of D9 hold for the trimmed
-/// text and also for the whole text, so that the stored text is within them (R56).
+/// A text as it is sent (D9, D34).
 pub(crate) struct MessageText;
 
 impl Form for MessageText {
@@ -158,8 +157,7 @@ impl Form for MessageText {
 
     fn read(value: &Value) -> Result<String, String> {
         let message = value.as_str().ok_or("must be a string")?;
-        text::check(message, text::MESSAGE).map_err(|error| error.to_string())?;
-        Ok(message.to_owned())
+        text::as_sent(message, text::MESSAGE).map_err(|error| error.to_string())
     }
 
     #[cfg(feature = "openapi")]
@@ -253,16 +251,19 @@ mod tests {
     /// D34.
     #[test]
     fn a_text_is_kept_as_it_was_sent() {
-        let draft = parse(json!({"to": "+5511987654321", "message": "  Oi \n"})).expect("valid");
+        let draft = parse(json!({"to": "+5511987654321", "message": "  Oi \r\n"})).expect("valid");
         assert_eq!(draft.message, "  Oi \n");
     }
 
-    /// R56.
+    /// D9.
     #[test]
-    fn the_limit_of_a_text_is_4096_characters() {
-        let send = |n: usize| parse(json!({"to": "+5511987654321", "message": "ã".repeat(n)}));
-        assert!(send(4096).is_ok());
-        assert!(matches!(send(4097), Err(SendError::Invalid(_))));
+    fn the_limit_of_a_text_is_4096_characters_with_the_white_space_around_it() {
+        let send = |message: String| parse(json!({"to": "+5511987654321", "message": message}));
+        for longest in ["ã".repeat(4096), format!("{}Oi", " ".repeat(4094)), "\r\na".repeat(2048)]
+        {
+            assert!(send(longest.clone()).is_ok());
+            assert!(matches!(send(longest + " "), Err(SendError::Invalid(_))));
+        }
     }
 
     proptest! {

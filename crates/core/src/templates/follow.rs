@@ -148,13 +148,12 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
 /// The template with a body that can be stored. If the body is too long, the template is marked as
 /// one that cannot be sent.
 fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
-    let plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    let body: String = template.body.chars().filter(plain).collect();
+    let body = text::kept(&template.body, text::MESSAGE + 1);
     let needs = template.needs.bounded();
-    match text::check(&body, text::MESSAGE) {
-        Ok(()) => ProviderTemplate { body, needs, ..template },
+    match text::as_sent(&body, text::MESSAGE) {
+        Ok(body) => ProviderTemplate { body, needs, ..template },
         Err(_) => {
-            let body = body.trim().chars().take(text::MESSAGE).collect();
+            let body = text::kept(&body, text::MESSAGE);
             let needs = needs.with("a shorter text");
             ProviderTemplate { body, needs, ..template }
         }

@@ -54,7 +54,7 @@ impl Counter {
 async fn control_characters_and_overlong_values_are_refused_wherever_they_come_from() {
     let counter = Counter::with("Olá {{1}}").await;
     let long = "ã".repeat(4_097);
-    for value in ["a\0b", "a\u{1b}[31m", "a\rb", "a\u{7f}", "a\u{85}b", &long] {
+    for value in ["a\0b", "a\u{1b}[31m", "a\u{b}b", "a\u{7f}", "a\u{85}b", &long] {
         for outcome in counter.both(value).await {
             assert_eq!(code(outcome), "INVALID_PAYLOAD", "{value:?}");
         }
@@ -68,6 +68,16 @@ async fn newline_and_tab_pass() {
     for outcome in counter.both("Ana\n\tLima").await {
         outcome.unwrap();
         assert_eq!(counter.shop.messaging.newest().await["content"], "Olá Ana\n\tLima");
+    }
+}
+
+/// D9.
+#[tokio::test]
+async fn carriage_returns_are_newlines_wherever_they_come_from() {
+    let counter = Counter::with("Olá {{1}}").await;
+    for outcome in counter.both("Ana\r\nLima\rCruz").await {
+        outcome.unwrap();
+        assert_eq!(counter.shop.messaging.newest().await["content"], "Olá Ana\nLima\nCruz");
     }
 }
 

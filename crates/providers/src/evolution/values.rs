@@ -2,6 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::messages::ProviderMessageId;
+use recado_core::text;
 use serde_json::Value;
 
 use crate::shared;
@@ -15,8 +16,7 @@ const MILLIS_FROM: i64 = 100_000_000_000;
 
 /// A person's text, without characters that cannot be stored.
 pub(super) fn long(text: &str) -> String {
-    let keeps = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().filter(keeps).take(MAX_LONG).collect()
+    text::kept(text, MAX_LONG)
 }
 
 /// A name; `None` for an empty one.

@@ -108,7 +108,7 @@ pub(crate) fn digits(text: &str) -> Option<&str> {
 #[cfg(feature = "cloud-api")]
 pub(crate) fn prose(text: &str) -> String {
     const MAX: usize = 65_536;
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).take(MAX).collect()
+    recado_core::text::kept(text, MAX)
 }
 
 fn whole(value: &Value) -> Option<i64> {

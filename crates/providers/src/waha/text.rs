@@ -1,7 +1,7 @@
 //! Texts and times of the gateway, made valid for storing.
 
 use recado_core::Timestamp;
-use recado_core::text::SHORT;
+use recado_core::text::{self, SHORT};
 use serde_json::Value;
 
 /// How many characters of a message's text are kept.
@@ -17,12 +17,11 @@ pub(super) fn long(text: &str) -> Option<String> {
 
 /// A name, in one line.
 pub(super) fn short(text: &str) -> Option<String> {
-    kept(&text.trim().replace(['\n', '\t'], " "), SHORT)
+    kept(text.trim(), SHORT).map(|name| name.replace(['\n', '\t'], " "))
 }
 
 fn kept(text: &str, most: usize) -> Option<String> {
-    let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    let kept: String = text.chars().filter(allowed).take(most).collect();
+    let kept = text::kept(text, most);
     (!kept.trim().is_empty()).then_some(kept)
 }
 
