@@ -52,6 +52,15 @@ impl Timestamp {
         (Self::MIN.0..=Self::MAX.0).contains(&millis).then_some(Self(millis))
     }
 
+    /// As [`Timestamp::parse`], but what is finer than a millisecond is rounded up.
+    pub fn parse_up(text: &str) -> Option<Self> {
+        let cut = Self::parse(text)?;
+        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+        let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+        let is_finer = digits.skip(3).any(|digit| digit != b'0');
+        Some(if is_finer { Self::from_millis(cut.0 + 1) } else { cut })
+    }
+
     /// The moment `duration` later, at most [`Timestamp::MAX`].
     pub fn plus(self, duration: Duration) -> Self {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
@@ -125,6 +134,25 @@ mod tests {
     fn a_timestamp_is_written_with_milliseconds_and_z() {
         let at = Timestamp::parse("2026-11-20T14:31:36.123456-03:00").expect("valid");
         assert_eq!(at.to_string(), "2026-11-20T17:31:36.123Z");
+    }
+
+    #[test]
+    fn what_is_finer_than_a_millisecond_is_cut_off_or_rounded_up() {
+        for (text, cut, up) in [
+            ("2026-11-20T17:31:36.1230Z", ".123", ".123"),
+            ("2026-11-20T17:31:36.1230001Z", ".123", ".124"),
+            ("2026-11-20T14:31:36.1230000000000001-03:00", ".123", ".124"),
+            ("2026-11-20T17:31:36.12Z", ".120", ".120"),
+            ("2026-11-20T17:31:35.9999Z", "5.999", "6.000"),
+            ("1969-12-31T23:59:59.9999Z", "9.999", "0.000"),
+        ] {
+            let read = |at: Option<Timestamp>| at.expect("valid").to_string();
+            assert!(read(Timestamp::parse(text)).ends_with(&format!("{cut}Z")), "{text}");
+            assert!(read(Timestamp::parse_up(text)).ends_with(&format!("{up}Z")), "{text}");
+        }
+        let last = Timestamp::parse_up("9999-12-31T23:59:59.9999Z");
+        assert_eq!(last, Some(Timestamp::MAX));
+        assert_eq!(Timestamp::parse_up("2026-11-20"), None);
     }
 
     #[test]

@@ -122,39 +122,38 @@ impl Params {
 }
 
 /// The earliest `created_at` that a listing holds: the parameter `from`, a timestamp, or a date
-/// that stands for its first millisecond in UTC (D29).
+/// that stands for its first millisecond in UTC. A fraction finer than a millisecond is rounded up, so
+/// that nothing earlier is listed (D29).
 ///
 /// # Errors
 ///
 /// When it is neither.
 pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
-    bound(params, "from", "T00:00:00.000Z")
+    bound(params, "from", "T00:00:00.000Z", Timestamp::parse_up)
 }
 
 /// The latest `created_at` that a listing holds: the parameter `to`, a timestamp, or a date that
-/// stands for its last millisecond in UTC (D29). It may be before `from`; then nothing matches.
+/// stands for its last millisecond in UTC. A fraction finer than a millisecond is rounded down (D29).
+/// It may be before `from`; then nothing matches.
 ///
 /// # Errors
 ///
 /// When it is neither.
 pub fn to_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
-    bound(params, "to", "T23:59:59.999Z")
+    bound(params, "to", "T23:59:59.999Z", Timestamp::parse)
 }
 
 fn bound(
     params: &Params,
     name: &str,
     time_of_date: &str,
+    parse: fn(&str) -> Option<Timestamp>,
 ) -> Result<Option<Timestamp>, InvalidParameter> {
     params.read(name, "a timestamp such as 2026-11-20T17:31:36.123Z, or a date", |text| {
         // A `+` that was not percent-encoded arrives as a space.
         let text = text.replace(' ', "+");
         let is_date = text.len() == 10;
-        Timestamp::parse(&if is_date {
-            format!("{text}{time_of_date}")
-        } else {
-            with_whole_offset(text)
-        })
+        parse(&if is_date { format!("{text}{time_of_date}") } else { with_whole_offset(text) })
     })
 }
 
@@ -210,6 +209,21 @@ mod tests {
             ("2026-11-20T14:31:36.5-03", "2026-11-20T17:31:36.500Z"),
         ] {
             assert_eq!(bounds(value), [Some(at.to_owned()), Some(at.to_owned())], "{value}");
+        }
+    }
+
+    /// D29.
+    #[test]
+    fn a_fraction_finer_than_a_millisecond_is_rounded_up_in_from_and_down_in_to() {
+        for (value, from, to) in [
+            ("2026-11-20T17:31:36.1230001Z", "36.124Z", "36.123Z"),
+            ("2026-11-20T17:31:36.1230000Z", "36.123Z", "36.123Z"),
+            ("2026-11-20T14:31:35.999999999999-03", "36.000Z", "35.999Z"),
+            ("2026-11-20T23:01:36.00001 0530", "36.001Z", "36.000Z"),
+        ] {
+            let [read_from, read_to] = bounds(value).map(Option::unwrap);
+            assert!(read_from.ends_with(from), "{value}: {read_from}");
+            assert!(read_to.ends_with(to), "{value}: {read_to}");
         }
     }
 
