@@ -87,8 +87,10 @@ pub enum RateKey {
     Calls(KeyId),
     /// The export calls of a key.
     Exports(KeyId),
-    /// Calls of inbound endpoints by one client (D13).
+    /// Calls by one client of inbound endpoints that ask for a secret, and of unknown ones (D13).
     InboundClient(ClientNet),
+    /// Calls of public inbound endpoints by one client (D13).
+    PublicInboundClient(ClientNet),
     /// Calls of one inbound endpoint.
     Endpoint(InboundEndpointId),
     /// Calls of template dispatch by one client (D13).
@@ -105,6 +107,7 @@ impl std::fmt::Display for RateKey {
             Self::Calls(key) => write!(f, "calls:{key}"),
             Self::Exports(key) => write!(f, "exports:{key}"),
             Self::InboundClient(client) => write!(f, "inbound-client:{client}"),
+            Self::PublicInboundClient(client) => write!(f, "inbound-public-client:{client}"),
             Self::Endpoint(endpoint) => write!(f, "endpoint:{endpoint}"),
             Self::DispatchClient(client) => write!(f, "dispatch-client:{client}"),
             Self::Token(template) => write!(f, "token:{template}"),

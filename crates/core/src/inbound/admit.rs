@@ -14,12 +14,20 @@ pub struct InboundRates {
     pub per_client: u32,
 }
 
-/// The rate limits of an authentication mode; an unknown slug has those of `secret_required` (8,
-/// D13).
+/// The rate limits of an authentication mode (8).
 pub const fn rates(mode: AuthMode) -> InboundRates {
     match mode {
         AuthMode::SecretRequired => InboundRates { per_endpoint: 60, per_client: 10 },
         AuthMode::Public => InboundRates { per_endpoint: 30, per_client: 5 },
+    }
+}
+
+/// The counter of a client's calls in an authentication mode. Each mode has a counter of its own, so
+/// that calls of one do not use up the allowance of the other (D13).
+const fn client_key(mode: AuthMode, client: ClientNet) -> RateKey {
+    match mode {
+        AuthMode::SecretRequired => RateKey::InboundClient(client),
+        AuthMode::Public => RateKey::PublicInboundClient(client),
     }
 }
 
@@ -75,11 +83,12 @@ impl Inbound<'_> {
             Some(slug) => self.app.store().endpoint_by_slug(&slug).await?,
             None => None,
         };
+        // D13: an unknown slug has the limits of `secret_required`.
         let mode = found.as_ref().map_or(AuthMode::SecretRequired, |(known, _)| known.auth_mode);
         let rates = rates(mode);
         let permitted = permitted(found, secrets);
         let mut checks = vec![RateCheck {
-            key: RateKey::InboundClient(client),
+            key: client_key(mode, client),
             allowance: Gcra::per_minute(rates.per_client),
         }];
         if let Ok(admitted) = &permitted {

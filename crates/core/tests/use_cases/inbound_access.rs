@@ -102,26 +102,31 @@ async fn a_client_gets_ten_calls_a_minute_or_five_of_public_endpoints_and_then_4
             let app = shop.apps()[n as usize % 2];
             assert_eq!(call(app, slug, client, &[SECRET]).await, passed, "{slug} {n}");
         }
-        for slug in ["site", "open", "none"] {
-            assert_eq!(call(shop.app(), slug, client, &[SECRET]).await, "RATE_LIMITED", "{slug}");
-        }
+        assert_eq!(call(shop.app(), slug, client, &[SECRET]).await, "RATE_LIMITED", "{slug}");
     }
 }
 
+/// D13.
 #[tokio::test]
-async fn calls_of_both_tiers_count_together() {
+async fn each_tier_counts_a_client_for_itself_and_an_unknown_slug_counts_as_secret() {
     let shop = Shop::new().await;
     endpoint(&shop, "site", json!({})).await;
-    endpoint(&shop, "open", json!({ "auth_mode": "public" })).await;
-    for _ in 0..4 {
+    for slug in ["open", "wide"] {
+        endpoint(&shop, slug, json!({ "auth_mode": "public" })).await;
+    }
+    for _ in 0..5 {
         assert_eq!(call(shop.app(), "open", client(1), &[]).await, "OK");
     }
-    // Four of five fifths are used: two of ten tenths are left.
-    for _ in 0..2 {
-        assert_eq!(call(shop.app(), "site", client(1), &[SECRET]).await, "OK");
+    for slug in ["open", "wide"] {
+        assert_eq!(call(shop.app(), slug, client(1), &[]).await, "RATE_LIMITED");
     }
-    assert_eq!(call(shop.app(), "site", client(1), &[SECRET]).await, "RATE_LIMITED");
-    assert_eq!(call(shop.app(), "open", client(1), &[]).await, "RATE_LIMITED");
+    for _ in 0..5 {
+        assert_eq!(call(shop.app(), "site", client(1), &[SECRET]).await, "OK");
+        assert_eq!(call(shop.app(), "none", client(1), &[]).await, "ENDPOINT_NOT_FOUND");
+    }
+    for slug in ["site", "none"] {
+        assert_eq!(call(shop.app(), slug, client(1), &[SECRET]).await, "RATE_LIMITED");
+    }
 }
 
 #[tokio::test]

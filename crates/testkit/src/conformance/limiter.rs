@@ -200,7 +200,13 @@ pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHa
     let clients = clients.map(|address| ClientNet::of(address.parse().expect("an address")));
     let mut keys: Vec<RateKey> = clients
         .iter()
-        .flat_map(|client| [RateKey::InboundClient(*client), RateKey::DispatchClient(*client)])
+        .flat_map(|client| {
+            [
+                RateKey::InboundClient(*client),
+                RateKey::PublicInboundClient(*client),
+                RateKey::DispatchClient(*client),
+            ]
+        })
         .collect();
     for uuid in [Uuid::nil(), Uuid::from_u128(1), Uuid::max()] {
         keys.extend([
