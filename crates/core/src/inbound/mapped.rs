@@ -39,16 +39,24 @@ pub struct Mapped {
     pub email: Option<Email>,
     /// The date of birth.
     pub birthday: Option<Birthday>,
+    /// The observation.
+    pub observation: Option<String>,
     /// The taxpayer number.
     pub cpf: Option<Cpf>,
+    /// The identity card.
+    pub rg: Option<String>,
+    /// The gender.
+    pub genero: Option<String>,
+    /// The marital status.
+    pub estado_civil: Option<String>,
+    /// The profession.
+    pub profissao: Option<String>,
     /// The city.
     pub city: Option<String>,
     /// The state.
     pub state: Option<String>,
     /// The postal code.
     pub postal_code: Option<PostalCode>,
-    /// The observation.
-    pub observation: Option<String>,
     /// The number of the organization.
     pub cnpj: Option<Cnpj>,
     /// Values of custom fields by slug.
@@ -157,11 +165,15 @@ impl Mapped {
             name: values.text(NAME_KEYS[0], text::NAME),
             email: values.read("email", Email::parse),
             birthday: values.read("birthday", Birthday::parse),
+            observation: values.text("observation", text::OBSERVATION),
             cpf: values.read("cpf", Cpf::parse),
+            rg: values.text("rg", text::SHORT),
+            genero: values.text("genero", text::SHORT),
+            estado_civil: values.text("estado_civil", text::SHORT),
+            profissao: values.text("profissao", text::SHORT),
             city: values.text("city", text::SHORT),
             state: values.text("state", text::SHORT),
             postal_code: values.read("postal_code", PostalCode::parse),
-            observation: values.text("observation", text::OBSERVATION),
             cnpj: values.read("cnpj", Cnpj::parse),
             custom: BTreeMap::new(),
             warnings: Vec::new(),
@@ -184,6 +196,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
+    use super::super::mapping::NATIVE_KEYS;
     use super::*;
 
     fn mapping(entries: Value) -> VariableMapping {
@@ -251,21 +264,52 @@ mod tests {
         assert_eq!(mapped(json!({"phone": "$.p"}), json!([])), Err(MappingError::NoPhone));
     }
 
+    /// D46: the fields that a caller of the API may write (4.3) are native here too.
+    #[test]
+    fn every_native_field_of_a_new_contact_is_native_in_a_mapping() {
+        let entries: serde_json::Map<String, Value> =
+            NATIVE_KEYS.iter().map(|key| ((*key).to_owned(), json!(format!("$.{key}")))).collect();
+        let mut entries = Value::Object(entries);
+        entries["phone"] = json!("$.phone");
+        let body = json!({
+            "phone": "+5511987654321", "email": "a@b.co", "birthday": "1990-02-28",
+            "observation": "um\r\ndois", "cpf": "529.982.247-25", "rg": "1", "genero": "f",
+            "estado_civil": "s", "profissao": "p", "city": "c", "state": "SP",
+            "postal_code": "01310-100", "cnpj": "19.131.243/0001-97",
+        });
+        let mapped = mapped(entries, body).expect("mapped");
+        assert_eq!((&mapped.custom, &mapped.warnings), (&BTreeMap::new(), &vec![]));
+        let texts = [
+            &mapped.observation,
+            &mapped.rg,
+            &mapped.genero,
+            &mapped.estado_civil,
+            &mapped.profissao,
+            &mapped.city,
+            &mapped.state,
+        ];
+        let texts: Vec<&str> =
+            texts.into_iter().map(|text| text.as_deref().expect("said")).collect();
+        assert_eq!(texts, ["um\ndois", "1", "f", "s", "p", "c", "SP"]);
+        assert!(mapped.email.is_some() && mapped.birthday.is_some() && mapped.cpf.is_some());
+        assert!(mapped.postal_code.is_some() && mapped.cnpj.is_some());
+    }
+
     /// D47, 4.9.4.
     #[test]
     fn what_is_not_valid_is_skipped_and_named() {
         let entries = json!({
             "phone": "$.p", "email": "$.e", "cpf": "$.c", "birthday": "$.b", "city": "$.l",
-            "plan": "$.l"
+            "plan": "$.l", "rg": "$.l", "profissao": "$.x"
         });
         let body = json!({
             "p": "+5511987654321", "e": "not an address", "c": "111", "b": "soon",
-            "l": "x".repeat(501)
+            "l": "x".repeat(501), "x": "a\u{0}b"
         });
         let mapped = mapped(entries, body).expect("mapped");
         let fields: Vec<&str> =
             mapped.warnings.iter().map(|warning| warning.field.as_ref()).collect();
-        assert_eq!(fields, ["email", "birthday", "cpf", "city", "plan"]);
+        assert_eq!(fields, ["email", "birthday", "cpf", "rg", "profissao", "city", "plan"]);
         assert!(mapped.warnings.iter().all(|warning| warning.code == "INVALID_FIELD"));
         assert_eq!((mapped.email, mapped.cpf, mapped.city), (None, None, None));
         assert!(mapped.custom.is_empty());
@@ -276,7 +320,8 @@ mod tests {
         fn no_text_in_a_body_makes_it_panic(text in any::<String>()) {
             let entries = json!({
                 "phone": "$.p", "name": "$.t", "email": "$.t", "birthday": "$.t", "cpf": "$.t",
-                "city": "$.t", "postal_code": "$.t", "observation": "$.t", "cnpj": "$.t", "x": "$.t"
+                "city": "$.t", "postal_code": "$.t", "observation": "$.t", "cnpj": "$.t",
+                "rg": "$.t", "x": "$.t"
             });
             let _ = mapped(entries, json!({"p": "+5511987654321", "t": text}));
         }

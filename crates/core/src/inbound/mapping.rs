@@ -15,9 +15,21 @@ pub const MAX_KEYS: usize = 100;
 pub(super) const NAME_KEYS: [&str; 2] = ["first_name", "name"];
 /// The keys that name the phone, the canonical one first (4.9).
 pub(super) const PHONE_KEYS: [&str; 2] = ["phone_number", "phone"];
-/// The keys of native fields; every other key is the slug of a custom field (D46).
-pub(super) const NATIVE_KEYS: [&str; 8] =
-    ["email", "birthday", "cpf", "city", "state", "postal_code", "observation", "cnpj"];
+/// The keys of native fields, those of 4.3; every other key is the slug of a custom field (D46).
+pub(super) const NATIVE_KEYS: [&str; 12] = [
+    "email",
+    "birthday",
+    "observation",
+    "cpf",
+    "rg",
+    "genero",
+    "estado_civil",
+    "profissao",
+    "city",
+    "state",
+    "postal_code",
+    "cnpj",
+];
 
 /// JSONPath expressions by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -126,6 +126,10 @@ impl UpsertContact {
         over(&mapped.observation, &mut contact.observation);
         over(&mapped.birthday, &mut contact.profile.birthday);
         over(&mapped.cpf, &mut contact.profile.cpf);
+        over(&mapped.rg, &mut contact.profile.rg);
+        over(&mapped.genero, &mut contact.profile.genero);
+        over(&mapped.estado_civil, &mut contact.profile.estado_civil);
+        over(&mapped.profissao, &mut contact.profile.profissao);
         over(&mapped.city, &mut contact.address.city);
         over(&mapped.state, &mut contact.address.state);
         over(&mapped.postal_code, &mut contact.address.postal_code);
