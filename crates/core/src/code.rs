@@ -168,4 +168,6 @@ codes! {
     CampaignRunning = "CAMPAIGN_RUNNING": Conflict,
     /// A phone is paired with the connection already.
     AlreadyPaired = "ALREADY_PAIRED": Conflict,
+    /// The service's AI is off or paused for the contact.
+    AiDisabled = "AI_DISABLED": Forbidden,
 }

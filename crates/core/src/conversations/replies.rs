@@ -62,10 +62,10 @@ impl Conversations<'_> {
         self.send(Order { connection, category, ..order }).await
     }
 
-    /// Sends the bubbles of one turn of the service's AI, one after the other, under the rules of
-    /// free text. The debit of the turn is booked with the first one that the provider accepts. The
-    /// first one that it does not accept ends the turn. Returns the messages that were stored
-    /// (R24).
+    /// Sends the bubbles of one turn of the service's AI, one after the other. Each is refused while
+    /// that AI is off or paused for the contact (D42). The debit of the turn is booked with the first
+    /// one that the provider accepts. The first one that it does not accept ends the turn. Returns the
+    /// messages that were stored (R24).
     ///
     /// # Errors
     ///
@@ -100,6 +100,7 @@ impl Conversations<'_> {
         for text in draft.messages {
             let order = Order {
                 sender: SenderType::Ai,
+                rules: SendRules::SERVICE_AI,
                 turn: Some(turn),
                 ..Order::text(company, SendTarget::Contact(contact), None, text)
             };

@@ -128,6 +128,12 @@ impl ConversationState {
         self
     }
 
+    /// Whether the service's AI answers the contact: it is on, and no pause of it lies ahead. The
+    /// external AI says nothing about it (D42).
+    pub fn service_ai_answers(&self, now: Timestamp) -> bool {
+        self.is_ai_enabled && self.ai_paused_until.is_none_or(|until| until <= now)
+    }
+
     /// Whether `act` makes a block that has to be announced (3.4: once per block, D43): a request
     /// while there is none, or a backfill that this block has not had yet.
     pub const fn announces_opt_out(&self, act: &Act) -> bool {
@@ -370,6 +376,23 @@ mod tests {
         let backfilled = blocked.after(act);
         assert_eq!(backfilled.opted_out_at, Some(at(1)));
         assert!(!backfilled.announces_opt_out(&act));
+    }
+
+    /// D42.
+    #[test]
+    fn the_services_ai_goes_by_its_own_flags_and_the_clock() {
+        let paused = fresh().after(Act::AiPaused { until: at(10) });
+        for (now, answers) in [(0, false), (9, false), (10, true), (11, true)] {
+            assert_eq!(paused.service_ai_answers(at(now)), answers, "{now}");
+        }
+        assert!(!paused.external_ai_enabled, "which it does not go by");
+        assert!(paused.after(Act::AiResumed).service_ai_answers(at(0)));
+        for (mode, answers) in
+            [(AiMode::Service, true), (AiMode::External, false), (AiMode::Off, false)]
+        {
+            let state = fresh().after(Act::AiModePicked(mode));
+            assert_eq!(state.service_ai_answers(at(0)), answers, "{mode:?}");
+        }
     }
 
     /// R22.

@@ -70,6 +70,10 @@ pub enum SendError {
     /// An operator took over; only re-enabling the external AI in the inbox lifts it.
     #[error("the external AI is off for the contact")]
     ExternalAiDisabled,
+    /// The service's AI is off or paused for the contact; switch it on, or wait for the end of the
+    /// pause.
+    #[error("the service's AI is off or paused for the contact")]
+    AiDisabled,
     /// No connection can be used for a contact; connect one, or name one.
     #[error(transparent)]
     ConnectionRequired(#[from] NoConnection),
@@ -193,6 +197,7 @@ impl Rejection for SendError {
             Self::OptedOut => Code::ContactOptedOut,
             Self::Blocked => Code::ContactBlocked,
             Self::ExternalAiDisabled => Code::ExternalAiDisabled,
+            Self::AiDisabled => Code::AiDisabled,
             Self::ConnectionRequired(_) | Self::GroupConnectionRequired(_) => {
                 Code::ConnectionRequired
             }

@@ -119,21 +119,6 @@ impl Intent<'_> {
         }
     }
 
-    /// The first reason not to send to a contact in this state, in the order of D33.
-    fn check_state(&self, contact: &Contact) -> Result<(), SendError> {
-        let rules = self.order.rules;
-        if rules.heeds_opt_out && contact.opted_out_at.is_some() {
-            return Err(SendError::OptedOut);
-        }
-        if contact.is_blocked {
-            return Err(SendError::Blocked);
-        }
-        if rules.heeds_external_ai && !contact.external_ai_enabled {
-            return Err(SendError::ExternalAiDisabled);
-        }
-        Ok(())
-    }
-
     /// The connection, and the group if it goes to one.
     fn route<'f>(
         &self,
@@ -327,7 +312,7 @@ impl UseCase for Intent<'_> {
             if self.order.is_template() && found.contact.is_group {
                 return Err(SendError::IsGroup);
             }
-            self.check_state(&found.contact)?;
+            self.order.rules.check(&found.contact, now)?;
         }
         self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;
         let connection = self.route(&facts, group.as_ref(), found)?;

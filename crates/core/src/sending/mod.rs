@@ -33,7 +33,7 @@ pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use handle::Sending;
 pub(crate) use leftovers::Unrecorded;
-pub use order::{Delivered, Order, SendRules, SendTarget, TurnDebit};
+pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::Claim;
+use super::{Claim, SendError};
+use crate::Timestamp;
 use crate::connections::{Capability, Connection, ConnectionKind};
-use crate::contacts::Phone;
-use crate::conversations::Act;
+use crate::contacts::{Contact, Phone};
+use crate::conversations::{Act, ConversationState};
 use crate::gateway::{Content, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
@@ -27,22 +28,58 @@ pub enum SendTarget {
     Contact(ContactId),
 }
 
+/// Whose automation a message is, which the flags of a contact may forbid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Automation {
+    /// Nobody's: a person wrote it, or it is an approved template.
+    None,
+    /// The customer's, which goes by `external_ai_enabled` (4.8.3).
+    External,
+    /// The service's own AI, which goes by `is_ai_enabled` and `ai_paused_until` (D42).
+    Service,
+}
+
 /// Which states of a contact forbid a message. A blocked contact never gets one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRules {
     /// Whether a contact that opted out gets none.
     pub heeds_opt_out: bool,
-    /// Whether a contact whose external AI is off gets none.
-    pub heeds_external_ai: bool,
+    /// Whose automation it is.
+    pub automation: Automation,
 }
 
 impl SendRules {
     /// Of free text that software sends (4.8.3).
-    pub const FREE_TEXT: Self = Self { heeds_opt_out: true, heeds_external_ai: true };
+    pub const FREE_TEXT: Self = Self { heeds_opt_out: true, automation: Automation::External };
     /// Of templates that software sends (4.8.3).
-    pub const TEMPLATE: Self = Self { heeds_opt_out: true, heeds_external_ai: false };
+    pub const TEMPLATE: Self = Self { heeds_opt_out: true, automation: Automation::None };
+    /// Of what the service's AI writes (D42).
+    pub const SERVICE_AI: Self = Self { heeds_opt_out: true, automation: Automation::Service };
     /// Of what a person of the company writes (D42, R23).
-    pub const AGENT: Self = Self { heeds_opt_out: false, heeds_external_ai: false };
+    pub const AGENT: Self = Self { heeds_opt_out: false, automation: Automation::None };
+
+    /// What forbids a message to a contact in this state, in the order of D33.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::OptedOut`], [`SendError::Blocked`], [`SendError::ExternalAiDisabled`] or
+    /// [`SendError::AiDisabled`].
+    pub fn check(self, contact: &Contact, now: Timestamp) -> Result<(), SendError> {
+        if self.heeds_opt_out && contact.opted_out_at.is_some() {
+            return Err(SendError::OptedOut);
+        }
+        if contact.is_blocked {
+            return Err(SendError::Blocked);
+        }
+        let state = ConversationState::of(contact);
+        match self.automation {
+            Automation::External if !state.external_ai_enabled => {
+                Err(SendError::ExternalAiDisabled)
+            }
+            Automation::Service if !state.service_ai_answers(now) => Err(SendError::AiDisabled),
+            Automation::None | Automation::External | Automation::Service => Ok(()),
+        }
+    }
 }
 
 /// The debit of an AI turn, booked with the first of its bubbles that is accepted.

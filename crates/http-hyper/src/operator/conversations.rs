@@ -71,7 +71,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 )
                 .answers::<ContactWithMessages>()
                 .refuses(Code::ContactOptedOut)
-                .refuses(Code::ExternalAiDisabled)
+                .refuses(Code::AiDisabled)
         },
     )
     .json(),
