@@ -146,7 +146,7 @@ impl<F: Form> BodyField for Unread<F> {
     const NULLABLE: bool = true;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<()> {
-        input.ignore(&[name]);
+        input.ignore([name]);
         Some(())
     }
 

@@ -114,7 +114,7 @@ impl<'a> Input<'a> {
     }
 
     /// Marks fields that are accepted and ignored.
-    pub fn ignore(&mut self, names: &[&'a str]) {
+    pub fn ignore(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.known.extend(names);
     }
 

@@ -78,11 +78,41 @@ fn new_records_write_the_authority_as_a_code_with_the_text_behind_it() {
         (json!({ "authority": "chefe", "authority_raw": "é o chefe" }), ("unknown", "é o chefe")),
         (json!({ "authority_raw": "é a sócia" }), ("unknown", "é a sócia")),
         (json!({ "authority_raw": "user" }), ("user", "user")),
-        (json!({ "need": "bolo" }), ("", "")),
+        (json!({ "authority": "", "authority_raw": "é a sócia" }), ("unknown", "é a sócia")),
     ] {
         let memory = sent(bant.clone());
         assert_eq!(authority(&memory), (expected.0, Some(expected.1)), "{bant}");
     }
+}
+
+/// D45.
+#[test]
+fn a_record_without_a_word_about_authority_has_the_code_unknown_and_no_text() {
+    let silences = [
+        json!({}),
+        json!({ "bant": null }),
+        json!({ "bant": {} }),
+        json!({ "bant": { "need": "bolo" } }),
+        json!({ "bant": { "authority": null, "authority_raw": "" } }),
+        json!({ "bant": { "authority": " " } }),
+    ];
+    for sent in silences {
+        assert_eq!(authority(&merged(None, sent.clone())), ("unknown", None), "{sent}");
+        assert_eq!(authority(&put(sent.clone())), ("unknown", None), "PUT {sent}");
+    }
+    let silent = merged(None, json!({}));
+    for (said, expected) in [
+        (json!({ "authority": "influencer" }), ("influencer", "influencer")),
+        (json!({ "authority_raw": "decision_maker" }), ("decision_maker", "decision_maker")),
+        (json!({ "authority_raw": "é a dona" }), ("unknown", "é a dona")),
+    ] {
+        let memory = merged(Some(&silent), json!({ "bant": said }));
+        assert_eq!(authority(&memory), (expected.0, Some(expected.1)), "{said}");
+    }
+    assert_eq!(
+        authority(&put(json!({ "bant": { "authority_raw": "User" } }))),
+        ("user", Some("User"))
+    );
 }
 
 /// R43.
@@ -95,13 +125,14 @@ fn the_authority_is_merged_key_by_key() {
         (json!({ "authority": "influencer" }), ("influencer", "a esposa")),
         (json!({ "authority": "decision_maker" }), ("decision_maker", "decision_maker")),
         (json!({ "authority": "o dono" }), ("unknown", "o dono")),
-        (json!({ "authority": "" }), ("", "")),
         (json!({ "authority_raw": "" }), ("influencer", "")),
         (json!({ "budget": "R$ 1" }), ("influencer", "a esposa")),
     ] {
         let memory = merged(Some(&known), json!({ "bant": bant }));
         assert_eq!(authority(&memory), (expected.0, Some(expected.1)), "{bant}");
     }
+    let cleared = merged(Some(&known), json!({ "bant": { "authority": "" } }));
+    assert_eq!(authority(&cleared), ("unknown", None));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Birthday, Cpf, Email, Phone, PostalCode, Region};
 use crate::body::{BodyField, Clearable, Optional, Required, as_form, body};
+use crate::custom_fields::is_slug;
 use crate::form::{Form, Name, Observation, Short};
 use crate::ids::{CustomFieldId, ListId};
 use crate::input::{Given, Input};
@@ -14,6 +15,8 @@ use crate::openapi::{self, Property};
 use crate::organizations::Cnpj;
 use crate::text;
 
+/// Why a key of `custom_fields` is wrong that is no id.
+pub(super) const NO_FIELD_ID: &str = "has keys that are no field ids";
 /// The most lists one body may name.
 const MAX_LISTS: usize = 1000;
 
@@ -97,7 +100,17 @@ pub(super) fn region(input: &Input<'_>) -> Region {
     Region::parse(input.region()).unwrap_or_default()
 }
 
-/// Values of custom fields by definition; each invalid one is named (4.3).
+/// A value of a custom field that is given by slug, as the list form shows it; `None` for any other
+/// entry (2.1, D23).
+pub(super) fn read_listed(key: &str, value: &Value) -> Option<String> {
+    if CustomFieldId::parse(key).is_some() || !is_slug(key) {
+        return None;
+    }
+    text::clean(value.as_str()?, text::CUSTOM_VALUE).ok()
+}
+
+/// Values of custom fields by definition; each invalid one is named (4.3). A PATCH, in which null is
+/// invalid, may also have values by slug, which are read separately.
 pub(crate) struct CustomValues<const NULLABLE: bool>;
 
 impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
@@ -114,7 +127,9 @@ impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
         let mut values = BTreeMap::new();
         for (key, value) in entries {
             let Some(id) = CustomFieldId::parse(key) else {
-                input.problems().add_custom_field(key.clone(), "has keys that are no field ids");
+                if NULLABLE || read_listed(key, value).is_none() {
+                    input.problems().add_custom_field(key.clone(), NO_FIELD_ID);
+                }
                 continue;
             };
             match value.as_str().map(|value| text::clean(value, text::CUSTOM_VALUE)) {
@@ -218,8 +233,7 @@ impl NewContact {
 }
 
 body! {
-    /// What changes of a contact. The whole detail form may be sent back: its read-only fields are
-    /// ignored.
+    /// What changes of a contact. Any form may be sent back whole: its read-only fields are ignored.
     pub struct ContactPatch as "UpdateContact" partial {
         /// `null` or the empty string clears a native field.
         name: Given<String> = Clearable<Name>,
@@ -240,7 +254,8 @@ body! {
         phone: Option<String> = SamePhone,
         /// Only the identifier the contact has.
         identifier: Option<String> = SameIdentifier,
-        /// Merged value by value; an empty one removes the value.
+        /// Merged value by value; an empty one removes the value. By slug, as the list form has them,
+        /// only the values that are stored.
         custom_fields: BTreeMap<CustomFieldId, String> = CustomValues<false>,
         /// Lists to add the contact to; it stays in the others.
         lists as "list_ids": Vec<ListId> = ListIds<false>,

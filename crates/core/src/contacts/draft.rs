@@ -3,6 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::body::read_listed;
+use super::shown::{detail_keys, shown_keys};
 use super::{
     Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact,
     OrganizationKey, Phone, PostalCode, Region,
@@ -12,42 +16,6 @@ use crate::ids::{CustomFieldId, ListId};
 use crate::input::{Given, Input};
 use crate::organizations::Cnpj;
 use crate::problems::Problems;
-
-/// Keys of the detail form that cannot be written: accepted and ignored, so that a contact that was
-/// read can be sent back whole (4.4.4, D8, D23). Any other key that cannot be written is refused
-/// (4.4.6, R1).
-const READ_ONLY: &[&str] = &[
-    "id",
-    "display_name",
-    "wa_profile_name",
-    "wa_push_name",
-    "source_platform",
-    "inbox_status",
-    "priority",
-    "crm_status",
-    "is_ai_enabled",
-    "is_archived",
-    "is_pinned",
-    "is_muted",
-    "is_blocked",
-    "first_message_at",
-    "last_message_at",
-    "last_inbound_at",
-    "last_read_at",
-    "last_closed_at",
-    "last_close_reason_id",
-    "pipeline_stage_id",
-    "assigned_to_member_id",
-    "last_connection_id",
-    "created_at",
-    "updated_at",
-    "pipeline_stage",
-    "tags",
-    "assigned_to",
-    "connections",
-    "lead_memory",
-    "shared_email",
-];
 
 /// The fields of a contact in a body. All its problems are collected, so that the answer can name
 /// them together with the problems that only the database shows (D8).
@@ -74,6 +42,9 @@ pub struct ContactDraft {
     pub(crate) cnpj: Option<Cnpj>,
     /// Values by definition; an empty one removes (D23).
     pub(crate) custom_fields: BTreeMap<CustomFieldId, String>,
+    /// Values of a PATCH by slug, as the list form shows them: compared with the record, never
+    /// written (D23).
+    pub(crate) listed_fields: BTreeMap<String, String>,
     pub(crate) lists: Vec<ListId>,
     pub(crate) problems: Problems,
 }
@@ -99,6 +70,7 @@ macro_rules! draft {
             postal_code: $body.postal_code,
             cnpj: $body.cnpj,
             custom_fields: $body.custom_fields,
+            listed_fields: BTreeMap::new(),
             lists: $body.lists,
             problems: Problems::new(),
         }
@@ -118,27 +90,36 @@ impl From<ContactPatch> for ContactDraft {
     }
 }
 
+/// The values of custom fields that are given by slug (2.1).
+fn listed_values(fields: &Value) -> BTreeMap<String, String> {
+    let entries = fields.as_object().into_iter().flatten();
+    let listed = entries.filter_map(|(key, value)| Some((key.clone(), read_listed(key, value)?)));
+    listed.collect()
+}
+
 impl ContactDraft {
     /// Reads the body of a POST: `phone` is required, `null` and the empty string count as absent
-    /// (R8). Never fails: problems are kept, and the use case answers them.
+    /// (R8). Read-only keys of the detail form are ignored (D8), other keys are refused (R1). Never
+    /// fails: problems are kept, and the use case answers them.
     pub fn of_new(body: impl IntoBody<NewContact>, region: &Region) -> Self {
         let body = body.into_map();
         let mut input = Input::new(&body).in_region(region.as_str());
-        input.ignore(READ_ONLY);
-        input.ignore(&["identifier"]);
+        input.ignore(detail_keys());
         let draft = Self::from(NewContact::fields(&mut input));
         Self { problems: input.finish(), ..draft }
     }
 
     /// Reads the body of a PATCH, in which `null` and the empty string clear, as
-    /// [`ContactDraft::of_new`] does.
+    /// [`ContactDraft::of_new`] does. Any form of a contact that was read can be sent back whole
+    /// (4.4.4, D23).
     pub fn of_patch(body: impl IntoBody<ContactPatch>, region: &Region) -> Self {
         let body = body.into_map();
         let mut input = Input::new(&body).in_region(region.as_str());
-        input.ignore(READ_ONLY);
+        input.ignore(shown_keys());
         let draft = Self::from(ContactPatch::fields(&mut input));
         let phone = draft.sent_phone.as_deref().and_then(|sent| Phone::parse(sent, region).ok());
-        Self { phone, problems: input.finish(), ..draft }
+        let listed_fields = body.get("custom_fields").map(listed_values).unwrap_or_default();
+        Self { phone, listed_fields, problems: input.finish(), ..draft }
     }
 
     /// The records needed to decide on this body.
@@ -148,6 +129,7 @@ impl ContactDraft {
             organization: self.cnpj.clone().map(OrganizationKey::Cnpj),
             lists: self.lists.clone(),
             fields: self.custom_fields.keys().copied().collect(),
+            slugs: self.listed_fields.keys().cloned().collect(),
             ..DraftQuery::default()
         }
     }

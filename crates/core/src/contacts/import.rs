@@ -15,6 +15,7 @@ use crate::access::Company;
 use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection};
+use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ContactId};
 use crate::input::{Given, Input};
 use crate::problems::Problems;
@@ -70,6 +71,27 @@ pub struct ImportDraft {
     problems: Problems,
 }
 
+/// The chat of an imported contact: of a group its code, which is its identifier if that is one, and
+/// of a person none (2.1). What is wrong is recorded.
+fn group_chat(input: &mut Input<'_>, body: &ImportedContact, suffix: &str) -> Option<String> {
+    const FIELD: &str = "external_chat_id";
+    let is_group = match input.raw("is_group") {
+        None | Some(Value::Null) => false,
+        // What is no flag is named already, and says nothing of the chat.
+        given => given?.as_bool()?,
+    };
+    let given = body.external_chat_id.as_deref();
+    if !is_group {
+        return given.and_then(|_| input.refuse(FIELD, "is for groups only"));
+    }
+    let read = |code: &str| GroupCode::parse(code, suffix).map(|code| code.as_str().to_owned());
+    match given {
+        Some(given) => read(given)
+            .or_else(|| input.refuse(FIELD, format!("must be a code like 1234@{suffix}"))),
+        None => body.identifier.as_ref().and_then(|identifier| read(identifier.as_str())),
+    }
+}
+
 impl ImportDraft {
     /// Reads an [`ImportedContact`]. Never fails: problems are kept, and the use case answers them.
     /// An identifier never becomes a phone, even if it looks like one (R12).
@@ -78,12 +100,13 @@ impl ImportDraft {
         id: ContactId,
         company: CompanyId,
         region: &Region,
+        group_suffix: &str,
         now: Timestamp,
     ) -> Self {
         let body = body.into_map();
         let mut input = Input::new(&body).in_region(region.as_str());
         // A contact that was read may be sent unchanged; a new id is generated (D8).
-        input.ignore(&["id"]);
+        input.ignore(["id"]);
         let body = ImportedContact::fields(&mut input);
         if body.created_at.is_some_and(|at| at > now) {
             input.problem("created_at", "lies in the future");
@@ -95,9 +118,11 @@ impl ImportDraft {
             .clone()
             .or_else(of_phone)
             .unwrap_or_else(|| Identifier::parse("none").expect("a word is an identifier"));
+        let chat = group_chat(&mut input, &body, group_suffix);
         let platform = body.source_platform.clone().unwrap_or_else(Platform::whatsapp);
         let mut contact = Contact::new(id, company, platform, identifier, body.phone.clone(), now);
         body.write_to(&mut contact);
+        contact.external_chat_id = chat;
         Self { contact, problems: input.finish(), body }
     }
 }
@@ -213,7 +238,8 @@ impl Contacts<'_> {
     ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
         let now = self.app.now();
         let id = ContactId::new(self.app.uuid(now));
-        let draft = ImportDraft::parse(body, id, company.id, &company.default_region, now);
+        let (region, suffix) = (&company.default_region, &self.app.settings().group_suffix);
+        let draft = ImportDraft::parse(body, id, company.id, region, suffix, now);
         self.app.run(&ImportContact { company: company.id, draft }).await
     }
 }
@@ -232,8 +258,40 @@ mod tests {
         let body = json!({"phone": "+5511987654321", "id": other, "key": 1});
         let body = body.as_object().expect("an object");
         let now = Timestamp::from_millis(0);
-        let draft = ImportDraft::parse(body, id, company, &Region::br(), now);
+        let draft = ImportDraft::parse(body, id, company, &Region::br(), "g.us", now);
         assert_eq!(draft.contact.id, id);
         assert_eq!(draft.problems.fields().collect::<Vec<_>>(), ["key"]);
+    }
+
+    /// 2.1.
+    #[test]
+    fn a_group_has_its_code_as_chat_and_a_person_has_none() {
+        let chat = |body: Value| {
+            let id = ContactId::new(uuid::Uuid::nil());
+            let company = CompanyId::new(uuid::Uuid::nil());
+            let (body, now) = (body.as_object().expect("an object"), Timestamp::from_millis(0));
+            let draft = ImportDraft::parse(body, id, company, &Region::br(), "g.us", now);
+            let wrong: Vec<String> = draft.problems.fields().map(str::to_owned).collect();
+            if wrong.is_empty() { Ok(draft.contact.external_chat_id) } else { Err(wrong) }
+        };
+        let wrong = || Err(vec!["external_chat_id".to_owned()]);
+        let code = "1203@g.us";
+        for person in [json!({}), json!({"is_group": false}), json!({"is_group": null})] {
+            let mut person = person;
+            person["phone"] = json!("+5511987654321");
+            for none in [Value::Null, json!(""), json!(" ")] {
+                person["external_chat_id"] = none;
+                assert_eq!(chat(person.clone()), Ok(None), "{person}");
+            }
+            person["external_chat_id"] = json!(code);
+            assert_eq!(chat(person.clone()), wrong(), "{person}");
+        }
+        let group = |identifier: &str, chat: Value| json!({"identifier": identifier, "external_chat_id": chat, "is_group": true});
+        assert_eq!(chat(group("a", json!(" 1203@g.us "))), Ok(Some(code.to_owned())));
+        assert_eq!(chat(group(code, Value::Null)), Ok(Some(code.to_owned())));
+        assert_eq!(chat(group("a", Value::Null)), Ok(None), "it is not known");
+        assert_eq!(chat(group(code, json!("1203@c.us"))), wrong());
+        let unclear = json!({"identifier": "a", "external_chat_id": code, "is_group": 1});
+        assert_eq!(chat(unclear), Err(vec!["is_group".to_owned()]));
     }
 }

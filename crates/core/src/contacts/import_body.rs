@@ -134,6 +134,7 @@ body! {
         observation: Option<String> = Optional<Observation>,
         wa_profile_name: Option<String> = Optional<Short>,
         wa_push_name: Option<String> = Optional<Short>,
+        /// Of a group its code, by default its `identifier` if that is one; a person has none.
         external_chat_id: Option<String> = Optional<Short>,
         street: Option<String> = Optional<Short>,
         street_number: Option<String> = Optional<Short>,
@@ -190,7 +191,6 @@ impl ImportedContact {
         contact.observation = body.observation;
         contact.wa_profile_name = body.wa_profile_name;
         contact.wa_push_name = body.wa_push_name;
-        contact.external_chat_id = body.external_chat_id;
         contact.address.street = body.street;
         contact.address.street_number = body.street_number;
         contact.address.complement = body.address_complement;

@@ -2,10 +2,11 @@
 //! e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::body::NO_FIELD_ID;
 use super::{Contact, DraftFacts, Email};
 use crate::Timestamp;
 use crate::ids::{ContactId, CustomFieldId, JobId, ListId, OrganizationId};
@@ -57,6 +58,28 @@ pub(crate) fn check_fields(
     }
 }
 
+/// Names the custom fields that are given by a slug that the company does not have or, once the
+/// contact is known, with another value than the stored one: by slug nothing is written (D23).
+pub(crate) fn check_listed_fields(
+    listed: &BTreeMap<String, String>,
+    facts: &DraftFacts,
+    contact: Option<&Contact>,
+    problems: &mut Problems,
+) {
+    let known: HashMap<&str, CustomFieldId> =
+        facts.fields.iter().map(|field| (field.slug.as_str(), field.id)).collect();
+    for (slug, value) in listed {
+        let field = known.get(slug.as_str());
+        let is_stored = match (field, contact) {
+            (Some(id), Some(contact)) => contact.custom_fields.get(id) == Some(value),
+            (field, _) => field.is_some(),
+        };
+        if !is_stored {
+            problems.add_custom_field(slug.clone(), NO_FIELD_ID);
+        }
+    }
+}
+
 /// The lists that are not of the company or inactive (4.3.3, D23).
 pub(crate) fn missing_lists(wanted: &[ListId], facts: &DraftFacts) -> Vec<ListId> {
     wanted
@@ -78,7 +101,9 @@ pub(crate) fn merge_custom_fields(contact: &mut Contact, values: &BTreeMap<Custo
 }
 
 /// Stores the e-mail that was sent: in `email`, or in `shared_email` when another contact has it
-/// (4.3.4, D20). Returns whether it was the latter (R10).
+/// (4.3.4). Storing an e-mail or clearing a stored one empties `shared_email`; the
+/// stored e-mail, or none where none is stored, changes nothing (D20). Returns a warning if another
+/// contact has it.
 pub(crate) fn apply_email(
     contact: &mut Contact,
     email: &Given<Email>,
@@ -86,6 +111,7 @@ pub(crate) fn apply_email(
 ) -> Option<Warning> {
     match email {
         Given::Absent => None,
+        given if given.as_ref() == contact.email.as_ref() => None,
         Given::Cleared => {
             contact.email = None;
             contact.shared_email = None;

@@ -28,6 +28,7 @@ mod postal_code;
 mod reads;
 mod region;
 mod search_text;
+mod shown;
 mod status;
 mod update;
 mod view;

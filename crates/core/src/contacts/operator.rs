@@ -1,6 +1,6 @@
 //! The operator's change of a contact (operator API, PATCH contacts).
 
-use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
+use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Email, Priority};
 use crate::Timestamp;
 use crate::body::{Clearable, IntoBody, Kept, WriteOver, body};
 use crate::form::Distinct;
@@ -31,7 +31,12 @@ body! {
         /// The whole set.
         tags as "tag_ids": Option<Vec<TagId>> = Kept<ContactTags>,
         last_connection as "last_connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
+        /// Only `null`, which clears it (D20).
+        shared_email: Given<Email> = Clearable<Email>,
     }
+    check |input| if shared_email.as_ref().is_some_and(|given| given.as_ref().is_some()) {
+        input.problem("shared_email", "can only be cleared, by null");
+    };
 }
 
 /// A body of the operator's PATCH.
@@ -123,6 +128,7 @@ impl UseCase for PatchContact {
             patch.is_pinned.write_over(&mut contact.is_pinned);
             patch.is_muted.write_over(&mut contact.is_muted);
             patch.last_connection.write_over(&mut contact.last_connection_id);
+            patch.shared_email.write_over(&mut contact.shared_email);
         });
         let mut changes = ChangeSet::new();
         if let Some(tags) = &patch.tags {
@@ -168,7 +174,7 @@ mod tests {
     use crate::input::Given;
 
     #[test]
-    fn a_null_of_what_every_contact_has_is_named_and_one_of_the_connection_removes_it() {
+    fn a_null_of_what_every_contact_has_is_named_and_one_of_what_it_may_lack_removes_it() {
         let body = json!({
             "priority": null,
             "crm_status": null,
@@ -177,9 +183,11 @@ mod tests {
             "is_muted": null,
             "tag_ids": null,
             "last_connection_id": null,
+            "shared_email": null,
         });
         let patch = OperatorPatch::parse(body.as_object().expect("an object"));
         assert_eq!(patch.sent.last_connection, Given::Cleared);
+        assert_eq!(patch.sent.shared_email, Given::Cleared);
         let mut named: Vec<&str> = patch.problems.fields().collect();
         named.sort_unstable();
         let all = ["crm_status", "is_archived", "is_muted", "is_pinned", "priority", "tag_ids"];

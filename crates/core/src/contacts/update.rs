@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::link_facts::{
-    OrganizationIds, apply_email, check_fields, join_lists, link_organization, merge_custom_fields,
-    missing_lists, rely_on_fields,
+    OrganizationIds, apply_email, check_fields, check_listed_fields, join_lists, link_organization,
+    merge_custom_fields, missing_lists, rely_on_fields,
 };
 use super::{
     Contact, ContactDraft, ContactPatch, Contacts, Created, DraftFacts, DraftQuery, Region,
@@ -84,11 +84,14 @@ impl UseCase for UpdateContact {
     ) -> Result<Decided<Created>, UpdateContactError> {
         let mut problems = self.draft.problems.clone();
         check_fields(&self.draft.custom_fields, &facts, &mut problems);
+        check_listed_fields(&self.draft.listed_fields, &facts, None, &mut problems);
         problems.into_result()?;
         let Some(stored) = facts.contact.as_ref() else {
             return Err(UpdateContactError::NotFound);
         };
-        self.draft.immutable_problems(stored, &self.region).into_result()?;
+        let mut problems = self.draft.immutable_problems(stored, &self.region);
+        check_listed_fields(&self.draft.listed_fields, &facts, Some(stored), &mut problems);
+        problems.into_result()?;
         let missing = missing_lists(&self.draft.lists, &facts);
         if !missing.is_empty() {
             return Err(UpdateContactError::ListsNotFound(missing));

@@ -61,8 +61,7 @@ pub fn parse_groups(entries: &[Value], suffix: &str) -> Result<Vec<Group>, Strin
         let read = read_object(entry, index).and_then(|object| {
             let mut input = Input::new(object);
             let group = read_group(&mut input, suffix, Subject::Optional);
-            let names: Vec<&str> = object.keys().map(String::as_str).collect();
-            input.ignore(&names);
+            input.ignore(object.keys().map(String::as_str));
             finish(input.finish(), group, index)
         });
         groups.push(read.map_err(|problems| problems.to_string())?);

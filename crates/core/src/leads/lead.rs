@@ -17,21 +17,44 @@ pub const OBJECTIONS: usize = 10;
 /// What `bant.authority` says in new records (D45).
 pub const AUTHORITY_CODES: [&str; 4] = ["decision_maker", "influencer", "user", "unknown"];
 
-/// Budget, authority, need and timeline (2.3). Missing ones are empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The code for somebody about whose authority nothing is known (D45).
+pub(super) const UNKNOWN_AUTHORITY: &str = "unknown";
+
+/// Budget, authority, need and timeline (2.3). Missing ones are empty, but for the authority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Bant {
     /// What they can spend.
     pub budget: String,
     /// A stable code in new records, free text in old ones (2.3.2).
     pub authority: String,
-    /// The text behind the code; absent in old records.
+    /// The text behind the code; absent in old records, and while nothing was said about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authority_raw: Option<String>,
     /// What they need.
     pub need: String,
     /// By when.
     pub timeline: String,
+}
+
+/// Nothing said: the authority is the code for that, without a text behind it (D45).
+impl Default for Bant {
+    fn default() -> Self {
+        Self {
+            budget: String::new(),
+            authority: UNKNOWN_AUTHORITY.to_owned(),
+            authority_raw: None,
+            need: String::new(),
+            timeline: String::new(),
+        }
+    }
+}
+
+impl Bant {
+    /// Whether nothing is known of the authority.
+    pub(super) fn lacks_authority(&self) -> bool {
+        self.authority_raw.is_none() && [UNKNOWN_AUTHORITY, ""].contains(&self.authority.as_str())
+    }
 }
 
 /// What was inferred, as it is stored and shown.

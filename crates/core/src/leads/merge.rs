@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::lead::UNKNOWN_AUTHORITY;
 use super::{AUTHORITY_CODES, Bant, Inferred, KEY_FACTS, LeadMemory, OBJECTIONS, PRODUCTS};
 use crate::Timestamp;
 use crate::body::{Clearable, Optional, OrDefault, WriteOver, body};
@@ -87,7 +88,7 @@ body! {
         bant: BantUpdate = OrDefault<BantUpdate>,
         last_topic: Given<String> = Clearable<LeadText>,
     }
-    before |input| input.ignore(&COUNTED);
+    before |input| input.ignore(COUNTED);
 }
 
 body! {
@@ -112,10 +113,13 @@ body! {
 }
 
 impl WholeMemory {
-    /// What is stored: exactly what the body says, texts that it lacks being empty.
+    /// What is stored: exactly what the body says, texts that it lacks being empty. An authority
+    /// that it lacks is the code for the text behind it (D45).
     pub fn as_given(&self) -> Inferred {
         let (sent, bant) = (self.clone(), self.bant.clone());
         let text = |given: Given<String>| given.value().unwrap_or_default();
+        let behind =
+            bant.authority_raw.as_ref().map_or(UNKNOWN_AUTHORITY, |raw| authority_code(raw));
         Inferred {
             summary: sent.summary,
             sentiment: sent.sentiment,
@@ -123,7 +127,7 @@ impl WholeMemory {
             consciousness_level: sent.consciousness_level,
             bant: Bant {
                 budget: text(bant.budget),
-                authority: text(bant.authority),
+                authority: bant.authority.value().unwrap_or_else(|| behind.to_owned()),
                 authority_raw: bant.authority_raw.value(),
                 need: text(bant.need),
                 timeline: text(bant.timeline),
@@ -160,7 +164,7 @@ impl MemoryUpdate {
         self.bant.budget.write_over(&mut merged.bant.budget);
         self.bant.need.write_over(&mut merged.bant.need);
         self.bant.timeline.write_over(&mut merged.bant.timeline);
-        self.bant.merge_authority(&mut merged.bant, before.is_none());
+        self.bant.merge_authority(&mut merged.bant);
         merged.key_facts = merged_list(merged.key_facts, &self.key_facts, KEY_FACTS);
         merged.products_interested =
             merged_list(merged.products_interested, &self.products_interested, PRODUCTS);
@@ -188,7 +192,7 @@ pub fn united(kept: &LeadMemory, other: &LeadMemory) -> LeadMemory {
     fill(&mut inferred.bant.budget, &theirs.bant.budget);
     fill(&mut inferred.bant.need, &theirs.bant.need);
     fill(&mut inferred.bant.timeline, &theirs.bant.timeline);
-    if inferred.bant.authority.is_empty() {
+    if inferred.bant.lacks_authority() {
         inferred.bant.authority.clone_from(&theirs.bant.authority);
         inferred.bant.authority_raw.clone_from(&theirs.bant.authority_raw);
     }
@@ -209,25 +213,29 @@ pub fn united(kept: &LeadMemory, other: &LeadMemory) -> LeadMemory {
 }
 
 impl BantUpdate {
-    /// Writes the authority: always a code with the text behind it, once anything is sent about it
-    /// or the record is new; an old record that nothing is said about stays as it is (2.3.2).
-    fn merge_authority(&self, bant: &mut Bant, is_new: bool) {
+    /// Writes the authority: always a code with the text behind it, once anything is said about it.
+    /// A record that nothing is said about stays as it is: a new one has the code `unknown` and no
+    /// text, an old one its own text (2.3.2, D45).
+    fn merge_authority(&self, bant: &mut Bant) {
         match (&self.authority, &self.authority_raw) {
-            (Given::Absent, Given::Absent | Given::Cleared) => {
-                let is_cleared = self.authority_raw == Given::Cleared;
-                if is_new || (is_cleared && bant.authority_raw.is_some()) {
-                    bant.authority_raw = Some(String::new());
+            (Given::Absent, Given::Absent) => {}
+            (Given::Absent, Given::Cleared) => {
+                if let Some(raw) = &mut bant.authority_raw {
+                    raw.clear();
                 }
             }
             (Given::Absent, Given::Value(raw)) => {
-                if !AUTHORITY_CODES.contains(&bant.authority.as_str()) {
+                let known = bant.authority.as_str();
+                if known == UNKNOWN_AUTHORITY || !AUTHORITY_CODES.contains(&known) {
                     bant.authority = authority_code(raw).to_owned();
                 }
                 bant.authority_raw = Some(raw.clone());
             }
             (Given::Cleared, raw) => {
-                bant.authority.clear();
-                bant.authority_raw = Some(raw.as_ref().cloned().unwrap_or_default());
+                let raw = raw.as_ref();
+                bant.authority =
+                    raw.map_or(UNKNOWN_AUTHORITY, |raw| authority_code(raw)).to_owned();
+                bant.authority_raw = raw.cloned();
             }
             (Given::Value(sent), raw) => {
                 // The text stored with another code does not belong to this one.
@@ -247,7 +255,7 @@ impl BantUpdate {
 /// The stable code for what was sent as authority: the code itself, `unknown` for any other text.
 pub fn authority_code(sent: &str) -> &'static str {
     let is_sent = |code: &&&str| code.eq_ignore_ascii_case(sent.trim());
-    AUTHORITY_CODES.iter().find(is_sent).copied().unwrap_or("unknown")
+    AUTHORITY_CODES.iter().find(is_sent).copied().unwrap_or(UNKNOWN_AUTHORITY)
 }
 
 /// A text without regard to case.

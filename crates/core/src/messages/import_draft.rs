@@ -314,7 +314,7 @@ impl MessageDraft {
         let body = body.into_map();
         let mut input = Input::new(&body).at(now);
         // Fields that the listing adds to a message may be sent and are ignored.
-        input.ignore(&["contacts"]);
+        input.ignore(["contacts"]);
         let read = ImportedMessage::fields(&mut input);
         Self { body: read, problems: input.finish(), now }
     }

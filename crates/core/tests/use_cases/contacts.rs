@@ -442,9 +442,9 @@ async fn an_empty_text_counts_as_absent_in_a_creation_but_for_the_phone() {
     assert_eq!(refused(empty).1["fields"], json!(["phone"]));
 }
 
-/// R10.
+/// D20.
 #[tokio::test]
-async fn clearing_an_email_that_is_empty_clears_the_shared_one() {
+async fn clearing_an_email_that_is_empty_leaves_the_shared_one() {
     let kit = Kit::new().await;
     create(&kit, json!({ "phone": "34991230001", "email": "a@b.co" })).await;
     for (n, cleared) in [(2, json!("")), (3, Value::Null)] {
@@ -452,6 +452,9 @@ async fn clearing_an_email_that_is_empty_clears_the_shared_one() {
         let id = create(&kit, new).await.contact.id;
         assert_eq!(shown(&kit, id).await["shared_email"], "a@b.co");
         update(&kit, id, json!({ "email": cleared })).await;
+        assert_eq!(shown(&kit, id).await["shared_email"], "a@b.co");
+        let named = body(json!({ "shared_email": null }));
+        kit.app.contacts().patch_as_operator(kit.company.id, id, &named).await.unwrap();
         assert_eq!(shown(&kit, id).await["shared_email"], Value::Null);
     }
 }
