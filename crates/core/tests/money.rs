@@ -6,8 +6,8 @@ use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, LedgerLineId};
 use recado_core::json::Number;
 use recado_core::prosas::{
-    AmountError, Brl, GivenBack, LedgerLine, LineKind, Prosa, ProsaScope, Prosas, Spent,
-    debit_line, give_back, total_of_messages,
+    AmountError, Brl, DebitDraft, GivenBack, LedgerLine, LineKind, Prosa, ProsaScope, Prosas,
+    RefundDraft, Spent, debit_line, give_back, total_of_messages,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -86,7 +86,36 @@ fn an_amount_is_written_as_a_json_number_without_needless_zeros() {
     assert!(json!({ "cost_brl": Brl::from_units(10) })["cost_brl"].is_number());
 }
 
+/// D59: a body whose fields have types is read as its JSON, which has its amounts as floats.
+#[test]
+fn amounts_of_a_typed_body_are_exact_at_the_extremes() {
+    let most = 1_000_000_000_000_000;
+    for units in [0, 1, 2, 999_999, most / 3, most - 1, most] {
+        let (prosas, cost) = (Prosas::from_units(units / 1_000), Brl::from_units(units));
+        let draft = DebitDraft::new(ProsaScope::Turn, prosas, cost);
+        assert_eq!(DebitDraft::parse(draft.clone()), Ok(draft), "{units}");
+    }
+    for beyond in [most + 1, i64::MAX, -1, i64::MIN] {
+        let draft = DebitDraft::new(ProsaScope::Turn, Prosas::ZERO, Brl::from_units(beyond));
+        let problems = DebitDraft::parse(draft).unwrap_err();
+        assert_eq!(problems.fields().collect::<Vec<_>>(), ["cost_brl"], "{beyond}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn amounts_of_a_typed_body_are_exact(
+        prosas in 0_i64..=1_000_000_000_000,
+        cost in 0_i64..=1_000_000_000_000_000,
+    ) {
+        let (prosas, cost) = (Prosas::from_units(prosas), Brl::from_units(cost));
+        let draft = DebitDraft::new(ProsaScope::Message, prosas, cost);
+        prop_assert_eq!(DebitDraft::parse(draft.clone()), Ok(draft));
+        let refund = RefundDraft::new(LedgerLineId::new(Uuid::nil()), prosas, cost);
+        prop_assume!(prosas != Prosas::ZERO || cost != Brl::ZERO);
+        prop_assert_eq!(RefundDraft::parse(refund.clone()), Ok(refund));
+    }
+
     #[test]
     fn what_is_written_is_read_back(units in 0_i64..=1_000_000_000_000_000) {
         let amount = Brl::from_units(units);

@@ -93,6 +93,29 @@ fn contacts_come_from_csv_and_refused_lines_go_to_a_file_that_can_be_imported() 
     assert_eq!(ana["email"], "ana@example.com");
 }
 
+/// 2.1, D9.
+#[test]
+fn a_person_with_a_chat_is_refused_and_line_breaks_in_cells_are_newlines() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let company = company(folder);
+    let file = "identifier,phone,is_group,external_chat_id,observation\r\n\
+        a,+5511987654321,,120@g.us,\r\n\
+        b,+5511987654322,false,,\"um\r\ndois\rtres\"\r\n\
+        120@g.us,,true,120@g.us,\r\n\
+        c,,true,120@c.us,\r\n";
+    std::fs::write(folder.join("chats.csv"), file).expect("written");
+    assert_eq!(counts(&import(folder, &company, &["chats.csv"])), [4, 2, 0, 2]);
+    let refused = std::fs::read_to_string(folder.join("chats.csv.refused.csv")).expect("there");
+    assert_eq!(refused.matches("external_chat_id ").count(), 2, "{refused}");
+    let contacts = public(folder, &company, "/contacts");
+    let contacts = contacts["data"].as_array().expect("contacts");
+    let named = |name: &str| contacts.iter().find(|c| c["identifier"] == name).expect("imported");
+    assert_eq!(named("b")["external_chat_id"], Value::Null);
+    assert_eq!(named("b")["observation"], "um\ndois\ntres");
+    assert_eq!(named("120@g.us")["external_chat_id"], "120@g.us");
+}
+
 #[test]
 fn the_earlier_of_two_lines_with_one_address_gets_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");

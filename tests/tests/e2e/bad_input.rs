@@ -130,7 +130,7 @@ async fn a_byte_order_mark_is_400(world: World) {
 
 #[both_stores]
 async fn a_content_encoding_is_415(world: World) {
-    for encoding in ["gzip", "br", "deflate", "identity", "nonsense"] {
+    for encoding in ["gzip", "br", "deflate", "identity, gzip", "nonsense"] {
         let request = Request::new("POST", PATH)
             .header("content-encoding", encoding)
             .body(json!({"phone": phone(1)}).to_string());

@@ -289,6 +289,7 @@ async fn every_field_wrong_at_once_is_one_422_that_names_all(world: World) {
     assert!(details["hint"].as_str().is_some_and(|hint| !hint.is_empty()));
 }
 
+/// R1.
 #[both_stores]
 async fn unknown_keys_are_422_naming_each(world: World) {
     let body = json!({"phone": phone(1), "nmae": "x", "street": "Rua A", "Phone": "1"});

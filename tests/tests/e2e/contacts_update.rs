@@ -160,29 +160,6 @@ async fn the_whole_detail_body_can_be_sent_back_unchanged(world: World) {
     assert_eq!(world.detail(&id).await, before, "nothing changed, not even updated_at");
 }
 
-/// R1.
-#[both_stores]
-async fn keys_of_the_list_form_that_are_not_writable_are_422(world: World) {
-    let id = world.create_id(json!({"phone": phone(1)})).await;
-    let names = [
-        "address_complement",
-        "avatar_url",
-        "cargo",
-        "country",
-        "external_chat_id",
-        "is_group",
-        "is_simulated",
-        "neighborhood",
-        "organization",
-        "organization_id",
-        "street",
-        "street_number",
-    ];
-    for name in names {
-        assert_eq!(world.patch_contact(&id, json!({name: null})).await.expect_invalid(), [name]);
-    }
-}
-
 #[both_stores]
 async fn read_only_fields_are_ignored_whatever_they_hold(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;

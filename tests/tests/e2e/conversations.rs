@@ -394,6 +394,51 @@ async fn an_ai_turn_is_refused_as_a_send_is(world: World) {
     assert_eq!(nothing.expect_invalid(), ["cost_brl", "messages", "prosas"]);
 }
 
+/// D42.
+#[both_stores]
+async fn the_services_ai_goes_by_its_own_flags_and_not_by_the_external_ai(world: World) {
+    let (_, contact, member) = talking(&world).await;
+    let turn = || json!({"messages": ["um"], "prosas": 1, "cost_brl": 0.02});
+    let ai_turn = || world.act(&contact, "ai-turn", turn());
+    for mode in ["external", "off"] {
+        world.act(&contact, "ai-mode", json!({"mode": mode})).await.expect(200);
+        ai_turn().await.expect_error(403, "AI_DISABLED");
+    }
+    world.act(&contact, "ai-mode", json!({"mode": "service"})).await.expect(200);
+    let full = ai_turn().await.expect(200);
+    assert_eq!(of(&full), open(member.clone(), true, false), "the external AI is off");
+    world.send_text(&mobile(1), "oi").await.expect_error(403, "EXTERNAL_AI_DISABLED");
+
+    let until = world.time_in(60_000);
+    world.act(&contact, "pause-ai", json!({"until": until})).await.expect(200);
+    ai_turn().await.expect_error(403, "AI_DISABLED");
+    world.advance(Duration::from_millis(59_999));
+    ai_turn().await.expect_error(403, "AI_DISABLED");
+    world.advance(Duration::from_millis(1));
+    ai_turn().await.expect(200);
+    let until = world.time_in(60_000);
+    world.act(&contact, "pause-ai", json!({"until": until})).await.expect(200);
+    ai_turn().await.expect_error(403, "AI_DISABLED");
+    world.act(&contact, "resume-ai", Value::Null).await.expect(200);
+    ai_turn().await.expect(200);
+
+    for (action, body) in [
+        ("take-over", json!({"member_id": member})),
+        ("handoff", json!({})),
+        ("reply", json!({"message": "pois não"})),
+    ] {
+        world.act(&contact, "ai-mode", json!({"mode": "service"})).await.expect(200);
+        world.act(&contact, action, body).await.expect(200);
+        ai_turn().await.expect_error(403, "AI_DISABLED");
+        world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
+        ai_turn().await.expect_error(403, "AI_DISABLED");
+    }
+    let ledger = world.get("/api/v1/prosas/consumption").await;
+    assert_eq!(ledger.items().len(), 3, "a refused turn is not billed");
+    let sent = world.messages_of(&contact).await;
+    assert_eq!(sent.iter().filter(|one| one["sender_type"] == "ai").count(), 3, "nor sent");
+}
+
 /// R24.
 #[both_stores]
 async fn the_debit_of_a_turn_stands_only_if_a_bubble_was_accepted(world: World) {

@@ -9,7 +9,8 @@ fn natives() -> Value {
     json!({
         "phone_number": "$.phone", "name": "$.name", "email": "$.email", "birthday": "$.birthday",
         "cpf": "$.cpf", "city": "$.city", "state": "$.state", "postal_code": "$.postal_code",
-        "observation": "$.observation", "cnpj": "$.cnpj",
+        "observation": "$.observation", "cnpj": "$.cnpj", "rg": "$.rg", "genero": "$.genero",
+        "estado_civil": "$.estado_civil", "profissao": "$.profissao",
     })
 }
 
@@ -44,7 +45,8 @@ async fn native_fields_are_stored_as_the_api_stores_them(world: Intake) {
     let body = json!({
         "phone": mobile(1), "name": " Ana ", "email": " Ana@Example.COM ", "birthday": "1990-12-31",
         "cpf": "529.982.247-25", "city": "Recife", "state": "PE", "postal_code": "50030-230",
-        "observation": "linha 1\nlinha 2", "cnpj": "19.131.243/0001-97",
+        "observation": "linha 1\nlinha 2", "cnpj": "19.131.243/0001-97", "rg": " 1.234-5 ",
+        "genero": "feminino", "estado_civil": "casada", "profissao": 42,
     });
     let taken = world.taken(&site, body).await;
     assert!(taken.get("warnings").is_none(), "{taken}");
@@ -60,9 +62,15 @@ async fn native_fields_are_stored_as_the_api_stores_them(world: Intake) {
         ("state", "PE"),
         ("postal_code", "50030230"),
         ("observation", "linha 1\nlinha 2"),
+        ("rg", "1.234-5"),
+        ("genero", "feminino"),
+        ("estado_civil", "casada"),
+        ("profissao", "42"),
     ] {
         assert_eq!(one[field], value, "{field}");
     }
+    assert_eq!(one["custom_fields"], json!({}));
+    assert!(definitions(&world).await.is_empty(), "none is made for a native field");
     assert_eq!(one["organization"]["cnpj"], "19131243000197");
     eventually("the registry was asked", || async {
         (world.listed(&id).await["organization"]["razao_social"] == "PADARIA LTDA").then_some(())
@@ -76,15 +84,27 @@ async fn an_invalid_native_value_is_skipped_with_a_warning(world: Intake) {
     let bad = json!({
         "phone": mobile(1), "name": "Ana", "email": "not-an-email", "birthday": "31/12/1990",
         "cpf": "111.111.111-11", "city": "c".repeat(201), "state": "PE", "postal_code": "5003",
-        "observation": "o".repeat(10_001), "cnpj": "19131243000198",
+        "observation": "o".repeat(10_001), "cnpj": "19131243000198", "rg": "r".repeat(201),
+        "profissao": "a\u{0}b", "estado_civil": "s\r\n",
     });
-    let fields = ["birthday", "city", "cnpj", "cpf", "email", "observation", "postal_code"];
+    let fields = [
+        "birthday",
+        "city",
+        "cnpj",
+        "cpf",
+        "email",
+        "observation",
+        "postal_code",
+        "profissao",
+        "rg",
+    ];
     let taken = world.taken(&site, bad.clone()).await;
     assert_eq!(taken["action"], "created");
     assert_warned(&taken, &fields);
     let id = text(&taken["contact_id"]);
     let one = world.listed(&id).await;
     assert_eq!((one["name"].as_str(), one["state"].as_str()), (Some("Ana"), Some("PE")));
+    assert_eq!(one["estado_civil"], "s");
     for field in fields {
         let field = if field == "cnpj" { "organization" } else { field };
         assert_eq!(one[field], Value::Null, "{field}");

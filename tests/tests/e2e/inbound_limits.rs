@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use recado_tests::backend::TestServer;
-use recado_tests::hooks_in::{Endpoint, FORWARDED, plain, unknown_client};
-use recado_tests::{Intake, ScriptedAnswer, Setup, both_stores, join_all, mobile, on_postgres};
+use recado_tests::hooks_in::{Endpoint, FORWARDED, dispatching, incoming, plain, unknown_client};
+use recado_tests::{
+    Intake, Request, ScriptedAnswer, Setup, both_stores, join_all, mobile, on_postgres,
+};
 use serde_json::{Value, json};
 
 fn ana() -> Value {
@@ -65,6 +67,46 @@ async fn a_client_has_5_calls_a_minute_to_a_public_endpoint(world: Intake) {
     assert_eq!(burst(&world, &client, &open).await.0, 1);
     world.advance(Duration::from_secs(60));
     assert_eq!(burst(&world, &client, &open).await, (5, 12));
+}
+
+/// D13.
+#[both_stores]
+async fn each_tier_counts_the_calls_of_a_client_for_itself(world: Intake) {
+    let (site, open) =
+        (world.endpoint("site-leads", plain()).await, world.public("site-open").await);
+    let other = world.public("other-open").await;
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let client = unknown_client();
+    let dispatch = || {
+        let call = Request::new("POST", dispatching(&token)).header(FORWARDED, &client);
+        world.send(call.json(&json!({})))
+    };
+    let unknown = || {
+        let call = Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
+        world.send(call.json(&ana()))
+    };
+    assert_eq!(burst(&world, &client, &open).await, (5, 12), "public calls");
+    assert_eq!(burst(&world, &client, &other).await.0, 0, "all public endpoints are one tier");
+    for _ in 0..4 {
+        unknown().await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+    }
+    assert_eq!(burst(&world, &client, &site).await, (6, 6), "an unknown slug is in the tier of 10");
+    unknown().await.expect_limited();
+    for _ in 0..10 {
+        dispatch().await.expect_hook_error(400, "MISSING_PHONE");
+    }
+    dispatch().await.expect_limited();
+    world.advance(Duration::from_secs(60));
+    assert_eq!(burst(&world, &client, &site).await.0, 10, "secret calls first this time");
+    assert_eq!(burst(&world, &client, &open).await.0, 5);
+    // A wrong secret is charged to the tier of its endpoint.
+    let stranger = unknown_client();
+    for _ in 0..10 {
+        let wrong = Request::new("POST", site.path()).header(FORWARDED, &stranger);
+        world.send(wrong.json(&ana())).await.expect_hook_error(401, "INVALID_SECRET");
+    }
+    assert_eq!(burst(&world, &stranger, &site).await.0, 0);
+    assert_eq!(burst(&world, &stranger, &open).await.0, 5);
 }
 
 #[both_stores]

@@ -77,8 +77,36 @@ async fn a_first_memory_has_version_1_and_empty_texts_for_what_is_missing(world:
             "last_memory_update_at": world.time(),
         })
     );
-    for name in ["budget", "authority", "need", "timeline"] {
-        assert_eq!(memory["bant"][name], "", "{name}");
+    assert_eq!(
+        memory["bant"],
+        json!({"budget": "", "authority": "unknown", "need": "", "timeline": ""}),
+        "the code for no word about it, and no authority_raw (D45)"
+    );
+}
+
+/// D45.
+#[both_stores]
+async fn no_new_lead_memory_has_an_empty_authority(world: World) {
+    let silences = [
+        json!({}),
+        json!({"bant": null}),
+        json!({"bant": {"authority": ""}}),
+        json!({"bant": {"authority": null, "authority_raw": null, "need": "bolo"}}),
+    ];
+    for (n, silence) in (1..).zip(silences) {
+        let contact = world.create_id(json!({"phone": mobile(n)})).await;
+        let merged = merge(&world, &contact, silence.clone()).await["bant"].clone();
+        assert_eq!(merged["authority"], "unknown", "{silence}");
+        assert_eq!(merged.get("authority_raw"), None, "{silence}");
+        assert_eq!(put(&world, &contact, silence.clone()).await.status, 200);
+        let stored = memory(&world, &contact).await["bant"].clone();
+        assert_eq!(stored, merged, "PUT {silence}");
+        let said = json!({"bant": {"authority": "é a dona"}});
+        let bant = merge(&world, &contact, said).await["bant"].clone();
+        assert_eq!(
+            (&bant["authority"], &bant["authority_raw"]),
+            (&json!("unknown"), &json!("é a dona"))
+        );
     }
 }
 

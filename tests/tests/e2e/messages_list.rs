@@ -219,6 +219,44 @@ async fn from_and_to_are_inclusive_to_the_millisecond(world: World) {
     }
 }
 
+/// D29.
+#[both_stores]
+async fn a_fraction_finer_than_a_millisecond_is_rounded_up_in_from_and_down_in_to(world: World) {
+    let qr = world.qr().await;
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let mut ids = Vec::new();
+    for millis in ["123", "124"] {
+        ids.push(
+            world
+                .import_message(json!({
+                    "contact_id": contact, "connection_id": qr, "direction": "inbound",
+                    "type": "text", "content": "oi",
+                    "created_at": format!("2025-01-02T03:04:05.{millis}Z"),
+                }))
+                .await,
+        );
+    }
+    let of_contact = format!("/api/v1/contacts/{contact}/messages");
+    for (query, expected) in [
+        ("from=2025-01-02T03:04:05.123Z", &ids[..]),
+        ("from=2025-01-02T03:04:05.1230000Z", &ids[..]),
+        ("from=2025-01-02T03:04:05.1230001Z", &ids[1..]),
+        ("from=2025-01-02T03:04:05.1230000000000000001Z", &ids[1..]),
+        ("from=2025-01-02T00:04:05.1239999-03:00", &ids[1..]),
+        ("from=2025-01-02T03:04:05.1240001Z", &[]),
+        ("to=2025-01-02T03:04:05.1239999Z", &ids[..1]),
+        ("to=2025-01-02T03:04:05.1229999Z", &[]),
+        ("to=2025-01-02T03:04:05.1240001%2B00:00", &ids[..]),
+        ("from=2025-01-02T03:04:05.1230001Z&to=2025-01-02T03:04:05.1239999Z", &[]),
+    ] {
+        for listing in [ALL, &of_contact] {
+            let answer = world.get(&format!("{listing}?{query}")).await;
+            answer.expect(200);
+            assert_eq!(answer.ids(), reversed(expected), "{listing}?{query}");
+        }
+    }
+}
+
 #[both_stores]
 async fn filters_compare_with_our_time_and_not_with_the_providers(world: World) {
     let qr = world.qr().await;

@@ -92,6 +92,31 @@ async fn an_import_refuses_computed_and_unknown_fields_and_names_all_that_is_wro
     );
 }
 
+/// 2.1.
+#[both_stores]
+async fn an_imported_person_has_no_external_chat_id_and_a_group_has_its_code(world: World) {
+    let chat = "120363041234567890@g.us";
+    for (n, is_group) in (1..).zip([json!(false), Value::Null]) {
+        let body = json!({"phone": phone(n), "external_chat_id": chat, "is_group": is_group});
+        let answer = world.operator("POST", "C/contacts", body).await;
+        assert_eq!(answer.expect_invalid(), ["external_chat_id"]);
+    }
+    let body = json!({"phone": phone(1), "external_chat_id": "x", "priority": "huge"});
+    let answer = world.operator("POST", "C/contacts", body).await;
+    assert_eq!(answer.expect_invalid(), ["external_chat_id", "priority"]);
+    assert!(world.list_ids("").await.is_empty());
+    let person = world.import(json!({"phone": phone(1), "external_chat_id": ""})).await;
+    assert_eq!(world.listed(&person).await["external_chat_id"], Value::Null);
+    let body = json!({"identifier": "a", "is_group": true, "external_chat_id": "12@c.us"});
+    let answer = world.operator("POST", "C/contacts", body).await;
+    assert_eq!(answer.expect_invalid(), ["external_chat_id"]);
+    let group = world.import(json!({"identifier": chat, "is_group": true})).await;
+    assert_eq!(world.listed(&group).await["external_chat_id"], chat, "its identifier is its code");
+    let body = json!({"identifier": "b", "is_group": true, "external_chat_id": " 7@g.us "});
+    let group = world.import(body).await;
+    assert_eq!(world.listed(&group).await["external_chat_id"], "7@g.us");
+}
+
 #[both_stores]
 async fn the_operators_patch_changes_what_the_platform_changes(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;

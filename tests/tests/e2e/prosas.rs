@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use recado_tests::{ScriptedAnswer, World, both_stores, digits, keys, mobile, text, unknown_id};
+use recado_tests::world::OPERATOR;
+use recado_tests::{
+    Request, ScriptedAnswer, World, both_stores, digits, keys, mobile, text, unknown_id,
+};
 use serde_json::{Value, json};
 
 const LEDGER: &str = "/api/v1/prosas/consumption";
@@ -10,7 +13,11 @@ const LEDGER: &str = "/api/v1/prosas/consumption";
 /// A decimal number of an answer, converted to millionths without rounding.
 fn micros(number: &Value) -> i128 {
     assert!(number.is_number(), "a JSON number, not {number}");
-    let written = number.to_string();
+    let mut written = number.to_string();
+    if written.contains('e') {
+        // What the answer has in plain digits is shown in another form once it was read.
+        written = format!("{:.6}", number.as_f64().expect("a number"));
+    }
     let (sign, written) = match written.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, written.as_str()),
@@ -28,6 +35,16 @@ async fn sent(world: &World, n: u32) -> String {
 
 async fn debit(world: &World, body: Value) -> ScriptedAnswer {
     world.operator("POST", "C/prosas/debits", body).await
+}
+
+/// A POST of the operator whose body is this text, digit for digit.
+async fn posted(world: &World, path: &str, body: String) -> ScriptedAnswer {
+    let path = path.replace("C/", &format!("/operator/v1/companies/{}/", world.us.id));
+    world.send(Request::new("POST", path).bearer(OPERATOR).body(body)).await
+}
+
+async fn booked(world: &World, body: String) -> ScriptedAnswer {
+    posted(world, "C/prosas/debits", body).await
 }
 
 async fn debited(world: &World, body: Value) -> String {
@@ -257,6 +274,84 @@ async fn kind_and_time_filter_lines_and_totals(world: World) {
     {
         world.get(&format!("{LEDGER}?{name}={value}")).await.expect_bad_parameter(name);
     }
+}
+
+/// D29.
+#[both_stores]
+async fn a_time_within_a_millisecond_is_rounded_up_in_from_and_down_in_to(world: World) {
+    debited(&world, json!({"scope": "turn", "prosas": 3, "cost_brl": 3})).await;
+    let finer = |digits: &str| world.time().replace('Z', &format!("{digits}Z"));
+    for (query, total) in [
+        (format!("from={}", finer("000")), 1),
+        (format!("from={}", finer("0001")), 0),
+        (format!("to={}", finer("9999")), 1),
+    ] {
+        let listed = ledger(&world, &query).await;
+        assert_eq!(listed["pagination"]["total"], total, "{query}");
+        assert_eq!(micros(&listed["totals"]["prosas"]), i128::from(total) * 3_000_000, "{query}");
+    }
+}
+
+/// D32, D59.
+#[both_stores]
+async fn amounts_are_exact_at_the_extremes(world: World) {
+    let mut sum = 0;
+    for (prosas, cost, micro_prosas, micro_cost) in [
+        ("0.001", "0.000001", 1_000, 1),
+        ("1e-3", "1E-6", 1_000, 1),
+        ("999999999.999", "999999999.999999", 999_999_999_999_000, 999_999_999_999_999),
+        ("1000000000", "1e9", 1_000_000_000_000_000, 1_000_000_000_000_000),
+        ("123456789.123", "123456789.123457", 123_456_789_123_000, 123_456_789_123_457),
+        ("0.1", "0.3", 100_000, 300_000),
+    ] {
+        let body = format!(r#"{{"scope":"turn","prosas":{prosas},"cost_brl":{cost}}}"#);
+        let consumption = text(&booked(&world, body).await.expect(201)["consumption_id"]);
+        let raw = world.get(&format!("{LEDGER}?limit=100")).await.body;
+        assert!(String::from_utf8_lossy(&raw).contains(r#""cost_brl":0.000001,"#), "plain digits");
+        let listed = ledger(&world, "limit=100").await;
+        let lines = listed["data"].as_array().expect("lines");
+        let line = lines.iter().find(|line| line["consumption_id"] == consumption.as_str());
+        let line = line.expect("it is listed");
+        assert_eq!(micros(&line["prosas"]), micro_prosas, "{prosas}");
+        assert_eq!(micros(&line["cost_brl"]), micro_cost, "{cost}");
+        sum += micro_cost;
+        assert_eq!(micros(&listed["totals"]["cost_brl"]), sum);
+    }
+}
+
+/// D8, D32: an amount that no field can hold is named, whatever its size.
+#[both_stores]
+async fn an_amount_beyond_measure_is_a_clear_422(world: World) {
+    let qr = world.qr().await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
+    let ai_turn = format!("C/contacts/{contact}/ai-turn");
+    for amount in [
+        "1e400",
+        "-1e400",
+        "1E+99999999999999999999",
+        "1e-400",
+        "1000000000.000001",
+        "1e9999999999",
+        "0.0000001",
+        "-0.001",
+        "9999999999999999999999999999",
+        "1.0000000000000000000001",
+    ] {
+        for (path, body) in [
+            ("C/prosas/debits", r#"{"scope":"turn","prosas":1,"cost_brl":$}"#),
+            ("C/prosas/debits", r#"{"scope":"turn","prosas":$,"cost_brl":$}"#),
+            (ai_turn.as_str(), r#"{"messages":["oi"],"prosas":1,"cost_brl":$}"#),
+        ] {
+            let answer = posted(&world, path, body.replace('$', amount)).await;
+            let named = answer.expect_invalid();
+            assert!(named.contains(&"cost_brl".to_owned()), "{amount}: {}", answer.show());
+            let reason = text(&answer.json()["details"]["reasons"]["cost_brl"]);
+            let clear = ["at most 1000000000", "at most 6 decimal places", "not be negative"];
+            assert!(clear.iter().any(|part| reason.contains(part)), "{amount}: {reason}");
+        }
+    }
+    assert_eq!(ledger(&world, "").await["pagination"]["total"], 0);
+    assert_eq!(world.messages_of(&contact).await.len(), 1, "nothing was sent");
 }
 
 #[both_stores]
