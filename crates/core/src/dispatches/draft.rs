@@ -88,7 +88,8 @@ fn variable_position(parameter: &str) -> Option<u32> {
 }
 
 impl DispatchDraft {
-    /// Reads a dispatch of a template with this text.
+    /// Reads a dispatch of a template with this text. Of variables that the template does not have,
+    /// only literal tags matter (D49, R80).
     ///
     /// # Errors
     ///

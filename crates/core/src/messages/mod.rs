@@ -21,12 +21,13 @@ mod samples;
 mod status;
 mod touch;
 mod view;
+mod written_by;
 
 pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;
 pub use import::ImportMessageError;
-pub use import_draft::{CoveredBy, ImportedMessage, ShownFailure, WrittenBy};
+pub use import_draft::{CoveredBy, ImportedMessage, ShownFailure};
 pub use left_sent::{is_left_sent, left_sent_between};
 pub use list::{ListMessagesError, MessagePage, MessageQuery};
 pub(crate) use media::fetch_media_job;
@@ -44,5 +45,6 @@ pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
+pub use written_by::WrittenBy;
 
 pub use crate::events::{OptOutSource, contact_opted_out};

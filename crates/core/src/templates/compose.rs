@@ -98,7 +98,7 @@ fn listed(positions: &[u32]) -> String {
 ///
 /// # Errors
 ///
-/// [`ComposeError`]: literal tags first, then everything that is missing (D48, D49, D69).
+/// [`ComposeError`]: literal tags first, then everything that is missing (D48, D49, D69, R118).
 pub fn compose(
     template: &Template,
     variables: &BTreeMap<u32, String>,

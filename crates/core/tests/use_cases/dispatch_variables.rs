@@ -81,7 +81,7 @@ async fn carriage_returns_are_newlines_wherever_they_come_from() {
     }
 }
 
-/// D49.
+/// D49, R80.
 #[tokio::test]
 async fn what_a_template_has_no_place_for_is_ignored_whatever_it_holds() {
     let counter = Counter::with("Olá {{1}}").await;

@@ -184,7 +184,7 @@ async fn readings_at_once_make_each_template_once() {
     assert_eq!(all(&scene).await.len(), 2);
 }
 
-/// D69.
+/// D69, R118.
 #[tokio::test]
 async fn a_template_that_needs_more_than_text_is_shown_and_not_sent() {
     let scene = scene("cloud_api").await;
