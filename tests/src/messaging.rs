@@ -9,6 +9,13 @@ use crate::http::{Request, ScriptedAnswer, text};
 use crate::outbox::Event;
 use crate::world::{Tenant, World, eventually, phone};
 
+/// The path of an address, such as `media_url`.
+pub fn path_of(url: &Value) -> String {
+    let url = text(url);
+    let (_, path) = url.split_once("://").expect("an address");
+    path[path.find('/').expect("a path")..].to_owned()
+}
+
 /// The n-th mobile number for which the simulated gateway has no special behaviour.
 pub fn mobile(n: u32) -> String {
     phone(1_000 + n)

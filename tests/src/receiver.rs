@@ -117,9 +117,8 @@ pub enum Reply {
     Never,
     /// The connection is closed without an answer.
     Hangup,
-    /// On a connection that was used before, no answer, and the connection is closed; on a new one,
-    /// 200.
-    HangupWhenReused,
+    /// 200, after which the connection is closed without a word of it in the answer.
+    ThenClose,
     /// A status and headers, and then nothing instead of the announced body.
     StallAfterHeaders(u16),
     /// A status, headers and a few bytes of the announced body; then the connection is closed.
@@ -158,6 +157,7 @@ struct State {
     received: Vec<Received>,
     ids: BTreeSet<String>,
     connections: usize,
+    closed: usize,
     in_flight: BTreeMap<String, usize>,
     most_in_flight: BTreeMap<String, usize>,
     fails: BTreeMap<String, (u32, u32, u16)>,
@@ -187,7 +187,11 @@ impl Receiver {
                     state.connections += 1;
                     state.connections
                 };
-                tokio::spawn(shared.clone().serve(stream, number));
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    shared.clone().serve(stream, number).await;
+                    shared.state().closed += 1;
+                });
             }
         });
         receiver
@@ -260,6 +264,15 @@ impl Receiver {
         self.state().connections
     }
 
+    /// Waits until the receiver has closed every connection that it accepted.
+    pub async fn closes_all(&self) {
+        eventually("every connection is closed", || async {
+            let state = self.state();
+            (state.closed == state.connections).then_some(())
+        })
+        .await;
+    }
+
     /// The greatest number of open requests to a path at the same time.
     pub fn most_in_flight(&self, path: &str) -> usize {
         self.state().most_in_flight.get(path).copied().unwrap_or(0)
@@ -310,17 +323,15 @@ impl Receiver {
     async fn serve(self, mut stream: TcpStream, connection: usize) {
         let _ = stream.set_nodelay(true);
         let mut buffer = Vec::new();
-        let mut served = 0;
         while let Some(request) = read_request(&mut stream, &mut buffer, connection).await {
             let path = request.path.clone();
             let release = self.released.subscribe();
             let reply = self.arrived(request);
-            let goes_on = self.reply(&mut stream, reply, served, release).await;
+            let goes_on = self.reply(&mut stream, reply, release).await;
             self.answered(&path);
             if !goes_on {
                 return;
             }
-            served += 1;
         }
     }
 
@@ -329,7 +340,6 @@ impl Receiver {
         &self,
         stream: &mut TcpStream,
         reply: Reply,
-        served: usize,
         mut release: watch::Receiver<u64>,
     ) -> bool {
         match reply {
@@ -349,8 +359,10 @@ impl Receiver {
                 false
             }
             Reply::Hangup => false,
-            Reply::HangupWhenReused if served > 0 => false,
-            Reply::HangupWhenReused => whole(stream, 200, &[], b"").await,
+            Reply::ThenClose => {
+                whole(stream, 200, &[], b"").await;
+                false
+            }
             Reply::StallAfterHeaders(status) => {
                 head(stream, status, "content-length: 1000\r\n").await;
                 gone(stream).await;

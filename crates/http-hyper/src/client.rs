@@ -98,7 +98,8 @@ impl Transport for GuardedClient {
         };
         let mut answered = ask(&mut live, &call, by).await;
         if reused && matches!(answered, Err(TransportError::Broken { .. })) {
-            // The peer may have closed a connection that was unused (D53).
+            // The peer had closed a connection that was unused: nothing of the request was written.
+            // What may have been written is repeated only where that is harmless (D53).
             let progress = live.progress();
             if !progress.asked() || (repeatable && !progress.answered()) {
                 live = self.connect(&call.target, by).await?;

@@ -103,10 +103,11 @@ impl Live {
         Ok(BodyRead::Whole)
     }
 
-    /// Whether the next request can be sent on this connection, as far as is known here.
+    /// Whether the next request can be sent on this connection, as far as can be seen here.
     pub(crate) fn is_usable(&mut self) -> bool {
         // Errors are ignored here: the next use finds them.
-        drive(&mut self.connection, &mut Context::from_waker(Waker::noop()));
+        let (progress, connection) = (&self.progress, &mut self.connection);
+        progress.while_looking(|| drive(connection, &mut Context::from_waker(Waker::noop())));
         self.connection.is_some() && self.sender.is_ready()
     }
 }

@@ -1,7 +1,7 @@
 //! Reading received media by their signed links (D31a).
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use recado_core::ids::{CompanyId, DocumentId};
+use recado_core::ids::{CompanyId, MessageId};
 
 use crate::answer::Answer;
 use crate::call::OpenCall;
@@ -10,20 +10,24 @@ use crate::operator::disposition;
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[Route::open(
-    "/media/{company_id}/{document_id}/{signature}",
+    "/media/{company_id}/{message_id}/{signature}",
     |call| Box::pin(read(call)),
     |op| {
         op.says("readMedia", "Read the file of a received message")
-            .more("The link is `media_url` of the message; whoever has it can read the file.")
+            .more(
+                "The link is `media_url` of the message; whoever has it can read the file. It \
+                 answers 503 with `Retry-After` while the file is still to be fetched from the \
+                 gateway, and 404 once it is certain that the gateway has it no more.",
+            )
             .answers_bytes("application/octet-stream")
     },
 )];
 
 async fn read(call: OpenCall) -> Outcome {
     let company = call.path.id("company_id", CompanyId::parse);
-    let document = call.path.id("document_id", DocumentId::parse);
+    let message = call.path.id("message_id", MessageId::parse);
     let signature = call.path.text("signature");
-    let file = call.shared.recado.messages().read_media(company, document, signature).await?;
+    let file = call.shared.recado.messages().read_media(company, message, signature).await?;
     let disposition = HeaderValue::try_from(disposition(&file.document.filename))
         .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
     Ok(Answer::bytes(file.mimetype.unwrap_or("application/octet-stream"), file.bytes)

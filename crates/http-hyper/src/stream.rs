@@ -1,11 +1,13 @@
 //! The bytes of a connection, with or without TLS, and whether any were written or read.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -18,6 +20,7 @@ pub(crate) struct Progress(Arc<Passed>);
 struct Passed {
     asked: AtomicBool,
     answered: AtomicBool,
+    looking: AtomicBool,
 }
 
 impl Progress {
@@ -35,6 +38,19 @@ impl Progress {
     /// Whether a byte of the answer was read.
     pub(crate) fn answered(&self) -> bool {
         self.0.answered.load(Ordering::Relaxed)
+    }
+
+    /// Does something during which the connection is looked at: reading asks the operating system
+    /// itself, since the runtime may not have heard yet that the peer has closed (D53).
+    pub(crate) fn while_looking<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.0.looking.store(true, Ordering::Relaxed);
+        let done = act();
+        self.0.looking.store(false, Ordering::Relaxed);
+        done
+    }
+
+    fn is_looking(&self) -> bool {
+        self.0.looking.load(Ordering::Relaxed)
     }
 }
 
@@ -63,6 +79,25 @@ impl Stream {
         self.progress.clone()
     }
 
+    fn socket(&self) -> &TcpStream {
+        match &self.io {
+            Io::Plain(stream) => stream,
+            Io::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// What the operating system holds unread: an end is an end; anything else that comes before a
+    /// request was written is none that a connection can be used after.
+    fn look(&self) -> Poll<io::Result<()>> {
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(self.socket()).peek(&mut byte) {
+            Ok(0) => Poll::Ready(Ok(())),
+            Ok(_) => Poll::Ready(Err(io::ErrorKind::InvalidData.into())),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
     fn written(&self, written: &Poll<io::Result<usize>>) {
         if matches!(written, Poll::Ready(Ok(1..))) {
             self.progress.0.asked.store(true, Ordering::Relaxed);
@@ -84,7 +119,7 @@ impl AsyncRead for Stream {
         if buf.filled().len() > before {
             self.progress.0.answered.store(true, Ordering::Relaxed);
         }
-        read
+        if read.is_pending() && self.progress.is_looking() { self.look() } else { read }
     }
 }
 

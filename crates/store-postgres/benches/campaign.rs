@@ -244,8 +244,8 @@ async fn meddle(store: PostgresStore, campaign: CampaignId) -> Duration {
             Err(error) => panic!("{error}"),
         }
         println!("  a change of the campaign took {:?}", began.elapsed());
-        let counts = store.recipient_counts(company(), campaign).await.expect("the store works");
-        if counts.of(RecipientStatus::Waiting) == 0 {
+        let totals = store.campaign_totals(company(), campaign).await.expect("the store works");
+        if totals.counts.of(RecipientStatus::Waiting) == 0 {
             return longest;
         }
     }
@@ -287,8 +287,8 @@ async fn run(store: PostgresStore) {
     println!("  longest change of the campaign: {:?}", meddler.await.expect("it ends"));
 
     let began = Instant::now();
-    let counts = store.recipient_counts(company(), campaign.id).await.expect("the store works");
-    assert_eq!(counts.of(RecipientStatus::Sending), u64::from(RECIPIENTS));
+    let totals = store.campaign_totals(company(), campaign.id).await.expect("the store works");
+    assert_eq!(totals.counts.of(RecipientStatus::Sending), u64::from(RECIPIENTS));
     println!("counts: {:?}", began.elapsed());
 }
 

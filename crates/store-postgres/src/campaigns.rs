@@ -4,16 +4,18 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
+    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientNumber,
     RecipientStatus,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::LedgerTotals;
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::params;
+use crate::prosas::spent_on;
 use crate::recipients::{add_count, counts_of};
 use crate::session::{all_stored, rows};
 use crate::table::{Table, columns_of};
@@ -23,46 +25,69 @@ pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE status = 'running' ORDER BY id, company_id", Campaign::sql().select)
 });
 
-/// The campaigns of a company: one row for each campaign and status of its recipients.
+/// The campaigns of a company with the sums of their ledger lines: one row for each campaign and
+/// status of its recipients.
 pub(crate) static COUNTED: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, counted.status, counted.n FROM campaigns c \
+        "SELECT {}, spent.prosas, spent.cost, counted.status, counted.n FROM campaigns c \
+         CROSS JOIN LATERAL ({} OFFSET 0) AS spent \
          LEFT JOIN LATERAL ({} OFFSET 0) AS counted ON true \
          WHERE c.company_id = $1 ORDER BY c.created_at, c.id",
         columns_of::<Campaign>("c"),
+        spent_on("c.company_id", "c.id"),
         counts_of("c.company_id", "c.id"),
     )
 });
+
+/// One campaign in the same form, without its own columns.
+pub(crate) static TOTALS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT spent.prosas, spent.cost, counted.status, counted.n \
+         FROM ({}) AS spent LEFT JOIN ({}) AS counted ON true",
+        spent_on("$1::uuid", "$2::uuid"),
+        counts_of("$1::uuid", "$2::uuid"),
+    )
+});
+
+/// Adds what a row of [`COUNTED`] or [`TOTALS`] says: the sums, and the count of one status, if there
+/// is one.
+fn add_totals(totals: &mut CampaignTotals, columns: &mut Columns<'_>) -> Result<(), StoreError> {
+    totals.consumption = LedgerTotals { prosas: columns.get()?, cost_brl: columns.get()? };
+    if columns.is_present()? { add_count(&mut totals.counts, columns) } else { Ok(()) }
+}
 
 #[async_trait]
 impl CampaignReads for PostgresStore {
     async fn campaigns(
         &self,
         company: CompanyId,
-    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError> {
+    ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError> {
         let found = rows(&self.pool, COUNTED.as_str(), params![company.uuid()]).await?;
-        let mut campaigns: Vec<(Campaign, RecipientCounts)> = Vec::new();
+        let mut campaigns: Vec<(Campaign, CampaignTotals)> = Vec::new();
         for row in &found {
             let mut columns = Columns::new(row);
             let campaign: Campaign = columns.record()?;
             if campaigns.last().is_none_or(|(last, _)| last.id != campaign.id) {
-                campaigns.push((campaign, RecipientCounts::default()));
+                campaigns.push((campaign, CampaignTotals::default()));
             }
-            if let Some((_, counts)) = campaigns.last_mut()
-                && columns.is_present()?
-            {
-                add_count(counts, &mut columns)?;
+            if let Some((_, totals)) = campaigns.last_mut() {
+                add_totals(totals, &mut columns)?;
             }
         }
         Ok(campaigns)
     }
 
-    async fn recipient_counts(
+    async fn campaign_totals(
         &self,
         company: CompanyId,
         campaign: CampaignId,
-    ) -> Result<RecipientCounts, StoreError> {
-        self.counts_of_recipients(company, campaign).await
+    ) -> Result<CampaignTotals, StoreError> {
+        let params = params![company.uuid(), campaign.uuid()];
+        let mut totals = CampaignTotals::default();
+        for row in &rows(&self.pool, TOTALS.as_str(), params).await? {
+            add_totals(&mut totals, &mut Columns::new(row))?;
+        }
+        Ok(totals)
     }
 
     async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {

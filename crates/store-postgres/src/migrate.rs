@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "participants",
         sql: include_str!("migrations/0009_participants.sql"),
     },
+    Migration { version: 10, name: "reports", sql: include_str!("migrations/0010_reports.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

@@ -7,7 +7,7 @@ use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use crate::campaigns::{COUNTED, RUNNING};
+use crate::campaigns::{COUNTED, RUNNING, TOTALS};
 use crate::contacts_draft::FIELDS;
 use crate::inbound::BY_SLUG;
 use crate::plans::walk;
@@ -69,7 +69,11 @@ FROM generate_series(4, 9000) i; \
 INSERT INTO list_members SELECT md5('c2')::uuid, md5('l2')::uuid, md5('p' || i)::uuid \
 FROM generate_series(1, 9000) i; \
 INSERT INTO list_members SELECT md5('c2')::uuid, md5('l3')::uuid, md5('p' || i)::uuid \
-FROM generate_series(1, 200) i;";
+FROM generate_series(1, 200) i; \
+INSERT INTO ledger_lines (company_id, id, consumption_id, kind, scope, prosas, cost, \
+refunded_prosas, refunded_cost, campaign_id, created_at, version) \
+SELECT md5('c2')::uuid, md5('d' || i)::uuid, md5('d' || i)::uuid, 'debit', 'message', 1, 1, 0, 0, \
+CASE WHEN i <= 6000 THEN md5('g2.2')::uuid END, i, 1 FROM generate_series(1, 9000) i;";
 
 const ANALYZE: &str = "ANALYZE campaigns, recipients, dispatch_windows, custom_fields, \
 list_members, inbound_endpoints, templates, companies";
@@ -115,7 +119,9 @@ fn cases() -> Vec<Case> {
             (3_400.0, 7_000.0),
         ),
         case("counts", &counts_of("$1::uuid", "$2::uuid"), campaign, (9_010.0, 700.0)),
-        case("the campaigns", &COUNTED, company, (9_030.0, 1_500.0)),
+        // Their recipients and their lines of the ledger, and no other lines.
+        case("the campaigns", &COUNTED, company, (15_050.0, 2_500.0)),
+        case("the totals", &TOTALS, campaign, (15_020.0, 1_500.0)),
         case("those that run", &RUNNING, "", (9.0, 20.0)),
         case(
             "those of messages",

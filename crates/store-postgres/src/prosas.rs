@@ -15,6 +15,24 @@ use crate::param::{Param, params};
 use crate::session::rows;
 use crate::table::columns_of;
 
+/// The sum of a column. Postgres computes sums of 64-bit numbers exactly. A sum beyond 64 bits is
+/// limited to the greatest or least number.
+fn sum(column: &str) -> String {
+    format!(
+        "greatest(least(coalesce(sum({column}), 0), 9223372036854775807), \
+         -9223372036854775808)::bigint AS {column}"
+    )
+}
+
+/// The debits of a campaign less their refunds, summed in the index by campaign.
+pub(crate) fn spent_on(company: &str, campaign: &str) -> String {
+    format!(
+        "SELECT {}, {} FROM ledger_lines WHERE company_id = {company} AND campaign_id = {campaign}",
+        sum("prosas"),
+        sum("cost"),
+    )
+}
+
 /// One page with the totals of all pages, read from one state of the database.
 fn page_statement(
     company: CompanyId,
@@ -36,14 +54,6 @@ fn page_statement(
     if let Some(kind) = filter.kind {
         and("kind =", Param::of(kind.as_str()));
     }
-    // Postgres computes sums of 64-bit numbers exactly. A sum beyond 64 bits is limited to the
-    // greatest or least number.
-    let sum = |column: &str| {
-        format!(
-            "greatest(least(coalesce(sum({column}), 0), 9223372036854775807), \
-             -9223372036854775808)::bigint AS {column}"
-        )
-    };
     let sql = format!(
         "WITH matching AS MATERIALIZED (SELECT count(*) AS total, {}, {} FROM ledger_lines \
          WHERE {condition}), page AS MATERIALIZED (SELECT * FROM ledger_lines WHERE {condition} \

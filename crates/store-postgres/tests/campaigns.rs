@@ -151,9 +151,9 @@ async fn a_pause_waits_for_the_turns_under_way_and_for_no_later_ones() {
     pause.await.unwrap().unwrap();
     let refused = late.await.unwrap();
     assert!(matches!(refused, Err(CommitError::Conflict(Conflict::Stale(_)))), "{refused:?}");
-    let counts = store.recipient_counts(company(), campaign().id).await.unwrap();
-    assert_eq!(counts.of(RecipientStatus::Sending), 1);
-    assert_eq!(counts.of(RecipientStatus::Waiting), 1);
+    let totals = store.campaign_totals(company(), campaign().id).await.unwrap();
+    assert_eq!(totals.counts.of(RecipientStatus::Sending), 1);
+    assert_eq!(totals.counts.of(RecipientStatus::Waiting), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,8 +179,8 @@ async fn an_enrollment_may_take_longer_than_any_other_statement() {
     let options = Options { statement_timeout: Duration::from_millis(500), ..support::options() };
     let store = PostgresStore::connect(database.url(), options).await.unwrap();
     store.commit(enrollment()).await.unwrap();
-    let counts = store.recipient_counts(company(), campaign().id).await.unwrap();
-    assert_eq!(counts.of(RecipientStatus::Waiting), 1);
+    let totals = store.campaign_totals(company(), campaign().id).await.unwrap();
+    assert_eq!(totals.counts.of(RecipientStatus::Waiting), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

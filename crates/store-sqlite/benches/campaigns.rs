@@ -207,8 +207,8 @@ fn campaigns(criterion: &mut Criterion) {
     let id = campaign(CAMPAIGNS - 1).id;
     group.bench_function("counts", |bench| {
         bench.to_async(&runtime).iter(|| async {
-            let counts = store.recipient_counts(company(), id).await;
-            black_box(counts.expect("it works"))
+            let totals = store.campaign_totals(company(), id).await;
+            black_box(totals.expect("it works"))
         });
     });
     group.bench_function("next_100", |bench| {

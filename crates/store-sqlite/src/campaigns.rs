@@ -2,43 +2,59 @@
 
 use async_trait::async_trait;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
+    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientNumber,
     RecipientStatus,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
 
+use rusqlite::Connection;
+
 use crate::SqliteStore;
+use crate::error::ReadResult;
+use crate::prosas;
 use crate::recipients;
 use crate::table::{self};
 
 /// The running campaigns of all companies, as [`table::list`] takes it.
 const RUNNING: &str = "status = 'running' ORDER BY id, company_id";
 
+/// What is counted and summed of a campaign, in indexes alone.
+fn totals(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+) -> ReadResult<CampaignTotals> {
+    Ok(CampaignTotals {
+        counts: recipients::counts(conn, company, campaign)?,
+        consumption: prosas::of_campaign(conn, company, campaign)?,
+    })
+}
+
 #[async_trait]
 impl CampaignReads for SqliteStore {
     async fn campaigns(
         &self,
         company: CompanyId,
-    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError> {
+    ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError> {
         self.read(move |conn| {
             let campaigns = table::all::<Campaign>(conn, company)?;
             let counted = |campaign: Campaign| {
-                let counts = recipients::counts(conn, company, campaign.id)?;
-                Ok((campaign, counts))
+                let totals = totals(conn, company, campaign.id)?;
+                Ok((campaign, totals))
             };
             campaigns.into_iter().map(counted).collect()
         })
         .await
     }
 
-    async fn recipient_counts(
+    async fn campaign_totals(
         &self,
         company: CompanyId,
         campaign: CampaignId,
-    ) -> Result<RecipientCounts, StoreError> {
-        self.read(move |conn| recipients::counts(conn, company, campaign)).await
+    ) -> Result<CampaignTotals, StoreError> {
+        self.read(move |conn| totals(conn, company, campaign)).await
     }
 
     async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {

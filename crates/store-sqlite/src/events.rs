@@ -2,6 +2,7 @@
 //! journal.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::events::{Event, EventReads, EventRecord, EventType, JournalPosition};
@@ -13,10 +14,18 @@ use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::{ReadResult, commit_error};
 
-const BY_ID: &str = "SELECT company_id, id, event_type, contact_id, at, data FROM events \
-     WHERE company_id = ?1 AND id = ?2";
-const BY_SEQ: &str =
-    "SELECT company_id, id, event_type, contact_id, at, data FROM events WHERE seq = ?1";
+/// What is read of an event, with whether the contact that it is about is gone.
+const COLUMNS: &str = "company_id, id, event_type, contact_id, at, data, \
+     contact_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contacts AS c \
+     WHERE c.company_id = events.company_id AND c.id = events.contact_id)";
+
+static BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE company_id = ?1 AND id = ?2"));
+static BY_SEQ: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE seq = ?1"));
+/// All events of a company.
+static ALL: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE company_id = ?1 ORDER BY seq"));
 /// The positions of events of one type. Only the index is read.
 const OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
      WHERE company_id = ?1 AND event_type = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
@@ -49,20 +58,18 @@ fn read(row: &rusqlite::Row<'_>) -> ReadResult<EventRecord> {
         contact: columns.get()?,
         at: columns.get()?,
         data: columns.get()?,
+        is_orphaned: columns.get()?,
     })
 }
 
 /// All events of a company, in the order of their commits. An erased event has no data.
 pub(crate) fn all(conn: &Connection, company: CompanyId) -> ReadResult<Vec<Event>> {
-    conn.prepare_cached(
-        "SELECT company_id, id, event_type, contact_id, at, data FROM events \
-         WHERE company_id = ?1 ORDER BY seq",
-    )?
-    .query_map([Cell::from(company)], |row| {
-        let EventRecord { id, company, event_type, contact, at, data } = read(row)?;
-        Ok(Event { id, company, event_type, contact, at, data: data.unwrap_or_default() })
-    })?
-    .collect()
+    conn.prepare_cached(&ALL)?
+        .query_map([Cell::from(company)], |row| {
+            let EventRecord { id, company, event_type, contact, at, data, .. } = read(row)?;
+            Ok(Event { id, company, event_type, contact, at, data: data.unwrap_or_default() })
+        })?
+        .collect()
 }
 
 /// The events of some types after a position. The positions of each type are merged, and only the
@@ -83,7 +90,7 @@ fn after(
             places.insert(place?);
         }
     }
-    let mut by_seq = conn.prepare_cached(BY_SEQ)?;
+    let mut by_seq = conn.prepare_cached(&BY_SEQ)?;
     let event = |seq: i64| {
         let position = JournalPosition(seq.unsigned_abs());
         Ok((position, by_seq.query_row([seq], read)?))
@@ -100,7 +107,7 @@ impl EventReads for SqliteStore {
     ) -> Result<Option<EventRecord>, StoreError> {
         self.read(move |conn| {
             let key: [Cell<'_>; 2] = [company.into(), id.into()];
-            conn.prepare_cached(BY_ID)?.query_row(params_from_iter(&key), read).optional()
+            conn.prepare_cached(&BY_ID)?.query_row(params_from_iter(&key), read).optional()
         })
         .await
     }
@@ -130,5 +137,15 @@ mod tests {
         let found = "SEARCH events USING COVERING INDEX events_by_type \
                      (company_id=? AND event_type=? AND rowid>?)";
         assert_eq!(step, found);
+    }
+
+    #[test]
+    fn an_event_and_its_contact_are_found_by_their_keys() {
+        let conn = plans::database();
+        for query in [&BY_ID, &BY_SEQ] {
+            let steps = plans::steps(&conn, query);
+            assert_eq!(steps.iter().filter(|step| step.starts_with("SEARCH")).count(), 2);
+            assert!(!steps.iter().any(|step| step.starts_with("SCAN")), "{steps:?}");
+        }
     }
 }

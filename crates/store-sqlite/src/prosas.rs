@@ -3,16 +3,16 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CampaignId, CompanyId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{
-    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, Prosas,
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LedgerTotals, LineKind, Prosas,
 };
 use recado_core::store::{StoreError, Stored};
-use rusqlite::Connection;
+use rusqlite::{Connection, params_from_iter};
 
 use crate::SqliteStore;
-use crate::cell::Columns;
+use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::newest_first::{Index, IndexRange, Span, part_of};
 use crate::table::{Table, read_stored};
@@ -26,6 +26,30 @@ const PART: i64 = 1_000_000_000;
 const SUMS: &str = "count(*), \
      coalesce(sum(prosas / 1000000000), 0), coalesce(sum(prosas % 1000000000), 0), \
      coalesce(sum(cost / 1000000000), 0), coalesce(sum(cost % 1000000000), 0)";
+
+/// The sums of a campaign's lines. Only the index is read.
+static OF_CAMPAIGN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {SUMS} FROM ledger_lines INDEXED BY ledger_lines_by_campaign \
+         WHERE company_id = ?1 AND campaign_id = ?2"
+    )
+});
+
+/// The debits of a campaign less their refunds.
+pub(crate) fn of_campaign(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+) -> ReadResult<LedgerTotals> {
+    let key: [Cell<'_>; 2] = [company.into(), campaign.into()];
+    let mut sums = Sums::default();
+    conn.prepare_cached(&OF_CAMPAIGN)?
+        .query_row(params_from_iter(&key), |row| sums.add(&mut Columns::new(row)))?;
+    Ok(LedgerTotals {
+        prosas: Prosas::from_units(clamped(sums.prosas)),
+        cost_brl: Brl::from_units(clamped(sums.cost)),
+    })
+}
 
 /// Lines, prosas and cost of ranges together.
 #[derive(Debug, Default)]
@@ -97,5 +121,18 @@ impl LedgerReads for SqliteStore {
     ) -> Result<LedgerPage, StoreError> {
         let filter = *filter;
         self.read(move |conn| page(conn, company, &filter, request)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn a_campaign_is_summed_in_an_index_alone() {
+        let found = "SEARCH ledger_lines USING COVERING INDEX ledger_lines_by_campaign \
+                     (company_id=? AND campaign_id=?)";
+        assert_eq!(plans::step(&plans::database(), &OF_CAMPAIGN), found);
     }
 }

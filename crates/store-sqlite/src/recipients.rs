@@ -137,11 +137,13 @@ const NUMBERS: &str = "SELECT number FROM recipients \
 const NUMBERS_OF_STATUS: &str = "SELECT number FROM recipients INDEXED BY recipients_by_status \
      WHERE company_id = ?1 AND campaign_id = ?2 AND status = ?3 ORDER BY number LIMIT ?4 OFFSET ?5";
 
-/// A recipient with the values that show its contact.
+/// A recipient with the values that show its contact, and its debit.
 static ENTRY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, c.identifier, c.phone FROM recipients AS r \
+        "SELECT {}, c.identifier, c.phone, l.consumption_id, l.prosas, l.cost, l.scope \
+         FROM recipients AS r \
          LEFT JOIN contacts AS c ON c.company_id = r.company_id AND c.id = r.contact_id \
+         LEFT JOIN ledger_lines AS l ON l.company_id = r.company_id AND l.id = r.debit_id \
          WHERE r.company_id = ?1 AND r.campaign_id = ?2 AND r.number = ?3",
         Recipient::statements().qualified("r")
     )
@@ -154,6 +156,7 @@ fn read_entry(row: &SqlRow<'_>) -> ReadResult<RecipientEntry> {
     Ok(RecipientEntry {
         recipient: recipient.into_value(),
         contact: identifier.map(|identifier| (phone, identifier)),
+        prosa: columns.get()?,
     })
 }
 
@@ -214,10 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_finds_its_row_and_its_contact() {
+    fn an_entry_finds_its_row_its_contact_and_its_debit() {
         let found = [
             "SEARCH r USING PRIMARY KEY (company_id=? AND campaign_id=? AND number=?)",
             "SEARCH c USING INDEX sqlite_autoindex_contacts_1 (company_id=? AND id=?) LEFT-JOIN",
+            "SEARCH l USING INDEX sqlite_autoindex_ledger_lines_1 (company_id=? AND id=?) LEFT-JOIN",
         ];
         assert_eq!(plans::steps(&plans::database(), &ENTRY), found);
     }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_gateways.sql"),
     include_str!("../migrations/0006_template_needs.sql"),
     include_str!("../migrations/0007_participants.sql"),
+    include_str!("../migrations/0008_reports.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

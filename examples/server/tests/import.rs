@@ -231,3 +231,55 @@ fn a_progress_of_nothing_and_unknown_files_are_reported() {
     let output = recado(folder).args(all).output().expect("it runs");
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// What the journal tells, oldest first.
+fn told(folder: &Path, company: &str) -> Vec<String> {
+    let journal = public(folder, company, "/events?limit=100");
+    let entries = journal["data"].as_array().expect("events");
+    let line = |entry: &Value| {
+        let data = &entry["data"];
+        let what = data["name"].as_str().or(data["content"].as_str()).unwrap_or_default();
+        format!("{} {what}", entry["event"].as_str().expect("a name"))
+    };
+    entries.iter().map(line).collect()
+}
+
+// D65
+#[test]
+fn an_import_tells_of_nothing_unless_it_is_asked_to_and_a_repeat_tells_nothing_twice() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let company = company(folder);
+    let connection = connection(folder, &company);
+    let people = |names: &[&str]| {
+        let lines = names.iter().enumerate().map(|(n, name)| format!("{name},+551198765432{n}\n"));
+        format!("name,phone\n{}", lines.collect::<String>())
+    };
+    std::fs::write(folder.join("silent.csv"), people(&["Ana"])).expect("written");
+    std::fs::write(folder.join("told.csv"), people(&["Ana", "Beto", "Caio"])).expect("written");
+    assert_eq!(counts(&import(folder, &company, &["silent.csv"])), [1, 1, 0, 0]);
+    assert_eq!(told(folder, &company), Vec::<String>::new());
+    for (round, made) in [(1, 2), (2, 0)] {
+        let summary = import(folder, &company, &["--events", "told.csv"]);
+        assert_eq!(counts(&summary), [3, made, 3 - made, 0], "round {round}");
+        let mut told = told(folder, &company);
+        told.sort();
+        assert_eq!(told, ["contact.created Beto", "contact.created Caio"], "those that are new");
+    }
+    let ana = public(folder, &company, "/contacts?search=Ana")["data"][0]["id"].clone();
+    let messages =
+        [("1", "inbound", "received"), ("2", "outbound", "read"), ("3", "outbound", "failed")];
+    let line = |(id, direction, status): (&str, &str, &str)| {
+        let message = json!({"contact_id": ana, "connection_id": connection, "wamid": id,
+            "direction": direction, "status": status, "type": "text", "content": id,
+            "created_at": "2024-05-06T07:08:09Z"});
+        format!("{message}\n")
+    };
+    let lines: String = messages.into_iter().map(line).collect();
+    std::fs::write(folder.join("messages.jsonl"), lines).expect("written");
+    for _ in 0..2 {
+        import(folder, &company, &["--events", "messages.jsonl"]);
+        let told = told(folder, &company);
+        assert_eq!(told[2..], ["message.received 1", "message.sent 2"], "what was not sent is not");
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use recado_tests::campaigns::{CAMPAIGNS, recipients_at};
+use recado_tests::campaigns::{CAMPAIGNS, exact, micros, recipients_at};
 use recado_tests::{Campaigning, Request, both_stores, keys, mobile, steered, text, unknown_id};
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ async fn campaigns_have_exactly_the_documented_fields(world: Campaigning) {
         "id": id, "name": "Novidades", "status": "running", "template_id": world.template,
         "list_id": record["list_id"], "counts": counts, "created_at": created,
         "started_at": started, "finished_at": null,
+        "consumption": {"prosas": 0, "cost_brl": 0},
     }]);
     assert_eq!(answer.expect(200), expected);
     assert_eq!(keys(&answer.json()), ["data", "success"], "no pagination");
@@ -116,7 +117,7 @@ async fn recipients_have_exactly_the_documented_fields(world: Campaigning) {
     let first = world.recipient(&id, &sent).await;
     let expected = json!({
         "contact_id": sent, "phone": mobile(1), "status": "sent", "message_id": message(&sent),
-        "error_code": null, "sent_at": first["sent_at"],
+        "error_code": null, "sent_at": first["sent_at"], "prosa": first["prosa"],
     });
     assert_eq!(first, expected);
     assert_ne!(first["message_id"], Value::Null);
@@ -125,12 +126,13 @@ async fn recipients_have_exactly_the_documented_fields(world: Campaigning) {
     let expected = json!({
         "contact_id": refused, "phone": steered(1), "status": "failed",
         "message_id": message(&refused), "error_code": "RECIPIENT_UNREACHABLE",
-        "sent_at": null,
+        "sent_at": null, "prosa": world.recipient(&id, &refused).await["prosa"],
     });
     assert_eq!(world.recipient(&id, &refused).await, expected);
+    assert!(first["prosa"].is_object() && expected["prosa"].is_object());
     let expected = json!({
         "contact_id": out, "phone": mobile(2), "status": "skipped", "message_id": null,
-        "error_code": "CONTACT_OPTED_OUT", "sent_at": null,
+        "error_code": "CONTACT_OPTED_OUT", "sent_at": null, "prosa": null,
     });
     assert_eq!(world.recipient(&id, &out).await, expected);
     let list = world.list_of(&[waits.clone()]).await;
@@ -139,9 +141,79 @@ async fn recipients_have_exactly_the_documented_fields(world: Campaigning) {
     world.start(&id).await;
     let expected = json!({
         "contact_id": waits, "phone": mobile(3), "status": "waiting", "message_id": null,
-        "error_code": null, "sent_at": null,
+        "error_code": null, "sent_at": null, "prosa": null,
     });
     assert_eq!(world.recipient(&id, &waits).await, expected);
+}
+
+/// What the listing and the operator's record say a campaign was debited, in millionths.
+async fn consumption(world: &Campaigning, id: &str) -> (i128, i128) {
+    let listed = world.get(CAMPAIGNS).await.items();
+    let listed = listed.into_iter().find(|one| one["id"] == id).expect("it is listed");
+    let record = world.record(id).await;
+    assert_eq!(record["consumption"], listed["consumption"]);
+    assert_eq!(keys(&listed["consumption"]), ["cost_brl", "prosas"]);
+    (micros(&listed["consumption"]["prosas"]), micros(&listed["consumption"]["cost_brl"]))
+}
+
+// 2.4, D58
+#[both_stores]
+async fn the_campaign_report_shows_the_debits_of_a_campaign_and_of_each_recipient(
+    world: Campaigning,
+) {
+    let (sent, refused) = (world.contact(&mobile(1)).await, world.contact(&steered(1)).await);
+    let out = world.import(json!({"phone": mobile(2), "is_blocked": true})).await;
+    let list = world.list_of(&[sent.clone(), refused.clone(), out.clone()]).await;
+    let amounts = json!({
+        "prosas_per_message": exact("1.5"), "cost_brl_per_message": exact("0.120001"),
+    });
+    let id = world.campaign(&list, amounts.clone()).await;
+    let other = world.campaign(&list, amounts).await;
+    assert_eq!(consumption(&world, &id).await, (0, 0));
+    world.start_and_run(&id).await;
+    // The one that surely was not sent was refunded.
+    assert_eq!(consumption(&world, &id).await, (1_500_000, 120_001));
+    assert_eq!(consumption(&world, &other).await, (0, 0), "each campaign by itself");
+    let ledger = world.ledger().await;
+    for contact in [&sent, &refused] {
+        let lines = ledger.of("debit");
+        let line = lines.iter().find(|line| line["contact_id"] == contact.as_str());
+        let line = line.expect("a debit");
+        let prosa = world.recipient(&id, contact).await["prosa"].clone();
+        let expected = json!({
+            "consumption_id": line["consumption_id"], "prosas": line["prosas"],
+            "cost_brl": line["cost_brl"], "scope": "message",
+        });
+        assert_eq!(prosa, expected, "the whole debit; refunds appear only in the ledger");
+    }
+    assert_eq!(world.recipient(&id, &out).await["prosa"], Value::Null);
+    // What the operator gives back counts too.
+    let prosa = world.recipient(&id, &sent).await["prosa"].clone();
+    let refund = json!({
+        "consumption_id": prosa["consumption_id"], "prosas": 1, "cost_brl": exact("0.000001"),
+    });
+    world.operator("POST", "C/prosas/refunds", refund).await.expect(201);
+    assert_eq!(consumption(&world, &id).await, (500_000, 120_000));
+    assert_eq!(world.recipient(&id, &sent).await["prosa"], prosa);
+}
+
+// D26, D58
+#[both_stores]
+async fn the_sums_of_a_campaign_outlive_its_contacts_and_their_merging(world: Campaigning) {
+    let amounts = json!({"prosas_per_message": 2, "cost_brl_per_message": exact("0.3")});
+    let (id, contacts) = world.campaign_to(4, amounts).await;
+    world.start_and_run(&id).await;
+    assert_eq!(consumption(&world, &id).await, (8_000_000, 1_200_000));
+    world.delete(&format!("/api/v1/contacts/{}", contacts[0])).await.expect_deleted();
+    let merge = format!("C/contacts/{}/merge", contacts[1]);
+    world.operator("POST", &merge, json!({"other_contact_id": contacts[2]})).await.expect(200);
+    assert_eq!(consumption(&world, &id).await, (8_000_000, 1_200_000));
+    let mut consumptions = BTreeSet::new();
+    for recipient in world.recipients(&id).await {
+        assert_eq!(micros(&recipient["prosa"]["cost_brl"]), 300_000);
+        consumptions.insert(text(&recipient["prosa"]["consumption_id"]));
+    }
+    assert_eq!(consumptions.len(), 4, "each keeps its own debit");
 }
 
 #[both_stores]

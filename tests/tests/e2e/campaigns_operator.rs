@@ -23,6 +23,7 @@ async fn a_campaign_is_made_with_every_field_and_shown_whole(world: Campaigning)
         keys(&made),
         [
             "connection_id",
+            "consumption",
             "cost_brl_per_message",
             "counts",
             "created_at",
@@ -53,6 +54,7 @@ async fn a_campaign_is_made_with_every_field_and_shown_whole(world: Campaigning)
         "total": 0, "sent": 0, "delivered": 0, "read": 0, "failed": 0, "skipped": 0,
     });
     assert_eq!(made["counts"], none);
+    assert_eq!(made["consumption"], json!({"prosas": 0, "cost_brl": 0}));
     for name in ["created_at", "updated_at"] {
         assert_eq!(made[name], world.time(), "{name}");
     }

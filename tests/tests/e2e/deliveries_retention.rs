@@ -150,3 +150,96 @@ async fn everything_that_was_reported_of_a_deleted_contact_is_erased(hooks: Hook
         assert_eq!(hooks.delivery(&text(&delivery["id"])).await["body"], Value::Null);
     }
 }
+
+/// Asserts that nothing that can be read says one of these words: a delivery, the journal.
+async fn says_nothing_of(hooks: &Hooks, key: &str, words: &[&str]) {
+    let journal = reported(hooks, key).await;
+    let mut all: Vec<String> = journal.iter().map(Value::to_string).collect();
+    for delivery in hooks.deliveries("limit=100").await {
+        all.push(hooks.delivery(&text(&delivery["id"])).await.to_string());
+    }
+    for said in all {
+        assert!(!words.iter().any(|word| said.contains(word)), "{said}");
+    }
+}
+
+// D74
+#[both_stores]
+async fn from_the_commit_of_a_delete_on_nothing_personal_of_the_contact_is_handed_out(
+    hooks: Hooks,
+) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    hooks.receiver.answers("/a", Reply::body(200, "thanks for Fulano 5511987650001"));
+    let qr = hooks.qr().await;
+    let contact = hooks.create_id(json!({"phone": "+5511987650001", "name": "Fulano"})).await;
+    hooks.gateway_one(&qr, hooks.inbound("5511987650001", "segredo")).await;
+    hooks.gateway_one(&qr, hooks.inbound("5511987650001", "parar")).await;
+    hooks.drain().await;
+    let of_gone = hooks.deliveries("limit=100").await;
+    assert_eq!(of_gone.len(), 4);
+    hooks.receiver.answers("/a", Reply::status(200));
+    let left = create(&hooks, 2).await;
+    hooks.drain().await;
+    remove(&hooks, &contact).await;
+    // Before the erasure has been there, and after it.
+    for _ in 0..2 {
+        says_nothing_of(&hooks, &key, &["Fulano", "987650001", "segredo"]).await;
+        for delivery in &of_gone {
+            let id = text(&delivery["id"]);
+            hooks.redeliver(&id).await.expect_error(409, "BODY_ERASED");
+            let shown = hooks.delivery(&id).await;
+            assert_eq!((&shown["body"], &shown["status"]), (&Value::Null, &json!("delivered")));
+            let attempt = &shown["attempt_log"][0];
+            assert_eq!(
+                (&attempt["status_code"], &attempt["response"]),
+                (&json!(200), &Value::Null)
+            );
+        }
+        let journal = reported(&hooks, &key).await;
+        assert_eq!(journal.len(), 5, "that something happened stays");
+        assert!(journal[..4].iter().all(|entry| entry["data"] == Value::Null), "{journal:?}");
+        assert_eq!(journal[4]["data"]["id"], left);
+        hooks.drain().await;
+        assert_eq!(hooks.receiver.count("/a"), 5, "nothing is sent again");
+        hooks.server.run_due_jobs().await;
+    }
+}
+
+// D26, D74
+#[both_stores]
+async fn what_was_pending_at_the_deletion_is_delivered_and_shown_to_nobody(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    let contact = hooks.create_id(json!({"phone": phone(1), "name": "Fulano"})).await;
+    hooks.drain().await;
+    let first = hooks.receiver.only("/a");
+    remove(&hooks, &contact).await;
+    says_nothing_of(&hooks, &key, &["Fulano"]).await;
+    hooks.redeliver(&first.delivery()).await.expect_error(409, "DELIVERY_PENDING");
+    hooks.server.run_due_jobs().await;
+    hooks.pass(Duration::from_secs(30)).await;
+    let all = hooks.receiver.to("/a");
+    assert_eq!((all.len(), &all[1].body), (2, &first.body), "byte for byte");
+    says_nothing_of(&hooks, &key, &["Fulano"]).await;
+    hooks.redeliver(&first.delivery()).await.expect_error(409, "BODY_ERASED");
+}
+
+// D74
+#[both_stores]
+async fn what_was_told_of_a_contact_that_became_another_one_goes_on_being_told(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["contact.created"]).await;
+    let (goes, stays) = (create(&hooks, 1).await, create(&hooks, 2).await);
+    hooks.drain().await;
+    let merge = format!("C/contacts/{stays}/merge");
+    hooks.operator("POST", &merge, json!({"other_contact_id": goes})).await.expect(200);
+    let journal = reported(&hooks, &key).await;
+    assert!(journal.iter().all(|entry| !entry["data"].is_null()), "{journal:?}");
+    for delivery in hooks.deliveries("").await {
+        hooks.redeliver(&text(&delivery["id"])).await.expect(200);
+    }
+    hooks.drain().await;
+    assert_eq!(hooks.receiver.count("/a"), 4);
+}

@@ -86,13 +86,14 @@ async fn message_received_tells_what_media_came(hooks: Hooks) {
         "kind": "message", "provider_message_id": wamid(), "timestamp": hooks.time(),
         "from": digits(&mobile(1)), "type": "image", "media": media,
     });
-    hooks.stored(&qr, event).await;
+    let id = hooks.stored(&qr, event).await;
     hooks.drain().await;
     let data = data(&hooks, &only(&hooks, "message.received"));
     assert_eq!(data["type"], "image");
     assert_eq!(data["media_mimetype"], "image/jpeg");
     assert_eq!(data["media_caption"], "olha só: é");
-    assert_eq!(data["media_url"], Value::Null, "it is not fetched yet");
+    assert_eq!(data["media_url"], hooks.message(&id).await["media_url"], "from the first moment");
+    assert!(text(&data["media_url"]).contains("/media/"));
 }
 
 #[both_stores]
@@ -287,8 +288,9 @@ async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
     }
 }
 
+// D65
 #[both_stores]
-async fn imports_and_history_tell_nothing(hooks: Hooks) {
+async fn imports_tell_nothing_and_neither_does_history_of_whom_we_know(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     let qr = hooks.silent("qr").await;
     let contact = hooks.import(json!({"phone": mobile(1), "opted_out_at": hooks.time()})).await;
@@ -299,12 +301,54 @@ async fn imports_and_history_tell_nothing(hooks: Hooks) {
         }))
         .await;
     let old = json!({"history": true, "timestamp": hooks.time_ago(86_400_000)});
-    hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(2)), "oi"), old.clone())).await;
+    hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(1)), "oi"), old.clone())).await;
+    hooks.stored(&qr, with(hooks.echo(&digits(&mobile(1)), "oi"), old.clone())).await;
     hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(1)), "sair"), old)).await;
     hooks.patch_contact(&contact, json!({"name": "Ana"})).await.expect(200);
     hooks.drain().await;
     assert!(hooks.receiver.all().is_empty(), "{:?}", events(&hooks));
     assert!(hooks.deliveries("").await.is_empty());
+}
+
+// D65
+#[both_stores]
+async fn a_contact_first_met_in_history_events_is_new_and_fires_contact_created(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    let qr = hooks.silent("qr").await;
+    let old = json!({"history": true, "timestamp": hooks.time_ago(86_400_000)});
+    let met = [
+        hooks.inbound(&digits(&mobile(1)), "oi"),
+        hooks.inbound(&digits(&mobile(1)), "tudo bem?"),
+        hooks.echo(&digits(&mobile(2)), "oi"),
+        hooks.inbound("7@g.us", "bom dia"),
+        hooks.inbound(&digits(&mobile(3)), "sair"),
+    ];
+    let met = met.into_iter().map(|event| with(event, old.clone())).collect();
+    hooks.gateway(&qr, met).await;
+    hooks.drain().await;
+    let mut fired = events(&hooks);
+    fired.sort();
+    let created = ["contact.created"; 4];
+    assert_eq!(fired[..4], created, "once each, of people and of groups");
+    assert_eq!(fired[4..], ["contact.opted_out"]);
+    let created: Vec<Value> = hooks.receiver.to("/a").iter().map(Received::data).collect();
+    for contact in hooks.get("/api/v1/contacts").await.items() {
+        let told = created.iter().find(|data| data["id"] == contact["id"]).expect("it is told of");
+        assert_eq!(told["identifier"], contact["identifier"]);
+        for field in ["first_message_at", "last_message_at", "last_inbound_at"] {
+            assert_eq!((&contact[field], &told[field]), (&Value::Null, &Value::Null), "{field}");
+        }
+        let detail = hooks.detail(&text(&contact["id"])).await;
+        for connection in detail["connections"].as_array().expect("an array") {
+            assert_eq!(connection["unread_count"], 0);
+        }
+    }
+    // They are known by now: what they write is a message and nothing else.
+    hooks.receive(&qr, &digits(&mobile(1)), "voltei").await;
+    hooks.drain().await;
+    let mut fired = events(&hooks);
+    fired.sort();
+    assert_eq!(fired[5..], ["message.received"]);
 }
 
 #[both_stores]

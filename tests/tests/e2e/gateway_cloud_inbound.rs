@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use recado_tests::{
-    Clouded, Request, both_stores, digits, eight_digits, eventually, mobile, text, wamid, with,
+    Clouded, Request, both_stores, digits, eight_digits, eventually, mobile, path_of, text, wamid,
+    with,
 };
 use serde_json::{Value, json};
 
@@ -17,12 +18,13 @@ fn body(words: &str) -> Value {
 
 /// Waits until the file of a message was fetched, and returns the path of its address.
 async fn fetched(world: &Clouded, message: &str) -> String {
-    let url = eventually("a media_url", || async {
-        world.message(message).await["media_url"].as_str().map(str::to_owned)
+    let path = path_of(&world.message(message).await["media_url"]);
+    eventually("the file is here", || async {
+        let answer = world.send(Request::new("GET", &path)).await;
+        (answer.status == 200).then_some(())
     })
     .await;
-    let (_, path) = url.split_once("://").expect("an address");
-    path[path.find('/').expect("a path")..].to_owned()
+    path
 }
 
 /// Receives a message from a person whose phone is not given.
@@ -280,7 +282,7 @@ async fn what_the_operator_writes_to_somebody_new_makes_a_contact(world: Clouded
 // History.
 
 #[both_stores]
-async fn history_is_stored_without_events_but_its_opt_outs_count(world: Clouded) {
+async fn history_is_stored_without_its_events_but_new_contacts_and_opt_outs_count(world: Clouded) {
     let (calm, angry) = (digits(&mobile(1)), digits(&mobile(2)));
     let own = "551140028922";
     let line = |from: &str, to: &str, id: &str, words: &str, status: &str| {
@@ -309,7 +311,8 @@ async fn history_is_stored_without_events_but_its_opt_outs_count(world: Clouded)
     assert_eq!(theirs["direction"], "inbound");
     assert_eq!(theirs["contact_id"], ours["contact_id"]);
     let events: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
-    assert_eq!(events, ["contact.opted_out"]);
+    // D65: both are new.
+    assert_eq!(events, ["contact.created", "contact.created", "contact.opted_out"]);
     let stopped = text(&world.message_with("wamid.H3").await["contact_id"]);
     assert_ne!(world.full(&stopped).await["opted_out_at"], Value::Null);
     let detail = world.detail(&text(&theirs["contact_id"])).await;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use recado_testkit::gateways::WahaEngine;
-use recado_tests::{Request, StoreKind, both_stores, digits, keys, mobile, text, with};
+use recado_tests::{Request, StoreKind, both_stores, digits, keys, mobile, path_of, text, with};
 use serde_json::{Value, json};
 
 use crate::gateway_waha::{Waha, chat, raw};
@@ -16,12 +16,6 @@ fn photo(waha: &Waha, url: &str) -> Value {
     let message = waha.fake.receive(&chat(&mobile(1)), "Maria", "olha isso");
     let media = json!({"url": url, "mimetype": "image/jpeg", "filename": "a.jpg", "error": null});
     with(message, json!({"hasMedia": true, "media": media}))
-}
-
-fn path_of(url: &Value) -> String {
-    let url = text(url);
-    let (_, path) = url.split_once("://").expect("an address");
-    path[path.find('/').expect("a path")..].to_owned()
 }
 
 async fn external(waha: &Waha, contact: &str) -> Value {
@@ -233,11 +227,11 @@ async fn a_file_is_fetched_with_the_key_and_read_by_a_link_of_ours(waha: Waha) {
     assert_eq!(message["media_caption"], "olha isso");
     assert_eq!(message["media_mimetype"], "image/jpeg");
     assert_eq!(message["media_filename"], "a.jpg");
-    assert_eq!(message["media_url"], Value::Null, "the message does not wait for its file");
+    let path = path_of(&message["media_url"]);
+    let early = waha.send(Request::new("GET", &path)).await;
+    assert_eq!(early.status, 503, "the message does not wait for its file");
     waha.jobs().await;
     waha.fake.expire_files();
-    let message = waha.message(&text(&message["id"])).await;
-    let path = path_of(&message["media_url"]);
     let file = waha.send(Request::new("GET", &path)).await;
     assert_eq!((file.status, file.body.as_ref()), (200, &b"\xff\xd8\xff a photo"[..]));
     assert_eq!(file.header("content-type"), "image/jpeg");
@@ -289,7 +283,8 @@ async fn a_file_elsewhere_is_fetched_like_a_strangers_without_the_key(waha: Waha
     let stored = waha.brings(&photo(&waha, "https://bucket.example/x.jpg?sig=1")).await;
     waha.jobs().await;
     let shown = waha.message(&text(&stored["id"])).await;
-    assert_ne!(shown["media_url"], Value::Null);
+    let file = waha.send(Request::new("GET", path_of(&shown["media_url"]))).await;
+    assert_eq!(file.body.as_ref(), b"s3");
     let asked = waha.server.transport.requests();
     assert_eq!(asked.len(), 1);
     assert!(!format!("{:?}", asked[0].headers).contains("waha-api-key"));

@@ -1,7 +1,12 @@
 //! Media of inbound messages: 2.4; D26, D31a.
 
+use std::time::Duration;
+
 use recado_core::transport::{OutboundResponse, TransportError};
-use recado_tests::{Request, World, both_stores, digits, eventually, mobile, text, wamid};
+use recado_tests::{
+    Hooks, Reply, Request, ScriptedAnswer, World, both_stores, digits, eventually, mobile, path_of,
+    text, wamid,
+};
 use serde_json::{Value, json};
 
 const SOURCE: &str = "https://gateway.example/files/7";
@@ -18,12 +23,13 @@ fn photo(world: &World) -> Value {
 
 /// Waits until the file of a message was fetched, and returns the path of its address.
 async fn fetched(world: &World, message: &str) -> String {
-    let url = eventually("a media_url", || async {
-        world.message(message).await["media_url"].as_str().map(str::to_owned)
+    let path = path_of(&world.message(message).await["media_url"]);
+    eventually("the file is here", || async {
+        let answer = world.send(Request::new("GET", &path)).await;
+        (answer.status == 200).then_some(())
     })
     .await;
-    let (_, path) = url.split_once("://").expect("an address");
-    path[path.find('/').expect("a path")..].to_owned()
+    path
 }
 
 fn serves(world: &World, bytes: &[u8]) {
@@ -38,14 +44,153 @@ async fn a_message_with_media_is_stored_before_its_file_is_fetched(world: World)
     let id = world.stored(&qr, photo(&world)).await;
     let shown = world.message(&id).await;
     assert_eq!(shown["type"], "image");
-    assert_eq!(shown["media_url"], Value::Null);
     assert_eq!(shown["media_mimetype"], "image/jpeg");
     assert_eq!(shown["media_filename"], "a.jpg");
     assert_eq!(shown["media_caption"], "olha isso");
     let events = world.events_of("message.received").await;
-    assert_eq!(events[0]["media_url"], Value::Null);
+    assert_eq!(events[0]["media_url"], shown["media_url"]);
     assert_eq!(events[0]["media_mimetype"], "image/jpeg");
     assert_eq!(events[0]["media_caption"], "olha isso");
+}
+
+/// A message, or an echo, whose file the receiver keeps, and what the event about it says.
+async fn told(hooks: &Hooks, kind: &str, event: &str) -> (String, Value) {
+    let qr = hooks.qr().await;
+    hooks.hook("/a", &[event]).await;
+    let peer = if kind == "echo" { "to" } else { "from" };
+    let reported = json!({
+        "kind": kind, "provider_message_id": wamid(), "timestamp": hooks.time(),
+        peer: digits(&mobile(1)), "type": "image",
+        "media": {"url": hooks.receiver.url("/file"), "mimetype": "image/jpeg"},
+    });
+    let id = hooks.stored(&qr, reported).await;
+    hooks.drain().await;
+    (id, hooks.receiver.only("/a").data())
+}
+
+async fn follow(hooks: &Hooks, method: &str, link: &Value) -> ScriptedAnswer {
+    hooks.send(Request::new(method, path_of(link))).await
+}
+
+/// What both listings say of where the file of a message is.
+async fn media_urls(hooks: &Hooks, message: &str) -> Vec<Value> {
+    let shown = hooks.message(message).await;
+    let contact = text(&shown["contact_id"]);
+    let listed = hooks.messages_of(&contact).await;
+    let single = listed.into_iter().find(|one| one["id"] == message).expect("it is listed");
+    vec![shown["media_url"].clone(), single["media_url"].clone()]
+}
+
+/// Follows the link that the event about a message tells, before and after its file was fetched.
+async fn link_leads_to_the_file_once_it_is_there(hooks: &Hooks, kind: &str, event: &str) {
+    let (id, data) = told(hooks, kind, event).await;
+    let link = &data["media_url"];
+    assert_eq!(media_urls(hooks, &id).await, [link.clone(), link.clone()]);
+    for method in ["GET", "HEAD"] {
+        let answer = follow(hooks, method, link).await;
+        assert_eq!((answer.status, answer.header("retry-after").as_str()), (503, "2"));
+    }
+    follow(hooks, "GET", link).await.expect_error(503, "UNAVAILABLE");
+    // The gateway fails once; the next try is in five seconds.
+    hooks.receiver.then("/file", Reply::status(503));
+    hooks.server.run_due_jobs().await;
+    assert_eq!(follow(hooks, "GET", link).await.header("retry-after"), "5");
+    hooks.receiver.answers("/file", Reply::body(200, "the bytes of a photo"));
+    hooks.advance(Duration::from_secs(5));
+    hooks.server.run_due_jobs().await;
+    let file = follow(hooks, "GET", link).await;
+    assert_eq!((file.status, file.body.as_ref()), (200, &b"the bytes of a photo"[..]));
+    let head = follow(hooks, "HEAD", link).await;
+    assert_eq!((head.status, head.header("content-length").as_str()), (200, "20"));
+    assert_eq!(media_urls(hooks, &id).await, [link.clone(), link.clone()], "it stays");
+    // What is sent again is what was sent: its link leads to the file by now.
+    let first = hooks.receiver.only("/a");
+    hooks.redeliver(&first.delivery()).await.expect(200);
+    hooks.drain().await;
+    let all = hooks.receiver.to("/a");
+    assert_eq!((all.len(), &all[1].body), (2, &first.body));
+}
+
+// D31a
+#[both_stores]
+async fn media_url_is_a_link_from_the_first_moment_that_answers_503_until_the_file_is_there(
+    hooks: Hooks,
+) {
+    link_leads_to_the_file_once_it_is_there(&hooks, "message", "message.received").await;
+}
+
+// D31a
+#[both_stores]
+async fn media_url_of_an_echo_is_a_link_from_the_first_moment_too(hooks: Hooks) {
+    link_leads_to_the_file_once_it_is_there(&hooks, "echo", "message.sent").await;
+}
+
+// D31a
+#[both_stores]
+async fn a_link_is_404_once_it_is_certain_that_the_gateway_has_the_file_no_more(hooks: Hooks) {
+    hooks.receiver.answers("/file", Reply::status(410));
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    let body = hooks.receiver.only("/a").body;
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 503);
+    hooks.server.run_due_jobs().await;
+    for method in ["GET", "HEAD"] {
+        assert_eq!(follow(&hooks, method, &data["media_url"]).await.status, 404);
+    }
+    follow(&hooks, "GET", &data["media_url"]).await.expect_error(404, "NOT_FOUND");
+    assert_eq!(media_urls(&hooks, &id).await, [Value::Null, Value::Null]);
+    // The event says what it said.
+    let delivery = hooks.only_delivery().await;
+    assert_eq!(text(&delivery["body"]).as_bytes(), body);
+}
+
+// D31a
+#[both_stores]
+async fn a_link_is_404_once_the_fetch_was_given_up(hooks: Hooks) {
+    hooks.receiver.answers("/file", Reply::status(404));
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    for wait in [0, 5, 30, 120, 600, 3_600] {
+        hooks.advance(Duration::from_secs(wait));
+        assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 503);
+        hooks.server.run_due_jobs().await;
+    }
+    assert_eq!(hooks.receiver.count("/file"), 6);
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 404);
+    assert_eq!(media_urls(&hooks, &id).await, [Value::Null, Value::Null]);
+}
+
+// D31a, D70
+#[both_stores]
+async fn a_link_is_404_once_the_file_turned_out_to_be_larger_than_25_mib(hooks: Hooks) {
+    hooks.receiver.answers("/file", Reply::Huge(200, 25 * 1024 * 1024 + 1));
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    hooks.server.run_due_jobs().await;
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 404);
+    assert_eq!(media_urls(&hooks, &id).await, [Value::Null, Value::Null]);
+    assert!(hooks.server.files_on_disk().is_empty());
+}
+
+// D31a, D26
+#[both_stores]
+async fn a_link_is_404_once_the_contact_was_deleted_before_the_file_came(hooks: Hooks) {
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    let contact = text(&hooks.message(&id).await["contact_id"]);
+    hooks.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 404);
+    hooks.server.run_due_jobs().await;
+    assert_eq!(hooks.receiver.count("/file"), 0, "nobody asks for it any more");
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 404);
+}
+
+// D31a
+#[both_stores]
+async fn a_forged_link_is_404_before_the_file_is_there_too(hooks: Hooks) {
+    let (_, data) = told(&hooks, "message", "message.received").await;
+    let path = path_of(&data["media_url"]);
+    let (folder, signature) = path.rsplit_once('/').expect("a path");
+    let forged: String = signature.chars().rev().collect();
+    assert_eq!(hooks.send(Request::new("GET", format!("{folder}/{forged}"))).await.status, 404);
+    let other = path.replace(&hooks.us.id, &recado_tests::unknown_id());
+    assert_eq!(hooks.send(Request::new("GET", other)).await.status, 404);
 }
 
 #[both_stores]

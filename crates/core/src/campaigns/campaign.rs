@@ -6,7 +6,7 @@ use super::Recipient;
 use crate::Timestamp;
 use crate::contacts::{Identifier, Phone};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
-use crate::prosas::{Brl, Prosas};
+use crate::prosas::{Brl, Prosa, Prosas};
 use crate::words::words;
 
 words! {
@@ -76,11 +76,13 @@ pub struct Campaign {
     pub finished_at: Option<Timestamp>,
 }
 
-/// A recipient, with the fields that identify its contact, if it has one.
+/// A recipient, with the fields that identify its contact, if it has one, and its debit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecipientEntry {
     /// The recipient.
     pub recipient: Recipient,
     /// The phone and the identifier of its contact.
     pub contact: Option<(Option<Phone>, Identifier)>,
+    /// The debit of its message.
+    pub prosa: Option<Prosa>,
 }

@@ -6,6 +6,7 @@ use super::{RecipientEntry, RecipientFault, RecipientStatus};
 use crate::Timestamp;
 use crate::contacts::{Identifier, Phone};
 use crate::ids::{ContactId, MessageId};
+use crate::messages::ProsaView;
 use crate::page::{Page, PageRequest};
 use crate::query::{InvalidParameter, Params};
 
@@ -45,6 +46,8 @@ pub struct RecipientView {
     pub error_code: Option<RecipientFault>,
     /// When the gateway accepted it.
     pub sent_at: Option<Timestamp>,
+    /// The debit of its message; null where there is none. A refund does not change it (2.4).
+    pub prosa: Option<ProsaView>,
 }
 
 impl RecipientView {
@@ -61,6 +64,7 @@ impl RecipientView {
             message_id: recipient.message,
             error_code: recipient.fault,
             sent_at: recipient.sent_at,
+            prosa: entry.prosa.map(ProsaView::from),
         }
     }
 }

@@ -244,7 +244,7 @@ impl Campaigns<'_> {
     pub async fn list(&self, caller: &Caller) -> CampaignResult<Vec<CampaignView>> {
         caller.require(Scope::MessagesRead)?;
         let campaigns = self.app.store().campaigns(caller.company()).await?;
-        Ok(campaigns.iter().map(|(known, counts)| CampaignView::new(known, *counts)).collect())
+        Ok(campaigns.iter().map(|(known, totals)| CampaignView::new(known, *totals)).collect())
     }
 
     /// A page of the recipients of a campaign of the caller's company (4.11, 4.12, D58).
@@ -270,7 +270,7 @@ impl Campaigns<'_> {
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> CampaignResult<Vec<CampaignRecord>> {
         let campaigns = self.app.store().campaigns(company).await?;
-        Ok(campaigns.iter().map(|(known, counts)| CampaignRecord::new(known, *counts)).collect())
+        Ok(campaigns.iter().map(|(known, totals)| CampaignRecord::new(known, *totals)).collect())
     }
 
     /// A campaign.
@@ -348,7 +348,7 @@ impl Campaigns<'_> {
 
     pub(super) async fn show(&self, campaign: &Campaign) -> CampaignResult<CampaignRecord> {
         let (company, id) = (campaign.company, campaign.id);
-        let counts = self.app.store().recipient_counts(company, id).await?;
-        Ok(CampaignRecord::new(campaign, counts))
+        let totals = self.app.store().campaign_totals(company, id).await?;
+        Ok(CampaignRecord::new(campaign, totals))
     }
 }

@@ -18,7 +18,7 @@ pub use listing::{RecipientFilter, RecipientListing, RecipientView};
 pub use manage::{CampaignError, CampaignResult, Campaigns};
 pub use reads::CampaignReads;
 pub use recipient::{
-    ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber, RecipientStatus,
-    follow,
+    CampaignTotals, ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber,
+    RecipientStatus, follow,
 };
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};

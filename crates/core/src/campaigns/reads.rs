@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{
-    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus,
+    Campaign, CampaignTotals, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
 };
 use crate::ids::{CampaignId, CompanyId, MessageId};
 use crate::page::{Page, PageRequest};
@@ -13,19 +13,20 @@ use crate::store::{StoreError, Stored};
 /// number.
 #[async_trait]
 pub trait CampaignReads: Send + Sync {
-    /// All campaigns of the company, each with how many of its recipients have which status
-    /// (exact).
+    /// All campaigns of the company, each with how many of its recipients have which status, and
+    /// with the sums of its ledger lines (both exact). The cost grows with the recipients and the
+    /// lines of these campaigns only, and no row is read for it.
     async fn campaigns(
         &self,
         company: CompanyId,
-    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError>;
+    ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError>;
 
-    /// How many recipients of a campaign have which status (exact).
-    async fn recipient_counts(
+    /// The same of one campaign.
+    async fn campaign_totals(
         &self,
         company: CompanyId,
         campaign: CampaignId,
-    ) -> Result<RecipientCounts, StoreError>;
+    ) -> Result<CampaignTotals, StoreError>;
 
     /// The running campaigns of all companies, by id. The cost grows with their number only, not
     /// with that of other campaigns.
@@ -49,7 +50,8 @@ pub trait CampaignReads: Send + Sync {
         messages: &[MessageId],
     ) -> Result<Vec<Stored<Recipient>>, StoreError>;
 
-    /// One page of the recipients of a campaign, by number, of one status where one is asked for.
+    /// One page of the recipients of a campaign, by number, of one status where one is asked for; each
+    /// with the debit that it names.
     async fn recipient_page(
         &self,
         company: CompanyId,

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Message, MessageStatus};
+use crate::prosas::LedgerTotals;
 use crate::words::words;
 
 words! {
@@ -148,4 +149,13 @@ impl RecipientCounts {
     pub fn total(&self) -> u64 {
         self.by_status.iter().sum()
     }
+}
+
+/// What is counted and summed of a campaign (D58).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CampaignTotals {
+    /// Its recipients by status.
+    pub counts: RecipientCounts,
+    /// Its debits less their refunds, of contacts that were deleted too.
+    pub consumption: LedgerTotals,
 }

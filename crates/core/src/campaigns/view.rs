@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Campaign, CampaignStatus, PauseReason, RecipientCounts, RecipientStatus};
+use super::{
+    Campaign, CampaignStatus, CampaignTotals, PauseReason, RecipientCounts, RecipientStatus,
+};
 use crate::Timestamp;
 use crate::ids::{CampaignId, ConnectionId, ListId, TemplateId};
-use crate::prosas::{Brl, Prosas};
+use crate::prosas::{Brl, LedgerTotals, Prosas};
 
 /// How many recipients there are, and how many of them have which status now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -62,21 +64,24 @@ pub struct CampaignView {
     pub started_at: Option<Timestamp>,
     /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
+    /// What its messages were debited, less what was refunded.
+    pub consumption: LedgerTotals,
 }
 
 impl CampaignView {
     /// The campaign as it is shown.
-    pub fn new(campaign: &Campaign, counts: RecipientCounts) -> Self {
+    pub fn new(campaign: &Campaign, totals: CampaignTotals) -> Self {
         Self {
             id: campaign.id,
             name: campaign.name.clone(),
             status: campaign.status,
             template_id: campaign.template,
             list_id: campaign.list,
-            counts: counts.into(),
+            counts: totals.counts.into(),
             created_at: campaign.created_at,
             started_at: campaign.started_at,
             finished_at: campaign.finished_at,
+            consumption: totals.consumption,
         }
     }
 }
@@ -107,9 +112,9 @@ pub struct CampaignRecord {
 
 impl CampaignRecord {
     /// The campaign as the operator sees it.
-    pub fn new(campaign: &Campaign, counts: RecipientCounts) -> Self {
+    pub fn new(campaign: &Campaign, totals: CampaignTotals) -> Self {
         Self {
-            campaign: CampaignView::new(campaign, counts),
+            campaign: CampaignView::new(campaign, totals),
             connection_id: campaign.connection,
             variables: campaign.variables.clone(),
             prosas_per_message: campaign.prosas,

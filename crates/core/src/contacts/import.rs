@@ -1,5 +1,5 @@
-//! The operator's import of one contact: any stored field, no events, no uniqueness of phone
-//! (operator API, POST contacts).
+//! The operator's import of one contact: any stored field, no uniqueness of phone, no events unless
+//! they are asked for (operator API, POST contacts; D65).
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -8,15 +8,16 @@ use super::link_facts::{apply_email, check_fields, merge_custom_fields};
 use super::operator::{check_connection, check_tags, rely_on_connection};
 use super::{
     Alias, Contact, ContactTag, Contacts, DraftFacts, DraftQuery, Identifier, ImportedContact,
-    OrganizationKey, Platform, Region, Warning, creation_stamp,
+    OrganizationKey, Platform, Region, Warning, contact_created, creation_stamp,
 };
 use crate::Timestamp;
 use crate::access::Company;
 use crate::body::IntoBody;
 use crate::code::Code;
 use crate::error::{Error, Rejection};
+use crate::events::Event;
 use crate::groups::GroupCode;
-use crate::ids::{CompanyId, ContactId};
+use crate::ids::{CompanyId, ContactId, EventId};
 use crate::input::{Given, Input};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
@@ -134,6 +135,8 @@ pub struct ImportContact {
     pub company: CompanyId,
     /// What was sent.
     pub draft: ImportDraft,
+    /// The id of the event `contact.created`, where it is asked for.
+    pub event: Option<EventId>,
 }
 
 impl ImportContact {
@@ -213,6 +216,10 @@ impl UseCase for ImportContact {
         contact.derive();
         let id = contact.id;
         let alias = Alias::at_first(&contact).filter(|_| !facts.alias_taken);
+        if let Some(event) = self.event {
+            // It happens now, however old the contact is.
+            changes = changes.emit(Event { at: now, ..contact_created(event, &contact) });
+        }
         changes = changes.insert(contact);
         changes = alias.into_iter().fold(changes, ChangeSet::insert);
         changes = rely_on_connection(&facts, changes);
@@ -236,11 +243,35 @@ impl Contacts<'_> {
         company: &Company,
         body: impl IntoBody<ImportedContact>,
     ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
+        self.import_as(company, body, false).await
+    }
+
+    /// The same with the event `contact.created`, for receivers that shall learn of the contact
+    /// (D65). A contact that was there before is refused, so a repeat tells nothing twice.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contacts::import`].
+    pub async fn import_with_events(
+        &self,
+        company: &Company,
+        body: impl IntoBody<ImportedContact>,
+    ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
+        self.import_as(company, body, true).await
+    }
+
+    async fn import_as(
+        &self,
+        company: &Company,
+        body: impl IntoBody<ImportedContact>,
+        tells: bool,
+    ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
         let now = self.app.now();
         let id = ContactId::new(self.app.uuid(now));
+        let event = tells.then(|| EventId::new(self.app.uuid(now)));
         let (region, suffix) = (&company.default_region, &self.app.settings().group_suffix);
         let draft = ImportDraft::parse(body, id, company.id, region, suffix, now);
-        self.app.run(&ImportContact { company: company.id, draft }).await
+        self.app.run(&ImportContact { company: company.id, draft, event }).await
     }
 }
 

@@ -7,9 +7,10 @@ use super::{
     redelivered,
 };
 use crate::code::Code;
+use crate::contacts::Contact;
 use crate::error::{Error, Rejection};
 use crate::events::EventRecord;
-use crate::ids::{CompanyId, DeliveryId, WebhookId};
+use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::page::Page;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
@@ -30,7 +31,7 @@ pub enum DeliveryError {
     /// It is pending: it will be tried anyway.
     #[error("the delivery is still pending")]
     Pending,
-    /// Its content was erased with its contact (D26).
+    /// The contact that it tells of was deleted (D26, D74).
     #[error("the body of the delivery was erased")]
     Erased,
     /// Its webhook was deleted.
@@ -62,6 +63,37 @@ impl Recado {
     }
 }
 
+/// An event with the contact that it is about, if that is there.
+type WithContact = (EventRecord, Option<Stored<Contact>>);
+
+/// Whether an event may be handed out: it tells something, and the contact that it is about, if it is
+/// about one, is there (D74).
+fn is_told((event, contact): &WithContact) -> bool {
+    event.told().is_some() && event.contact.is_some() == contact.is_some()
+}
+
+/// Reads an event with its contact; once more where the contact seems to be gone, because the event
+/// may have become another one's between the two reads.
+async fn event_with_contact(
+    store: &dyn Reads,
+    company: CompanyId,
+    id: EventId,
+) -> Result<Option<WithContact>, StoreError> {
+    let mut is_last = false;
+    loop {
+        let Some(event) = store.event(company, id).await? else { return Ok(None) };
+        let contact = match event.contact {
+            Some(contact) => store.get::<Contact>((company, contact)).await?,
+            None => None,
+        };
+        let found = (event, contact);
+        if is_last || is_told(&found) {
+            return Ok(Some(found));
+        }
+        is_last = true;
+    }
+}
+
 /// Starts a fresh series of attempts (R74).
 struct Redeliver {
     company: CompanyId,
@@ -70,7 +102,7 @@ struct Redeliver {
 
 #[async_trait]
 impl UseCase for Redeliver {
-    type Loaded = Option<(Stored<Delivery>, Option<EventRecord>, Option<Stored<Webhook>>)>;
+    type Loaded = Option<(Stored<Delivery>, Option<WithContact>, Option<Stored<Webhook>>)>;
     type Output = Delivery;
     type Error = DeliveryError;
 
@@ -78,7 +110,7 @@ impl UseCase for Redeliver {
         let Some(delivery) = store.get::<Delivery>((self.company, self.id)).await? else {
             return Ok(None);
         };
-        let event = store.event(self.company, delivery.event).await?;
+        let event = event_with_contact(store, self.company, delivery.event).await?;
         let webhook = store.get::<Webhook>((self.company, delivery.webhook)).await?;
         Ok(Some((delivery, event, webhook)))
     }
@@ -95,12 +127,14 @@ impl UseCase for Redeliver {
         let webhook = webhook
             .filter(|webhook| webhook.state != WebhookState::Deleted)
             .ok_or(DeliveryError::WebhookDeleted)?;
-        if event.is_none_or(|event| event.data.is_none()) {
-            return Err(DeliveryError::Erased);
-        }
+        let Some((_, contact)) = event.filter(is_told) else { return Err(DeliveryError::Erased) };
         let again = redelivered(&delivery, now);
-        let changes =
+        let mut changes =
             ChangeSet::new().require(webhook.unchanged()).with(delivery.update(again.clone()));
+        if let Some(contact) = contact {
+            // A deletion that is committed before this redelivery refuses it.
+            changes = changes.require(contact.unchanged());
+        }
         Ok(Decided::new(changes, again))
     }
 }
@@ -121,7 +155,8 @@ impl Deliveries<'_> {
         Ok(Page { items, total: page.total })
     }
 
-    /// A delivery with its body and its attempts.
+    /// A delivery with its body and its attempts; without what it or its receiver said of a contact
+    /// that was deleted (D74).
     ///
     /// # Errors
     ///
@@ -136,8 +171,8 @@ impl Deliveries<'_> {
         let delivery = delivery.ok_or(Error::Rejected(DeliveryError::NotFound))?;
         let event = store.event(company, delivery.event).await?;
         let body = event.and_then(|event| {
-            let data = event.data?;
-            Some(envelope(event.event_type, event.at, company, id, &data))
+            let data = event.told()?;
+            Some(envelope(event.event_type, event.at, company, id, data))
         });
         Ok(DeliveryDetail::new(&delivery, body))
     }

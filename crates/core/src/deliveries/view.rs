@@ -60,19 +60,21 @@ pub struct AttemptView {
     pub status_code: Option<u16>,
     /// Why there was none.
     pub error: Option<String>,
-    /// The beginning of the answer's body.
+    /// The beginning of the answer's body; null once `body` is.
     pub response: Option<String>,
 }
 
 impl AttemptView {
-    fn new(attempt: &Attempt) -> Self {
+    /// An attempt; without the answer's body where nothing of its delivery is told any more: a
+    /// receiver may have answered what it was sent (D74).
+    fn new(attempt: &Attempt, is_told: bool) -> Self {
         Self {
             attempt: attempt.attempt,
             started_at: Timestamp::from_millis(attempt.started_at),
             duration_ms: attempt.duration_ms,
             status_code: attempt.status_code,
             error: attempt.error.clone(),
-            response: attempt.response.clone(),
+            response: attempt.response.clone().filter(|_| is_told),
         }
     }
 }
@@ -84,7 +86,7 @@ pub struct DeliveryDetail {
     /// The delivery.
     #[serde(flatten)]
     pub delivery: DeliveryView,
-    /// The exact body of every attempt; null once it was erased.
+    /// The exact body of every attempt; null once its contact was deleted (D74).
     pub body: Option<String>,
     /// The attempts, oldest first.
     pub attempt_log: Vec<AttemptView>,
@@ -93,10 +95,8 @@ pub struct DeliveryDetail {
 impl DeliveryDetail {
     /// The delivery with this body.
     pub fn new(delivery: &Delivery, body: Option<String>) -> Self {
-        Self {
-            delivery: DeliveryView::new(delivery),
-            body,
-            attempt_log: delivery.log.iter().map(AttemptView::new).collect(),
-        }
+        let shown = |attempt| AttemptView::new(attempt, body.is_some());
+        let attempt_log = delivery.log.iter().map(shown).collect();
+        Self { delivery: DeliveryView::new(delivery), body, attempt_log }
     }
 }

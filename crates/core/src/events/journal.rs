@@ -51,19 +51,19 @@ pub struct JournalEntry {
     pub timestamp: Timestamp,
     /// The company it happened in.
     pub company_id: CompanyId,
-    /// The `data` of deliveries; null once the contact was deleted.
+    /// The `data` of deliveries; null once the contact was deleted (D74).
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub data: Option<Box<RawValue>>,
 }
 
 impl JournalEntry {
-    fn new(event: EventRecord) -> Self {
+    fn new(event: &EventRecord) -> Self {
         Self {
             event_id: event.id,
             event: event.event_type,
             timestamp: event.at,
             company_id: event.company,
-            data: event.data.and_then(|data| RawValue::from_string(data).ok()),
+            data: event.told().and_then(|data| RawValue::from_string(data.to_owned()).ok()),
         }
     }
 }
@@ -127,7 +127,7 @@ impl Events<'_> {
         events.truncate(limit);
         let position = events.last().map_or(after, |(position, _)| *position);
         Ok(Journal {
-            entries: events.into_iter().map(|(_, event)| JournalEntry::new(event)).collect(),
+            entries: events.iter().map(|(_, event)| JournalEntry::new(event)).collect(),
             limit: request.limit,
             position: position.seal(key, company),
             has_more,

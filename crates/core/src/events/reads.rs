@@ -22,6 +22,16 @@ pub struct EventRecord {
     pub at: Timestamp,
     /// The `data` of the envelope, as JSON text; `None` once it was erased.
     pub data: Option<String>,
+    /// Whether the contact it is about was deleted, as of the same state of the database.
+    pub is_orphaned: bool,
+}
+
+impl EventRecord {
+    /// The `data` of the envelope as long as it may be handed out: nothing of a contact that was
+    /// deleted is, whether or not it was erased already (D74).
+    pub fn told(&self) -> Option<&str> {
+        self.data.as_deref().filter(|_| !self.is_orphaned)
+    }
 }
 
 /// Reads of events.
@@ -71,4 +81,32 @@ pub trait Outbox: Send + Sync {
     /// at most `limit` events from before it that no delivery names any more. Returns how many rows
     /// were removed; 0 when nothing is left to remove.
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// D74.
+    #[test]
+    fn nothing_is_told_of_a_contact_that_was_deleted_whether_it_was_erased_or_not() {
+        let told = |data: Option<&str>, is_orphaned| {
+            let record = EventRecord {
+                id: EventId::new(Uuid::from_u128(1)),
+                company: CompanyId::new(Uuid::from_u128(2)),
+                event_type: EventType::ContactCreated,
+                contact: Some(ContactId::new(Uuid::from_u128(3))),
+                at: Timestamp::from_millis(0),
+                data: data.map(str::to_owned),
+                is_orphaned,
+            };
+            record.told().map(str::to_owned)
+        };
+        assert_eq!(told(Some("{}"), false).as_deref(), Some("{}"));
+        for (data, is_orphaned) in [(Some("{}"), true), (None, true), (None, false)] {
+            assert_eq!(told(data, is_orphaned), None);
+        }
+    }
 }

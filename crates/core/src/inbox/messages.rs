@@ -39,7 +39,7 @@ impl Workspace<'_> {
         let Some(names) = batch.names(event) else {
             return EventResult::refused("from is not a name of a contact");
         };
-        let Some(matched) = self.match_or_create(&names, ids, !event.history) else {
+        let Some(matched) = self.match_or_create(&names, ids) else {
             return EventResult::refused(UNREADABLE);
         };
         if let Some(group) = &names.group {
@@ -84,7 +84,7 @@ impl Workspace<'_> {
         let Some(names) = batch.names(event) else {
             return EventResult::refused("to is not a name of a contact");
         };
-        let Some(matched) = self.match_or_create(&names, ids, !event.history) else {
+        let Some(matched) = self.match_or_create(&names, ids) else {
             return EventResult::refused(UNREADABLE);
         };
         let index = matched.index();
@@ -177,7 +177,7 @@ impl Workspace<'_> {
         let index = match (known, event.preference) {
             (Some(index), _) => index,
             (None, Preference::Resume) => return EventResult::ignored("no such contact"),
-            (None, Preference::Stop) => match self.match_or_create(&names, ids, true) {
+            (None, Preference::Stop) => match self.match_or_create(&names, ids) {
                 Some(matched) => matched.index(),
                 None => return EventResult::refused(UNREADABLE),
             },

@@ -121,14 +121,10 @@ impl Workspace<'_> {
         ranked.min().map(|(_, index)| index)
     }
 
-    /// The contact that is named, made if it is not known, with all names of the event. `None` when
-    /// contacts could not be read.
-    pub(super) fn match_or_create(
-        &mut self,
-        names: &Names,
-        ids: &EventIds,
-        announce: bool,
-    ) -> Option<Matched> {
+    /// The contact that is named, made if it is not known, with all names of the event. One that is
+    /// made is a new contact, also in an event of the history (D65). `None` when contacts could not
+    /// be read.
+    pub(super) fn match_or_create(&mut self, names: &Names, ids: &EventIds) -> Option<Matched> {
         let found = self.find(names);
         self.people.as_ref()?;
         let matched = match found {
@@ -136,7 +132,7 @@ impl Workspace<'_> {
             None => Matched::New(self.make(names, ids)?),
         };
         self.learn(names, matched.index());
-        if let (Matched::New(index), true) = (matched, announce) {
+        if let Matched::New(index) = matched {
             let person = &self.people.as_ref()?[index];
             let event = contact_created(ids.events[0], &person.contact.now);
             self.emit(event);

@@ -317,6 +317,23 @@ mod tests {
         assert_eq!(data(&event), expected);
     }
 
+    /// D31a.
+    #[test]
+    fn a_file_is_reported_by_its_link_before_it_was_fetched() {
+        let mut message = message(Direction::Inbound, at(0));
+        message.media.source = Some("http://gateway.internal/file".to_owned());
+        let (contact, connection) = (contact(), connection());
+        let contact = EventContact::Known(&contact);
+        let received =
+            message_received(event_id(), &message, contact, &connection, at(0), &links());
+        let sent = message_sent(event_id(), &message, contact, &connection, at(0), &links());
+        let link = links().link(company(), message.id);
+        assert_eq!(
+            (&data(&received)["media_url"], &data(&sent)["media_url"]),
+            (&json!(link), &json!(link))
+        );
+    }
+
     /// D57.
     #[test]
     fn a_sent_message_is_reported_with_the_providers_id_too() {

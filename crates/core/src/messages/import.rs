@@ -1,5 +1,5 @@
-//! The operator's import of one message: the fields of 2.4, no events (operator API, POST
-//! messages).
+//! The operator's import of one message: the fields of 2.4, no events unless they are asked for
+//! (operator API, POST messages; D65).
 
 use crate::body::IntoBody;
 use crate::connections::Connection;
@@ -8,15 +8,17 @@ use serde_json::{Map, Value, json};
 
 use super::import_draft::{CoveredBy, ImportedMessage, MessageDraft};
 use super::{
-    ContactBrief, Message, MessageListItem, MessageRecord, MessageRef, MessageType, Messages,
-    Quoted, RefTarget, Referred, StatusReport, advance, touch_contact, touch_conversation,
+    ContactBrief, EventContact, MediaLinks, Message, MessageListItem, MessageRecord, MessageRef,
+    MessageStatus, MessageType, Messages, Quoted, RefTarget, Referred, StatusReport, advance,
+    message_received, message_sent, touch_contact, touch_conversation,
 };
 use crate::Timestamp;
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
 use crate::error::{Error, Rejection, object};
-use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use crate::events::Event;
+use crate::ids::{CompanyId, ConnectionId, ContactId, EventId, MessageId};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
@@ -66,13 +68,22 @@ struct ImportMessage {
     /// The id of the message, unless the body gives one.
     id: MessageId,
     draft: MessageDraft,
+    /// What its event is made with, where that is asked for.
+    tells: Option<ImportEvent>,
+}
+
+/// What the event about an imported message is made with.
+#[derive(Clone, Debug)]
+struct ImportEvent {
+    id: EventId,
+    links: MediaLinks,
 }
 
 /// What an import reads.
 #[derive(Clone, Debug)]
 struct ImportFacts {
     contact: Option<ChannelContact>,
-    connection: bool,
+    connection: Option<Connection>,
     /// The message with the same id, and the quoted one.
     messages: Vec<Stored<Message>>,
     referred: Option<Referred>,
@@ -95,7 +106,7 @@ impl ImportMessage {
         if body.participant.is_some() && is_person {
             problems.add("participant", "goes with a message in a group only");
         }
-        if body.connection.is_some() && !facts.connection {
+        if body.connection.is_some() && facts.connection.is_none() {
             problems.add("connection_id", "names a connection that the company does not have");
         }
         if body.quoted_message.is_some() && self.quoted(facts).is_none() {
@@ -172,8 +183,8 @@ impl UseCase for ImportMessage {
             }
         };
         let connection = match body.connection {
-            None => false,
-            Some(id) => store.get::<Connection>((company, id)).await?.is_some(),
+            None => None,
+            Some(id) => store.get::<Connection>((company, id)).await?.map(Stored::into_value),
         };
         let ids: Vec<MessageId> = body.id.into_iter().chain(body.quoted_message).collect();
         let messages =
@@ -200,7 +211,7 @@ impl UseCase for ImportMessage {
         now: Timestamp,
     ) -> Result<Decided<MessageRecord>, ImportMessageError> {
         self.problems(&facts).into_result()?;
-        let (Some(connection), Some(known)) = (self.draft.body.connection, &facts.contact) else {
+        let (Some(through), Some(known)) = (&facts.connection, &facts.contact) else {
             // If either is missing, the problems above name it.
             return Err(Problems::of("contact_id", "is required").into());
         };
@@ -208,10 +219,10 @@ impl UseCase for ImportMessage {
         if taken {
             return Err(ImportMessageError::Exists { message: self.id() });
         }
+        let connection = through.id;
         let mut message = self.message(known.contact.id, connection, &facts);
-        let kept = facts.referred.map(|referred| referred.reference);
-        if let Some(report) =
-            kept.as_ref().map(|kept| kept_report(kept, now)).transpose()?.flatten()
+        let kept = facts.referred.as_ref().map(|referred| &referred.reference);
+        if let Some(report) = kept.map(|kept| kept_report(kept, now)).transpose()?.flatten()
             && let Some(step) = advance(message.status, message.failure.as_ref(), report)
         {
             message = step.apply(&message);
@@ -221,13 +232,40 @@ impl UseCase for ImportMessage {
         if let Some(provider_id) = message.provider_id.clone() {
             let target = RefTarget::Message(message.id);
             let reference = MessageRef { company: self.company, connection, provider_id, target };
-            changes = changes.with(match &kept {
+            changes = changes.with(match kept {
                 None => Change::insert(reference),
                 Some(kept) => kept.update(reference),
             });
         }
+        if let Some(tells) = &self.tells {
+            let contact = touch_contact(&known.contact, &message);
+            changes.events.extend(tells.about(&message, &contact, through, now));
+        }
         let record = MessageRecord { contact: ContactBrief::of(&known.contact), message };
         Ok(Decided::new(changes, record))
+    }
+}
+
+impl ImportEvent {
+    /// What is told of an imported message: `message.received` of an inbound one, `message.sent` of
+    /// one that was sent, nothing of one that was not (D65).
+    fn about(
+        &self,
+        message: &Message,
+        contact: &Contact,
+        connection: &Connection,
+        now: Timestamp,
+    ) -> Option<Event> {
+        let contact = EventContact::Known(contact);
+        match message.status {
+            MessageStatus::Pending | MessageStatus::Failed => None,
+            MessageStatus::Received => {
+                Some(message_received(self.id, message, contact, connection, now, &self.links))
+            }
+            MessageStatus::Sent | MessageStatus::Delivered | MessageStatus::Read => {
+                Some(message_sent(self.id, message, contact, connection, now, &self.links))
+            }
+        }
     }
 }
 
@@ -277,10 +315,36 @@ impl Messages<'_> {
         company: CompanyId,
         body: impl IntoBody<ImportedMessage>,
     ) -> Result<MessageListItem, Error<ImportMessageError>> {
+        self.import_as(company, body, None).await
+    }
+
+    /// The same with the event that tells of the message, for receivers that shall learn of it: that
+    /// of its direction, none of a message that was not sent (D65). A message that was there before
+    /// is refused, so a repeat tells nothing twice.
+    ///
+    /// # Errors
+    ///
+    /// As [`Messages::import`].
+    pub async fn import_with_events(
+        &self,
+        company: CompanyId,
+        body: impl IntoBody<ImportedMessage>,
+    ) -> Result<MessageListItem, Error<ImportMessageError>> {
+        let id = EventId::new(self.app.uuid(self.app.now()));
+        let links = self.app.media_links().await?.clone();
+        self.import_as(company, body, Some(ImportEvent { id, links })).await
+    }
+
+    async fn import_as(
+        &self,
+        company: CompanyId,
+        body: impl IntoBody<ImportedMessage>,
+        tells: Option<ImportEvent>,
+    ) -> Result<MessageListItem, Error<ImportMessageError>> {
         let now = self.app.now();
         let id = MessageId::new(self.app.uuid(now));
         let draft = MessageDraft::parse(body, now);
-        let record = self.app.run(&ImportMessage { company, id, draft }).await?;
+        let record = self.app.run(&ImportMessage { company, id, draft, tells }).await?;
         Ok(MessageListItem::new(&record, self.app.media_links().await?))
     }
 }

@@ -69,16 +69,24 @@ pub(crate) async fn fetch_media_job(
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     match fetch(app, &message).await? {
-        FetchOutcome::Attached(document) => attach(app, &job, &message, document).await,
-        FetchOutcome::GiveUp => app.close_job(ChangeSet::new().with(job.delete())).await,
-        FetchOutcome::TryLater => {
-            let changes = match postponed(&job, app.now()) {
-                Some(later) => ChangeSet::new().with(job.update(later)),
-                None => ChangeSet::new().with(job.delete()),
-            };
-            app.close_job(changes).await
-        }
+        FetchOutcome::Attached(document) => settle(app, &job, &message, Some(document)).await,
+        FetchOutcome::GiveUp => settle(app, &job, &message, None).await,
+        FetchOutcome::TryLater => match postponed(&job, app.now()) {
+            Some(later) => app.close_job(ChangeSet::new().with(job.update(later))).await,
+            None => settle(app, &job, &message, None).await,
+        },
     }
+}
+
+/// The message once its file was fetched as this document, or given up: then nothing is left that a
+/// link could lead to (D31a).
+fn settled(message: &Message, document: Option<DocumentId>) -> Message {
+    let mut settled = message.clone();
+    match document {
+        Some(document) => settled.media.document = Some(document),
+        None => settled.media.source = None,
+    }
+    settled
 }
 
 /// The job after one more failure; `None` when it failed often enough.
@@ -93,8 +101,8 @@ async fn fetch(app: &Recado, message: &Message) -> Result<FetchOutcome, StoreErr
     let bytes = match locate(app, message, source).await? {
         Ok(MediaFile::Bytes(bytes)) => bytes,
         Ok(MediaFile::At(address)) => match download(app, &address).await {
-            Some(bytes) => bytes,
-            None => return Ok(FetchOutcome::TryLater),
+            Ok(bytes) => bytes,
+            Err(outcome) => return Ok(outcome),
         },
         Ok(MediaFile::Gone) => return Ok(FetchOutcome::GiveUp),
         Err(ProviderError::Unsupported | ProviderError::Failed(_)) => {
@@ -130,26 +138,28 @@ async fn locate(
     Ok(provider.media(transport, &connection, source, MAX_DOCUMENT_BYTES).await)
 }
 
-/// Downloads the file at an address that a gateway gave; `None` if that fails.
-async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
+/// Downloads the file at an address that a gateway gave.
+async fn download(app: &Recado, address: &str) -> Result<Vec<u8>, FetchOutcome> {
     // One byte more than the limit, so that a larger file is noticed and not cut off.
     let request = OutboundRequest::get(address)
         .with_timeout(FETCH_TIMEOUT)
         .with_answer_limit(MAX_DOCUMENT_BYTES + 1);
     match app.transport().send(request).await {
-        Ok(answer) if answer.status == 200 => Some(answer.body),
-        Ok(_) | Err(_) => None,
+        Ok(answer) if answer.status == 200 => Ok(answer.body),
+        // Whoever keeps it says that it will not come back; 404 may only mean not yet.
+        Ok(answer) if answer.status == 410 => Err(FetchOutcome::GiveUp),
+        Ok(_) | Err(_) => Err(FetchOutcome::TryLater),
     }
 }
 
-/// Names the document in the message and ends the job, again after a conflict.
-async fn attach(
+/// Writes into the message what became of its file and ends the job, again after a conflict.
+async fn settle(
     app: &Recado,
     job: &Stored<Job>,
     message: &Stored<Message>,
-    document: DocumentId,
+    document: Option<DocumentId>,
 ) -> Result<(), StoreError> {
-    let named = app.decide_after::<_, Infallible, _>(|_, conflict| async move {
+    let written = app.decide_after::<_, Infallible, _>(|_, conflict| async move {
         let mut message = message.clone();
         if let Some(conflict) = conflict {
             let again = app.store().messages(job.company, &[message.id]).await?.into_iter().next();
@@ -160,12 +170,10 @@ async fn attach(
                 None => return Ok(Decided::unchanged(false)),
             }
         }
-        let mut fetched = message.value().clone();
-        fetched.media.document = Some(document);
-        let changes = ChangeSet::new().with(message.update(fetched)).with(job.delete());
-        Ok(Decided::new(changes, true))
+        let after = settled(&message, document);
+        Ok(Decided::new(ChangeSet::new().with(message.update(after)).with(job.delete()), true))
     });
-    match named.await {
+    match written.await {
         Ok(true) => Ok(()),
         Err(Error::Store(error)) => Err(error),
         Ok(false) | Err(_) => app.close_job(ChangeSet::new().with(job.delete())).await,
@@ -236,6 +244,18 @@ mod tests {
         let long = "a".repeat(300);
         let name = named(Some(&format!("{long}.pdf")), None);
         assert_eq!((name.len(), name.ends_with("a.pdf")), (200, true));
+    }
+
+    /// D31a.
+    #[test]
+    fn a_file_that_was_given_up_leaves_nothing_to_fetch_or_to_link_to() {
+        let mut before = message(Direction::Inbound, at(0));
+        before.media.source = Some("https://gateway.example/1".to_owned());
+        let document = DocumentId::new(Uuid::from_u128(1));
+        let (there, gone) = (settled(&before, Some(document)), settled(&before, None));
+        assert_eq!((there.media.document, there.media.source.is_some()), (Some(document), true));
+        assert_eq!((gone.media.document, gone.media.source.as_ref()), (None, None));
+        assert!(!wants_fetch(&there) && !wants_fetch(&gone));
     }
 
     #[test]

@@ -7,18 +7,31 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::ids::{CompanyId, DocumentId};
+use crate::ids::{CompanyId, DocumentId, MessageId};
 use crate::secret::SecretBytes;
 
 /// The length of the text of a signature of 32 bytes.
 const SIGNATURE_CHARS: usize = 43;
+/// What a signature is of, so that none is good for something else with the same id.
+const OF_MESSAGE: &[u8] = b"recado link to the file of a message";
+const OF_DOCUMENT: &[u8] = b"recado media link";
 
-/// Makes and checks links to documents. The key is kept in the store, so that links of every
-/// process stay valid in the others and across restarts.
+/// Makes and checks links to the files of messages. The key is kept in the store, so that links of
+/// every process stay valid in the others and across restarts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MediaLinks {
     public_url: String,
     key: SecretBytes,
+}
+
+/// What a link with a good signature leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkTarget {
+    /// The file of a message, which may still have to be fetched.
+    Message(MessageId),
+    /// A document. Links named the document before they named the message; those that were given
+    /// out go on working.
+    Document(DocumentId),
 }
 
 impl fmt::Debug for MediaLinks {
@@ -33,28 +46,38 @@ impl MediaLinks {
         Self { public_url: public_url.into(), key }
     }
 
-    /// The link to a document: `{public_url}/media/{company}/{document}/{signature}`.
-    pub fn link(&self, company: CompanyId, document: DocumentId) -> String {
-        let tag = self.mac(company, document).finalize().into_bytes();
-        let signature = URL_SAFE_NO_PAD.encode(tag);
-        format!("{}/media/{company}/{document}/{signature}", self.public_url)
+    /// The link to the file of a message: `{public_url}/media/{company}/{message}/{signature}`. It
+    /// is known as soon as the message is, and stays the same (D31a).
+    pub fn link(&self, company: CompanyId, message: MessageId) -> String {
+        let signature = self.sign(company, LinkTarget::Message(message));
+        format!("{}/media/{company}/{message}/{signature}", self.public_url)
     }
 
-    /// Whether a signature is the one for this document, compared in constant time.
-    pub fn verifies(&self, company: CompanyId, document: DocumentId, signature: &str) -> bool {
+    /// What a link leads to that names `id`; `None` when the signature is not the one for it, compared
+    /// in constant time.
+    pub fn target(&self, company: CompanyId, id: MessageId, signature: &str) -> Option<LinkTarget> {
         if signature.len() != SIGNATURE_CHARS {
-            return false;
+            return None;
         }
-        let Ok(tag) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-        self.mac(company, document).verify_slice(&tag).is_ok()
+        let tag = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        let targets = [LinkTarget::Message(id), LinkTarget::Document(DocumentId::new(id.uuid()))];
+        targets.into_iter().find(|target| self.mac(company, *target).verify_slice(&tag).is_ok())
     }
 
-    fn mac(&self, company: CompanyId, document: DocumentId) -> Hmac<Sha256> {
+    fn sign(&self, company: CompanyId, target: LinkTarget) -> String {
+        URL_SAFE_NO_PAD.encode(self.mac(company, target).finalize().into_bytes())
+    }
+
+    fn mac(&self, company: CompanyId, target: LinkTarget) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose())
             .expect("HMAC takes keys of any length");
-        mac.update(b"recado media link");
+        let (context, id) = match target {
+            LinkTarget::Message(message) => (OF_MESSAGE, message.uuid()),
+            LinkTarget::Document(document) => (OF_DOCUMENT, document.uuid()),
+        };
+        mac.update(context);
         mac.update(company.uuid().as_bytes());
-        mac.update(document.uuid().as_bytes());
+        mac.update(id.as_bytes());
         mac
     }
 }
@@ -69,8 +92,8 @@ mod tests {
         MediaLinks::new("https://recado.example", SecretBytes::new([key; 32]))
     }
 
-    fn ids(company: u128, document: u128) -> (CompanyId, DocumentId) {
-        (CompanyId::new(Uuid::from_u128(company)), DocumentId::new(Uuid::from_u128(document)))
+    fn ids(company: u128, message: u128) -> (CompanyId, MessageId) {
+        (CompanyId::new(Uuid::from_u128(company)), MessageId::new(Uuid::from_u128(message)))
     }
 
     fn signature(link: &str) -> &str {
@@ -78,37 +101,48 @@ mod tests {
     }
 
     #[test]
-    fn a_link_holds_the_document_and_a_signature_that_verifies() {
-        let (company, document) = ids(1, 2);
-        let link = links(7).link(company, document);
-        let start = format!("https://recado.example/media/{company}/{document}/");
+    fn a_link_holds_the_message_and_a_signature_that_verifies() {
+        let (company, message) = ids(1, 2);
+        let link = links(7).link(company, message);
+        let start = format!("https://recado.example/media/{company}/{message}/");
         assert!(link.starts_with(&start), "{link}");
         assert_eq!(signature(&link).len(), SIGNATURE_CHARS);
-        assert!(links(7).verifies(company, document, signature(&link)));
+        let target = links(7).target(company, message, signature(&link));
+        assert_eq!(target, Some(LinkTarget::Message(message)));
     }
 
     #[test]
-    fn a_signature_is_good_for_one_document_of_one_company_under_one_key() {
-        let (company, document) = ids(1, 2);
-        let link = links(7).link(company, document);
-        assert!(!links(8).verifies(company, document, signature(&link)));
-        for (company, document) in [ids(2, 2), ids(1, 1), ids(2, 1)] {
-            assert!(!links(7).verifies(company, document, signature(&link)));
+    fn a_link_that_names_a_document_goes_on_working() {
+        let (company, id) = ids(1, 2);
+        let document = LinkTarget::Document(DocumentId::new(id.uuid()));
+        let signature = links(7).sign(company, document);
+        assert_eq!(links(7).target(company, id, &signature), Some(document));
+        // As the links of the first release were signed.
+        assert_eq!(signature, "_jEftfZfXAK6TMTdDMW64vh5QLGc0trNL6-FygQxTOQ");
+    }
+
+    #[test]
+    fn a_signature_is_good_for_one_message_of_one_company_under_one_key() {
+        let (company, message) = ids(1, 2);
+        let link = links(7).link(company, message);
+        assert_eq!(links(8).target(company, message, signature(&link)), None);
+        for (company, message) in [ids(2, 2), ids(1, 1), ids(2, 1)] {
+            assert_eq!(links(7).target(company, message, signature(&link)), None);
         }
     }
 
     #[test]
     fn a_signature_with_any_character_changed_does_not_verify() {
-        let (company, document) = ids(1, 2);
-        let link = links(7).link(company, document);
+        let (company, message) = ids(1, 2);
+        let link = links(7).link(company, message);
         let good = signature(&link);
         for at in 0..good.len() {
             let other = if good.as_bytes()[at] == b'A' { "B" } else { "A" };
             let changed = format!("{}{other}{}", &good[..at], &good[at + 1..]);
-            assert!(!links(7).verifies(company, document, &changed), "{at}");
+            assert_eq!(links(7).target(company, message, &changed), None, "{at}");
         }
         for wrong in ["", "x", &good[1..], &format!("{good}A"), &format!("{good}=")] {
-            assert!(!links(7).verifies(company, document, wrong));
+            assert_eq!(links(7).target(company, message, wrong), None);
         }
     }
 

@@ -87,7 +87,7 @@ words! {
 pub struct Media {
     /// A public address, given by an import.
     pub url: Option<String>,
-    /// The gateway's address or reference of the file, until it was fetched.
+    /// The gateway's address or reference of the file; none once the file was given up.
     pub source: Option<String>,
     /// The stored copy, once it was fetched (D31a).
     pub document: Option<DocumentId>,

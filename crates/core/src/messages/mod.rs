@@ -37,7 +37,7 @@ pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted,
 pub use message_ref::{MessageRef, RefTarget, StatusReport};
 pub use participant::{Participant, ParticipantView};
 pub use provider_id::ProviderMessageId;
-pub use read_media::LinkedFile;
+pub use read_media::{LinkedFile, ReadMediaError};
 pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };

@@ -99,11 +99,12 @@ impl std::fmt::Debug for MessageView {
     }
 }
 
-/// Where the file of a message can be read: the address that an import gave, or the link to the
-/// stored copy once there is one (D31a).
+/// Where the file of a message can be read: the address that an import gave, or the link of Recado,
+/// from the first moment until the file is given up (D31a).
 pub(super) fn media_url(message: &Message, links: &MediaLinks) -> Option<String> {
-    let copy = message.media.document.map(|document| links.link(message.company, document));
-    message.media.url.clone().or(copy)
+    let media = &message.media;
+    let is_ours = media.document.is_some() || media.source.is_some();
+    media.url.clone().or_else(|| is_ours.then(|| links.link(message.company, message.id)))
 }
 
 impl MessageView {
@@ -293,13 +294,16 @@ mod tests {
 
     /// D31a.
     #[test]
-    fn a_file_is_shown_once_it_can_be_read_and_never_at_the_gateway() {
+    fn a_file_has_one_link_from_the_first_moment_and_never_that_of_the_gateway() {
         let mut message = message(Direction::Inbound, at(0));
-        message.media.source = Some("http://gateway.internal/file".to_owned());
         assert_eq!(shown(&message)["media_url"], Value::Null);
-        let document = DocumentId::new(Uuid::from_u128(5));
-        message.media.document = Some(document);
-        assert_eq!(shown(&message)["media_url"], links().link(company(), document));
+        let link = links().link(company(), message.id);
+        message.media.source = Some("http://gateway.internal/file".to_owned());
+        assert_eq!(shown(&message)["media_url"], link);
+        message.media.document = Some(DocumentId::new(Uuid::from_u128(5)));
+        assert_eq!(shown(&message)["media_url"], link);
+        message.media.source = None;
+        assert_eq!(shown(&message)["media_url"], link);
         message.media.url = Some("https://cdn.example/file".to_owned());
         assert_eq!(shown(&message)["media_url"], "https://cdn.example/file");
     }

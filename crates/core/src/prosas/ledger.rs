@@ -54,8 +54,9 @@ impl LedgerLineView {
     }
 }
 
-/// Sums over everything that matches, on all pages (D59).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Sums of debits less refunds: of everything that matches, on all pages (D59), or of a campaign
+/// (D58).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LedgerTotals {
     /// The prosas.

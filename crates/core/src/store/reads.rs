@@ -39,11 +39,11 @@ macro_rules! for_each_read {
             CampaignReads($crate::campaigns::CampaignReads) {
                 fn campaigns(
                     company: $crate::ids::CompanyId,
-                ) -> Vec<($crate::campaigns::Campaign, $crate::campaigns::RecipientCounts)>;
-                fn recipient_counts(
+                ) -> Vec<($crate::campaigns::Campaign, $crate::campaigns::CampaignTotals)>;
+                fn campaign_totals(
                     company: $crate::ids::CompanyId,
                     campaign: $crate::ids::CampaignId,
-                ) -> $crate::campaigns::RecipientCounts;
+                ) -> $crate::campaigns::CampaignTotals;
                 fn running_campaigns() -> Vec<$crate::store::Stored<$crate::campaigns::Campaign>>;
                 fn recipients(
                     company: $crate::ids::CompanyId,

@@ -20,7 +20,7 @@ async fn the_public_form_has_just_its_fields() {
         json!([{
             "id": scene.id, "name": "Natal", "status": "draft", "template_id": scene.template.id,
             "list_id": scene.list, "created_at": scene.shop.now(), "started_at": null,
-            "finished_at": null,
+            "finished_at": null, "consumption": { "prosas": 0, "cost_brl": 0 },
             "counts": { "total": 0, "sent": 0, "delivered": 0, "read": 0, "failed": 0, "skipped": 0 },
         }])
     );

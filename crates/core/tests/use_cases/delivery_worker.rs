@@ -179,7 +179,7 @@ async fn an_attempt_is_a_post_with_the_headers_of_the_contract() {
     }
     assert_eq!(request.timeout, outbound.kit.app.settings().webhook_timeout);
     assert_eq!(request.answer_limit, 64 * 1024);
-    assert!(request.status_decides && request.repeatable);
+    assert!(request.status_decides && !request.repeatable);
 }
 
 #[tokio::test]

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Settings;
-use recado_core::deliveries::DeliveryStatus;
+use recado_core::deliveries::{DeliveryRequest, DeliveryStatus};
 use recado_core::events::JournalRequest;
 use recado_core::jobs::JobKind;
 use recado_core::query::Params;
+use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreFailure, StoreOp};
+use serde_json::json;
 
 use super::outbound::{OTHER_URL, Outbound, URL};
 use super::{code, create_phone};
@@ -24,11 +26,17 @@ fn erasures(outbound: &Outbound) -> usize {
     jobs.iter().filter(|job| matches!(job.kind, JobKind::EraseEvents { .. })).count()
 }
 
-/// Whether the first event is still in the journal with its data.
-async fn is_reported(outbound: &Outbound) -> bool {
+/// Whether the first event is still stored with its data.
+fn is_kept(outbound: &Outbound) -> bool {
+    !outbound.model.events(outbound.kit.company.id)[0].data.is_empty()
+}
+
+/// The data of the first event in the journal.
+async fn reported(outbound: &Outbound) -> serde_json::Value {
     let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
     let events = outbound.kit.app.events();
-    events.journal(&outbound.kit.caller, &request).await.unwrap().entries[0].data.is_some()
+    let journal = events.journal(&outbound.kit.caller, &request).await.unwrap();
+    serde_json::to_value(&journal.entries[0]).unwrap()["data"].clone()
 }
 
 #[tokio::test]
@@ -52,7 +60,7 @@ async fn what_was_reported_of_a_deleted_contact_is_erased() {
     assert_eq!(code(deliveries.redeliver(company, gone.id).await), "BODY_ERASED");
     assert!(outbound.detail(stays.id).await.body.is_some());
     deliveries.redeliver(company, stays.id).await.unwrap();
-    assert!(!is_reported(&outbound).await);
+    assert!(!is_kept(&outbound));
     let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
     let journal = outbound.kit.app.events().journal(&outbound.kit.caller, &request).await.unwrap();
     assert_eq!(journal.entries.len(), 2, "an erased event stays in the journal");
@@ -71,7 +79,8 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
     outbound.drain().await;
     outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
     work(&outbound).await;
-    assert!(is_reported(&outbound).await);
+    assert!(is_kept(&outbound));
+    assert_eq!(reported(&outbound).await, serde_json::Value::Null, "and handed out no more");
     assert_eq!(erasures(&outbound), 1, "it waits");
     outbound.advance(30);
     outbound.drain().await;
@@ -86,7 +95,46 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
         waited += 10;
         assert!(waited <= 600, "the job never comes back");
     }
-    assert!(!is_reported(&outbound).await);
+    assert!(!is_kept(&outbound));
+}
+
+/// D74.
+#[tokio::test]
+async fn before_the_erasure_was_there_nothing_is_handed_out_either() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    outbound.drain().await;
+    let delivery = outbound.all().await[0].id;
+    assert!(reported(&outbound).await.is_object());
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    assert!(is_kept(&outbound), "nobody has erased it");
+    assert_eq!(reported(&outbound).await, serde_json::Value::Null);
+    let detail = outbound.detail(delivery).await;
+    assert_eq!((detail.body, &detail.attempt_log[0].response), (None, &None));
+    let again = outbound.kit.app.deliveries().redeliver(outbound.kit.company.id, delivery).await;
+    assert_eq!(code(again), "BODY_ERASED");
+}
+
+/// D74.
+#[tokio::test]
+async fn a_redelivery_that_meets_the_deletion_is_refused() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::on(Arc::new(store)).await;
+    let webhook = json!({"url": URL, "events": ["*"]});
+    kit.app.webhooks().create(kit.company.id, &body(webhook)).await.unwrap();
+    let contact = create_phone(&kit, PHONE).await;
+    kit.app.deliveries().drain().await;
+    let request = DeliveryRequest::parse(&Params::new(Vec::new())).unwrap();
+    let all = kit.app.deliveries().list(kit.company.id, &request).await.unwrap();
+    let (contacts, deliveries) = (kit.app.contacts(), kit.app.deliveries());
+    // Both have read before one of them writes.
+    let (deleted, again) = tokio::join!(
+        contacts.delete(&kit.caller, contact),
+        deliveries.redeliver(kit.company.id, all.items[0].id),
+    );
+    deleted.unwrap();
+    assert_eq!(code(again), "BODY_ERASED");
 }
 
 #[tokio::test]
@@ -126,7 +174,7 @@ async fn an_erasure_that_fails_is_done_later() {
     faulty.heal();
     while app.jobs().run_one().await.unwrap() {}
     assert_eq!(erasures(&outbound), 0);
-    assert!(!is_reported(&outbound).await);
+    assert!(!is_kept(&outbound));
 }
 
 /// R70.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use recado_core::documents::{AttachError, FileError, Files, MAX_DOCUMENT_BYTES};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId, DocumentId};
-use recado_core::messages::MessageView;
+use recado_core::documents::{FileError, Files, MAX_DOCUMENT_BYTES};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use recado_core::messages::{MessageView, ReadMediaError};
 use recado_core::query::Params;
 use recado_core::transport::OutboundResponse;
 use recado_core::{Error, ManageError, Recado};
@@ -42,44 +42,95 @@ fn answer(status: u16, body: Vec<u8>) -> recado_testkit::transport::ScriptedAnsw
     Ok(OutboundResponse::new(status, body))
 }
 
-/// The parts of a link: company, document, signature.
-fn parts(link: &str) -> (CompanyId, DocumentId, &str) {
+/// The parts of a link: company, message, signature.
+fn parts(link: &str) -> (CompanyId, MessageId, &str) {
     let mut parts = link.rsplit('/');
     let signature = parts.next().unwrap();
-    let document = DocumentId::parse(parts.next().unwrap()).unwrap();
-    (CompanyId::parse(parts.next().unwrap()).unwrap(), document, signature)
+    let message = MessageId::parse(parts.next().unwrap()).unwrap();
+    (CompanyId::parse(parts.next().unwrap()).unwrap(), message, signature)
+}
+
+/// What the link of the message answers: how many seconds to wait, or the code of the refusal, or
+/// how many bytes there are.
+async fn follow(kit: &Kit, link: &str) -> Result<usize, String> {
+    follow_at(&kit.app, link).await
+}
+
+async fn follow_at(app: &Recado, link: &str) -> Result<usize, String> {
+    let (company, message, signature) = parts(link);
+    match app.messages().read_media(company, message, signature).await {
+        Ok(file) => Ok(file.bytes.len()),
+        Err(Error::Rejected(ReadMediaError::NotYet { wait })) => Err(wait.as_secs().to_string()),
+        other => Err(code(other)),
+    }
+}
+
+/// What the link of the contact's only message answers.
+async fn fetched(kit: &Kit, contact: ContactId) -> Result<usize, String> {
+    follow(kit, &message(kit, contact).await.media_url.expect("there is a link")).await
+}
+
+fn refused<T>(with: &str) -> Result<T, String> {
+    Err(with.to_owned())
 }
 
 #[tokio::test]
 async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
     let kit = Kit::new().await;
     let (contact, _) = picture(&kit).await;
-    assert_eq!(message(&kit, contact).await.media_url, None);
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    assert_eq!(follow(&kit, &link).await, refused("2"));
     kit.transport.then(answer(200, b"jpeg".to_vec()));
     assert!(kit.app.jobs().run_one().await.unwrap());
     assert!(!kit.app.jobs().run_one().await.unwrap(), "the job is done");
     let requests = kit.transport.requests();
     assert_eq!(requests.iter().map(|r| r.url.as_str()).collect::<Vec<_>>(), [SOURCE]);
 
-    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    assert_eq!(message(&kit, contact).await.media_url.as_ref(), Some(&link), "it stays");
     assert!(link.starts_with(&format!("{}/media/", kit.app.settings().public_url)), "{link}");
-    let (company, document, signature) = parts(&link);
+    let (company, id, signature) = parts(&link);
     let messages = kit.app.messages();
-    let file = messages.read_media(company, document, signature).await.unwrap();
+    let file = messages.read_media(company, id, signature).await.unwrap();
     assert_eq!((file.bytes.as_slice(), file.mimetype), (&b"jpeg"[..], Some("image/jpeg")));
     assert_eq!(file.document.filename, "image.jpg");
     let listed = kit.app.documents().list(company, contact).await.unwrap();
     assert_eq!(listed, [file.document]);
 
     let forged: String = signature.chars().rev().collect();
-    for (document, signature) in
-        [(document, forged.as_str()), (document, ""), (DocumentId::new(company.uuid()), signature)]
+    for (id, signature) in
+        [(id, forged.as_str()), (id, ""), (MessageId::new(company.uuid()), signature)]
     {
-        let refusal = messages.read_media(company, document, signature).await;
-        assert!(matches!(refusal, Err(Error::Rejected(AttachError::NotFound))));
+        let refusal = messages.read_media(company, id, signature).await;
+        assert!(matches!(refusal, Err(Error::Rejected(ReadMediaError::NotFound))));
     }
     kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
-    assert_eq!(code(messages.read_media(company, document, signature).await), "NOT_FOUND");
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+}
+
+/// D31a.
+#[tokio::test]
+async fn a_link_is_404_once_the_contact_was_deleted_before_the_file_was_fetched() {
+    let kit = Kit::new().await;
+    let (contact, _) = picture(&kit).await;
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+}
+
+/// D31a.
+#[tokio::test]
+async fn a_link_is_404_once_whoever_keeps_the_file_says_that_it_is_gone() {
+    let kit = Kit::new().await;
+    let (contact, _) = picture(&kit).await;
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    kit.transport.then(answer(404, Vec::new()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert_eq!(follow(&kit, &link).await, refused("5"), "it may only not be there yet");
+    kit.clock.advance(Duration::from_secs(5));
+    kit.transport.then(answer(410, Vec::new()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+    assert_eq!(message(&kit, contact).await.media_url, None);
 }
 
 /// R34.
@@ -88,9 +139,11 @@ async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
     let store = MemoryStore::new();
     let kit = Kit::on(Arc::new(store.clone())).await;
     let (contact, _) = picture(&kit).await;
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
     kit.transport.otherwise(answer(500, Vec::new()));
     for wait in [0, 5, 30, 120, 600, 3600] {
         if wait > 0 {
+            assert_eq!(follow(&kit, &link).await, refused(&wait.to_string()));
             kit.clock.advance(Duration::from_secs(wait - 1));
             assert!(!kit.app.jobs().run_one().await.unwrap(), "too early after {wait} s");
             kit.clock.advance(Duration::from_secs(1));
@@ -100,6 +153,7 @@ async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
     assert_eq!(kit.transport.requests().len(), 6);
     assert_eq!(store.jobs(kit.company.id), []);
     assert_eq!(message(&kit, contact).await.media_url, None);
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
 }
 
 /// R34.
@@ -108,11 +162,13 @@ async fn a_file_that_is_too_large_is_not_cut_off_but_left() {
     let store = MemoryStore::new();
     let kit = Kit::on(Arc::new(store.clone())).await;
     let (contact, _) = picture(&kit).await;
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
     kit.transport.then(answer(200, vec![0; MAX_DOCUMENT_BYTES + 1]));
     assert!(kit.app.jobs().run_one().await.unwrap());
     assert_eq!(kit.transport.requests()[0].answer_limit, MAX_DOCUMENT_BYTES + 1);
     assert_eq!(store.jobs(kit.company.id), []);
     assert_eq!(message(&kit, contact).await.media_url, None);
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
     assert_eq!(kit.app.documents().list(kit.company.id, contact).await.unwrap(), []);
 }
 
@@ -127,7 +183,7 @@ async fn a_document_store_that_fails_is_tried_again() {
     files.heal();
     kit.clock.advance(Duration::from_secs(5));
     assert!(kit.app.jobs().run_one().await.unwrap());
-    assert!(message(&kit, contact).await.media_url.is_some());
+    assert_eq!(fetched(&kit, contact).await, Ok(4));
 }
 
 #[tokio::test]
@@ -161,7 +217,7 @@ async fn a_file_whose_contact_is_merged_while_it_is_fetched_is_the_other_ones() 
     assert!(worked.unwrap());
     kit.clock.advance(Duration::from_secs(5));
     assert!(jobs.run_one().await.unwrap());
-    assert!(message(&kit, keeps).await.media_url.is_some());
+    assert_eq!(fetched(&kit, keeps).await, Ok(4));
     assert_eq!(kit.app.documents().list(kit.company.id, keeps).await.unwrap().len(), 1);
 }
 
@@ -174,9 +230,8 @@ async fn the_links_of_one_process_are_those_of_another() {
     kit.transport.then(answer(200, b"jpeg".to_vec()));
     assert!(kit.app.jobs().run_one().await.unwrap());
     let link = message(&kit, contact).await.media_url.unwrap();
-    let (company, document, signature) = parts(&link);
     let other = Kit::builder().store(store).files(files).clock(kit.clock.clone()).start().await;
-    assert!(other.messages().read_media(company, document, signature).await.is_ok());
+    assert_eq!(follow_at(&other, &link).await, Ok(4));
 }
 
 /// Files that never are stored, or during whose storing the message is edited.
@@ -227,7 +282,8 @@ async fn a_slow_fetch_is_left_alone_and_taken_over_after_a_crash() {
     assert!(!other.jobs().run_one().await.unwrap());
     kit.clock.advance(Duration::from_secs(1));
     assert!(other.jobs().run_one().await.unwrap());
-    assert!(message(&kit, contact).await.media_url.is_some());
+    let document = message(&kit, contact).await;
+    assert_eq!(follow_at(&other, &document.media_url.expect("there is a link")).await, Ok(4));
 }
 
 #[tokio::test]
@@ -240,6 +296,6 @@ async fn an_edit_while_the_file_is_stored_is_not_lost() {
     assert!(kit.app.jobs().run_one().await.unwrap());
     let message = message(&kit, contact).await;
     assert_eq!(message.content.as_deref(), Some("corrigido"));
-    assert!(message.media_url.is_some());
+    assert_eq!(follow(&kit, &message.media_url.expect("there is a link")).await, Ok(4));
     assert!(!kit.app.jobs().run_one().await.unwrap(), "the job is done");
 }

@@ -204,6 +204,55 @@ async fn an_imported_message_is_answered_and_kept_as_it_was_given() {
     assert_eq!(store.events(kit.company.id).len(), events, "an import tells nobody");
 }
 
+/// D65.
+#[tokio::test]
+async fn an_import_tells_of_what_is_new_where_it_is_asked_to() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let connection = connect(&kit).await;
+    let person = body(json!({"phone": "+5534991230001", "created_at": "2020-01-01T00:00:00Z"}));
+    let contacts = kit.app.contacts();
+    let (contact, _) = contacts.import_with_events(&kit.company, &person).await.unwrap();
+    assert_eq!(code(contacts.import_with_events(&kit.company, &person).await), "CONTACT_EXISTS");
+    let told = || {
+        let events = store.events(kit.company.id);
+        assert!(events.iter().all(|event| event.at == kit.app.now()), "they happen now");
+        let told = events.iter().map(|event| {
+            let data: Value = serde_json::from_str(&event.data).unwrap();
+            (event.event_type.as_str(), data["status"].as_str().unwrap_or_default().to_owned())
+        });
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(told(), [("contact.created", String::new())]);
+    for (n, (direction, status)) in [
+        ("inbound", "received"),
+        ("outbound", "sent"),
+        ("outbound", "delivered"),
+        ("outbound", "read"),
+        ("outbound", "failed"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let message = body(json!({
+            "contact_id": contact, "connection_id": connection, "direction": direction,
+            "status": status, "wamid": format!("w{n}"),
+            "created_at": "2020-01-02T00:00:00Z",
+        }));
+        let messages = kit.app.messages();
+        messages.import_with_events(kit.company.id, &message).await.unwrap();
+        let again = messages.import_with_events(kit.company.id, &message).await;
+        assert_eq!(code(again), "MESSAGE_EXISTS");
+    }
+    let expected =
+        [("received", "received"), ("sent", "sent"), ("sent", "delivered"), ("sent", "read")];
+    let expected: Vec<_> =
+        expected.map(|(event, status)| (format!("message.{event}"), status.to_owned())).to_vec();
+    let told: Vec<_> =
+        told().into_iter().map(|(event, status)| (event.to_owned(), status)).collect();
+    assert_eq!(told[1..], expected);
+}
+
 /// R52.
 #[tokio::test]
 async fn a_message_is_imported_once_by_its_id_and_by_its_providers() {

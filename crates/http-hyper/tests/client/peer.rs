@@ -26,9 +26,13 @@ pub(crate) fn open_client() -> GuardedClient {
 pub(crate) fn delivery(url: &str) -> OutboundRequest {
     OutboundRequest {
         status_decides: true,
-        repeatable: true,
         ..OutboundRequest::post(url, Vec::new(), b"{}".to_vec())
     }
+}
+
+/// The same, but that it may arrive twice.
+pub(crate) fn question(url: &str) -> OutboundRequest {
+    OutboundRequest { repeatable: true, ..delivery(url) }
 }
 
 /// Reads a head up to its blank line; empty when the peer hung up.

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Barrier;
 
-use crate::peer::{OK, delivery, listen, open_client, read_delivery};
+use crate::peer::{OK, delivery, listen, open_client, question, read_delivery};
 
 /// Serves each connection with `serve`, which gets the number of earlier ones; counts them.
 fn serve<F>(
@@ -40,7 +40,7 @@ async fn a_receiver_that_closes_after_each_answer_costs_no_send() {
     let connections = serve(listener, |mut stream, _| async move { answer_one(&mut stream).await });
     let client = open_client();
     for _ in 0..200 {
-        assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
+        assert_eq!(client.send(question(&url)).await.expect("an answer").status, 200);
     }
     assert_eq!(connections.load(Ordering::SeqCst), 200);
 }
@@ -55,11 +55,12 @@ async fn a_request_lost_on_a_reused_connection_is_repeated_on_a_new_one() {
     });
     let client = open_client();
     for _ in 0..20 {
-        assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
+        assert_eq!(client.send(question(&url)).await.expect("an answer").status, 200);
     }
     assert_eq!(connections.load(Ordering::SeqCst), 20);
 }
 
+/// A delivery is not repeated, either: its every arrival is an attempt (D53).
 #[tokio::test]
 async fn what_must_not_arrive_twice_is_not_repeated() {
     let (listener, url) = listen().await;
@@ -68,11 +69,32 @@ async fn what_must_not_arrive_twice_is_not_repeated() {
         read_delivery(&mut stream).await;
     });
     let client = open_client();
-    let once = OutboundRequest { repeatable: false, ..delivery(&url) };
-    assert_eq!(client.send(once.clone()).await.expect("an answer").status, 200);
-    let outcome = client.send(once).await;
+    assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
+    let outcome = client.send(delivery(&url)).await;
     assert_eq!(outcome, Err(TransportError::Broken { after_sending: true }));
     assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+/// D53.
+#[tokio::test]
+async fn a_connection_that_was_closed_while_unused_is_replaced_though_nothing_may_be_repeated() {
+    let (listener, url) = listen().await;
+    let closed = Arc::new(tokio::sync::Semaphore::new(0));
+    let tell = Arc::clone(&closed);
+    let connections = serve(listener, move |mut stream, _| {
+        let tell = Arc::clone(&tell);
+        async move {
+            answer_one(&mut stream).await;
+            drop(stream);
+            tell.add_permits(1);
+        }
+    });
+    let client = open_client();
+    for _ in 0..20 {
+        assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
+        closed.acquire().await.expect("open").forget();
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 20);
 }
 
 #[tokio::test]
@@ -97,8 +119,8 @@ async fn a_repeat_that_fails_is_not_repeated() {
         read_delivery(&mut stream).await;
     });
     let client = open_client();
-    assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
-    let outcome = client.send(delivery(&url)).await;
+    assert_eq!(client.send(question(&url)).await.expect("an answer").status, 200);
+    let outcome = client.send(question(&url)).await;
     assert_eq!(outcome, Err(TransportError::Broken { after_sending: true }));
     assert_eq!(connections.load(Ordering::SeqCst), 2);
 }
@@ -112,8 +134,8 @@ async fn after_a_byte_of_an_answer_nothing_is_repeated() {
         stream.write_all(b"H").await.expect("written");
     });
     let client = open_client();
-    assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
-    let outcome = client.send(delivery(&url)).await;
+    assert_eq!(client.send(question(&url)).await.expect("an answer").status, 200);
+    let outcome = client.send(question(&url)).await;
     assert_eq!(outcome, Err(TransportError::Broken { after_sending: true }));
     assert_eq!(connections.load(Ordering::SeqCst), 1);
 }
@@ -133,9 +155,9 @@ async fn a_repeat_has_only_what_is_left_of_the_time() {
         std::future::pending::<()>().await;
     });
     let client = open_client();
-    assert_eq!(client.send(delivery(&url)).await.expect("an answer").status, 200);
+    assert_eq!(client.send(question(&url)).await.expect("an answer").status, 200);
     let began = Instant::now();
-    let outcome = client.send(delivery(&url).with_timeout(TIMEOUT)).await;
+    let outcome = client.send(question(&url).with_timeout(TIMEOUT)).await;
     assert_eq!(outcome, Err(TransportError::TimedOut { after_sending: true }));
     assert!(began.elapsed() < TIMEOUT + TIMEOUT / 2, "{:?}", began.elapsed());
     assert_eq!(connections.load(Ordering::SeqCst), 2);

@@ -57,6 +57,7 @@ async fn a_campaign_is_made_started_followed_and_deleted() {
     assert_eq!(
         names,
         [
+            "consumption",
             "counts",
             "created_at",
             "finished_at",

@@ -19,6 +19,9 @@ const DISPATCHER: &str = "dispatcher";
 const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
+/// After how long a renewal that failed is tried again: often enough that a lease outlasts a trouble
+/// shorter than what is left of its ten seconds.
+const BEAT_AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often messages are searched for whose sending process has ended.
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
@@ -168,7 +171,7 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
 /// of its own, so that no slow step lets it lapse.
 fn add_lease(loops: &mut Loops, recado: &Recado) {
     let workers = recado.clone();
-    loops.add("lease", BEAT, move || {
+    loops.add_steady("lease", BEAT, BEAT_AFTER_FAILURE, move || {
         let recado = workers.clone();
         async move { recado.workers().renew().await.map(|()| false) }
     });

@@ -43,6 +43,33 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
+        self.repeat(name, idle, move |failures| backoff(idle, failures), step);
+    }
+
+    /// The same, but that a step that failed is tried again after the same short wait each time: for
+    /// what a time limit runs against.
+    pub(super) fn add_steady<F>(
+        &mut self,
+        name: &'static str,
+        idle: Duration,
+        retry: Duration,
+        step: impl Fn() -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<bool, StoreError>> + Send + 'static,
+    {
+        self.repeat(name, idle, move |_| retry, step);
+    }
+
+    /// Repeats `step`; `after_failures` is the wait after so many failures in a row.
+    fn repeat<F>(
+        &mut self,
+        name: &'static str,
+        idle: Duration,
+        after_failures: impl Fn(u32) -> Duration + Send + Sync + 'static,
+        step: impl Fn() -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<bool, StoreError>> + Send + 'static,
+    {
         self.spawn(|mut stop| async move {
             let mut failures = 0;
             while !*stop.borrow() {
@@ -51,7 +78,7 @@ impl Loops {
                 let wait = match outcome(name, ended, &mut failures) {
                     RoundOutcome::More => Duration::ZERO,
                     RoundOutcome::Idle => idle,
-                    RoundOutcome::Failed => backoff(idle, failures),
+                    RoundOutcome::Failed => after_failures(failures),
                 };
                 tokio::select! {
                     _ = stop.changed() => {}
@@ -119,8 +146,8 @@ pub(super) fn outcome(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use super::*;
 
@@ -131,6 +158,33 @@ mod tests {
         let waits: Vec<u128> = (1..=8).map(|n| backoff(IDLE, n).as_millis()).collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
         assert_eq!(backoff(Duration::from_secs(2), u32::MAX), MAX_WAIT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_steady_loop_keeps_its_beat_while_its_step_fails() {
+        let (reached, times) = (Arc::new(tokio::sync::Notify::new()), Arc::new(Mutex::default()));
+        let (notify, noted): (_, Arc<Mutex<Vec<u64>>>) = (reached.clone(), times.clone());
+        let began = tokio::time::Instant::now();
+        let mut loops = Loops::new();
+        loops.add_steady("test", Duration::from_secs(3), Duration::from_secs(1), move || {
+            let (noted, reached) = (noted.clone(), notify.clone());
+            async move {
+                let mut noted = noted.lock().expect("nobody panicked");
+                noted.push(began.elapsed().as_secs());
+                match noted.len() {
+                    1 | 12 => Ok(false),
+                    13 => {
+                        reached.notify_one();
+                        Ok(false)
+                    }
+                    _ => Err(StoreError::corrupt("a failure")),
+                }
+            }
+        });
+        reached.notified().await;
+        loops.stop().await;
+        let times = times.lock().expect("nobody panicked");
+        assert_eq!(times[..13], [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -167,9 +167,9 @@ async fn every_page_and_count_of_recipients_is_that_of_the_model() {
             assert!(ours == models, "{request:?} {status:?}");
         }
     }
-    let counts = scene.store.recipient_counts(of, id).await.unwrap();
-    assert_eq!(counts, model.recipient_counts(of, id).await.unwrap());
-    assert_eq!(counts.total(), u64::from(CONTACTS * 4 / 5));
+    let counts = scene.store.campaign_totals(of, id).await.unwrap();
+    assert_eq!(counts, model.campaign_totals(of, id).await.unwrap());
+    assert_eq!(counts.counts.total(), u64::from(CONTACTS * 4 / 5));
     assert_eq!(scene.store.campaigns(of).await.unwrap(), model.campaigns(of).await.unwrap());
     let running = scene.store.running_campaigns().await.unwrap();
     let of_companies: Vec<_> = running.iter().map(|campaign| campaign.company).collect();
@@ -241,7 +241,7 @@ async fn a_list_is_enrolled_once_and_only_into_a_campaign_that_is_there() {
         assert!(matches!(nowhere, Err(CommitError::Conflict(Conflict::Reference))), "{list}");
     }
     enroll(1, 99).await.unwrap();
-    assert_eq!(scene.store.campaigns(of).await.unwrap()[0].1.total(), 480);
+    assert_eq!(scene.store.campaigns(of).await.unwrap()[0].1.counts.total(), 480);
 }
 
 #[tokio::test]

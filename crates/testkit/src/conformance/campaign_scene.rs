@@ -239,7 +239,7 @@ impl Scene {
     #[track_caller]
     pub(super) fn counts(&self, campaign: CampaignId) -> impl Future<Output = RecipientCounts> {
         let caller = CallSite::here();
-        async move { caller.works(self.store.recipient_counts(self.company, campaign).await) }
+        async move { caller.works(self.store.campaign_totals(self.company, campaign).await).counts }
     }
 }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, PauseReason, Recipient, RecipientCounts, RecipientStatus,
+    Campaign, CampaignStatus, CampaignTotals, PauseReason, Recipient, RecipientCounts,
+    RecipientStatus,
 };
+use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId};
-use recado_core::prosas::{Brl, Prosas};
+use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosas};
 use recado_core::store::{Change, ChangeSet, Conflict, Row, Stored, UniqueKey};
 
 use super::Harness;
@@ -60,7 +62,7 @@ pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
             let stored = scene.campaign_now(id).await.expect("it is there");
             assert_eq!((stored.value(), stored.version().number()), (&next, 2));
             let listed = scene.store.campaigns(scene.company).await.expect("works");
-            assert!(listed.contains(&(next.clone(), RecipientCounts::default())));
+            assert!(listed.contains(&(next.clone(), CampaignTotals::default())));
             let running = scene.store.running_campaigns().await.expect("works");
             let is_running = next.status == CampaignStatus::Running;
             assert_eq!(running.contains(&stored), is_running);
@@ -96,10 +98,57 @@ pub async fn campaigns_come_by_creation_then_id_with_their_counts(harness: &dyn 
         }
         _ => RecipientCounts::default(),
     };
-    let wanted: Vec<_> = campaigns.into_iter().map(|c| (c.clone(), counts(c.id))).collect();
+    let totals = |counts| CampaignTotals { counts, ..CampaignTotals::default() };
+    let wanted: Vec<_> = campaigns.into_iter().map(|c| (c.clone(), totals(counts(c.id)))).collect();
     assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), wanted);
     let theirs = other.store.campaigns(other.company).await.expect("works");
-    assert_eq!(theirs, [(foreign, counted(&[(RecipientStatus::Waiting, 5)]))]);
+    assert_eq!(theirs, [(foreign, totals(counted(&[(RecipientStatus::Waiting, 5)])))]);
+}
+
+/// D58: debits less refunds of each campaign by itself, exactly, whoever they were for and whether
+/// those contacts and the campaign's recipients are still there.
+pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (one, two) = (scene.campaign(), scene.campaign());
+    scene.add_all([one.clone(), two.clone()]).await;
+    let (gone, merged, kept) = (scene.contact(), scene.contact(), scene.contact());
+    scene.add_all([gone.clone(), merged.clone(), kept.clone()]).await;
+    let line = |contact: Option<&Contact>, campaign: &Campaign, units: i64, cost: i64| {
+        let line = scene.debit(contact.map(|contact| contact.id), units, 0);
+        let cost = Brl::from_units(cost);
+        LedgerLine { campaign: Some(campaign.id), cost, ..line }
+    };
+    let refund = LedgerLine { kind: LineKind::Refund, ..line(Some(&kept), &one, -250, -1) };
+    let lines = [
+        line(Some(&gone), &one, 1_000, 120_001),
+        line(Some(&merged), &one, 1_500, 5),
+        refund,
+        line(None, &two, 7, 9),
+        scene.debit(Some(kept.id), 5_000, 0),
+    ];
+    scene.add_all(lines).await;
+    let theirs = LedgerLine { campaign: Some(one.id), ..other.debit(None, 9_000, 0) };
+    other.add(theirs).await;
+    let summed = async |campaign: &Campaign| {
+        let totals = scene.store.campaign_totals(scene.company, campaign.id).await;
+        let totals = totals.expect("works");
+        let listed = scene.store.campaigns(scene.company).await.expect("works");
+        let listed = listed.into_iter().find(|(known, _)| known.id == campaign.id);
+        assert_eq!(listed.expect("it is listed").1, totals);
+        (totals.consumption.prosas.units(), totals.consumption.cost_brl.units())
+    };
+    assert_eq!((summed(&one).await, summed(&two).await), ((2_250, 120_005), (7, 9)));
+    scene.apply(first(gone).delete()).await;
+    let moves = ChangeSet::new()
+        .with(Change::reassign(scene.company, merged.id, kept.id))
+        .with(first(merged).delete());
+    scene.store.commit(moves).await.expect("they can become one");
+    assert_eq!((summed(&one).await, summed(&two).await), ((2_250, 120_005), (7, 9)));
+    // What does not fit stays at its end.
+    let huge = [line(None, &two, i64::MAX, i64::MIN), line(None, &two, i64::MAX, i64::MIN)];
+    scene.add_all(huge).await;
+    assert_eq!(summed(&two).await, (i64::MAX, i64::MIN));
 }
 
 /// Every process reads this once a second: the running campaigns of all companies, as they are now.

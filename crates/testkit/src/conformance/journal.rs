@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
 use recado_core::ids::EventId;
-use recado_core::store::{ChangeSet, Store};
+use recado_core::store::{Change, ChangeSet, Store};
 
 use super::Harness;
 use super::outbound_scene::{ALL, record};
@@ -116,9 +116,44 @@ pub async fn the_journal_outlives_its_contacts(harness: &dyn Harness) {
     let changes =
         ChangeSet::new().insert(contact.clone()).emit(event.clone()).insert(delivery.clone());
     scene.store.commit(changes).await.expect("all can be stored");
+    let there = EventRecord { is_orphaned: false, ..record(&event) };
+    assert_eq!(scene.event_now(event.id).await, Some(there));
     scene.apply(first(contact).delete()).await;
     assert_eq!(scene.event_now(event.id).await, Some(record(&event)));
     assert_eq!(scene.delivery_now(delivery.id).await, Some(first(delivery)));
+}
+
+/// D74: from the commit of the deletion on, of each event by itself and in the journal; an event that
+/// became another contact's is not one of them.
+pub async fn an_event_tells_whether_its_contact_is_gone(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts = [scene.contact(), scene.contact(), scene.contact()];
+    let mut changes = ChangeSet::new();
+    let mut events = vec![scene.reported(EventType::MessageSent, 0)];
+    for contact in &contacts {
+        events.push(scene.reported_of(contact.id, 1));
+        changes = changes.insert(contact.clone());
+    }
+    for event in &events {
+        changes = changes.emit(event.clone());
+    }
+    scene.store.commit(changes).await.expect("all can be stored");
+    let orphaned = async || {
+        let journal = scene.journal(JournalPosition::default(), ALL).await;
+        for (_, event) in &journal {
+            assert_eq!(scene.event_now(event.id).await.as_ref(), Some(event));
+        }
+        journal.iter().map(|(_, event)| event.is_orphaned).collect::<Vec<_>>()
+    };
+    assert_eq!(orphaned().await, [false; 4]);
+    let [gone, merged, kept] = contacts;
+    scene.apply(first(gone).delete()).await;
+    assert_eq!(orphaned().await, [false, true, false, false]);
+    let moves = ChangeSet::new()
+        .with(Change::reassign(scene.company, merged.id, kept.id))
+        .with(first(merged).delete());
+    scene.store.commit(moves).await.expect("they can become one");
+    assert_eq!(orphaned().await, [false, true, false, false]);
 }
 
 /// Reads a journal to its end, and continues until `done`.

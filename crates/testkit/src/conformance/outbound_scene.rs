@@ -31,7 +31,7 @@ pub(super) fn shard_number(number: u8) -> ShardNumber {
     ShardNumber::new(number).expect("a shard")
 }
 
-/// The record of an event.
+/// The record of an event; its contact, if it has one, is not stored.
 pub(super) fn record(event: &Event) -> EventRecord {
     EventRecord {
         id: event.id,
@@ -40,6 +40,7 @@ pub(super) fn record(event: &Event) -> EventRecord {
         contact: event.contact,
         at: event.at,
         data: Some(event.data.clone()),
+        is_orphaned: event.contact.is_some(),
     }
 }
 

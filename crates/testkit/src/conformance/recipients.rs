@@ -7,6 +7,7 @@ use recado_core::campaigns::{
 use recado_core::ids::{LedgerLineId, MessageId};
 use recado_core::messages::DeliveryCode;
 use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::LedgerLine;
 use recado_core::store::{ChangeSet, Conflict, Row, Stored};
 
 use super::Harness;
@@ -67,7 +68,7 @@ pub async fn counts_of_recipients_follow_every_change(harness: &dyn Harness) {
         assert_eq!(scene.counts(id).await, counted(&wanted));
         let listed = scene.store.campaigns(scene.company).await.expect("works");
         let listed = listed.into_iter().find(|(campaign, _)| campaign.id == id);
-        assert_eq!(listed.map(|(_, counts)| counts), Some(counted(&wanted)));
+        assert_eq!(listed.map(|(_, totals)| totals.counts), Some(counted(&wanted)));
         for status in RecipientStatus::ALL {
             let page = PageRequest { page: 1, limit: 1 };
             let page = scene.store.recipient_page(scene.company, id, Some(*status), page).await;
@@ -132,6 +133,7 @@ fn entries(enrolled: &Enrolled, all: &[Stored<Recipient>]) -> Vec<RecipientEntry
     let entry = |recipient: &Stored<Recipient>| RecipientEntry {
         recipient: recipient.value().clone(),
         contact: known(recipient.value()),
+        prosa: None,
     };
     all.iter().map(entry).collect()
 }
@@ -193,6 +195,29 @@ pub async fn a_page_of_recipients_shows_their_contacts(harness: &dyn Harness) {
     scene.apply(first(one.clone()).update(reached.clone())).await;
     assert_eq!(shown().await, [of(&reached), of(other)]);
     assert!(reached.phone.is_some());
+}
+
+/// D58: each with the debit that it names, also once the contact is gone and something was refunded.
+pub async fn a_page_of_recipients_shows_their_debits(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(3).await;
+    let id = enrolled.campaign.id;
+    let contact = enrolled.contacts[0].clone();
+    let debit = LedgerLine { campaign: Some(id), ..scene.debit(Some(contact.id), 1_500, 0) };
+    let debits = [Some(debit.id), Some(LedgerLineId::new(scene.uuid()))];
+    scene.add(debit.clone()).await;
+    for (recipient, debit) in enrolled.recipients(&scene).iter().zip(debits) {
+        scene.apply(recipient.update(Recipient { debit, ..recipient.value().clone() })).await;
+    }
+    let shown = async || {
+        let page = scene.store.recipient_page(scene.company, id, None, PageRequest::FIRST).await;
+        page.expect("works").items.into_iter().map(|entry| entry.prosa).collect::<Vec<_>>()
+    };
+    assert_eq!(shown().await, [Some(debit.prosa()), None, None]);
+    let refunded = LedgerLine { refunded: (debit.prosas, debit.cost), ..debit.clone() };
+    scene.apply(first(debit.clone()).update(refunded)).await;
+    scene.apply(first(contact).delete()).await;
+    assert_eq!(shown().await, [Some(debit.prosa()), None, None]);
 }
 
 /// A status report finds its recipients by their messages, each once.

@@ -336,6 +336,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] campaigns) => { $($go)::+! { [$($in)*] campaigns:
         every_field_of_a_campaign_is_read_back,
         campaigns_come_by_creation_then_id_with_their_counts,
+        a_campaign_sums_its_debits_less_its_refunds,
         running_campaigns_of_all_companies_come_by_id,
         a_deleted_campaign_is_running_no_more,
         recipients_go_with_their_campaign_alone,
@@ -365,6 +366,7 @@ macro_rules! conformance_topic {
         recipients_of_a_status_come_by_number_after_a_number,
         pages_of_recipients_partition_the_listing,
         a_page_of_recipients_shows_their_contacts,
+        a_page_of_recipients_shows_their_debits,
         recipients_are_found_by_their_messages,
         what_a_recipient_names_may_be_missing,
         recipients_stay_without_their_contact,
@@ -401,6 +403,7 @@ macro_rules! conformance_topic {
         a_position_at_the_end_goes_on_with_what_is_new,
         what_was_not_committed_is_not_in_the_journal,
         the_journal_outlives_its_contacts,
+        an_event_tells_whether_its_contact_is_gone,
         a_reader_meets_every_event_once_while_others_write,
         journals_of_companies_are_apart,
     } };

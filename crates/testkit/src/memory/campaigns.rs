@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignStatus, Recipient, RecipientCounts, RecipientEntry,
-    RecipientNumber, RecipientStatus,
+    Campaign, CampaignReads, CampaignStatus, CampaignTotals, Recipient, RecipientCounts,
+    RecipientEntry, RecipientNumber, RecipientStatus,
 };
 use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
 use recado_core::lists::ListMember;
 use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{LedgerLine, LedgerTotals};
 use recado_core::store::{Conflict, RowKey, StoreError, Stored, UniqueKey};
 
 use super::messages::page_of;
@@ -87,13 +88,28 @@ impl State {
         counts
     }
 
+    fn totals(&self, company: CompanyId, campaign: CampaignId) -> CampaignTotals {
+        let of_campaign =
+            |line: &&LedgerLine| line.company == company && line.campaign == Some(campaign);
+        let mut consumption = LedgerTotals::default();
+        for line in self.rows.all::<LedgerLine>().filter(of_campaign) {
+            consumption.prosas = consumption.prosas.plus(line.prosas);
+            consumption.cost_brl = consumption.cost_brl.plus(line.cost);
+        }
+        CampaignTotals { counts: self.counts(company, campaign), consumption }
+    }
+
     fn recipient_entry(&self, recipient: Recipient) -> RecipientEntry {
         let company = recipient.company;
         let contact = recipient.contact.and_then(|id| {
             let contact = self.rows.get::<Contact>(&RowKey::Contact { company, id })?;
             Some((contact.phone.clone(), contact.identifier.clone()))
         });
-        RecipientEntry { recipient, contact }
+        let prosa = recipient.debit.and_then(|id| {
+            let line = self.rows.get::<LedgerLine>(&RowKey::LedgerLine { company, id })?;
+            Some(line.prosa())
+        });
+        RecipientEntry { recipient, contact, prosa }
     }
 }
 
@@ -102,25 +118,25 @@ impl CampaignReads for MemoryStore {
     async fn campaigns(
         &self,
         company: CompanyId,
-    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError> {
+    ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError> {
         let state = self.state();
         let campaigns = state.sorted(
             |campaign: &Campaign| campaign.company == company,
             |campaign| (campaign.created_at, campaign.id),
         );
         let counted = |campaign: Campaign| {
-            let counts = state.counts(company, campaign.id);
-            (campaign, counts)
+            let totals = state.totals(company, campaign.id);
+            (campaign, totals)
         };
         Ok(campaigns.into_iter().map(counted).collect())
     }
 
-    async fn recipient_counts(
+    async fn campaign_totals(
         &self,
         company: CompanyId,
         campaign: CampaignId,
-    ) -> Result<RecipientCounts, StoreError> {
-        Ok(self.state().counts(company, campaign))
+    ) -> Result<CampaignTotals, StoreError> {
+        Ok(self.state().totals(company, campaign))
     }
 
     async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {

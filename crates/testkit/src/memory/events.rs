@@ -7,7 +7,7 @@ use recado_core::events::{
     Erased, Event, EventReads, EventRecord, EventType, JournalPosition, Outbox,
 };
 use recado_core::ids::{CompanyId, ContactId, EventId};
-use recado_core::store::{Row, StoreError};
+use recado_core::store::{Row, RowKey, StoreError};
 
 use super::{MemoryStore, PlacedEvent, State};
 
@@ -34,6 +34,7 @@ impl State {
             contact: event.contact,
             at: event.at,
             data: Some(event.data),
+            is_orphaned: false,
         };
         self.events.push(PlacedEvent { place: self.newest_event, record });
     }
@@ -42,6 +43,16 @@ impl State {
     pub(super) fn event(&self, company: CompanyId, id: EventId) -> Option<&EventRecord> {
         let mut records = self.events.iter().map(|event| &event.record);
         records.find(|record| record.company == company && record.id == id)
+    }
+
+    /// The event as it is read: with whether its contact is there now.
+    fn as_read(&self, record: &EventRecord) -> EventRecord {
+        let is_there = |id| {
+            let key = RowKey::Contact { company: record.company, id };
+            self.rows.entry(&key).is_some()
+        };
+        let is_orphaned = record.contact.is_some_and(|contact| !is_there(contact));
+        EventRecord { is_orphaned, ..record.clone() }
     }
 
     /// Whether a delivery that fulfils a condition refers to the event.
@@ -58,7 +69,8 @@ impl EventReads for MemoryStore {
         company: CompanyId,
         id: EventId,
     ) -> Result<Option<EventRecord>, StoreError> {
-        Ok(self.state().event(company, id).cloned())
+        let state = self.state();
+        Ok(state.event(company, id).map(|record| state.as_read(record)))
     }
 
     async fn events_after(
@@ -74,7 +86,7 @@ impl EventReads for MemoryStore {
                 && types.contains(&event.record.event_type)
                 && event.place > after.0
         });
-        let placed = wanted.map(|event| (JournalPosition(event.place), event.record.clone()));
+        let placed = wanted.map(|e| (JournalPosition(e.place), state.as_read(&e.record)));
         Ok(placed.take(limit as usize).collect())
     }
 }

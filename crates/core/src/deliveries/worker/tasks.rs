@@ -99,7 +99,6 @@ pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Tas
         .with_timeout(settings.webhook_timeout)
         .with_answer_limit(ANSWER_BYTES);
     request.status_decides = true;
-    request.repeatable = true;
     let answer = app.transport().send(request).await;
     let outcome = AttemptOutcome { started_at, ended_at: app.now(), answer };
     let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));

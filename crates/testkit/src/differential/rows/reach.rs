@@ -50,7 +50,7 @@ fn entry(entry: &RecipientEntry) -> Value {
     let contact = contact.map(|(phone, identifier)| {
         json!([phone.as_ref().map(|phone| phone.digits()), identifier.as_str()])
     });
-    json!([format!("{:?}", entry.recipient), contact])
+    json!([format!("{:?}", entry.recipient), contact, format!("{:?}", entry.prosa)])
 }
 
 impl Maker<'_> {
@@ -218,10 +218,10 @@ impl CompanyRows {
         page: PageRequest,
     ) -> Value {
         let (store, company) = (&self.store, self.company);
-        let counts = store.recipient_counts(company, campaign).await.expect("works");
+        let totals = store.campaign_totals(company, campaign).await.expect("works");
         let page = store.recipient_page(company, campaign, status, page).await.expect("works");
         let items: Vec<Value> = page.items.iter().map(entry).collect();
-        json!([format!("{counts:?}"), page.total, items])
+        json!([format!("{totals:?}"), page.total, items])
     }
 
     /// The answers of all reads.

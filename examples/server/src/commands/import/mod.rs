@@ -56,6 +56,10 @@ pub struct ImportArgs {
     /// Where refused lines go; by default beside FILE, as FILE.refused.csv or FILE.refused.jsonl
     #[arg(long, value_name = "FILE")]
     refused: Option<PathBuf>,
+    /// Tells webhooks and the journal of what is imported: contact.created, message.received,
+    /// message.sent. Lines that are there already are not told of
+    #[arg(long)]
+    events: bool,
     /// Prints the summary in JSON
     #[arg(long)]
     json: bool,
@@ -108,7 +112,7 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Command
             "the fields of the file do not tell what it holds: give --kind".to_owned(),
         )
     })?;
-    let target = Target::new(recado, args.company, kind).await?;
+    let target = Target::new(recado, args.company, kind, args.events).await?;
     let refused_to = args.refused.unwrap_or_else(|| source.refused_path(&args.file));
     let mut refused = RefusedLines::new(refused_to, &source);
     let progress = ImportProgress::new(source.size());

@@ -30,6 +30,8 @@ pub(super) struct Target<'a> {
     recado: &'a Recado,
     company: Company,
     kind: ImportKind,
+    /// Whether events tell of what is imported (D65).
+    events: bool,
     /// Custom fields by slug, so that files need no ids.
     fields: BTreeMap<String, CustomFieldId>,
 }
@@ -40,11 +42,12 @@ impl<'a> Target<'a> {
         recado: &'a Recado,
         company: CompanyId,
         kind: ImportKind,
+        events: bool,
     ) -> Result<Self, CommandError> {
         let company = recado.access().company(company).await.map_err(refused)?;
         let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
         let fields = fields.into_iter().map(|field| (field.slug, field.id)).collect();
-        Ok(Self { recado, company, kind, fields })
+        Ok(Self { recado, company, kind, events, fields })
     }
 
     /// Imports one record.
@@ -59,12 +62,19 @@ impl<'a> Target<'a> {
         };
         self.name_fields(&mut body);
         for _ in 0..ATTEMPTS {
-            let imported = match self.kind {
-                ImportKind::Contacts => {
-                    outcome(self.recado.contacts().import(&self.company, &body).await)?
+            let (contacts, messages) = (self.recado.contacts(), self.recado.messages());
+            let imported = match (self.kind, self.events) {
+                (ImportKind::Contacts, false) => {
+                    outcome(contacts.import(&self.company, &body).await)?
                 }
-                ImportKind::Messages => {
-                    outcome(self.recado.messages().import(self.company.id, &body).await)?
+                (ImportKind::Contacts, true) => {
+                    outcome(contacts.import_with_events(&self.company, &body).await)?
+                }
+                (ImportKind::Messages, false) => {
+                    outcome(messages.import(self.company.id, &body).await)?
+                }
+                (ImportKind::Messages, true) => {
+                    outcome(messages.import_with_events(self.company.id, &body).await)?
                 }
             };
             if let Some(imported) = imported {
