@@ -24,7 +24,7 @@ use crate::table::{Table, columns_of};
 
 const HOLDER: &str = "\
 SELECT held.id FROM (\
-SELECT id, created_at FROM contacts WHERE company_id = $1 AND phone = $2 \
+SELECT id, created_at FROM contacts WHERE company_id = $1 AND phone = ANY($2) \
 UNION ALL \
 SELECT id, created_at FROM contacts WHERE company_id = $1 AND identifier = ANY($3) \
 UNION ALL \
@@ -114,12 +114,13 @@ fn lookups(company: Uuid, query: &DraftQuery) -> LookupBatch {
 
 fn ask_holders(ask: &mut LookupBatch, company: Uuid, query: &DraftQuery) {
     let named = !query.identifiers.is_empty() || !query.keys.is_empty();
-    if query.phone.is_some() || named {
-        let phone = query.phone.as_ref().map(|phone| phone.as_str().to_owned());
+    if !query.phones.is_empty() || named {
+        let phones: Vec<String> =
+            query.phones.iter().map(|phone| phone.as_str().to_owned()).collect();
         let identifiers: Vec<String> =
             query.identifiers.iter().map(|identifier| identifier.as_str().to_owned()).collect();
         let keys: Vec<String> = query.keys.iter().map(|key| key.as_str().to_owned()).collect();
-        ask.ask(HOLDER, params![company, phone, identifiers, keys], |rows, facts| {
+        ask.ask(HOLDER, params![company, phones, identifiers, keys], |rows, facts| {
             facts.holder = first_id(rows)?;
             Ok(())
         });

@@ -3,6 +3,7 @@
 mod support;
 
 use recado_testkit::differential::{Mix, commands_of_mix, differential};
+use recado_testkit::phone_forms::{every_form_is_one_contact, written_forms};
 
 /// Runs the same number of commands for each seed.
 async fn seeds(mix: Mix, seeds: std::ops::Range<u64>) {
@@ -35,6 +36,12 @@ async fn it_keeps_rows_as_the_model_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
     seeds(Mix::Reach, 0..8).await;
+}
+
+/// D15.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_form_of_a_number_is_one_contact() {
+    every_form_is_one_contact(&support::Database::fresh().await, &written_forms()).await;
 }
 
 /// For longer runs: `scripts/test --test differential -- --ignored`.

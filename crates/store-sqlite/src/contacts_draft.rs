@@ -96,7 +96,7 @@ fn read_holder(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResul
         .optional()
 }
 
-/// The oldest contact that has the phone, one of the identifiers or one of the keys. The statement
+/// The oldest contact that has one of the phones, identifiers or keys. The statement
 /// names its indexes: without that SQLite would read all contacts in the order of creation rather
 /// than sort the few that match.
 fn holder(
@@ -105,10 +105,11 @@ fn holder(
     query: &DraftQuery,
 ) -> ReadResult<Option<ContactId>> {
     let mut oldest: Option<Holder> = None;
-    if let Some(phone) = &query.phone {
+    for phone in &query.phones {
         let by_phone = "SELECT created_at, id FROM contacts INDEXED BY contacts_by_phone \
                         WHERE company_id = ?1 AND phone = ?2 ORDER BY created_at, id LIMIT 1";
-        oldest = read_holder(conn, by_phone, &[company.into(), phone.as_str().into()])?;
+        let found = read_holder(conn, by_phone, &[company.into(), phone.as_str().into()])?;
+        oldest = oldest.into_iter().chain(found).min();
     }
     for identifier in &query.identifiers {
         let by_identifier = "SELECT created_at, id FROM contacts \

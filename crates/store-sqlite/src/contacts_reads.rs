@@ -11,9 +11,10 @@ use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
 use recado_core::page::PageRequest;
 use recado_core::store::{CommitError, StoreError, Stored};
 use rusqlite::params_from_iter;
+use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::cell::Cell;
+use crate::cell::{Cell, Columns};
 use crate::contacts::export_frontier;
 use crate::contacts_draft;
 use crate::contacts_listing::{ListingOrder, ListingPage, ListingPart, SortKey, list};
@@ -24,6 +25,8 @@ use crate::writer::{Transaction, expect_no_conflict};
 
 /// How often an export reads its page again because contacts before its end were deleted meanwhile.
 const EXPORT_ATTEMPTS: u32 = 64;
+
+const IDS: &str = "SELECT id FROM contacts WHERE company_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
 
 /// The result of one attempt at an export.
 enum Export {
@@ -128,6 +131,23 @@ impl ContactReads for SqliteStore {
             }
         }
         Err(StoreError::Unavailable(None))
+    }
+
+    async fn contact_ids(
+        &self,
+        company: CompanyId,
+        after: Option<ContactId>,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError> {
+        self.read(move |conn| {
+            let after = after.unwrap_or(ContactId::new(Uuid::nil()));
+            let values: [Cell<'_>; 3] = [company.into(), after.into(), i64::from(limit).into()];
+            let mut statement = conn.prepare_cached(IDS)?;
+            let ids = statement
+                .query_map(params_from_iter(values), |row| Columns::new(row).get::<ContactId>())?;
+            ids.collect::<Result<_, _>>().map_err(Into::into)
+        })
+        .await
     }
 
     async fn draft_facts(

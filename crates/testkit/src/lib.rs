@@ -9,6 +9,7 @@
 //! - [`provider_conformance`]: a test for every promise of a
 //!   [`Provider`](recado_core::gateway::Provider). It runs on any adapter.
 //! - [`differential`]: runs the same random commands on a store and on the model.
+//! - [`phone_forms`]: every form in which a channel writes a number, on any store.
 //! - [`Kit`]: a complete [`recado_core::Recado`] on any store. Tests control time ([`TestClock`]),
 //!   ids ([`SeededIds`]), documents ([`MemoryFiles`]), outbound requests ([`ScriptedTransport`])
 //!   and gateways ([`ScriptedProvider`]). Background work runs within the future that waits for it
@@ -29,6 +30,8 @@ pub mod gateways;
 pub mod ids;
 pub mod kit;
 pub mod memory;
+#[cfg(feature = "proptest")]
+pub mod phone_forms;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "proptest")]

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use recado_core::access::{Limiter, MemoryLimiter};
 use recado_testkit::MemoryStore;
 use recado_testkit::conformance::LimiterHarness;
+use recado_testkit::phone_forms;
 
 struct InProcess(Arc<MemoryLimiter>);
 
@@ -31,3 +32,11 @@ async fn in_process() -> InProcess {
 recado_testkit::conformance_suite!(model);
 recado_testkit::limiter_suite!(in_process);
 recado_testkit::differential_suite!(model);
+
+/// D15. The model looks at every row for every question, so it gets few numbers at a time.
+#[tokio::test]
+async fn every_form_of_a_number_is_one_contact() {
+    for some in phone_forms::written_forms().chunks(64) {
+        phone_forms::every_form_is_one_contact(&MemoryStore::new(), some).await;
+    }
+}

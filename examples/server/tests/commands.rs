@@ -1,4 +1,4 @@
-//! `recado openapi`, `migrate`, `company`, `key`, `webhook` and `endpoint`.
+//! `recado openapi`, `migrate`, `company`, `key`, `contact`, `webhook` and `endpoint`.
 
 mod common;
 
@@ -88,6 +88,37 @@ fn a_key_works_until_it_is_revoked() {
     assert_eq!(status(), 401, "revoked beside the running server, at once");
     assert_eq!(key(&["list"]), serde_json::json!([]));
     server.stop();
+}
+
+#[test]
+fn contacts_that_are_one_person_are_listed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id");
+    let duplicates =
+        |more: &[&str]| run(&[&["contact", "duplicates", "--company", company], more].concat());
+    assert_eq!(json(&duplicates(&["--json"])), serde_json::json!([]));
+
+    let file = folder.path().join("contacts.csv");
+    let lines = "name,phone,identifier\n\
+                 Ana,+5215512345678,crm-1\nAna,+525512345678,\nBia,+525512345679,\n";
+    std::fs::write(&file, lines).expect("writable");
+    run(&["import", "--company", company, file.to_str().expect("a path")]);
+    let found = json(&duplicates(&["--json"]));
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found[0]["phone"], "+525512345678");
+    assert_eq!(found[0]["contacts_count"], 2);
+    let table = duplicates(&[]);
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(table.contains("crm-1") && table.contains("525512345678"), "{table}");
+
+    let nobody = "01a19b7c-a680-78b4-a652-e44da7f29e26";
+    let output = recado(folder.path())
+        .args(["contact", "duplicates", "--company", nobody])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

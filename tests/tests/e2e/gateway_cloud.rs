@@ -204,6 +204,25 @@ async fn the_channels_form_of_a_number_is_learnt_and_used_from_then_on(world: Cl
     world.well_behaved();
 }
 
+/// D15.
+#[both_stores]
+async fn a_mexican_and_an_argentine_are_one_contact_under_the_form_of_the_channel(world: Clouded) {
+    for (plan, channel) in [("+525512341234", "5215512341234"), ("+541123451234", "5491123451234")]
+    {
+        let contact = text(&world.sent(plan, "um").await["contact_id"]);
+        assert_eq!(world.sent(plan, "dois").await["contact_id"], contact.as_str());
+        let sent = world.fake.accepted();
+        assert_eq!(sent.last().map(|sent| sent.to.as_str()), Some(&*format!("+{channel}")));
+        assert_eq!(world.receives_from(channel).await, contact);
+        world.takes(&world.fake.webhook_preference(channel, "stop", world.now())).await;
+        world.send_text(plan, "três").await.expect_error(403, "CONTACT_OPTED_OUT");
+        let full = world.full(&contact).await;
+        assert_eq!((&full["phone"], &full["identifier"]), (&json!(plan), &json!(digits(plan))));
+    }
+    assert_eq!(world.list_ids("limit=100").await.len(), 2);
+    world.well_behaved();
+}
+
 // Outcomes.
 
 #[both_stores]

@@ -229,6 +229,21 @@ async fn the_number_that_the_gateway_found_is_learnt_and_used(world: Evolution) 
     world.well_behaved();
 }
 
+/// D15.
+#[both_stores]
+async fn a_mexican_is_one_contact_under_the_form_of_the_channel(world: Evolution) {
+    let (plan, channel) = ("+525512341234", "5215512341234");
+    let heard = world.hears(channel, "hola").await;
+    let contact = text(&heard["contact_id"]);
+    assert_eq!(world.detail(&contact).await["phone"], plan);
+    assert_eq!(world.sent(plan, "hola").await["contact_id"], contact.as_str());
+    assert_eq!(world.fake.accepted()[0].number, channel);
+    world.hears(channel, "parar").await;
+    world.send_text(plan, "hola").await.expect_error(403, "CONTACT_OPTED_OUT");
+    assert_eq!(world.list_ids("limit=10").await, [contact]);
+    world.well_behaved();
+}
+
 #[both_stores]
 async fn trouble_of_the_connection_is_reported_as_such(world: Evolution) {
     world.set(json!({"api_key": "another"})).await;

@@ -74,6 +74,20 @@ async fn the_number_is_learnt_before_the_first_text_and_kept(waha: Waha) {
     waha.well_behaved();
 }
 
+/// D15.
+#[both_stores]
+async fn a_mexican_number_is_learnt_before_the_first_text(waha: Waha) {
+    let (plan, channel) = ("+525512341234", "5215512341234");
+    waha.fake.set_number("525512341234", Some(channel)).set_number(channel, Some(channel));
+    let contact = text(&waha.sent(plan, "hola").await["contact_id"]);
+    assert_eq!(waha.fake.accepted()[0].chat, format!("{channel}@c.us"));
+    let heard = waha.hears(&format!("{channel}@c.us"), "parar").await;
+    assert_eq!(heard["contact_id"], contact.as_str());
+    waha.send_text(plan, "hola").await.expect_error(403, "CONTACT_OPTED_OUT");
+    assert_eq!(waha.list_ids("limit=100").await, [contact]);
+    waha.well_behaved();
+}
+
 #[both_stores]
 async fn a_number_that_the_channel_wrote_is_used_without_asking(waha: Waha) {
     let short = eight_digits(&mobile(1));

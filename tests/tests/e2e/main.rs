@@ -101,6 +101,7 @@ mod organizations;
 mod outage;
 mod participants;
 mod paths;
+mod phone_forms;
 mod prosas;
 mod provider_webhooks;
 mod rates;

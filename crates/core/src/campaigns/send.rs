@@ -163,6 +163,11 @@ impl Campaigns<'_> {
                 Ok(slot)
             }
             Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
+            // It may be another contact of the same person that asked to stop (D15).
+            Err(Error::Rejected(SendError::OptedOut)) => {
+                self.pass_over(campaign, number, Some(ContactFault::OptedOut)).await?;
+                Ok(SlotOutcome::Taken)
+            }
             // It concerns this contact only: others may have a connection.
             Err(Error::Rejected(SendError::ConnectionRequired(
                 NoConnection::Several | NoConnection::Nameless,

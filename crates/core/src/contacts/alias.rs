@@ -9,9 +9,9 @@ use crate::secret::masked;
 /// The longest name of a contact on a channel.
 const MAX_CHARS: usize = 200;
 
-/// A name of a contact on its channel in the form in which names are compared. A phone in either
-/// Brazilian form becomes its canonical digits; a LID, a business-scoped id or a group code is
-/// unchanged (R38).
+/// A name of a contact on its channel in the form in which names are compared. A phone becomes the
+/// same digits in whichever form it is written (D15); a LID, a business-scoped id or a group code
+/// is unchanged (R38).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChannelKey(String);
 
@@ -28,18 +28,16 @@ impl ChannelKey {
         if !named {
             return None;
         }
-        match phone_digits(written) {
-            None => Some(Self(written.to_owned())),
-            Some(digits) => match Phone::parse(&format!("+{digits}"), &Region::br()) {
-                Ok(phone) => Some(Self::of_phone(&phone)),
-                Err(_) => Some(Self(digits.to_owned())),
-            },
-        }
+        Some(match (Phone::on_channel(written), phone_digits(written)) {
+            (Some(phone), _) => Self::of_phone(&phone),
+            (None, Some(digits)) => Self(digits.to_owned()),
+            (None, None) => Self(written.to_owned()),
+        })
     }
 
-    /// The key of a phone: its digits.
+    /// The key of a phone: the same for all forms of one number (D15).
     pub fn of_phone(phone: &Phone) -> Self {
-        Self(phone.digits().to_owned())
+        Self(phone.key_digits())
     }
 
     /// Takes a stored key back.
@@ -49,8 +47,18 @@ impl ChannelKey {
 
     /// The phone it stands for, if it is one.
     pub fn phone(&self) -> Option<Phone> {
-        phone_digits(&self.0)?;
-        Phone::parse(&format!("+{}", self.0), &Region::br()).ok()
+        Phone::on_channel(&self.0)
+    }
+
+    /// Every form in which a row may have this name: a number as the channel writes it, too, which
+    /// older rows have as alias (D15).
+    pub fn forms(&self) -> Vec<String> {
+        self.phone().map_or_else(|| vec![self.0.clone()], |phone| phone.aliases())
+    }
+
+    /// Whether a stored name is this one, in whichever form.
+    pub fn is(&self, stored: &Self) -> bool {
+        self == stored || Self::parse(stored.as_str()).as_ref() == Some(self)
     }
 
     /// The key itself.
@@ -62,6 +70,13 @@ impl ChannelKey {
 impl fmt::Debug for ChannelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         masked(f, "ChannelKey", "***", &self.0)
+    }
+}
+
+impl Phone {
+    /// The phone that a channel's name of somebody is: digits with the country code.
+    pub fn on_channel(name: &str) -> Option<Self> {
+        Self::parse(&format!("+{}", phone_digits(name.trim())?), &Region::br()).ok()
     }
 }
 
@@ -85,6 +100,16 @@ pub struct Alias {
     pub key: ChannelKey,
     /// The contact it belongs to.
     pub contact: ContactId,
+}
+
+impl Contact {
+    /// The numbers by which a contact is known: its phone, and its identifier where that is one.
+    /// Groups have none.
+    pub fn numbers(&self) -> Vec<Phone> {
+        let of_identifier = Phone::on_channel(self.identifier.as_str());
+        let numbers = self.phone.clone().into_iter().chain(of_identifier);
+        if self.is_group { Vec::new() } else { numbers.collect() }
+    }
 }
 
 impl Alias {
@@ -148,6 +173,26 @@ mod tests {
 
     fn key(written: &str) -> String {
         ChannelKey::parse(written).expect("a name").as_str().to_owned()
+    }
+
+    /// D15, R38.
+    #[test]
+    fn the_forms_of_a_mexican_and_of_an_argentine_number_are_one_key() {
+        for (key_digits, written) in [
+            ("525512345678", ["525512345678", "5215512345678@c.us", "+5215512345678"]),
+            ("5491123456789", ["541123456789", "5491123456789@s.whatsapp.net", "+541123456789"]),
+        ] {
+            for written in written {
+                assert_eq!(key(written), key_digits, "{written}");
+                let stored = ChannelKey::from_stored(written.to_owned());
+                assert!(ChannelKey::parse(written).expect("a name").is(&stored), "{written}");
+            }
+        }
+        let lid = ChannelKey::from_stored("525512345678@lid".to_owned());
+        assert!(lid.is(&lid) && !ChannelKey::parse("525512345678").expect("a name").is(&lid));
+        assert_eq!(lid.forms(), ["525512345678@lid"]);
+        let mexican = ChannelKey::parse("5215512345678").expect("a name");
+        assert_eq!(mexican.forms(), ["525512345678", "5215512345678"]);
     }
 
     /// R38.

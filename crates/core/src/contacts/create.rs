@@ -9,13 +9,14 @@ use super::link_facts::{
     missing_lists, rely_on_fields,
 };
 use super::{
-    Alias, ChannelKey, Contact, ContactDraft, Contacts, DraftFacts, DraftQuery, Identifier,
-    NewContact, Phone, Platform, Warning,
+    Alias, Contact, ContactDraft, Contacts, DraftFacts, DraftQuery, Identifier, NewContact,
+    Platform, Warning,
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
 use crate::code::Code;
+use crate::conversations::ChannelQuery;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, EventId, ListId};
 use crate::problems::Problems;
@@ -95,12 +96,12 @@ impl UseCase for CreateContact {
     type Error = CreateContactError;
 
     async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
-        let phone = self.draft.phone.clone();
-        let identifiers = phone.iter().flat_map(Phone::aliases);
+        // D17: whoever has the phone in any of its forms.
+        let holders = self.draft.phone.as_ref().map(ChannelQuery::of_phone).unwrap_or_default();
         let query = DraftQuery {
-            identifiers: identifiers.filter_map(|alias| Identifier::parse(&alias)).collect(),
-            keys: phone.iter().map(ChannelKey::of_phone).collect(),
-            phone,
+            identifiers: holders.identifiers,
+            keys: holders.keys,
+            phones: holders.phones,
             ..self.draft.query()
         };
         store.draft_facts(self.company, &query).await

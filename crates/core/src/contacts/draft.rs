@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::body::read_listed;
 use super::shown::{detail_keys, shown_keys};
 use super::{
-    Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact,
+    Birthday, ChannelKey, Contact, ContactPatch, Cpf, DraftQuery, Email, NewContact,
     OrganizationKey, Phone, PostalCode, Region,
 };
 use crate::body::IntoBody;
@@ -21,7 +21,7 @@ use crate::problems::Problems;
 /// them together with the problems that only the database shows (D8).
 #[derive(Clone, Debug)]
 pub struct ContactDraft {
-    /// The phone, where the body has one that can be read.
+    /// The phone of a POST, where it can be read.
     pub phone: Option<Phone>,
     /// The `phone` and `identifier` of a PATCH as they were sent: compared with the record, never
     /// written (4.4.5).
@@ -97,6 +97,17 @@ fn listed_values(fields: &Value) -> BTreeMap<String, String> {
     listed.collect()
 }
 
+/// Whether what was sent is the current name of a contact, written as it is, as a phone in whatever
+/// notation, or as a channel writes it (4.4.5, D15, D23).
+fn is_form_of(sent: &str, current: &str, region: &Region) -> bool {
+    let phone = || Phone::parse(sent, region).ok().map(|phone| ChannelKey::of_phone(&phone));
+    let key = || ChannelKey::parse(current);
+    sent.trim() == current
+        || key().is_some_and(|key| {
+            phone().as_ref() == Some(&key) || ChannelKey::parse(sent).as_ref() == Some(&key)
+        })
+}
+
 impl ContactDraft {
     /// Reads the body of a POST: `phone` is required, `null` and the empty string count as absent
     /// (R8). Read-only keys of the detail form are ignored (D8), other keys are refused (R1). Never
@@ -117,9 +128,8 @@ impl ContactDraft {
         let mut input = Input::new(&body).in_region(region.as_str());
         input.ignore(shown_keys());
         let draft = Self::from(ContactPatch::fields(&mut input));
-        let phone = draft.sent_phone.as_deref().and_then(|sent| Phone::parse(sent, region).ok());
         let listed_fields = body.get("custom_fields").map(listed_values).unwrap_or_default();
-        Self { phone, listed_fields, problems: input.finish(), ..draft }
+        Self { listed_fields, problems: input.finish(), ..draft }
     }
 
     /// The records needed to decide on this body.
@@ -138,23 +148,14 @@ impl ContactDraft {
     /// form (4.4.5).
     pub(crate) fn immutable_problems(&self, contact: &Contact, region: &Region) -> Problems {
         let mut problems = Problems::new();
-        if let Some(sent) = &self.sent_phone {
-            let same = match (&self.phone, &contact.phone) {
-                (Some(sent), Some(stored)) => sent == stored,
-                _ => false,
-            };
-            if !same && sent.trim() != contact.shown_phone() {
-                problems.add("phone", "cannot be changed; create a new contact instead");
-            }
+        let is_current = |sent: &Option<String>, current: &str| {
+            sent.as_ref().is_none_or(|sent| is_form_of(sent, current, region))
+        };
+        if !is_current(&self.sent_phone, contact.shown_phone()) {
+            problems.add("phone", "cannot be changed; create a new contact instead");
         }
-        if let Some(sent) = &self.sent_identifier {
-            let reformatted = || {
-                let sent = Phone::parse(sent, region).ok()?;
-                (Identifier::of_phone(&sent) == contact.identifier).then_some(())
-            };
-            if sent.trim() != contact.identifier.as_str() && reformatted().is_none() {
-                problems.add("identifier", "cannot be changed");
-            }
+        if !is_current(&self.sent_identifier, contact.identifier.as_str()) {
+            problems.add("identifier", "cannot be changed");
         }
         problems
     }

@@ -8,12 +8,13 @@ use super::link_facts::{apply_email, check_fields, merge_custom_fields};
 use super::operator::{check_connection, check_tags, rely_on_connection};
 use super::{
     Alias, Contact, ContactTag, Contacts, DraftFacts, DraftQuery, Identifier, ImportedContact,
-    OrganizationKey, Platform, Region, Warning, contact_created, creation_stamp,
+    OrganizationKey, Phone, Platform, Region, Warning, contact_created, creation_stamp,
 };
 use crate::Timestamp;
 use crate::access::Company;
 use crate::body::IntoBody;
 use crate::code::Code;
+use crate::conversations::ChannelQuery;
 use crate::error::{Error, Rejection};
 use crate::events::Event;
 use crate::groups::GroupCode;
@@ -156,6 +157,23 @@ impl ImportContact {
         }
         check_connection(contact.last_connection_id, facts, problems);
     }
+
+    /// The contact of the channel that has the identifier, a number in any of its forms (D15, D17).
+    async fn identifier_holder(&self, store: &dyn Reads) -> Result<Option<ContactId>, StoreError> {
+        let Contact { source_platform, identifier, .. } = &self.draft.contact;
+        let Some(number) = Phone::on_channel(identifier.as_str()) else {
+            let holder =
+                store.contact_by_identifier(self.company, source_platform, identifier).await?;
+            return Ok(holder.map(|holder| holder.id));
+        };
+        let query = ChannelQuery {
+            platform: Some(source_platform.clone()),
+            identifiers: number.forms().iter().map(Identifier::of_phone).collect(),
+            ..ChannelQuery::default()
+        };
+        let holders = store.channel_contacts(self.company, &query).await?;
+        Ok(holders.first().map(|holder| holder.contact.id))
+    }
 }
 
 #[async_trait]
@@ -178,9 +196,7 @@ impl UseCase for ImportContact {
             ..DraftQuery::default()
         };
         let facts = store.draft_facts(self.company, &query).await?;
-        let (platform, identifier) = (&contact.source_platform, &contact.identifier);
-        let holder = store.contact_by_identifier(self.company, platform, identifier).await?;
-        Ok((facts, holder.map(|holder| holder.id)))
+        Ok((facts, self.identifier_holder(store).await?))
     }
 
     fn decide(

@@ -10,6 +10,7 @@ mod created;
 mod cursor;
 mod delete;
 mod draft;
+mod duplicates;
 mod email;
 mod facets;
 mod filter;
@@ -24,6 +25,7 @@ mod merge;
 mod merge_precedence;
 mod operator;
 mod phone;
+mod phone_forms;
 mod postal_code;
 mod reads;
 mod region;
@@ -45,6 +47,9 @@ pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;
 pub(crate) use delete::finish_purge;
 pub use draft::ContactDraft;
+pub use duplicates::{
+    DuplicateContact, DuplicateGroup, DuplicatesPage, duplicate_groups, duplicates_cursor,
+};
 pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;

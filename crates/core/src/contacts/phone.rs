@@ -1,4 +1,5 @@
-//! Phone numbers (D14, D15): E.164, and one form for each Brazilian mobile.
+//! Phone numbers (D14): E.164, as the numbering plans have them. The other forms in which channels
+//! write them are in `phone_forms.rs` (D15).
 
 use std::fmt;
 
@@ -6,6 +7,7 @@ use rlibphonenumber::Region as LibRegion;
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
 use serde::{Serialize, Serializer};
 
+use super::phone_forms;
 use super::region::Region;
 use crate::secret::masked;
 
@@ -16,7 +18,6 @@ const MIN_DIGITS: usize = 6;
 /// Most digits with country code (E.164).
 const MAX_DIGITS: usize = 15;
 const BRAZIL: &str = "55";
-const BRAZIL_CODE: i32 = 55;
 
 /// Why an input is not a phone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +40,10 @@ pub enum PhoneError {
 }
 
 /// A valid phone number in E.164 with its `+` (D14), a Brazilian mobile always with the ninth
-/// digit (D15). Two notations of one number are equal. `Debug` hides most digits.
+/// digit and a Mexican one without the former 1 (D15). Two notations of one number are equal, but
+/// for Argentine ones: whether their 9 belongs to them cannot be told from their digits, so both
+/// ways are kept as they were given. Whether two phones are one number is told by
+/// [`ChannelKey::of_phone`](super::ChannelKey::of_phone). `Debug` hides most digits.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Phone(String);
 
@@ -48,9 +52,9 @@ impl Phone {
     ///
     /// With `+` it is international. Without, it is a national number of `region` (trunk and
     /// carrier prefixes allowed); if there is no such number, one that begins with the region's
-    /// country code; and for Brazil at last one whose country code was written twice. A Brazilian
-    /// mobile of eight digits gets its ninth before it is checked (D15). `parse` of the result is
-    /// the same phone, in any region.
+    /// country code; and for Brazil at last one whose country code was written twice. A number in
+    /// a form of the channel's own gets that of its plan before it is checked (D15). `parse` of the
+    /// result is the same phone, in any region.
     ///
     /// # Errors
     ///
@@ -106,27 +110,33 @@ impl Phone {
         Region::parse(&plan.as_region_str())
     }
 
-    /// The digits as they are, and the digits without the ninth where the channel may have the
-    /// number by those (D15). The second is `None` for landlines, for mobiles whose shorter form
-    /// would be a landline, and outside Brazil.
-    pub fn brazilian_forms(&self) -> (String, Option<String>) {
-        (self.digits().to_owned(), self.without_ninth_digit())
-    }
-
-    /// Every digit form by which the channel may name this number, the canonical one first.
+    /// Every digit form under which the channel, a caller or an older row may have this number, its
+    /// own digits first (D15).
     pub fn aliases(&self) -> Vec<String> {
-        let (canonical, shorter) = self.brazilian_forms();
-        std::iter::once(canonical).chain(shorter).collect()
+        let mut aliases = vec![self.digits().to_owned()];
+        for form in phone_forms::all(&self.in_plan()) {
+            if !aliases.contains(&form) {
+                aliases.push(form);
+            }
+        }
+        aliases
     }
 
-    fn without_ninth_digit(&self) -> Option<String> {
-        let national = self.digits().strip_prefix(BRAZIL)?;
-        match national.as_bytes() {
-            [_, _, b'9', b'6'..=b'9', ..] if national.len() == 11 => {
-                Some(format!("{BRAZIL}{}{}", &national[..2], &national[3..]))
-            }
-            _ => None,
-        }
+    /// The same as phones, for finding rows by what is stored of them.
+    pub fn forms(&self) -> Vec<Self> {
+        self.aliases().into_iter().map(|digits| Self(format!("+{digits}"))).collect()
+    }
+
+    /// The digits by which the number is compared: alike for all of its forms.
+    pub(super) fn key_digits(&self) -> String {
+        phone_forms::key(&self.in_plan())
+    }
+
+    /// The digits as the numbering plan has them: an older row may have others.
+    fn in_plan(&self) -> String {
+        let read = || international(self.digits()).map(|phone| phone.digits().to_owned());
+        let known = phone_forms::may_differ(self.digits()).then(read).flatten();
+        known.unwrap_or_else(|| self.digits().to_owned())
     }
 }
 
@@ -229,7 +239,7 @@ fn doubled(digits: &str) -> Option<Phone> {
 
 /// The valid number by libphonenumber and D15 for digits with or without `+`.
 fn reading(written: &str, region: Option<LibRegion>) -> Option<Phone> {
-    let number = with_ninth_digit(PhoneNumber::parse(written, region).ok()?);
+    let number = phone_forms::planned(PhoneNumber::parse(written, region).ok()?);
     if !number.is_valid() {
         return None;
     }
@@ -240,19 +250,6 @@ fn reading(written: &str, region: Option<LibRegion>) -> Option<Phone> {
     let stable = written == phone.as_str()
         || PhoneNumber::parse(phone.as_str(), None).is_ok_and(|again| again == number);
     stable.then_some(phone)
-}
-
-/// D15: a Brazilian number of area code and eight digits that begin with 6 to 9 is a mobile from
-/// before the ninth digit. Landlines (2 to 5) are left alone.
-fn with_ninth_digit(mut number: PhoneNumber) -> PhoneNumber {
-    const EIGHT_DIGITS: u64 = 100_000_000;
-    let (area, local) =
-        (number.national_number / EIGHT_DIGITS, number.national_number % EIGHT_DIGITS);
-    let old_mobile = (11..=99).contains(&area) && local >= 6 * EIGHT_DIGITS / 10;
-    if number.country_code == BRAZIL_CODE && !number.italian_leading_zero() && old_mobile {
-        number.national_number = (area * 10 + 9) * EIGHT_DIGITS + local;
-    }
-    number
 }
 
 #[cfg(test)]
@@ -434,15 +431,6 @@ mod tests {
     }
 
     #[test]
-    fn only_mobiles_that_had_eight_digits_have_a_second_form() {
-        let aliases = |input| Phone::parse(input, &Region::br()).unwrap().aliases();
-        assert_eq!(aliases("34 99123-4567"), ["5534991234567", "553491234567"]);
-        assert_eq!(aliases("11 93123-4567"), ["5511931234567"]);
-        assert_eq!(aliases("34 3212-3456"), ["553432123456"]);
-        assert_eq!(aliases("+1 202 456 1111"), ["12024561111"]);
-    }
-
-    #[test]
     fn debug_hides_the_middle() {
         let phone = Phone::parse("34 99123-4567", &Region::br()).unwrap();
         assert_eq!(format!("{phone:?}"), "Phone(+55*********67)");
@@ -481,12 +469,5 @@ mod tests {
             prop_assert_eq!(phone.as_str(), written.e164);
         }
 
-        #[test]
-        fn every_alias_of_a_phone_is_that_phone(phone in strategies::phones()) {
-            for alias in phone.aliases() {
-                let input = format!("+{alias}");
-                prop_assert_eq!(Phone::parse(&input, &Region::br()), Ok(phone.clone()));
-            }
-        }
     }
 }

@@ -92,8 +92,8 @@ pub enum OrganizationKey {
 pub struct DraftQuery {
     /// The contact that is written, if it exists already.
     pub contact: Option<ContactId>,
-    /// A phone whose holder is requested.
-    pub phone: Option<Phone>,
+    /// Phones whose holder is requested.
+    pub phones: Vec<Phone>,
     /// Identifiers whose holder is requested, on any channel.
     pub identifiers: Vec<Identifier>,
     /// Aliases whose holder is requested, on any channel.
@@ -129,8 +129,8 @@ pub struct DraftFacts {
     pub member_of: Vec<ListId>,
     /// All tags of the contact.
     pub tagged: Vec<TagId>,
-    /// The oldest contact (`created_at`, then `id`) that has the phone, one of the identifiers or
-    /// one of the keys.
+    /// The oldest contact (`created_at`, then `id`) that has one of the phones, of the identifiers
+    /// or of the keys.
     pub holder: Option<ContactId>,
     /// The contact that has the e-mail.
     pub email_holder: Option<ContactId>,
@@ -168,6 +168,7 @@ pub struct DraftFacts {
 ///   that is not later, and no contact that was committed under that precondition can appear at or
 ///   before it.
 /// - Neither cost grows with the number of contacts that do not match.
+/// - `contact_ids` is ascending and strict: the first ids after a position, whatever else they are.
 #[async_trait]
 pub trait ContactReads: Send + Sync {
     /// A contact of the company with all it refers to, and the definitions of its custom fields.
@@ -203,6 +204,14 @@ pub trait ContactReads: Send + Sync {
         limit: u32,
         clicks: bool,
     ) -> Result<ContactSlice, StoreError>;
+
+    /// The first `limit` ids of contacts after one, in the order of ids.
+    async fn contact_ids(
+        &self,
+        company: CompanyId,
+        after: Option<ContactId>,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError>;
 
     /// The records to which a body that writes a contact refers, in one round trip.
     async fn draft_facts(

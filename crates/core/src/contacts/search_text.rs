@@ -96,9 +96,9 @@ fn encode_digits(text: &str) -> String {
 pub struct SearchText(String);
 
 impl SearchText {
-    /// The search text of a contact. The phone is in it as text and, in the private alphabet, as
-    /// the digits of every form it has. A field that another one contains is left out, since it
-    /// adds no match.
+    /// The search text of a contact. The phone, or an identifier that is one, is in it as text and,
+    /// in the private alphabet, as the digits of every form it has. A field that another one
+    /// contains is left out, since it adds no match.
     pub fn of(
         name: &str,
         display_name: &str,
@@ -114,7 +114,8 @@ impl SearchText {
             phone_text,
             Some(identifier),
         ];
-        let aliases = phone.map(Phone::aliases).unwrap_or_default();
+        let number = phone.cloned().or_else(|| Phone::on_channel(identifier));
+        let aliases = number.as_ref().map(Phone::aliases).unwrap_or_default();
         let digits = aliases.iter().map(|alias| encode_digits(alias));
 
         let mut text = String::new();
@@ -255,6 +256,28 @@ mod tests {
         assert!(!finds("(34) 8123-4567", &text));
         assert!(!finds("34 x 99123", &text), "other characters make it a text search");
         assert!(!finds("9-9", &text), "fewer than three digits make it a text search");
+    }
+
+    /// D15.
+    #[test]
+    fn phone_digits_match_in_every_form_of_the_number() {
+        let abroad = |phone: &str| {
+            let phone = Phone::parse(phone, &Region::br()).unwrap();
+            SearchText::of("", "", None, "123@lid", Some(&phone))
+        };
+        for phone in ["+52 55 1234 5678", "+5215512345678"] {
+            for query in ["+52 1 55 1234-5678", "52 55 1234 5678", "1 55 12", "(55) 1234"] {
+                assert!(finds(query, &abroad(phone)), "{query}");
+            }
+        }
+        for phone in ["+54 11 2345 6789", "+54 9 11 2345 6789"] {
+            for query in ["+54 9 11 2345-6789", "54 11 2345 6789", "9 11 23", "(11) 2345"] {
+                assert!(finds(query, &abroad(phone)), "{query}");
+            }
+        }
+        let by_identifier = SearchText::of("", "", None, "5215512345678", None);
+        assert!(finds("+52 55 1234-5678", &by_identifier));
+        assert!(!finds("+52 55 1234-5679", &by_identifier));
     }
 
     #[test]

@@ -25,18 +25,45 @@ pub struct ChannelQuery {
 }
 
 impl ChannelQuery {
-    /// All contacts with this phone: as stored phone, as identifier in any of its forms, or as
-    /// alias.
+    /// All contacts that have a phone: stored, as identifier or as alias, each in any of its forms
+    /// (D15).
     pub fn of_phone(phone: &Phone) -> Self {
-        Self {
-            identifiers: phone
-                .aliases()
-                .iter()
-                .filter_map(|alias| Identifier::parse(alias))
-                .collect(),
-            keys: vec![ChannelKey::of_phone(phone)],
-            phones: vec![phone.clone()],
-            ..Self::default()
+        let mut query = Self::default();
+        query.add_phone(phone);
+        query
+    }
+
+    /// Adds those that have a phone.
+    pub fn add_phone(&mut self, phone: &Phone) {
+        self.add_forms(&phone.aliases(), true);
+    }
+
+    /// Those that are known by one of these numbers, less what `asked` has asked for already.
+    pub(crate) fn of_numbers(numbers: &[ChannelKey], asked: &Self) -> Self {
+        let mut query = Self::default();
+        for number in numbers.iter().filter(|number| !asked.keys.contains(number)) {
+            query.add_forms(&number.forms(), true);
+        }
+        query
+    }
+
+    /// Whether nobody is named.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+            && self.identifiers.is_empty()
+            && self.keys.is_empty()
+            && self.phones.is_empty()
+            && self.chats.is_empty()
+    }
+
+    /// Adds those that have a name in one of its forms, of a phone also as their phone.
+    pub(crate) fn add_forms(&mut self, forms: &[String], is_phone: bool) {
+        for form in forms {
+            self.identifiers.extend(Identifier::parse(form));
+            self.keys.push(ChannelKey::from_stored(form.clone()));
+            if is_phone {
+                self.phones.extend(Phone::from_stored(format!("+{form}")));
+            }
         }
     }
 }
@@ -46,6 +73,37 @@ impl ChannelQuery {
 pub fn meant_by_phone(found: &[ChannelContact]) -> Option<&ChannelContact> {
     let usual = Platform::whatsapp();
     found.iter().find(|found| found.contact.source_platform == usual).or_else(|| found.first())
+}
+
+/// The contacts among `others` that are the same person as one of the same channel: they are known
+/// by one of its numbers, in whichever form (D15, D62). An operator may merge them.
+pub fn twins<'a>(
+    contact: &'a ChannelContact,
+    others: &'a [ChannelContact],
+) -> impl Iterator<Item = &'a ChannelContact> {
+    let numbers = contact.numbers();
+    others.iter().filter(move |other| {
+        other.contact.id != contact.contact.id
+            && other.contact.source_platform == contact.contact.source_platform
+            && other.numbers().iter().any(|number| numbers.contains(number))
+    })
+}
+
+impl ChannelContact {
+    /// The numbers that a person is known by, each once, in the form in which they are compared:
+    /// phone, identifier and aliases. Groups have none.
+    pub fn numbers(&self) -> Vec<ChannelKey> {
+        let own = self.contact.numbers().into_iter();
+        let aliases = self.aliases.iter().filter(|_| !self.contact.is_group);
+        let all = own.chain(aliases.filter_map(ChannelKey::phone));
+        let mut numbers = Vec::new();
+        for key in all.map(|phone| ChannelKey::of_phone(&phone)) {
+            if !numbers.contains(&key) {
+                numbers.push(key);
+            }
+        }
+        numbers
+    }
 }
 
 /// A contact with its aliases and conversations.

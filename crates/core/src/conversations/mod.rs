@@ -19,7 +19,7 @@ pub use body::{
     AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody, ReplyDraft,
     ReplyTemplateDraft, TakeOverBody, TurnDraft,
 };
-pub use channel::{ChannelContact, ChannelQuery, meant_by_phone};
+pub use channel::{ChannelContact, ChannelQuery, meant_by_phone, twins};
 pub use conversation::Conversation;
 pub use opt_out::{StopWords, asks_to_stop};
 pub use reads::ConversationReads;

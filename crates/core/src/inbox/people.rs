@@ -13,6 +13,41 @@ use crate::groups::GroupCode;
 use crate::ids::ContactId;
 use crate::sending::keeps_number;
 
+/// One name of a person in an event.
+#[derive(Clone, Debug)]
+struct Name {
+    key: ChannelKey,
+    /// The phone that it is, as it is written.
+    phone: Option<Phone>,
+    /// Every form in which a row may have it (D15). Made once, since every row that was read is
+    /// compared with every name.
+    forms: Vec<String>,
+}
+
+impl Name {
+    fn parse(written: &str) -> Option<Self> {
+        let key = ChannelKey::parse(written)?;
+        let phone = Phone::on_channel(written);
+        let forms = match &phone {
+            Some(phone) => phone.aliases(),
+            None => vec![key.as_str().to_owned()],
+        };
+        Some(Self { key, phone, forms })
+    }
+
+    fn is(&self, stored: &str) -> bool {
+        self.forms.iter().any(|form| form == stored)
+    }
+
+    fn is_alias_of(&self, person: &Person) -> bool {
+        person.aliases.iter().any(|(alias, _)| self.is(alias.as_str()))
+    }
+
+    fn is_phone_of(&self, contact: &Contact) -> bool {
+        self.phone.is_some() && contact.phone.as_ref().is_some_and(|own| self.is(own.digits()))
+    }
+}
+
 /// The names of one person or group in an event.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
@@ -20,42 +55,37 @@ pub(super) struct Names {
     pub(super) peer: String,
     /// The group it is, if it is one.
     pub(super) group: Option<GroupCode>,
-    /// Its keys: that of `peer` first, then those of the aliases.
-    pub(super) keys: Vec<ChannelKey>,
+    /// That of `peer` first, then those of the aliases.
+    names: Vec<Name>,
 }
 
 impl Names {
     /// The names of `peer`; `None` when it is not one.
     pub(super) fn new(peer: &str, aliases: &[String], group_suffix: &str) -> Option<Self> {
         let group = GroupCode::parse(peer, group_suffix);
-        let mut keys = Vec::new();
+        let mut names: Vec<Name> = Vec::new();
         if group.is_none() {
             let written = std::iter::once(peer).chain(aliases.iter().map(String::as_str));
-            for key in written.filter_map(ChannelKey::parse) {
-                if !keys.contains(&key) {
-                    keys.push(key);
+            for name in written.filter_map(Name::parse) {
+                if names.iter().all(|known| known.key != name.key) {
+                    names.push(name);
                 }
             }
         }
-        (group.is_some() || !keys.is_empty()).then(|| Self { peer: peer.to_owned(), group, keys })
+        (group.is_some() || !names.is_empty()).then(|| Self { peer: peer.to_owned(), group, names })
     }
 
-    /// The identifiers under which a contact of this name may have been made.
-    fn identifiers(&self) -> Vec<Identifier> {
-        let of_keys = self.keys.iter().flat_map(forms);
-        let written = std::iter::once(self.peer.clone()).chain(of_keys);
-        written.filter_map(|name| Identifier::parse(&name)).collect()
-    }
-
-    fn phones(&self) -> impl Iterator<Item = Phone> {
-        self.keys.iter().filter_map(ChannelKey::phone)
+    /// The first phone that is named.
+    fn phone(&self) -> Option<&Phone> {
+        self.names.iter().find_map(|name| name.phone.as_ref())
     }
 
     /// Adds the keys by which the contact is searched.
     pub(super) fn ask(&self, query: &mut ChannelQuery) {
-        query.identifiers.extend(self.identifiers());
-        query.keys.extend(self.keys.iter().cloned());
-        query.phones.extend(self.phones());
+        query.identifiers.extend(Identifier::parse(&self.peer));
+        for name in &self.names {
+            query.add_forms(&name.forms, name.phone.is_some());
+        }
     }
 
     /// Whether this contact may be the one that is named.
@@ -73,23 +103,12 @@ impl Names {
         if contact.identifier.as_str() == self.peer {
             return Some(0);
         }
-        let is_known_by = |key: &ChannelKey| {
-            let is_alias = person.aliases.iter().any(|(alias, _)| alias == key);
-            is_alias || forms(key).iter().any(|form| form == contact.identifier.as_str())
-        };
-        if let Some(position) = self.keys.iter().position(is_known_by) {
+        let is_known_by =
+            |name: &Name| name.is(contact.identifier.as_str()) || name.is_alias_of(person);
+        if let Some(position) = self.names.iter().position(is_known_by) {
             return Some(position);
         }
-        let has_phone = |phone: &Phone| contact.phone.as_ref() == Some(phone);
-        self.phones().any(|phone| has_phone(&phone)).then_some(usize::MAX)
-    }
-}
-
-/// The forms in which the name of a key is written.
-fn forms(key: &ChannelKey) -> Vec<String> {
-    match key.phone() {
-        Some(phone) => phone.aliases(),
-        None => vec![key.as_str().to_owned()],
+        self.names.iter().any(|name| name.is_phone_of(contact)).then_some(usize::MAX)
     }
 }
 
@@ -143,7 +162,7 @@ impl Workspace<'_> {
     fn make(&mut self, names: &Names, ids: &EventIds) -> Option<usize> {
         let identifier = Identifier::parse(&names.peer)?;
         let now = creation_stamp(self.now, self.export_frontier);
-        let phone = names.keys.first().and_then(ChannelKey::phone);
+        let phone = names.names.first().and_then(|name| name.phone.clone());
         let mut contact = Contact::new(
             ids.contact,
             self.connection.company,
@@ -189,22 +208,21 @@ impl Workspace<'_> {
         let (now, platform) = (self.now, self.connection.platform.clone());
         let Some(people) = self.people.as_mut() else { return false };
         let mut is_news = false;
-        for key in &names.keys {
-            let phone = key.phone();
+        for name in &names.names {
             let taken = people.iter().enumerate().any(|(other, person)| {
-                let has_key = person.aliases.iter().any(|(alias, _)| alias == key);
-                let has_phone = phone.is_some() && person.contact.now.phone == phone;
-                let same_channel = person.contact.now.source_platform == platform;
-                other != index && same_channel && (has_key || has_phone)
+                let contact = &person.contact.now;
+                let same_channel = contact.source_platform == platform;
+                let is_its = || name.is_alias_of(person) || name.is_phone_of(contact);
+                other != index && same_channel && is_its()
             });
             let person = &mut people[index];
-            if taken || person.aliases.iter().any(|(alias, _)| alias == key) {
+            if taken || name.is_alias_of(person) {
                 continue;
             }
-            person.aliases.push((key.clone(), true));
+            person.aliases.push((name.key.clone(), true));
             is_news = true;
         }
-        let Some(phone) = names.phones().next() else { return is_news };
+        let Some(phone) = names.phone() else { return is_news };
         for person in people {
             let contact = &person.contact.now;
             let learns = contact.phone.is_none() && !contact.is_group;
@@ -241,7 +259,7 @@ impl Workspace<'_> {
         let is_its = |key: &ChannelKey| {
             let is_phone =
                 contact.phone.as_ref().is_some_and(|phone| ChannelKey::of_phone(phone) == *key);
-            is_phone || aliases.iter().any(|(alias, _)| alias == key)
+            is_phone || aliases.iter().any(|(alias, _)| key.is(alias))
         };
         let conversation = &mut person.conversations[position].now;
         if !keeps_number(&conversation.identifier, peer, is_its) {

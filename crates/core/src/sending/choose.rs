@@ -105,7 +105,7 @@ fn takes(connection: &Connection, name: &str) -> bool {
 pub fn recipient_on(found: &ChannelContact, connection: &Connection) -> Option<String> {
     let ChannelContact { contact, aliases, conversations } = found;
     let known_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
-    let has_number = known_phone.is_some_and(|key| aliases.contains(&key));
+    let has_number = known_phone.is_some_and(|key| aliases.iter().any(|alias| key.is(alias)));
     let here = conversations.iter().find(|known| known.connection == connection.id);
     let here = here
         .map(|known| known.identifier.as_str())

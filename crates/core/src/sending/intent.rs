@@ -9,7 +9,7 @@ use crate::connections::Connection;
 use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
-use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone};
+use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone, twins};
 use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
@@ -53,6 +53,8 @@ pub(super) struct IntentFacts {
     contacts: Option<Vec<ChannelContact>>,
     /// Whether the company has the contact that was named beside the target.
     is_named_known: bool,
+    /// Others that are the same person as the contact that is meant.
+    twins: Vec<ChannelContact>,
     export_frontier: Option<Timestamp>,
     claim: ClaimFacts,
 }
@@ -117,6 +119,33 @@ impl Intent<'_> {
                 Err(SendError::AmbiguousContact(ids))
             }
         }
+    }
+
+    /// Whoever asked to stop under one form of a number is stopped under all, also where two contacts
+    /// have them (D15).
+    fn check_twins(&self, twins: &[ChannelContact]) -> Result<(), SendError> {
+        let asked = twins.iter().any(|twin| twin.contact.opted_out_at.is_some());
+        if self.order.rules.heeds_opt_out && asked { Err(SendError::OptedOut) } else { Ok(()) }
+    }
+
+    /// The other contacts that are the person who is meant, where their wish to be left alone
+    /// counts.
+    async fn twins(
+        &self,
+        store: &dyn Reads,
+        query: &ChannelQuery,
+        facts: &IntentFacts,
+    ) -> Result<Vec<ChannelContact>, StoreError> {
+        let Some(found) = self.contact(facts).ok().flatten() else { return Ok(Vec::new()) };
+        if !self.order.rules.heeds_opt_out {
+            return Ok(Vec::new());
+        }
+        let unasked = ChannelQuery::of_numbers(&found.numbers(), query);
+        let mut others = facts.contacts.clone().unwrap_or_default();
+        if !unasked.is_empty() {
+            others.extend(store.channel_contacts(self.order.company, &unasked).await?);
+        }
+        Ok(twins(found, &others).cloned().collect())
     }
 
     /// The connection, and the group if it goes to one.
@@ -254,7 +283,8 @@ impl UseCase for Intent<'_> {
         {
             groups = store.groups_by_code(company, &[code.clone(), resolved.clone()]).await?;
         }
-        let contacts = match store.channel_contacts(company, &self.query(group.as_ref())).await {
+        let query = self.query(group.as_ref());
+        let contacts = match store.channel_contacts(company, &query).await {
             Ok(contacts) => Some(contacts),
             Err(StoreError::Unavailable(_)) => None,
             Err(error) => return Err(error),
@@ -278,9 +308,15 @@ impl UseCase for Intent<'_> {
             group,
             contacts,
             is_named_known,
+            twins: Vec::new(),
             export_frontier,
             claim: ClaimFacts::default(),
         };
+        match self.twins(store, &query, &facts).await {
+            Ok(twins) => facts.twins = twins,
+            Err(StoreError::Unavailable(_)) => facts.contacts = None,
+            Err(error) => return Err(error),
+        }
         if self.order.claim != Claim::Nothing {
             let contact = self.contact(&facts).ok().flatten().map(|found| found.contact.id);
             facts.claim = self.order.claim.load(store, company, contact).await?;
@@ -312,6 +348,7 @@ impl UseCase for Intent<'_> {
             if self.order.is_template() && found.contact.is_group {
                 return Err(SendError::IsGroup);
             }
+            self.check_twins(&facts.twins)?;
             self.order.rules.check(&found.contact, now)?;
         }
         self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;
@@ -333,6 +370,8 @@ impl UseCase for Intent<'_> {
         // D35: the last connection is that of the last accepted message, not of the last attempt.
         touched.last_connection_id = contact.last_connection_id;
         let changes = ChangeSet::new().require(connection.unchanged());
+        let changes =
+            facts.twins.iter().fold(changes, |all, twin| all.require(twin.contact.unchanged()));
         let changes = match found {
             Some(found) => changes.with(found.contact.update(touched.clone())),
             None => self.create(touched.clone(), changes),

@@ -53,7 +53,7 @@ impl<'a> LearntNames<'a> {
 
     /// Whether anything is reported that the contact is not known by.
     pub(super) fn is_news(&self, own: &ChannelContact) -> bool {
-        self.keys.iter().any(|key| !own.aliases.contains(key))
+        self.keys.iter().any(|key| !is_alias(own, key))
     }
 
     fn phone(&self) -> Option<Phone> {
@@ -80,7 +80,7 @@ impl<'a> LearntNames<'a> {
     ) -> Option<String> {
         let name = self.name?;
         let key = ChannelKey::parse(name)?;
-        let is_its = |key: &ChannelKey| own.aliases.contains(key) || has_phone(&own.contact, key);
+        let is_its = |key: &ChannelKey| is_alias(own, key) || has_phone(&own.contact, key);
         let is_same = ChannelKey::parse(&conversation.identifier).as_ref() == Some(&key);
         let is_taken = !is_same && taken(own, &key, everybody);
         let keeps = keeps_number(&conversation.identifier, name, is_its);
@@ -93,7 +93,7 @@ impl<'a> LearntNames<'a> {
         own: &ChannelContact,
         everybody: &[ChannelContact],
     ) -> Vec<Change> {
-        let free = |key: &&ChannelKey| !own.aliases.contains(key) && !taken(own, key, everybody);
+        let free = |key: &&ChannelKey| !is_alias(own, key) && !taken(own, key, everybody);
         let contact = own.contact.value();
         let alias = |key: &ChannelKey| {
             Change::insert(Alias {
@@ -141,9 +141,13 @@ fn neighbours<'a>(
     })
 }
 
+fn is_alias(contact: &ChannelContact, key: &ChannelKey) -> bool {
+    contact.aliases.iter().any(|alias| key.is(alias))
+}
+
 /// Whether a contact is known by this name.
 fn holds(contact: &ChannelContact, key: &ChannelKey) -> bool {
-    contact.aliases.contains(key)
+    is_alias(contact, key)
         || ChannelKey::parse(contact.contact.identifier.as_str()).as_ref() == Some(key)
 }
 

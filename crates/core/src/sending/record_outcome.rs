@@ -339,13 +339,14 @@ impl UseCase for RecordOutcome {
         };
         // This may be another contact than at the intent, as contacts may have been merged since.
         let contact = message.as_ref().map_or(self.message.contact, |message| message.contact);
-        let query = ChannelQuery {
+        let mut query = ChannelQuery {
             platform: connection.as_ref().map(|connection| connection.platform.clone()),
             ids: vec![contact],
-            phones: self.keys().iter().filter_map(ChannelKey::phone).collect(),
-            keys: self.keys(),
             ..ChannelQuery::default()
         };
+        for key in self.keys() {
+            query.add_forms(&key.forms(), key.phone().is_some());
+        }
         let contacts = match store.channel_contacts(company, &query).await {
             Ok(contacts) => Some(contacts),
             Err(StoreError::Unavailable(_)) => None,

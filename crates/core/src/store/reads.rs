@@ -98,6 +98,11 @@ macro_rules! for_each_read {
                     limit: u32,
                     clicks: bool,
                 ) -> $crate::contacts::ContactSlice;
+                fn contact_ids(
+                    company: $crate::ids::CompanyId,
+                    after: Option<$crate::ids::ContactId>,
+                    limit: u32,
+                ) -> Vec<$crate::ids::ContactId>;
                 fn draft_facts(
                     company: $crate::ids::CompanyId,
                     query: &$crate::contacts::DraftQuery,

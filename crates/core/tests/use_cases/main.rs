@@ -34,6 +34,7 @@ mod dispatch_reservations;
 mod dispatch_variables;
 mod dispatch_windows;
 mod dispatches;
+mod doubles;
 mod enrichment;
 mod erasure;
 mod fan_out;

@@ -3,10 +3,12 @@
 
 use recado_core::Code;
 use recado_core::contacts::{
-    ContactChange, ContactFilter, ContactListItem, ImportedContact, MergeBody, OperatorContact,
+    ContactChange, ContactFilter, ContactListItem, DuplicateGroup, ImportedContact, MergeBody,
+    OperatorContact, duplicates_cursor,
 };
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
@@ -67,6 +69,17 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     ),
     Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/contacts/duplicates",
+        |c| Box::pin(duplicates(c)),
+        doc_duplicates,
+    )
+    .query(&[QueryParam::new(
+        "cursor",
+        ParamKind::Uuid,
+        "The `next_cursor` of the answer before; without it the search begins.",
+    )]),
+    Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/merge",
         |c| Box::pin(merge(c)),
@@ -108,6 +121,26 @@ fn doc_list(mut op: Operation) -> Operation {
         .pages::<ContactListItem>(pagination)
 }
 
+fn doc_duplicates(mut op: Operation) -> Operation {
+    let pagination = vec![op.refer::<DuplicatesPagination>()];
+    op.says("listDuplicateContacts", "Find contacts that are one person")
+        .more(
+            "Contacts of one channel that share a number, in whichever form, each group once. A \
+             call examines some contacts of the company; a page may be empty though more follow.",
+        )
+        .pages::<DuplicateGroup>(pagination)
+}
+
+/// How to go on searching.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+struct DuplicatesPagination {
+    /// How many contacts this call examined.
+    examined: usize,
+    /// To be given as `cursor` of the next call; null at the end.
+    next_cursor: Option<ContactId>,
+}
+
 fn id(call: &CompanyCall) -> ContactId {
     call.path.id("id", ContactId::parse)
 }
@@ -134,6 +167,13 @@ async fn patch(call: CompanyCall) -> Outcome {
     let contacts = call.recado.contacts();
     contacts.patch_as_operator(call.who.id, id(&call), &call.body).await?;
     Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
+}
+
+async fn duplicates(call: CompanyCall) -> Outcome {
+    let after = duplicates_cursor(&call.params)?;
+    let found = call.recado.contacts().duplicates(call.who.id, after).await?;
+    let (examined, next_cursor) = (found.examined, found.next_cursor);
+    Answer::page(found.groups, DuplicatesPagination { examined, next_cursor })
 }
 
 async fn merge(call: CompanyCall) -> Outcome {

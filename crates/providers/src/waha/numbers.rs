@@ -1,5 +1,6 @@
-//! Checking Brazilian mobile numbers before the first send: the channel's form of them may lack the
-//! ninth digit, and cannot be derived (D15).
+//! Checking numbers before the first send where the channel's own form of them cannot be derived: of
+//! Brazilian mobiles it may lack the ninth digit, of Mexican numbers it may have the former 1, and
+//! an Argentine one may be given without its 9 (D15).
 
 use std::time::Duration;
 
@@ -25,22 +26,27 @@ pub(super) enum NumberCheck {
     Unknown,
 }
 
-/// Whether the channel may have another form of this number: a Brazilian mobile with its ninth
-/// digit. One without came from the channel, as stored phones always have it (D15).
+/// Whether the channel may call this number otherwise: a Brazilian mobile with its ninth digit, a
+/// Mexican number without the 1, an Argentine one. Brazilian ones without and Mexican ones with it
+/// were learnt from the channel, as ours are all in the form of the plan (D15).
 pub(super) fn wants_check(number: &str) -> bool {
-    let Some(national) = digits(number).and_then(|number| number.strip_prefix("55")) else {
-        return false;
-    };
-    let subscriber = national.len() == 11 && national[2..].starts_with('9');
-    subscriber && matches!(national.as_bytes()[3], b'6'..=b'9')
+    match digits(number).unwrap_or_default().as_bytes() {
+        [b'5', b'5', _, _, b'9', b'6'..=b'9', rest @ ..] => rest.len() == 7,
+        [b'5', b'2', rest @ ..] => rest.len() == 10,
+        [b'5', b'4', b'9', rest @ ..] if rest.len() == 10 => true,
+        [b'5', b'4', rest @ ..] => rest.len() == 10,
+        _ => false,
+    }
 }
 
-/// Whether this is a Brazilian mobile in the channel's form: without its ninth digit.
+/// Whether this is a number as only the channel writes it: a Brazilian mobile without its ninth
+/// digit, or a Mexican number with the 1.
 pub(super) fn is_channels_own(number: &str) -> bool {
-    let national = digits(number).and_then(|number| number.strip_prefix("55"));
-    national.is_some_and(|national| {
-        national.len() == 10 && matches!(national.as_bytes()[2], b'6'..=b'9')
-    })
+    match digits(number).unwrap_or_default().as_bytes() {
+        [b'5', b'5', _, _, b'6'..=b'9', rest @ ..] => rest.len() == 7,
+        [b'5', b'2', b'1', rest @ ..] => rest.len() == 10,
+        _ => false,
+    }
 }
 
 /// Requests the channel's form of a number (R113).
@@ -90,7 +96,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_brazilian_mobiles_with_their_ninth_digit_are_checked() {
+    fn mexican_and_argentine_numbers_are_checked_unless_the_channel_wrote_them() {
+        for number in ["525512345678", "541123456789", "5491123456789"] {
+            assert!(wants_check(number) && !is_channels_own(number), "{number}");
+        }
+        assert!(is_channels_own("5215512345678") && !wants_check("5215512345678"));
+        for number in ["52551234567", "54112345678", "54911234567890", "54", "52"] {
+            assert!(!wants_check(number) && !is_channels_own(number), "{number}");
+        }
+    }
+
+    #[test]
+    fn of_brazilian_numbers_only_mobiles_with_their_ninth_digit_are_checked() {
         for number in ["5534991234567", "5511961234567"] {
             assert!(wants_check(number) && !is_channels_own(number), "{number}");
         }

@@ -45,8 +45,8 @@ pub async fn the_holder_has_the_phone_or_an_identifier_on_any_channel(harness: &
     by_identifier.source_platform = Platform::parse("telegram").expect("a channel");
     scene.add_all([by_phone.clone(), by_identifier.clone()]).await;
 
-    let ask = |phone, texts: &[&str]| DraftQuery {
-        phone,
+    let ask = |phone: Option<Phone>, texts: &[&str]| DraftQuery {
+        phones: phone.into_iter().collect(),
         identifiers: identifiers(texts),
         ..DraftQuery::default()
     };
@@ -57,6 +57,9 @@ pub async fn the_holder_has_the_phone_or_an_identifier_on_any_channel(harness: &
     assert_eq!(holder(query).await, Some(by_identifier.id));
     let query = ask(phone("+5521987654321"), &["5521987654321", "552187654321"]);
     assert_eq!(holder(query).await, None);
+    let mut several = ask(phone("+5521987654321"), &[]);
+    several.phones.extend(phone("+5511987654321"));
+    assert_eq!(holder(several).await, Some(by_phone.id));
     assert_eq!(holder(ask(None, &["a-lid"])).await, Some(by_phone.id));
     assert_eq!(holder(ask(None, &["A-LID"])).await, None);
 }
@@ -76,7 +79,7 @@ pub async fn the_oldest_holder_is_named(harness: &dyn Harness) {
     contacts[3].phone = None;
     scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
     let query = DraftQuery {
-        phone: phone("+5511987654321"),
+        phones: phone("+5511987654321").into_iter().collect(),
         identifiers: identifiers(&["lid-3", "lid-0"]),
         ..DraftQuery::default()
     };
@@ -253,7 +256,7 @@ pub async fn nothing_of_another_company_is_reported(harness: &dyn Harness) {
     scene.store.commit(changes).await.expect("all can be stored");
     let query = DraftQuery {
         contact: Some(contact.id),
-        phone: contact.phone.clone(),
+        phones: contact.phone.iter().cloned().collect(),
         identifiers: vec![contact.identifier.clone()],
         email: contact.email.clone(),
         organization: Some(OrganizationKey::Cnpj(organization.cnpj.clone())),
@@ -286,9 +289,9 @@ pub async fn the_holder_may_be_known_by_an_alias(harness: &dyn Harness) {
     scene.add_all([young.clone(), old.clone(), other.clone()]).await;
     scene.add_all([scene.alias(&young, "a"), scene.alias(&old, "b")]).await;
     scene.add(scene.alias(&young, "c")).await;
-    let ask = |names: &[&str], phone| DraftQuery {
+    let ask = |names: &[&str], phone: Option<Phone>| DraftQuery {
         keys: names.iter().map(|name| key(name)).collect(),
-        phone,
+        phones: phone.into_iter().collect(),
         ..DraftQuery::default()
     };
     let holder = async |query| facts(&scene, query).await.holder;
@@ -342,6 +345,28 @@ pub async fn a_contact_is_found_by_its_identifier_on_its_channel(harness: &dyn H
     let other = scene.another_company().await;
     let found = store.contact_by_identifier(other.company, &telegram, &there.identifier).await;
     assert_eq!(found.expect("the store works"), None);
+}
+
+/// In the order of ids, whatever the order of creation, and of one company only.
+pub async fn ids_of_contacts_follow_each_other(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let mut contacts: Vec<_> = (0..7).map(|n| scene.contact_named(&format!("c-{n}"))).collect();
+    for (n, contact) in (0..).zip(&mut contacts) {
+        contact.created_at = at(-n);
+    }
+    other.add(other.contact()).await;
+    let (store, company) = (&scene.store, scene.company);
+    let read = async |after, limit| store.contact_ids(company, after, limit).await.expect("works");
+    assert_eq!(read(None, 10).await, []);
+    scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
+    let mut ids: Vec<_> = contacts.iter().map(|contact| contact.id).collect();
+    ids.sort();
+    assert_eq!(read(None, 10).await, ids);
+    assert_eq!(read(None, 3).await, ids[..3]);
+    assert_eq!(read(Some(ids[2]), 3).await, ids[3..6]);
+    assert_eq!(read(Some(ids[5]), 3).await, ids[6..]);
+    assert_eq!(read(Some(ids[6]), 3).await, []);
 }
 
 /// Whether a row refers to them, which prevents their deletion.

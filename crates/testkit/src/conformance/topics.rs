@@ -127,6 +127,7 @@ macro_rules! conformance_topic {
         the_holder_may_be_known_by_an_alias,
         a_taken_alias_and_a_connection_are_reported,
         a_contact_is_found_by_its_identifier_on_its_channel,
+        ids_of_contacts_follow_each_other,
         use_of_members_and_close_reasons_is_reported,
     } };
     ($($go:tt)::+ [$($in:tt)*] access) => { $($go)::+! { [$($in)*] access:

@@ -120,7 +120,7 @@ impl State {
         let holds = |contact: &&Contact| {
             contact.company == company
                 && (query.identifiers.contains(&contact.identifier)
-                    || query.phone.is_some() && contact.phone == query.phone
+                    || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
                     || self.aliases_of(contact).any(|alias| query.keys.contains(&alias.key)))
         };
         let holder =
@@ -257,6 +257,21 @@ impl ContactReads for MemoryStore {
         }
         let slice = state.slice(company, contacts, total, clicks);
         Ok(ContactSlice { more, ..slice })
+    }
+
+    async fn contact_ids(
+        &self,
+        company: CompanyId,
+        after: Option<ContactId>,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError> {
+        let state = self.state();
+        let of_company = state.rows.all::<Contact>().filter(|contact| contact.company == company);
+        let mut ids: Vec<ContactId> = of_company.map(|contact| contact.id).collect();
+        ids.retain(|id| after.is_none_or(|after| *id > after));
+        ids.sort();
+        ids.truncate(limit as usize);
+        Ok(ids)
     }
 
     async fn draft_facts(

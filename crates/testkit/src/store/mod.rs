@@ -179,6 +179,7 @@ impl FaultyStore {
             "contact_by_identifier",
             "contact_page",
             "contact_export",
+            "contact_ids",
             "draft_facts",
             "channel_contacts",
         ];

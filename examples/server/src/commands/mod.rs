@@ -2,6 +2,7 @@
 
 mod company;
 mod connection;
+mod contact;
 mod demo;
 mod endpoint;
 mod import;
@@ -43,6 +44,9 @@ pub enum Command {
     Key(key::KeyArgs),
     /// Lists connections and pairs phones with them, on the database directly
     Connection(connection::ConnectionArgs),
+    /// Finds contacts that are one person, on the database directly
+    #[command(after_help = contact::HELP)]
+    Contact(contact::ContactArgs),
     /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
@@ -112,6 +116,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
         Command::Connection(args) => connection::run(&core(&options).await?, args).await,
+        Command::Contact(args) => contact::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),

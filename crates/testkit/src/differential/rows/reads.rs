@@ -88,7 +88,9 @@ impl CompanyRows {
             }
             6 => {
                 let query = DraftQuery {
-                    phone: maker.command.once_in(10, 2).then(|| maker.phone(11)),
+                    phones: (0..maker.command.number(10) % 3)
+                        .map(|n| maker.phone(11 + n))
+                        .collect(),
                     identifiers: vec![maker.identifier(12)],
                     keys: vec![maker.key(13), maker.key(14)],
                     alias: Some((maker.platform(15), maker.key(16))),
@@ -97,7 +99,9 @@ impl CompanyRows {
                 };
                 let facts = store.draft_facts(company, &query).await.expect("works");
                 let connection = facts.connection.as_ref().map(shown::stored);
-                json!([facts.holder, facts.alias_taken, connection])
+                let after = maker.command.once_in(18, 2).then(|| maker.contact_id(19));
+                let ids = store.contact_ids(company, after, 3).await.expect("works");
+                json!([facts.holder, facts.alias_taken, connection, ids])
             }
             7 => self.on_their_way(maker).await,
             8 => {

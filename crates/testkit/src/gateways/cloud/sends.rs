@@ -114,9 +114,14 @@ impl State {
 }
 
 /// The channel's id of a phone: Brazilian mobile numbers with area codes from 31 on have no ninth
-/// digit.
+/// digit, Mexican numbers have a 1 and Argentine ones a 9 behind the country code.
 fn wa_id(to: &str) -> String {
     let digits = to.trim_start_matches('+');
+    match (digits.len(), digits.split_at_checked(2)) {
+        (12, Some(("52", national))) => return format!("521{national}"),
+        (12, Some(("54", national))) => return format!("549{national}"),
+        _ => {}
+    }
     let parts = digits.get(..2).zip(digits.get(2..4)).zip(digits.get(4..5)).zip(digits.get(5..));
     match parts {
         Some(((("55", area), "9"), rest)) if rest.len() == 8 && area >= "31" => {

@@ -4,8 +4,12 @@ use serde_json::{Value, json};
 
 use super::{EvolutionVersion, State};
 
-/// The channel's form of a number: without the ninth digit where the gateway's rule drops it.
+/// The channel's form of a number: without the ninth digit where the gateway's rule drops it, in
+/// Mexico with a 1 behind the country code.
 pub(super) fn canonical(digits: &str) -> String {
+    if let (12, Some(national)) = (digits.len(), digits.strip_prefix("52")) {
+        return format!("521{national}");
+    }
     let bytes = digits.as_bytes();
     let is_mobile = digits.len() == 13 && digits.starts_with("55") && bytes[4] == b'9';
     let ddd: u32 = digits.get(2..4).and_then(|ddd| ddd.parse().ok()).unwrap_or(0);

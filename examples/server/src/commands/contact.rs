@@ -1,0 +1,85 @@
+//! `recado contact …`
+
+use clap::{Args, Subcommand};
+use recado_core::Recado;
+use recado_core::contacts::DuplicateGroup;
+use recado_core::ids::CompanyId;
+
+use super::company::company_id;
+use super::{CommandError, output, refused};
+
+pub(super) const HELP: &str = "\
+Examples:
+  recado contact duplicates --company 01a19b7c-a680-78b4-a652-e44da7f29e26
+  recado contact duplicates --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --json
+
+Two contacts become one by POST C/contacts/{id}/merge of the operator API.";
+
+/// Contacts.
+#[derive(Debug, Args)]
+pub struct ContactArgs {
+    /// Answers in JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: ContactCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ContactCommand {
+    /// Lists the contacts that are one person: they share a number, in whichever form
+    Duplicates {
+        /// The company
+        #[arg(long, value_name = "ID", value_parser = company_id)]
+        company: CompanyId,
+    },
+}
+
+const COLUMNS: [&str; 7] = [
+    "number",
+    "contact",
+    "identifier",
+    "display_name",
+    "opted_out_at",
+    "last_message_at",
+    "created_at",
+];
+
+/// A row for each contact of a group.
+fn rows(groups: &[DuplicateGroup]) -> Vec<serde_json::Value> {
+    let rows = groups.iter().flat_map(|group| {
+        group.contacts.iter().map(|contact| {
+            serde_json::json!({
+                "number": group.phone,
+                "contact": contact.id,
+                "identifier": contact.identifier,
+                "display_name": contact.display_name,
+                "opted_out_at": contact.opted_out_at,
+                "last_message_at": contact.last_message_at,
+                "created_at": contact.created_at,
+            })
+        })
+    });
+    rows.collect()
+}
+
+pub(super) async fn run(recado: &Recado, args: ContactArgs) -> Result<(), CommandError> {
+    let ContactCommand::Duplicates { company } = args.command;
+    // Otherwise a company that does not exist would seem to have none.
+    recado.access().company(company).await.map_err(refused)?;
+    let (mut groups, mut after) = (Vec::new(), None);
+    loop {
+        let contacts = recado.contacts();
+        let page = contacts.duplicates(company, after).await.map_err(CommandError::run)?;
+        groups.extend(page.groups);
+        after = page.next_cursor;
+        if after.is_none() {
+            break;
+        }
+    }
+    match args.json {
+        true => output::records(true, &COLUMNS, &groups),
+        false => output::records(false, &COLUMNS, &rows(&groups)),
+    }
+    Ok(())
+}
