@@ -36,7 +36,7 @@ recado_testkit::differential_suite!(model);
 /// D15. The model looks at every row for every question, so it gets few numbers at a time.
 #[tokio::test]
 async fn every_form_of_a_number_is_one_contact() {
-    for some in phone_forms::written_forms().chunks(64) {
+    for some in phone_forms::written_forms().chunks(16) {
         phone_forms::every_form_is_one_contact(&MemoryStore::new(), some).await;
     }
 }
