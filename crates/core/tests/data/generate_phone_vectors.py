@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes phone_vectors.json: inputs, and what an implementation that is not ours makes of them.
 
-The numbering plans are those of the Python package `phonenumbers` (9.0.43); the ninth digit of
-Brazilian mobiles (D15), the order of the readings (D14) and the refusal of letters and extensions
+The numbering plans are those of the Python package `phonenumbers` (9.0.43); the forms of Brazilian
+and Mexican numbers (D15), the order of the readings (D14) and the refusal of letters and extensions
 are written here a second time, in other words than in the crate.
 
     pip install phonenumbers==9.0.43
@@ -30,24 +30,27 @@ NO_AREA_CODES = [n for n in range(100) if n not in AREA_CODES]
 DROPPED = set()
 
 
-def insert_ninth(number):
-    """D15 on the text of the national number: area code, then eight digits from 6 on."""
+def planned(number):
+    """D15 on the text of the national number: a Brazilian area code and eight digits from 6 on get
+    the ninth digit, a Mexican 1 before ten digits is dropped."""
     national = phonenumbers.national_significant_number(number)
-    if number.country_code != 55 or not re.fullmatch(r"[1-9]\d[6-9]\d{7}", national):
-        return number
-    return phonenumbers.parse("+55" + national[:2] + "9" + national[2:], None)
+    if number.country_code == 55 and re.fullmatch(r"[1-9]\d[6-9]\d{7}", national):
+        return phonenumbers.parse("+55" + national[:2] + "9" + national[2:], None)
+    if number.country_code == 52 and re.fullmatch(r"1\d{10}", national):
+        return phonenumbers.parse("+52" + national[1:], None)
+    return number
 
 
 def valid(text, region):
     try:
-        number = insert_ninth(phonenumbers.parse(text, region))
+        number = planned(phonenumbers.parse(text, region))
     except NumberParseException:
         return None
     if number.extension is not None or not phonenumbers.is_valid_number(number):
         return None
     e164 = phonenumbers.format_number(number, PhoneNumberFormat.E164)
     # E.164 ends at fifteen digits; and a number must be read back as itself.
-    if len(e164) > 16 or insert_ninth(phonenumbers.parse(e164, None)) != number:
+    if len(e164) > 16 or planned(phonenumbers.parse(e164, None)) != number:
         return None
     return e164
 
@@ -147,6 +150,18 @@ def international():
         at = RANDOM.randrange(4, len(e164))
         changed = e164[:at] + digits_of(1) + e164[at + 1 :]
         yield region, RANDOM.choice([changed, e164[:-1], e164 + digits_of(1)])
+    # Mexican numbers with the former 1, and Argentine ones with and without their 9.
+    for area in ["55", "33", "81", "222", "998"]:
+        national = (area + "12345678")[:10]
+        for written in [f"+521{national}", f"+52 1 {national}", f"+52{national}", f"521{national}"]:
+            yield "BR", written
+        for written in [national, f"1 {national}", f"521{national}", f"52{national}"]:
+            yield "MX", written
+    for national in ["1123456789", "2214567890", "3515678901", "2944456789"]:
+        for written in [f"+549{national}", f"+54{national}", f"+54 9 {national}"]:
+            yield "BR", written
+        for written in [national, f"9{national}", f"549{national}", f"0{national}"]:
+            yield "AR", written
     for number in ["+80012345678", "+883510012345", "+999123456", "+"]:
         yield "BR", number
 
