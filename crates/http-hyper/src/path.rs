@@ -6,38 +6,25 @@ use percent_encoding::percent_decode_str;
 
 /// A path in the form that is compared with the table of paths. Every escape is decoded once, except
 /// those of `/` and `%`: with them a segment would become two segments, or could be decoded twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DecodedPath<'p> {
-    text: Cow<'p, str>,
-    is_whole: bool,
-}
+pub(crate) struct DecodedPath<'p>(Cow<'p, str>);
 
 impl<'p> DecodedPath<'p> {
-    /// Decodes a path. A segment with an invalid escape or invalid UTF-8 stays as it was sent.
+    /// Decodes a path. A segment with an invalid escape or invalid UTF-8 stays as it was sent: it is no
+    /// fixed part of any path, and no id, slug, code or token.
     pub(crate) fn of(path: &'p str) -> Self {
         if !path.contains('%') {
-            return Self { text: Cow::Borrowed(path), is_whole: true };
+            return Self(Cow::Borrowed(path));
         }
-        let mut is_whole = true;
         let segments = path.split('/').map(|segment| match decode(segment) {
             Some(decoded) => decoded.replace('%', "%25").replace('/', "%2F"),
-            None => {
-                is_whole = false;
-                segment.to_owned()
-            }
+            None => segment.to_owned(),
         });
-        let text = segments.collect::<Vec<_>>().join("/");
-        Self { text: Cow::Owned(text), is_whole }
+        Self(Cow::Owned(segments.collect::<Vec<_>>().join("/")))
     }
 
-    /// The path as far as it could be decoded: enough to know its surface.
+    /// The decoded path.
     pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The path, if every segment could be decoded. Any other path is unknown.
-    pub(crate) fn whole(&self) -> Option<&str> {
-        self.is_whole.then_some(&self.text)
+        &self.0
     }
 }
 
@@ -61,8 +48,8 @@ pub(crate) fn part(part: &str) -> String {
 mod tests {
     use super::*;
 
-    fn whole(path: &str) -> Option<String> {
-        DecodedPath::of(path).whole().map(str::to_owned)
+    fn decoded(path: &str) -> String {
+        DecodedPath::of(path).text().to_owned()
     }
 
     /// D73.
@@ -79,15 +66,15 @@ mod tests {
             ("/l/%00", "/l/\0"),
             ("/l/+", "/l/+"),
         ] {
-            assert_eq!(whole(sent).as_deref(), Some(compared), "{sent}");
+            assert_eq!(decoded(sent), compared, "{sent}");
         }
         assert_eq!(part("%252F%2F"), "%2F/");
     }
 
     #[test]
-    fn an_escape_that_is_none_and_what_is_no_utf_8_name_nothing() {
+    fn a_segment_with_an_invalid_escape_or_no_utf_8_stays_as_it_was_sent() {
         for path in ["/l/%", "/l/%4", "/l/%zz", "/l/%+1", "/l/a%2", "/l/%ff", "/l/%C3", "/l/%é"] {
-            assert_eq!(whole(path), None, "{path}");
+            assert_eq!(decoded(path), path);
         }
         assert_eq!(DecodedPath::of("/%61pi/v1/%ff").text(), "/api/v1/%ff");
     }
@@ -97,7 +84,7 @@ mod tests {
         for segment in ["contacts", "%", "/", "%2F", "a/b%25c", "é", "\0", "..", " +"] {
             let encoded: String = segment.bytes().map(|byte| format!("%{byte:02x}")).collect();
             let path = format!("/l/{encoded}");
-            let decoded = whole(&path).expect("sound");
+            let decoded = decoded(&path);
             let parts: Vec<&str> = decoded.split('/').collect();
             assert_eq!(parts.len(), 3, "{segment}");
             assert_eq!(part(parts[2]), segment);

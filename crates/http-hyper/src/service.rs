@@ -82,7 +82,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
     let path = DecodedPath::of(head.uri.path());
-    let entry = path.whole().and_then(router::find);
+    let entry = router::find(path.text());
     let surface = pipeline::surface(path.text());
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();

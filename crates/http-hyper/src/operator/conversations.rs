@@ -101,14 +101,7 @@ pub(crate) const ROUTES: &[Route] = &[
         r#"{"until": "2026-11-20T18:00:00.000Z"}"#
     ),
     act!("resume-ai", ResumeAi, "resumeAi", "Lift the pause of the AI", Nothing, r#"{}"#),
-    act!(
-        "ai-mode",
-        AiMode,
-        "pickAiMode",
-        "Pick who answers",
-        AiModeBody,
-        r#"{"mode": "external"}"#
-    ),
+    act!("ai-mode", AiMode, "pickAiMode", "Pick who answers", AiModeBody, r#"{"mode": "service"}"#),
     act!(
         "enable-external-ai",
         EnableExternalAi,
