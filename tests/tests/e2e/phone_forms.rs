@@ -217,6 +217,7 @@ async fn the_current_identifier_is_accepted_reformatted_where_the_channel_writes
 
 // Doubles.
 
+/// R161.
 #[both_stores]
 async fn contacts_that_are_one_person_are_listed_and_merged_and_the_opt_out_stays(world: World) {
     let qr = world.qr().await;
@@ -265,6 +266,7 @@ async fn the_list_of_doubles_is_the_operators_and_of_one_company(world: World) {
     answer.expect_error(404, "NOT_FOUND");
 }
 
+/// R161.
 #[both_stores]
 async fn a_campaign_passes_over_whose_other_contact_asked_to_stop(world: Campaigning) {
     let (one, other) = two(&world, MEXICAN.plan).await;

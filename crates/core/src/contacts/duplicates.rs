@@ -91,7 +91,7 @@ impl DuplicateContact {
 
 /// The groups among `found` whose first contact by id is one of `examined`: so each group is told
 /// once, in whichever pieces the contacts of a company are examined. A contact that has two numbers
-/// may be in two groups.
+/// may be in two groups (R161).
 pub fn duplicate_groups(examined: &[ContactId], found: &[ChannelContact]) -> Vec<DuplicateGroup> {
     let mut holders: BTreeMap<(Platform, ChannelKey), Vec<&ChannelContact>> = BTreeMap::new();
     for contact in found {

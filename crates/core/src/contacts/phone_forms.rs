@@ -58,7 +58,7 @@ pub(super) fn all(planned: &str) -> Vec<String> {
 }
 
 /// The digits by which a number that is written as its plan has it is compared: of the two forms of
-/// an Argentine one, the mobile's.
+/// an Argentine one, the mobile's (R160).
 pub(super) fn key(planned: &str) -> String {
     let is_short = planned.starts_with(ARGENTINA) && planned.len() == 12;
     let mobile = if is_short { with_or_without_nine(planned) } else { None };
@@ -183,6 +183,7 @@ mod tests {
         }
     }
 
+    /// R160.
     #[test]
     fn an_argentine_number_is_kept_with_or_without_its_nine_as_it_was_given() {
         for (input, e164) in [

@@ -122,7 +122,7 @@ impl Intent<'_> {
     }
 
     /// Whoever asked to stop under one form of a number is stopped under all, also where two contacts
-    /// have them (D15).
+    /// have them (D15, R161).
     fn check_twins(&self, twins: &[ChannelContact]) -> Result<(), SendError> {
         let asked = twins.iter().any(|twin| twin.contact.opted_out_at.is_some());
         if self.order.rules.heeds_opt_out && asked { Err(SendError::OptedOut) } else { Ok(()) }
