@@ -39,6 +39,7 @@ async fn an_echo_is_stored_as_an_agents_message_that_was_sent(world: World) {
             "media_mimetype",
             "media_url",
             "message_id",
+            "participant",
             "sender_type",
             "status",
             "type",

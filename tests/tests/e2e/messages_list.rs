@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const ALL: &str = "/api/v1/messages";
 
 /// The fields of 2.4 that every message has, sorted.
-const COMMON: [&str; 25] = [
+const COMMON: [&str; 26] = [
     "connection_id",
     "content",
     "created_at",
@@ -27,6 +27,7 @@ const COMMON: [&str; 25] = [
     "media_mimetype",
     "media_url",
     "official_template_category",
+    "participant",
     "prosa",
     "quoted_content",
     "quoted_message_id",

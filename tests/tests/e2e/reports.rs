@@ -158,6 +158,7 @@ async fn message_status_updated_carries_what_changed(world: World) {
         keys(&data["contact"]),
         [
             "ai_paused_until",
+            "display_name",
             "external_ai_enabled",
             "id",
             "is_ai_enabled",

@@ -80,6 +80,7 @@ async fn a_sent_message_is_reported_delivered_and_read(world: World) {
             "media_mimetype",
             "media_url",
             "message_id",
+            "participant",
             "sender_type",
             "status",
             "type",
@@ -263,9 +264,9 @@ async fn the_event_of_a_send_shows_the_stored_state_of_the_contact(world: World)
     assert_eq!(
         events[0]["contact"],
         json!({
-            "id": id, "phone": mobile(1), "name": "Ana", "source_platform": "whatsapp",
-            "is_ai_enabled": false, "external_ai_enabled": true, "ai_paused_until": null,
-            "opted_out_at": null,
+            "id": id, "phone": mobile(1), "name": "Ana", "display_name": "Ana",
+            "source_platform": "whatsapp", "is_ai_enabled": false, "external_ai_enabled": true,
+            "ai_paused_until": null, "opted_out_at": null,
         })
     );
 }
