@@ -146,9 +146,9 @@ mod tests {
     fn a_caller_waits_for_the_next_try_and_a_moment_while_one_is_under_way() {
         let message = message(Direction::Inbound, at(0));
         let job = fetch_job(JobId::new(Uuid::from_u128(7)), &message, at(0));
-        assert_eq!(wait_for(&job, at(9)), SHORTEST_WAIT);
-        let later = Job { due_at: at(120), ..job };
-        assert_eq!(wait_for(&later, at(20)), Duration::from_secs(100));
-        assert_eq!(wait_for(&later, at(119)), SHORTEST_WAIT);
+        assert_eq!(wait_for(&job, at(9_000)), SHORTEST_WAIT);
+        let later = Job { due_at: at(120_000), ..job };
+        assert_eq!(wait_for(&later, at(20_000)), Duration::from_secs(100));
+        assert_eq!(wait_for(&later, at(119_000)), SHORTEST_WAIT);
     }
 }

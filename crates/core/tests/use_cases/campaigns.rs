@@ -45,20 +45,24 @@ async fn a_recipient_tells_of_its_contact_and_its_message() {
         waiting,
         json!([{
             "contact_id": scene.contacts[0], "phone": phone(0), "status": "waiting",
-            "message_id": null, "error_code": null, "sent_at": null,
+            "message_id": null, "error_code": null, "sent_at": null, "prosa": null,
         }])
     );
     let at = scene.shop.now();
     scene.drain().await;
     let message = scene.shop.messaging.newest().await;
+    let line = scene.shop.ledger().await.pop().unwrap();
+    let prosa = json!({
+        "consumption_id": line["consumption_id"], "prosas": line["prosas"],
+        "cost_brl": line["cost_brl"], "scope": "message",
+    });
     assert_eq!(
         json!(scene.recipients().await),
         json!([{
             "contact_id": scene.contacts[0], "phone": phone(0), "status": "sent",
-            "message_id": message["id"], "error_code": null, "sent_at": at,
+            "message_id": message["id"], "error_code": null, "sent_at": at, "prosa": prosa,
         }])
     );
-    let line = scene.shop.ledger().await.pop().unwrap();
     assert_eq!(line["contact_id"], json!(scene.contacts[0]));
     assert_eq!(line["description"], "Natal");
 }

@@ -8,6 +8,7 @@ use recado_core::deliveries::{DeliveryRequest, DeliveryStatus};
 use recado_core::events::JournalRequest;
 use recado_core::jobs::JobKind;
 use recado_core::query::Params;
+use recado_core::transport::OutboundResponse;
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreFailure, StoreOp};
 use serde_json::json;
@@ -121,6 +122,7 @@ async fn before_the_erasure_was_there_nothing_is_handed_out_either() {
 async fn a_redelivery_that_meets_the_deletion_is_refused() {
     let store = FaultyStore::new(Arc::new(MemoryStore::new()));
     let kit = Kit::on(Arc::new(store)).await;
+    kit.transport.otherwise(Ok(OutboundResponse::new(200, Vec::new())));
     let webhook = json!({"url": URL, "events": ["*"]});
     kit.app.webhooks().create(kit.company.id, &body(webhook)).await.unwrap();
     let contact = create_phone(&kit, PHONE).await;
