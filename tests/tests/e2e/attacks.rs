@@ -256,7 +256,7 @@ async fn a_contact_without_a_phone_can_be_sent_back_whole(world: World) {
         json!({"identifier": "only-an-id"}),
         json!({"identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us"}),
         json!({"identifier": "5511987654321"}),
-        json!({"identifier": "551187654321", "phone": "+5511987654321"}),
+        json!({"identifier": "551187654322", "phone": "+5511987654322"}),
     ] {
         let id = world.import(body).await;
         let before = world.detail(&id).await;

@@ -115,9 +115,9 @@ pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) 
     let (gone, merged, kept) = (scene.contact(), scene.contact(), scene.contact());
     scene.add_all([gone.clone(), merged.clone(), kept.clone()]).await;
     let line = |contact: Option<&Contact>, campaign: &Campaign, units: i64, cost: i64| {
-        let line = scene.debit(contact.map(|contact| contact.id), units, 0);
-        let cost = Brl::from_units(cost);
-        LedgerLine { campaign: Some(campaign.id), cost, ..line }
+        let line = scene.debit(contact.map(|contact| contact.id), 0, 0);
+        let (prosas, cost) = (Prosas::from_units(units), Brl::from_units(cost));
+        LedgerLine { campaign: Some(campaign.id), prosas, cost, ..line }
     };
     let refund = LedgerLine { kind: LineKind::Refund, ..line(Some(&kept), &one, -250, -1) };
     let lines = [

@@ -196,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_commands_of_the_seeds_succeed_of_messaging() {
-        let (successes, _) = successes(Mix::Messaging, 350).await;
+        let (successes, _) = successes(Mix::Messaging, 600).await;
         assert!(successes.values().all(|count| *count > 1), "{successes:#?}");
     }
 
