@@ -11,7 +11,7 @@ use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
 use recado_core::lists::ListMember;
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{LedgerLine, LedgerTotals};
+use recado_core::prosas::{Brl, LedgerLine, LedgerTotals, Prosas};
 use recado_core::store::{Conflict, RowKey, StoreError, Stored, UniqueKey};
 
 use super::messages::page_of;
@@ -91,11 +91,16 @@ impl State {
     fn totals(&self, company: CompanyId, campaign: CampaignId) -> CampaignTotals {
         let of_campaign =
             |line: &&LedgerLine| line.company == company && line.campaign == Some(campaign);
-        let mut consumption = LedgerTotals::default();
-        for line in self.rows.all::<LedgerLine>().filter(of_campaign) {
-            consumption.prosas = consumption.prosas.plus(line.prosas);
-            consumption.cost_brl = consumption.cost_brl.plus(line.cost);
-        }
+        // Exact first: a sum that overflowed on the way would depend on the order of the lines.
+        let sum = |units: fn(&LedgerLine) -> i64| {
+            let lines = self.rows.all::<LedgerLine>().filter(of_campaign);
+            let exact: i128 = lines.map(|line| i128::from(units(line))).sum();
+            exact.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        };
+        let consumption = LedgerTotals {
+            prosas: Prosas::from_units(sum(|line| line.prosas.units())),
+            cost_brl: Brl::from_units(sum(|line| line.cost.units())),
+        };
         CampaignTotals { counts: self.counts(company, campaign), consumption }
     }
 
