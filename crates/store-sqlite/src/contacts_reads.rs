@@ -145,7 +145,7 @@ impl ContactReads for SqliteStore {
             let mut statement = conn.prepare_cached(IDS)?;
             let ids = statement
                 .query_map(params_from_iter(values), |row| Columns::new(row).get::<ContactId>())?;
-            ids.collect::<Result<_, _>>().map_err(Into::into)
+            ids.collect()
         })
         .await
     }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Brl, LedgerFilter, LedgerLine, LedgerPage, LineKind, ProsaScope, Prosas};
+use super::{
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerTotals, LineKind, ProsaScope, Prosas,
+};
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
@@ -52,17 +54,6 @@ impl LedgerLineView {
             created_at: line.created_at,
         }
     }
-}
-
-/// Sums of debits less refunds: of everything that matches, on all pages (D59), or of a campaign
-/// (D58).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LedgerTotals {
-    /// The prosas.
-    pub prosas: Prosas,
-    /// The money.
-    pub cost_brl: Brl,
 }
 
 /// A page of the ledger as it is shown.

@@ -6,6 +6,7 @@ mod draft;
 mod handle;
 mod ledger;
 mod ledger_line;
+mod ledger_totals;
 mod manage;
 mod reads;
 
@@ -15,7 +16,8 @@ pub use book::{
 };
 pub use draft::{DebitDraft, RefundDraft};
 pub use handle::ProsaLedger;
-pub use ledger::{LedgerLineView, LedgerListing, LedgerTotals};
+pub use ledger::{LedgerLineView, LedgerListing};
 pub use ledger_line::{LedgerFilter, LedgerLine, LedgerPage, LineKind, Prosa, ProsaScope};
+pub use ledger_totals::LedgerTotals;
 pub use manage::{BookDebit, BookRefund, RefundError};
 pub use reads::LedgerReads;

@@ -49,7 +49,7 @@ pub enum StoreFailure {
     /// The connection broke while a commit was under way. The commit is applied later, by
     /// [`FaultyStore::land`]. The caller cannot know whether it is applied.
     UnknownLate,
-    /// A commit failed with [`Conflict::Contended`](recado_core::store::Conflict::Contended).
+    /// A commit failed with [`Conflict::Contended`].
     Contended,
 }
 
