@@ -280,6 +280,15 @@ mod tests {
         assert!(gcra.decide(tat, later).is_err());
     }
 
+    /// R97: a tenth of a second's worth, and one at least.
+    #[test]
+    fn a_rate_per_second_passes_a_tenth_of_a_second_at_once() {
+        for (rate, at_once) in [(1, 1), (9, 1), (10, 1), (19, 1), (20, 2), (80, 8)] {
+            let gcra = Gcra::per_second(rate);
+            assert_eq!(gcra.burst_micros(), gcra.interval_micros() * at_once, "{rate}");
+        }
+    }
+
     #[test]
     fn a_clock_that_is_set_back_locks_nobody_out() {
         let gcra = Gcra::per_minute(2);

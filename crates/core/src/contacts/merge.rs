@@ -378,6 +378,44 @@ mod tests {
         assert_eq!((one.phone, one.updated_at), (kept.phone, NOW));
     }
 
+    /// R116: a state that both share stays, one that only one of them has is the stricter one.
+    #[test]
+    fn a_merged_contact_is_archived_only_if_both_were_and_pinned_if_one_was() {
+        for (own, theirs) in [(false, false), (false, true), (true, false), (true, true)] {
+            let (mut kept, mut other) = two();
+            (kept.is_archived, other.is_archived) = (own, theirs);
+            (kept.is_pinned, other.is_pinned) = (own, theirs);
+            (kept.is_ai_enabled, other.is_ai_enabled) = (own, theirs);
+            let one = merged(&kept, &other, &[], NOW);
+            let found = (one.is_archived, one.is_pinned, one.is_ai_enabled);
+            assert_eq!(found, (own && theirs, own || theirs, own && theirs));
+        }
+    }
+
+    /// R116.
+    #[test]
+    fn what_is_empty_in_the_profile_comes_from_the_other() {
+        let (kept, mut other) = two();
+        other.profile.rg = Some("MG-1".to_owned());
+        other.profile.cargo = Some("CTO".to_owned());
+        let one = merged(&kept, &other, &[], NOW);
+        assert_eq!(one.profile, other.profile);
+    }
+
+    /// R116.
+    #[test]
+    fn the_last_connection_is_that_of_the_newest_message() {
+        let connection = |n| Some(ConnectionId::new(Uuid::from_u128(n)));
+        let time = |at: i64| Some(Timestamp::from_millis(at));
+        for (own, theirs, last) in [(5, 6, 2), (6, 5, 1), (5, 5, 1)] {
+            let (mut kept, mut other) = two();
+            (kept.last_message_at, other.last_message_at) = (time(own), time(theirs));
+            (kept.last_connection_id, other.last_connection_id) = (connection(1), connection(2));
+            let one = merged(&kept, &other, &[], NOW);
+            assert_eq!(one.last_connection_id, connection(last), "{own} {theirs}");
+        }
+    }
+
     #[test]
     fn an_address_that_was_shared_with_the_other_is_its_own_now() {
         let (mut kept, mut other) = two();
@@ -410,6 +448,8 @@ mod tests {
         let own = conversation(1, Some(5), "5511987654321", 2);
         let one = joined(Some(&own), &conversation(2, Some(6), "123@lid", 3), id);
         assert_eq!((one.identifier.as_str(), one.unread), ("123@lid", 5));
+        let one = joined(Some(&own), &conversation(2, Some(5), "123@lid", 0), id);
+        assert_eq!(one.identifier, "5511987654321", "its own, where both are equally new");
         let one = joined(Some(&own), &conversation(2, None, "123@lid", 0), id);
         assert_eq!((one.identifier.as_str(), one.unread), ("5511987654321", 2));
         let one = joined(None, &conversation(2, None, "123@lid", 1), id);

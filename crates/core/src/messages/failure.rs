@@ -197,3 +197,44 @@ impl Failure {
         self.error_type == ErrorType::DeliveryUncertain
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// D30.
+    #[test]
+    fn every_code_has_a_text_of_its_own() {
+        let texts: BTreeSet<&str> =
+            DeliveryCode::ALL.iter().map(|code| code.description()).collect();
+        assert_eq!(texts.len(), DeliveryCode::ALL.len());
+        assert!(texts.iter().all(|text| !text.is_empty()));
+    }
+
+    /// D30: the numbers of the official API.
+    #[test]
+    fn the_numbers_of_the_official_api_have_their_codes() {
+        use DeliveryCode as Code;
+        let of = |code, numbers: &[u32]| {
+            for number in numbers {
+                assert_eq!(Code::of_official(*number), code, "{number}");
+            }
+        };
+        of(Code::RecipientUnreachable, &[131_021, 131_026, 131_030, 130_497, 131_062]);
+        of(Code::OutsideServiceWindow, &[131_047]);
+        of(Code::RateLimitedByProvider, &[4, 80_007, 130_429, 131_048, 131_056, 132_069]);
+        of(Code::TemplateRejected, &[132_000, 132_001, 132_005, 132_007, 132_012, 132_015]);
+        of(Code::Configuration, &[0, 3, 10, 33, 100, 190, 200, 299, 131_005, 131_037, 133_016]);
+        of(Code::DeliveryUncertain, &[1, 2, 131_000, 131_016]);
+        of(Code::RecipientOptedOut, &[131_050]);
+        of(Code::Media, &[131_052, 131_053]);
+        of(Code::MarketingLimited, &[130_472, 131_049, 134_100, 134_102]);
+        of(Code::ContentRejected, &[131_008, 131_009, 131_051, 131_055, 135_000, 137_000]);
+        of(Code::Payment, &[131_042, 134_011]);
+        of(Code::AccountRestricted, &[368, 131_031]);
+        of(Code::Group, &[131_020, 131_041, 131_059, 131_201, 131_215]);
+        of(Code::Unknown, &[5, 199, 300, 131_200, 131_216, u32::MAX]);
+    }
+}

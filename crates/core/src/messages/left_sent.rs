@@ -28,3 +28,39 @@ pub fn is_left_sent(message: &Message, contact: &Contact, connection: &Connectio
         && connection.kind == ConnectionKind::Qr
         && connection.is_usable()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{at, connection, contact, message};
+    use super::*;
+    use crate::connections::ConnectionStatus;
+
+    /// R123.
+    #[test]
+    fn a_message_is_left_at_sent_only_where_everything_holds() {
+        let (contact, connection) = (contact(), connection());
+        let sent = Message { status: MessageStatus::Sent, ..message(Direction::Outbound, at(0)) };
+        assert!(is_left_sent(&sent, &contact, &connection));
+        let delivered = Message { status: MessageStatus::Delivered, ..sent.clone() };
+        let inbound = Message { direction: Direction::Inbound, ..sent.clone() };
+        let history = Message { is_history: true, ..sent.clone() };
+        for message in [delivered, inbound, history] {
+            assert!(!is_left_sent(&message, &contact, &connection));
+        }
+        let group = Contact { is_group: true, ..contact.clone() };
+        assert!(!is_left_sent(&sent, &group, &connection));
+        let cloud = Connection { kind: ConnectionKind::OfficialCloud, ..connection.clone() };
+        let off = Connection { is_active: false, ..connection.clone() };
+        let lost = Connection { status: ConnectionStatus::Disconnected, ..connection };
+        for connection in [cloud, off, lost] {
+            assert!(!is_left_sent(&sent, &contact, &connection));
+        }
+    }
+
+    /// R123.
+    #[test]
+    fn messages_from_ten_minutes_to_a_day_old_count() {
+        let day = 24 * 60 * 60 * 1000;
+        assert_eq!(left_sent_between(at(day)), (at(0), at(day - 10 * 60 * 1000)));
+    }
+}
