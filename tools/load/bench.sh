@@ -3,11 +3,11 @@
 #
 #   tools/load/bench.sh [sqlite] [postgres]      both without arguments
 #
-# BENCH_ONLY      one of baseline, talk, deliveries (default: all of them)
+# BENCH_ONLY      one of baseline, messaging, deliveries (default: all of them)
 # BENCH_DIR       where datasets and results are kept (default: target/bench); datasets that are
 #                 there already are used again, so delete the directory to make new ones
 # BENCH_LARGE     contacts of the large company (default: 1000000)
-# BENCH_MESSAGES  messages of the company that talks (default: 1000000)
+# BENCH_MESSAGES  messages of the company whose messages are measured (default: 1000000)
 # BENCH_SECONDS   how long each measurement takes (default: 4; 10 where deliveries are measured)
 # BENCH_DELIVERIES   scenarios of `deliveries`, such as "one latency" (default: all of them)
 # BENCH_CLIENTS   clients that make events happen (default: 32)
@@ -22,7 +22,7 @@ messages="${BENCH_MESSAGES:-1000000}"
 seconds="${BENCH_SECONDS:-4}"
 only="${BENCH_ONLY:-}"
 case "$only" in
-'' | baseline | talk | deliveries) ;;
+'' | baseline | messaging | deliveries) ;;
 *)
     echo "unknown measurement $only" >&2
     exit 2
@@ -93,7 +93,7 @@ is_wanted() { # MEASUREMENT
 # The datasets that are needed: NAME:CONTACTS:MESSAGES
 datasets() {
     ! is_wanted baseline || echo small:10000:0 large:"$large":0 scratch:1000:0
-    ! is_wanted talk || echo talk:10000:"$messages"
+    ! is_wanted messaging || echo messaging:10000:"$messages"
 }
 
 measure() { # STORE DATABASE-OF-DELIVERIES
@@ -103,9 +103,9 @@ measure() { # STORE DATABASE-OF-DELIVERIES
             --small "$dir/$1-small.json" --large "$dir/$1-large.json" \
             --scratch "$dir/$1-scratch.json" --json "$dir/$1-results.json"
     fi
-    if is_wanted talk; then
-        "$load" talk --server "$server" --seconds "$seconds" --data "$dir/$1-talk.json" \
-            --json "$dir/$1-talk-results.json"
+    if is_wanted messaging; then
+        "$load" messaging --server "$server" --seconds "$seconds" --data "$dir/$1-messaging.json" \
+            --json "$dir/$1-messaging-results.json"
     fi
     if is_wanted deliveries; then
         local scenario scenarios=()
@@ -127,10 +127,10 @@ for store in "${stores[@]}"; do
     case "$store" in
     sqlite)
         for data in $(datasets); do
-            IFS=: read -r name contacts talk <<<"$data"
+            IFS=: read -r name contacts messaging <<<"$data"
             # An interrupted run leaves half a dataset.
             [ -s "$dir/sqlite-$name.json" ] || rm -f "$dir/sqlite-$name.db"*
-            dataset "sqlite-$name" "sqlite:$dir/sqlite-$name.db" "$contacts" "$talk"
+            dataset "sqlite-$name" "sqlite:$dir/sqlite-$name.db" "$contacts" "$messaging"
         done
         # What deliveries leave behind is not worth keeping.
         rm -f "$dir/sqlite-deliveries.db"*
@@ -139,13 +139,13 @@ for store in "${stores[@]}"; do
     postgres)
         start_postgres
         for data in $(datasets); do
-            IFS=: read -r name contacts talk <<<"$data"
+            IFS=: read -r name contacts messaging <<<"$data"
             url="postgres://postgres@127.0.0.1:$port/recado_$name"
             if [ ! -s "$dir/postgres-$name.json" ]; then
                 "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists "recado_$name"
                 "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 "recado_$name"
             fi
-            dataset "postgres-$name" "$url" "$contacts" "$talk"
+            dataset "postgres-$name" "$url" "$contacts" "$messaging"
         done
         "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists recado_deliveries
         "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 recado_deliveries

@@ -95,7 +95,8 @@ impl Database {
         committed
     }
 
-    /// Commits what a delivery worker recorded in its own queues: no other process has to be notified.
+    /// Commits what a delivery worker recorded in its own queues: no other process has to be
+    /// notified.
     ///
     /// # Errors
     ///

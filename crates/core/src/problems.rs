@@ -64,7 +64,7 @@ impl Problems {
         self.hint = self.hint.or(other.hint);
     }
 
-    /// The same problems, with every field named as one of `place`.
+    /// The same problems, with every field named as one of `parent`.
     #[must_use]
     pub fn within(mut self, prefix: &str) -> Self {
         for (field, _) in &mut self.reasons {

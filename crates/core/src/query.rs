@@ -1,4 +1,5 @@
-//! Query parameters (D7): each is read once, an unacceptable one is named, unknown ones are ignored.
+//! Query parameters (D7): each is read once, an unacceptable one is named, unknown ones are
+//! ignored.
 
 use std::str::FromStr;
 
@@ -122,8 +123,8 @@ impl Params {
 }
 
 /// The earliest `created_at` that a listing holds: the parameter `from`, a timestamp, or a date
-/// that stands for its first millisecond in UTC. A fraction finer than a millisecond is rounded up, so
-/// that nothing earlier is listed (D29).
+/// that stands for its first millisecond in UTC. A fraction finer than a millisecond is rounded up,
+/// so that nothing earlier is listed (D29).
 ///
 /// # Errors
 ///
@@ -133,8 +134,8 @@ pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter
 }
 
 /// The latest `created_at` that a listing holds: the parameter `to`, a timestamp, or a date that
-/// stands for its last millisecond in UTC. A fraction finer than a millisecond is rounded down (D29).
-/// It may be before `from`; then nothing matches.
+/// stands for its last millisecond in UTC. A fraction finer than a millisecond is rounded down
+/// (D29). It may be before `from`; then nothing matches.
 ///
 /// # Errors
 ///
@@ -157,8 +158,8 @@ fn bound(
     })
 }
 
-/// A timestamp whose offset is one of the short ISO 8601 forms, `+0300` or `+03`, with the offset in
-/// its whole form; any other text as it is.
+/// A timestamp whose offset is one of the short ISO 8601 forms, `+0300` or `+03`, with the offset
+/// in its whole form; any other text as it is.
 fn with_whole_offset(mut text: String) -> String {
     let offset = text.rfind('T').and_then(|t| Some(t + text.get(t..)?.rfind(['+', '-'])?));
     let short = offset.and_then(|at| Some((at, text.get(at + 1..)?)));

@@ -56,9 +56,9 @@ fn check(text: &str, max_chars: usize) -> Result<(), TextError> {
     Ok(())
 }
 
-/// The trimmed text with newlines as line breaks, if it has at most `max_chars` Unicode scalar values
-/// and no control character other than newline and tab (D9). An empty text is accepted: the caller
-/// decides whether it means "clear" or "missing".
+/// The trimmed text with newlines as line breaks, if it has at most `max_chars` Unicode scalar
+/// values and no control character other than newline and tab (D9). An empty text is accepted: the
+/// caller decides whether it means "clear" or "missing".
 ///
 /// # Errors
 ///
@@ -70,8 +70,8 @@ pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
     Ok(trimmed.to_owned())
 }
 
-/// The text of a message as it is sent: not trimmed, and with newlines as line breaks. The surrounding
-/// white space counts too (D9, D34).
+/// The text of a message as it is sent: not trimmed, and with newlines as line breaks. The
+/// surrounding white space counts too (D9, D34).
 ///
 /// # Errors
 ///

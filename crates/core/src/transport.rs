@@ -64,8 +64,8 @@ pub struct OutboundRequest {
     /// is cut where it ended, and is no failure (D53).
     pub status_decides: bool,
     /// Whether the request may be sent once more, on a new connection, when a connection that had
-    /// served before breaks without a byte of an answer. Not for what must not arrive twice, and not
-    /// for a delivery, whose every arrival is an attempt (D53).
+    /// served before breaks without a byte of an answer. Not for what must not arrive twice, and
+    /// not for a delivery, whose every arrival is an attempt (D53).
     pub repeatable: bool,
     /// How long a connection may have been unused to serve this request; `None` leaves it to the
     /// transport. A request that must not be repeated should not use a connection that the peer may

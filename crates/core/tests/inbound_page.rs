@@ -4,7 +4,7 @@ use recado_core::contacts::Region;
 use recado_core::inbound::{Mapped, VariableMapping};
 use serde_json::Value;
 
-const PAGE: &str = include_str!("../../../docs/inbound-webhooks.md");
+const PAGE: &str = include_str!("pages/inbound-webhooks.md");
 
 /// The text of a section, up to the next one of its level.
 fn section(title: &str) -> &'static str {

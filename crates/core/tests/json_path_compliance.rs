@@ -1,8 +1,8 @@
 //! JSONPath of RFC 9535 (4.9, D46): the compliance suite, and own cases for each kind of selector,
 //! so that the code is tested without the suite too.
 //!
-//! The suite is <https://github.com/jsonpath-standard/jsonpath-compliance-test-suite>, its `cts.json`
-//! the file that `RECADO_JSONPATH_SUITE` names.
+//! The suite is <https://github.com/jsonpath-standard/jsonpath-compliance-test-suite>, its
+//! `cts.json` the file that `RECADO_JSONPATH_SUITE` names.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

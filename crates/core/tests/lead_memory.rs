@@ -135,6 +135,26 @@ fn the_authority_is_merged_key_by_key() {
     assert_eq!(authority(&cleared), ("unknown", None));
 }
 
+/// D45: PUT stores what is given.
+#[test]
+fn a_code_whose_text_was_cleared_may_be_put_as_it_was_shown() {
+    for code in ["influencer", "unknown"] {
+        let shown = json!({ "bant": { "authority": code, "authority_raw": "" } });
+        assert_eq!(authority(&put(shown)), (code, Some("")));
+    }
+    let old = json!({ "bant": { "authority": "Sócio da padaria", "authority_raw": "" } });
+    assert_eq!(authority(&put(old)), ("Sócio da padaria", None));
+}
+
+/// D45.
+#[test]
+fn a_memory_of_before_that_says_nothing_of_the_authority_says_unknown_after_the_next_write() {
+    let mut old = Inferred::default();
+    old.bant.authority = String::new();
+    let merged = merged(Some(&old), json!({ "summary": "x" }));
+    assert_eq!(authority(&merged), ("unknown", None));
+}
+
 #[test]
 fn an_old_record_keeps_its_shape_until_something_is_said_about_the_authority() {
     let old = put(json!({ "bant": { "authority": "Sócio da padaria" } }));

@@ -74,8 +74,8 @@ pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Bo
     }
 }
 
-/// Refuses a body with a `Content-Encoding` (D8a). `identity` alone counts as none (D73), and so does
-/// an empty value.
+/// Refuses a body with a `Content-Encoding` (D8a). `identity` alone counts as none (D73), and so
+/// does an empty value.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyError> {
     let lines = headers.get_all(CONTENT_ENCODING).iter().map(|line| line.as_bytes().trim_ascii());
     let mut said = lines.filter(|line| !line.is_empty());

@@ -135,6 +135,9 @@ impl Transport for GuardedClient {
     }
 }
 
+#[cfg(test)]
+mod tls_tests;
+
 /// Writes a call on a connection and waits for the head of the answer.
 async fn ask(
     live: &mut Live,

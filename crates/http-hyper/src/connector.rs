@@ -15,7 +15,7 @@ use tokio_rustls::TlsConnector;
 use crate::guard::is_special;
 use crate::lookups::LookUps;
 use crate::network::Network;
-use crate::stream::Stream;
+use crate::stream::{Counted, Stream};
 use crate::target::{Host, OutboundTarget};
 
 /// How long to wait for an address while there are others to try.
@@ -36,7 +36,11 @@ impl Connector {
         Self::with_roots(allow_private, network, roots)
     }
 
-    fn with_roots(allow_private: bool, network: Arc<dyn Network>, roots: RootCertStore) -> Self {
+    pub(crate) fn with_roots(
+        allow_private: bool,
+        network: Arc<dyn Network>,
+        roots: RootCertStore,
+    ) -> Self {
         let tls = TlsConnector::from(Arc::new(tls_config(roots)));
         let look_ups = LookUps::new(Arc::clone(&network));
         Self { allow_private, network, look_ups, tls }
@@ -69,7 +73,8 @@ impl Connector {
             return Ok(Stream::plain(stream));
         }
         let name = server_name(&target.host).ok_or(TransportError::Tls)?;
-        let secured = self.tls.connect(name, stream).await.map_err(|_| TransportError::Tls)?;
+        let counted = Counted::new(stream);
+        let secured = self.tls.connect(name, counted).await.map_err(|_| TransportError::Tls)?;
         Ok(Stream::tls(secured))
     }
 
@@ -130,7 +135,7 @@ fn no_connection(error: &io::Error) -> TransportError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
     use http_body_util::Full;
@@ -158,8 +163,8 @@ mod tests {
         }
     }
 
-    /// A peer with a certificate for `hook.example` that answers one byte with `ok`.
-    async fn secure_peer() -> (SocketAddr, CertificateDer<'static>) {
+    /// A certificate for `hook.example`, and the configuration of a server that has it.
+    pub(crate) fn server_config() -> (CertificateDer<'static>, ServerConfig) {
         let names = vec!["hook.example".to_owned(), "9.9.9.9".to_owned()];
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(names).expect("a certificate");
@@ -172,6 +177,19 @@ mod tests {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.clone()], key)
             .expect("a certificate and its key");
+        (certificate, config)
+    }
+
+    /// The configuration of a client that trusts only this certificate.
+    pub(crate) fn client_config(certificate: CertificateDer<'static>) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).expect("a certificate");
+        tls_config(roots)
+    }
+
+    /// A peer with a certificate for `hook.example` that answers one byte with `ok`.
+    async fn secure_peer() -> (SocketAddr, CertificateDer<'static>) {
+        let (certificate, config) = server_config();
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -188,7 +206,10 @@ mod tests {
         (address, certificate)
     }
 
-    fn trusting(certificate: Option<CertificateDer<'static>>, peer: SocketAddr) -> Connector {
+    pub(crate) fn trusting(
+        certificate: Option<CertificateDer<'static>>,
+        peer: SocketAddr,
+    ) -> Connector {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(certificate);
         Connector::with_roots(false, Arc::new(OnePeer(peer)), roots)

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_defect_is_500_and_tells_nothing_of_itself() {
+    fn a_defect_is_500_and_reports_nothing_of_itself() {
         let error = StoreError::corrupt("row 17 of table contacts");
         let (response, body) = written(error.into());
         assert_eq!(response.status(), 500);
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn the_page_of_errors_lists_every_code_with_its_status() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages/errors.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
         let rows: std::collections::BTreeSet<(u16, &str)> = page
             .lines()

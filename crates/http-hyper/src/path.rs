@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// A path in the form that is compared with the table of paths. Every escape is decoded once, except
-/// those of `/` and `%`: with them a segment would become two segments, or could be decoded twice.
+/// A path in the form that is compared with the table of paths. Every escape is decoded once,
+/// except those of `/` and `%`: with them a segment would become two segments, or could be decoded
+/// twice.
 pub(crate) struct DecodedPath<'p>(Cow<'p, str>);
 
 impl<'p> DecodedPath<'p> {
-    /// Decodes a path. A segment with an invalid escape or invalid UTF-8 stays as it was sent: it is no
-    /// fixed part of any path, and no id, slug, code or token.
+    /// Decodes a path. A segment with an invalid escape or invalid UTF-8 stays as it was sent: it
+    /// is no fixed part of any path, and no id, slug, code or token.
     pub(crate) fn of(path: &'p str) -> Self {
         if !path.contains('%') {
             return Self(Cow::Borrowed(path));

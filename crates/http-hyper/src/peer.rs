@@ -36,13 +36,13 @@ pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
 
 /// The other end of the connection, if an extension has it.
 fn peer_of(head: &Parts) -> Option<SocketAddr> {
-    let told = head.extensions.get::<PeerAddress>().map(|peer| peer.0);
+    let given = head.extensions.get::<PeerAddress>().map(|peer| peer.0);
     #[cfg(feature = "axum")]
-    let told = told.or_else(|| {
+    let given = given.or_else(|| {
         let connection = head.extensions.get::<axum::extract::ConnectInfo<SocketAddr>>();
         connection.map(|info| info.0)
     });
-    told
+    given
 }
 
 /// Whether an address is in one of the networks. IPv4 networks may be written as IPv4-mapped ones,

@@ -11,8 +11,8 @@ use crate::target::Origin;
 
 /// The limits of a pool.
 struct PoolLimits {
-    /// How long an unused connection is kept. Many servers close theirs after five seconds; a request
-    /// that meets the closing has an unknown outcome (D53).
+    /// How long an unused connection is kept. Many servers close theirs after five seconds; a
+    /// request that meets the closing has an unknown outcome (D53).
     idle: Duration,
     /// How many unused connections are kept for one host.
     per_host: usize,

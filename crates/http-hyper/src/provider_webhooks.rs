@@ -39,7 +39,7 @@ pub(crate) const ROUTES: &[Route] = &[
         PATH,
         |call| Box::pin(take(call)),
         |op| {
-            op.says("receiveGatewayWebhook", "Take what a gateway tells, in its own form")
+            op.says("receiveGatewayWebhook", "Store events of a gateway in its own form")
                 .more(
                     "The address of a connection: its `webhook_url`. Anything may follow it after \
                      a slash. The gateway's own signature, or the `token` of the query, is \
@@ -99,12 +99,12 @@ async fn take(mut call: HookCall) -> Outcome {
     let (body, _share) = read?;
     webhook.body = body;
     let taken = recado.inbox().take_webhook(&called, &webhook).await?;
-    tell(&taken, &called);
+    log(&taken, &called);
     Answer::hook(TakenAnswer {})
 }
 
 /// Counts the outcomes of the events, and logs refused and unknown ones.
-fn tell(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
+fn log(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
     metrics::gateway_events("stored", taken.stored);
     metrics::gateway_events("passed_over", taken.passed_over);
     metrics::gateway_events("refused", taken.refused_in_all);

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_path_is_found_with_its_parts_and_a_trailing_slash_is_another_path() {
-        let (entry, parts) = find("/api/v1/contacts/abc").expect("a place");
+        let (entry, parts) = find("/api/v1/contacts/abc").expect("a route");
         assert_eq!((entry.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
         assert!(find("/api/v1/contacts/abc/").is_none());
         assert!(find("/api/v1/contacts/").is_none());
@@ -104,7 +104,7 @@ mod tests {
     /// D73.
     #[test]
     fn an_encoded_slash_is_a_part_of_its_segment_and_is_decoded_with_it() {
-        let (entry, parts) = find("/l/a%2Fb%25").expect("a place");
+        let (entry, parts) = find("/l/a%2Fb%25").expect("a route");
         assert_eq!((entry.template, parts.text("code")), ("/l/{code}", "a/b%"));
         assert!(find("/api%2Fv1/contacts").is_none());
     }
@@ -113,7 +113,7 @@ mod tests {
     fn some_paths_count_with_anything_after_them() {
         for suffix in ["", "/", "/messages-upsert", "/a/b/"] {
             let path = format!("/api/webhooks/provider/abc{suffix}");
-            let (entry, parts) = find(&path).expect("a place");
+            let (entry, parts) = find(&path).expect("a route");
             let template = "/api/webhooks/provider/{connection_id}";
             assert_eq!((entry.template, parts.text("connection_id")), (template, "abc"), "{path}");
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn allow_names_head_beside_get() {
-        let (entry, _) = find("/api/v1/contacts").expect("a place");
+        let (entry, _) = find("/api/v1/contacts").expect("a route");
         assert_eq!(entry.allow(), "GET, HEAD, POST");
         assert!(entry.route(&Method::HEAD).is_some());
         assert!(entry.route(&Method::PUT).is_none());

@@ -1,10 +1,22 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The guides of the repository. Their code is compiled and run by its tests.
+#[cfg(all(doc, not(doctest)))]
+pub mod guide {
+    #[doc = include_str!("../guides/embedding.md")]
+    pub mod embedding {}
+}
+
+// What signatures need of other crates.
+pub use ::http as http_types;
 pub use async_trait::async_trait;
+pub use chrono;
+pub use ipnet;
 pub use recado_core::*;
 pub use recado_http_hyper as http;
 #[cfg(any(

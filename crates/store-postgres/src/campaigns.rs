@@ -49,8 +49,8 @@ pub(crate) static TOTALS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Adds what a row of [`COUNTED`] or [`TOTALS`] says: the sums, and the count of one status, if there
-/// is one.
+/// Adds what a row of [`COUNTED`] or [`TOTALS`] says: the sums, and the count of one status, if
+/// there is one.
 fn add_totals(totals: &mut CampaignTotals, columns: &mut Columns<'_>) -> Result<(), StoreError> {
     totals.consumption = LedgerTotals { prosas: columns.get()?, cost_brl: columns.get()? };
     if columns.is_present()? { add_count(&mut totals.counts, columns) } else { Ok(()) }

@@ -15,7 +15,6 @@ use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
 use recado_core::leads::LeadMemory;
 use recado_core::page::PageRequest;
 use recado_core::store::{StoreError, Stored};
-use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
@@ -114,18 +113,6 @@ impl ContactReads for PostgresStore {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
         self.export(company, filter, after, limit, clicks).await
-    }
-
-    async fn contact_ids(
-        &self,
-        company: CompanyId,
-        after: Option<ContactId>,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        let sql = "SELECT id FROM contacts WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-        let after = after.map_or(Uuid::nil(), ContactId::uuid);
-        let found = rows(&self.pool, sql, params![company.uuid(), after, i64::from(limit)]).await?;
-        found.iter().map(|row| Columns::new(row).get()).collect()
     }
 
     async fn draft_facts(

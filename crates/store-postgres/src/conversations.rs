@@ -30,36 +30,62 @@ fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
         }
         None => "",
     };
+    let by_phone = match query.per_phone.filter(|_| !query.phones.is_empty()) {
+        Some(most) => {
+            params.extend(params![i64::from(most)]);
+            bound_by_phone(params.len())
+        }
+        None => by_column("id", "contacts.phone", ""),
+    };
     let mut parts = Vec::new();
-    let mut part = |id: &str, of: &str, values: Option<Param>, and: &str| {
+    let mut part = |of_value: &str, kind: &str, values: Option<Param>| {
         if let Some(values) = values {
             params.push(values);
-            let (table, column) = of.split_once('.').unwrap_or_default();
-            let kind = if column == "id" { "uuid" } else { "text" };
             parts.push(format!(
                 "SELECT named.id FROM unnest(${}::{kind}[]) AS wanted (value) \
-                 CROSS JOIN LATERAL (SELECT {id} AS id FROM {table} \
-                 WHERE company_id = $1 AND {column} = wanted.value{and} OFFSET 0) AS named",
+                 CROSS JOIN LATERAL ({of_value}) AS named",
                 params.len()
             ));
         }
     };
-    part("id", "contacts.id", list(&query.ids, |id| id.uuid()), "");
+    part(&by_column("id", "contacts.id", ""), "uuid", list(&query.ids, |id| id.uuid()));
     part(
-        "id",
-        "contacts.identifier",
+        &by_column("id", "contacts.identifier", on_channel),
+        "text",
         list(&query.identifiers, |name| name.as_str().to_owned()),
-        on_channel,
     );
-    part("contact_id", "aliases.key", list(&query.keys, |key| key.as_str().to_owned()), on_channel);
-    part("id", "contacts.phone", list(&query.phones, |phone| phone.as_str().to_owned()), "");
     part(
-        "id",
-        "contacts.external_chat_id",
+        &by_column("contact_id", "aliases.key", on_channel),
+        "text",
+        list(&query.keys, |key| key.as_str().to_owned()),
+    );
+    part(&by_phone, "text", list(&query.phones, |phone| phone.as_str().to_owned()));
+    part(
+        &by_column("id", "contacts.external_chat_id", ""),
+        "text",
         list(&query.chats, |code| code.as_str().to_owned()),
-        "",
     );
     (parts.join(" UNION "), params)
+}
+
+/// The contacts that have the wanted value in a column of a table.
+fn by_column(id: &str, of: &str, and: &str) -> String {
+    let (table, column) = of.split_once('.').unwrap_or_default();
+    format!(
+        "SELECT {id} AS id FROM {table} \
+         WHERE company_id = $1 AND {column} = wanted.value{and} OFFSET 0"
+    )
+}
+
+/// The contacts that have the wanted phone, of each channel as many as a parameter says: those that
+/// asked to stop first.
+fn bound_by_phone(parameter: usize) -> String {
+    format!(
+        "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source_platform \
+         ORDER BY opted_out_at IS NULL, created_at, id) AS number \
+         FROM contacts WHERE company_id = $1 AND phone = wanted.value) AS numbered \
+         WHERE number <= ${parameter}"
+    )
 }
 
 /// A parameter that holds these values; `None` if there are none.

@@ -1,18 +1,22 @@
 //! Deliveries: how they are stored, and the operator's reads.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::deliveries::{
+    Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus, PendingDeliveries,
+};
+use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
 use recado_store_sql::signed;
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
-use crate::session::{rows, select};
+use crate::session::{all_stored, rows, select};
 use crate::table::columns_of;
 
 /// One page with the total, read from one state of the database.
@@ -47,6 +51,19 @@ pub(crate) fn page_statement(
     (sql, params)
 }
 
+/// The pending deliveries of the events about `$2`. The deliveries of each event are looked up
+/// separately: a join might read all pending deliveries for each of them.
+pub(crate) static ABOUT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM events e CROSS JOIN LATERAL (SELECT * FROM deliveries \
+         WHERE company_id = e.company_id AND created_at = e.at AND event_id = e.id \
+         AND status = 'pending' OFFSET 0) AS d \
+         WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL \
+         AND d.id > $3 ORDER BY d.id LIMIT $4::bigint",
+        columns_of::<Delivery>("d"),
+    )
+});
+
 #[async_trait]
 impl DeliveryReads for PostgresStore {
     async fn deliveries(
@@ -69,12 +86,22 @@ impl DeliveryReads for PostgresStore {
     async fn pending_deliveries(
         &self,
         company: CompanyId,
-        webhook: WebhookId,
+        which: PendingDeliveries,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
-        let condition = "WHERE company_id = $1 AND webhook_id = $2 AND queued_at IS NOT NULL \
-                         LIMIT $3::bigint";
-        let params = params![company.uuid(), webhook.uuid(), i64::from(limit)];
-        select(&self.pool, condition, params).await
+        match which {
+            PendingDeliveries::Of(webhook) => {
+                let condition = "WHERE company_id = $1 AND webhook_id = $2 \
+                                 AND queued_at IS NOT NULL LIMIT $3::bigint";
+                let params = params![company.uuid(), webhook.uuid(), i64::from(limit)];
+                select(&self.pool, condition, params).await
+            }
+            PendingDeliveries::About { contact, after } => {
+                // No delivery has the nil id.
+                let after = after.map_or(Uuid::nil(), DeliveryId::uuid);
+                let params = params![company.uuid(), contact.uuid(), after, i64::from(limit)];
+                all_stored(&rows(&self.pool, ABOUT.as_str(), params).await?)
+            }
+        }
     }
 }

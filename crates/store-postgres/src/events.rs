@@ -12,8 +12,8 @@ use crate::error::failed;
 use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
 
-/// The columns of a record, in the order in which [`read`] reads them: with whether the contact that it
-/// is about is gone, in the same state of the database.
+/// The columns of a record, in the order in which [`read`] reads them: with whether the contact
+/// that it is about is gone, in the same state of the database.
 const COLUMNS: &str = "e.company_id, e.id, e.event_type, e.contact_id, e.at, e.data, \
 e.contact_id IS NOT NULL AND NOT EXISTS (SELECT FROM contacts c \
 WHERE c.company_id = e.company_id AND c.id = e.contact_id OFFSET 0)";

@@ -38,6 +38,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0009_participants.sql"),
     },
     Migration { version: 10, name: "reports", sql: include_str!("migrations/0010_reports.sql") },
+    Migration {
+        version: 11,
+        name: "participants_of_groups",
+        sql: include_str!("migrations/0011_participants_of_groups.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -185,9 +190,11 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use recado_core::Timestamp;
-    use recado_core::messages::MessageReads;
+    use recado_core::ids::{CompanyId, MessageId};
+    use recado_core::messages::{Message, MessageReads};
+    use recado_core::store::Stored;
     use recado_core::templates::TemplateReads;
-    use recado_testkit::postgres::TestPostgres;
+    use recado_testkit::postgres::{TestDatabase, TestPostgres};
     use uuid::Uuid;
 
     use super::*;
@@ -219,19 +226,25 @@ mod tests {
         assert!(matches!(pending(&applied), Err(MigrateError::Newer { version: 99 })));
     }
 
-    /// A template, and messages of each kind, counted and not counted.
-    const AT_STEP_5: &str = "\
+    /// A company and its connection.
+    const COMPANY: &str = "\
         INSERT INTO companies VALUES (md5('c')::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, \
         1); INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, \
-        'connected', 0, 0, 1 FROM companies; \
-        INSERT INTO templates SELECT id, id, 'n', 'UTILITY', 'pt_BR', 'b', 'APPROVED', id, \
-        '00000000-0000-0000-0000-000000000007', 0, 0, 1 FROM companies; \
+        'connected', 0, 0, 1 FROM companies";
+
+    /// A person, whose id is the company's, and a group.
+    const CONTACTS: &str = "\
         INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
         inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, \
         is_pinned, is_muted, is_blocked, is_group, is_simulated, custom_fields, created_at, \
-        updated_at, facet, version) SELECT id, id, 'whatsapp', 'i', '', '', 'open', 'normal', \
-        'lead', true, true, false, false, false, false, false, false, '{}', 0, 0, id, 1 \
-        FROM companies; \
+        updated_at, facet, version) SELECT c.id, md5(called)::uuid, 'whatsapp', called, '', '', \
+        'open', 'normal', 'lead', true, true, false, false, false, false, is_group, false, '{}', \
+        0, 0, c.id, 1 FROM companies c, (VALUES ('c', false), ('g', true)) AS k (called, is_group)";
+
+    /// A template, and messages of each kind, counted and not counted.
+    const AT_STEP_5: &str = "\
+        INSERT INTO templates SELECT id, id, 'n', 'UTILITY', 'pt_BR', 'b', 'APPROVED', id, \
+        '00000000-0000-0000-0000-000000000007', 0, 0, 1 FROM companies; \
         INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
         sender_type, status, is_history, created_at, stamped_at, version) \
         SELECT c.id, gen_random_uuid(), c.id, c.id, direction, 'text', 'system', status, history, \
@@ -239,24 +252,112 @@ mod tests {
         ('outbound', 'read', false), ('inbound', 'received', false), ('outbound', 'sent', true)) \
         AS m (direction, status, history)";
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
+    /// A template that needs more than its text.
+    const AT_STEP_7: &str = "\
+        INSERT INTO templates (company_id, id, name, category, language, body, status, \
+        is_complex, token, created_at, updated_at, version) SELECT id, id, 'n', 'UTILITY', \
+        'pt_BR', 'b', 'APPROVED', true, '00000000-0000-0000-0000-000000000007', 0, 0, 1 \
+        FROM companies";
+
+    /// Messages with files: 1 was given up, 2 is being fetched, 3 was fetched.
+    const AT_STEP_9: &str = "\
+        INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+        sender_type, status, is_history, created_at, stamped_at, version, media_source, \
+        media_document_id) SELECT c.id, m.id::uuid, c.id, c.id, 'inbound', 'image', 'contact', \
+        'received', false, 0, 0, 1, 'source', document FROM companies c, (VALUES \
+        ('00000000-0000-0000-0000-000000000001', NULL), \
+        ('00000000-0000-0000-0000-000000000002', NULL), \
+        ('00000000-0000-0000-0000-000000000003', gen_random_uuid())) AS m (id, document); \
+        INSERT INTO jobs SELECT id, id, 'fetch_media', '00000000-0000-0000-0000-000000000002', \
+        '{}', 0, 0, NULL, 0, 1 FROM companies";
+
+    /// Messages that say who wrote them: 1 is in a group, 2 is a person's.
+    const AT_STEP_10: &str = "\
+        INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+        sender_type, status, is_history, created_at, stamped_at, version, participant, \
+        participant_phone, participant_name) SELECT c.id, m.id::uuid, k.id, c.id, 'inbound', \
+        'text', 'contact', 'received', false, 0, 0, 1, '1@lid', '+5534991230001', 'Bia' \
+        FROM companies c, contacts k, (VALUES ('g', '00000000-0000-0000-0000-000000000001'), \
+        ('c', '00000000-0000-0000-0000-000000000002')) AS m (called, id) WHERE called = identifier";
+
+    /// A database in which these rows were there after the first steps, and all steps were taken.
+    async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
         let database = TestPostgres::shared().fresh_database();
         let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
         {
             let client = store.pool.get().await.unwrap();
             super::applied(&client).await.unwrap();
-            for migration in &MIGRATIONS[..5] {
+            for migration in &MIGRATIONS[..steps] {
                 apply(&client, migration).await.unwrap();
             }
-            client.batch_execute(AT_STEP_5).await.unwrap();
+            for rows in rows {
+                client.batch_execute(rows).await.unwrap();
+            }
         }
+        assert!(store.check_schema().await.is_err(), "steps are missing after {steps}");
         store.migrate().await.unwrap();
+        store.check_schema().await.unwrap();
+        (database, store)
+    }
+
+    /// The messages with the numbers 1 to 3, as far as they are there.
+    async fn messages(store: &PostgresStore) -> Vec<Message> {
+        let client = store.pool.get().await.unwrap();
+        let row = client.query_one("SELECT id FROM companies", &[]).await.unwrap();
+        let company = CompanyId::new(row.get(0));
+        let ids = [1, 2, 3].map(|number| MessageId::new(Uuid::from_u128(number)));
+        let mut found = store.messages(company, &ids).await.unwrap();
+        found.sort_by_key(|message| message.id);
+        found.into_iter().map(Stored::into_value).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_database_of_each_older_step_is_migrated_and_keeps_what_it_had() {
+        for steps in 0..MIGRATIONS.len() {
+            // Connections and contacts are as they are now from the third step on.
+            let rows: &[&str] = if steps < 3 { &[] } else { &[COMPANY, CONTACTS] };
+            let (_database, store) = migrated(steps, rows).await;
+            let client = store.pool.get().await.unwrap();
+            let row = client.query_one("SELECT count(*) FROM contacts", &[]).await.unwrap();
+            assert_eq!(row.get::<_, i64>(0), if steps < 3 { 0 } else { 2 }, "after {steps}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
+        let (_database, store) = migrated(5, &[COMPANY, CONTACTS, AT_STEP_5]).await;
         let token = Uuid::from_u128(7);
         let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
         assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
         assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
+    }
+
+    /// D69.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_template_that_needed_more_than_its_text_still_does() {
+        let (_database, store) = migrated(7, &[COMPANY, AT_STEP_7]).await;
+        let token = Uuid::from_u128(7);
+        let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
+        assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
+    }
+
+    /// D31a.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_a_file_that_was_given_up_loses_where_the_gateway_had_it() {
+        let (_database, store) = migrated(9, &[COMPANY, CONTACTS, AT_STEP_9]).await;
+        let found = messages(&store).await;
+        let sources: Vec<bool> = found.iter().map(|m| m.media.source.is_some()).collect();
+        assert_eq!(sources, [false, true, true]);
+    }
+
+    /// D72.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_a_message_in_a_group_keeps_who_wrote_it() {
+        let (_database, store) = migrated(10, &[COMPANY, CONTACTS, AT_STEP_10]).await;
+        let found = messages(&store).await;
+        let wrote = found.iter().map(|m| Some(m.participant.as_ref()?.name.as_deref()));
+        assert_eq!(wrote.collect::<Vec<_>>(), [Some(Some("Bia")), None]);
     }
 
     #[test]

@@ -177,7 +177,7 @@ async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<Atomic
             _ => match connect_sender(&dial, &own).await {
                 Ok(client) => client,
                 Err(error) => {
-                    tracing::warn!(%error, "other processes cannot be told of new deliveries");
+                    tracing::warn!(%error, "other processes cannot be notified of new deliveries");
                     backoff.wait().await;
                     continue;
                 }
@@ -191,7 +191,7 @@ async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<Atomic
                 sleep(PAUSE).await;
             }
             Err(error) => {
-                tracing::warn!(%error, "other processes were not told of new deliveries");
+                tracing::warn!(%error, "other processes were not notified of new deliveries");
                 outgoing.add([], AT_ONCE);
                 backoff.wait().await;
             }

@@ -87,7 +87,7 @@ impl PostgresStore {
     /// Analyzes tables that have grown. A statement planned while a table was empty may use any
     /// index on the company, and the server's own autovacuum may take a minute to analyze the
     /// table. A table that another process is analyzing is skipped.
-    async fn look_again(&self) -> Result<(), StoreError> {
+    async fn check_again(&self) -> Result<(), StoreError> {
         let found = rows(&self.pool, OUTGROWN, Vec::new()).await?;
         if let Some(tables) = found.first().and_then(|row| row.get::<_, Option<String>>(0)) {
             let client = self.pool.get().await.map_err(StoreError::unavailable)?;
@@ -140,7 +140,7 @@ impl Upkeep for PostgresStore {
         self.fold(FOLD_LISTS).await?;
         self.fold(FOLD_MESSAGES).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
-        self.look_again().await?;
+        self.check_again().await?;
         let cutoffs = Cutoffs::at(now);
         self.forget(FORGET_REPORTS, cutoffs.ended).await?;
         self.forget(FORGET_CALLS, cutoffs.ended).await?;

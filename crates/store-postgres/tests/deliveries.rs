@@ -4,7 +4,8 @@ mod support;
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliveryReads, DeliverySeq, DueReads, QueueKey, QueueRead, cancelled,
+    Delivery, DeliveryReads, DeliverySeq, DueReads, PendingDeliveries, QueueKey, QueueRead,
+    cancelled,
 };
 use recado_core::events::{Event, EventReads, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
@@ -42,7 +43,10 @@ fn key(delivery: &Delivery) -> RowKey {
 
 async fn pending(store: &PostgresStore, webhook: u128) -> Vec<Stored<Delivery>> {
     let webhook = WebhookId::new(Uuid::from_u128(webhook));
-    store.pending_deliveries(company(), webhook, 10_000).await.expect("the store works")
+    store
+        .pending_deliveries(company(), PendingDeliveries::Of(webhook), 10_000)
+        .await
+        .expect("the store works")
 }
 
 /// A store with this many deliveries in one queue.

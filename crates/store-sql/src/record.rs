@@ -158,7 +158,7 @@ macro_rules! record {
             }
         }
 
-        const _: () = {
+        const _: fn() = || {
             $( $crate::record::record!(@width $Record $field
                 $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?); )+
         };
@@ -173,18 +173,26 @@ macro_rules! record {
     (@inner $inner:ident ($($column:literal),+)) => { &[$($column),+] };
 
     (@width $Record:ident $field:ident $(( $($column:literal),+ ))?) => {
-        assert!(
-            $crate::record::width(|record: &$Record| &record.$field)
-                == $crate::record::record!(@columns $field $(( $($column),+ ))?)[0].len(),
-            concat!("the columns of `", stringify!($field), "` are not as many as its type needs")
-        )
+        $crate::record::record!(@fits $Record [$field] $field $(( $($column),+ ))?)
     };
     (@width $Record:ident $field:ident { $( $inner:ident $(( $($column:literal),+ ))? ),+ }) => {
-        $( assert!(
-            $crate::record::width(|record: &$Record| &record.$field.$inner)
-                == $crate::record::record!(@columns $inner $(( $($column),+ ))?)[0].len(),
-            concat!("the columns of `", stringify!($inner), "` are not as many as its type needs")
-        ); )+
+        $( $crate::record::record!(@fits $Record [$field.$inner] $inner $(( $($column),+ ))?); )+
+    };
+    // The compiler shows no place for a name that a macro was given, so the message has the name.
+    (@fits $Record:ident [$($path:tt)+] $field:ident) => {
+        const _: () = assert!(
+            $crate::record::width(|record: &$Record| &record.$($path)+) == 1,
+            concat!("the type of `", stringify!($field), "` needs several columns")
+        );
+    };
+    // The first column is the argument, because an error points at that.
+    (@fits $Record:ident [$($path:tt)+] $field:ident ($first:literal $(, $column:literal)*)) => {
+        $crate::record::fits::<
+            {
+                $crate::record::width(|record: &$Record| &record.$($path)+)
+                    == [$first $(, $column)*].len()
+            }
+        >($first)
     };
 
     (@write $writer:ident $field:ident) => { $crate::field::Field::write($field, $writer) };
@@ -204,6 +212,18 @@ pub(crate) use record;
 pub(crate) const fn width<R, F: Field>(_: fn(&R) -> &F) -> usize {
     F::WIDTH
 }
+
+/// A column of a field that has as many as its type needs.
+#[diagnostic::on_unimplemented(
+    message = "this field has not as many columns as its type needs",
+    label = "`Field::WIDTH` of the type says how many"
+)]
+pub(crate) trait FittingColumn<const FITS: bool> {}
+
+impl FittingColumn<true> for &str {}
+
+/// Compiles only for a field that has as many columns as its type needs.
+pub(crate) fn fits<const FITS: bool>(_: impl FittingColumn<FITS>) {}
 
 /// The number of columns of all fields.
 pub(crate) const fn count(fields: &[(&str, &[&[&str]])]) -> usize {

@@ -8,6 +8,6 @@ record! {
     Worker in "workers" key(id) {
         id,
         leased_until,
-        dispatches,
+        runs_deliveries("dispatches"),
     }
 }

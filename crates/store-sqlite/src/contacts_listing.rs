@@ -254,7 +254,7 @@ fn count(
     let mut statement = conn.prepare_cached(order.facet_query())?;
     let mut total = 0;
     for facet in &passing.facets {
-        let values = Scope::Facet(*facet).values(SortKey::START, u64::MAX, 0);
+        let values = IndexRange::Facet(*facet).values(SortKey::START, u64::MAX, 0);
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             total += u64::from(found.contains(Seq(Columns::from(row, 2).get()?)));
@@ -263,22 +263,22 @@ fn count(
     Ok(total)
 }
 
-fn scopes(company: CompanyId, passing: &Passing) -> Vec<Scope> {
+fn scopes(company: CompanyId, passing: &Passing) -> Vec<IndexRange> {
     if passing.all {
-        vec![Scope::Company(company)]
+        vec![IndexRange::Company(company)]
     } else {
-        passing.facets.iter().map(|facet| Scope::Facet(*facet)).collect()
+        passing.facets.iter().map(|facet| IndexRange::Facet(*facet)).collect()
     }
 }
 
 /// The contacts that one range of an index holds.
 #[derive(Clone, Copy, Debug)]
-enum Scope {
+enum IndexRange {
     Company(CompanyId),
     Facet(FacetId),
 }
 
-impl Scope {
+impl IndexRange {
     fn values(self, after: SortKey, limit: u64, offset: u64) -> [Cell<'static>; 5] {
         let scope = match self {
             Self::Company(company) => company.into(),
@@ -309,7 +309,7 @@ impl Scope {
 
 /// A scope with an order.
 struct Ordered {
-    scope: Scope,
+    scope: IndexRange,
     order: ListingOrder,
 }
 
@@ -327,7 +327,7 @@ impl OrderedRange for Ordered {
 }
 
 fn merged(
-    scopes: Vec<Scope>,
+    scopes: Vec<IndexRange>,
     order: ListingOrder,
     after: Option<SortKey>,
     wanted: u64,
@@ -348,7 +348,7 @@ mod tests {
         for order in [ListingOrder::LastMessage, ListingOrder::Creation] {
             for query in [order.company_query(), order.facet_query()] {
                 let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-                let values = Scope::Facet(FacetId(1)).values(SortKey::START, 1, 0);
+                let values = IndexRange::Facet(FacetId(1)).values(SortKey::START, 1, 0);
                 let steps: Vec<String> = plan
                     .query_map(params_from_iter(values), |row| row.get("detail"))
                     .unwrap()

@@ -11,10 +11,9 @@ use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
 use recado_core::page::PageRequest;
 use recado_core::store::{CommitError, StoreError, Stored};
 use rusqlite::params_from_iter;
-use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
+use crate::cell::Cell;
 use crate::contacts::export_frontier;
 use crate::contacts_draft;
 use crate::contacts_listing::{ListingOrder, ListingPage, ListingPart, SortKey, list};
@@ -25,8 +24,6 @@ use crate::writer::{Transaction, expect_no_conflict};
 
 /// How often an export reads its page again because contacts before its end were deleted meanwhile.
 const EXPORT_ATTEMPTS: u32 = 64;
-
-const IDS: &str = "SELECT id FROM contacts WHERE company_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
 
 /// The result of one attempt at an export.
 enum Export {
@@ -96,7 +93,6 @@ impl ContactReads for SqliteStore {
     // every later commit lies after it. Otherwise the frontier is moved durably, and the page is
     // read again in a later state, which has everything that was committed before the move. The
     // writer is occupied only while it writes one small row.
-    // long as one small row takes.
     async fn contact_export(
         &self,
         company: CompanyId,
@@ -131,23 +127,6 @@ impl ContactReads for SqliteStore {
             }
         }
         Err(StoreError::Unavailable(None))
-    }
-
-    async fn contact_ids(
-        &self,
-        company: CompanyId,
-        after: Option<ContactId>,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        self.read(move |conn| {
-            let after = after.unwrap_or(ContactId::new(Uuid::nil()));
-            let values: [Cell<'_>; 3] = [company.into(), after.into(), i64::from(limit).into()];
-            let mut statement = conn.prepare_cached(IDS)?;
-            let ids = statement
-                .query_map(params_from_iter(values), |row| Columns::new(row).get::<ContactId>())?;
-            ids.collect()
-        })
-        .await
     }
 
     async fn draft_facts(

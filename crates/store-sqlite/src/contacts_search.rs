@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_counts_and_tells_its_members_in_order() {
+    fn a_set_counts_and_lists_its_members_in_order() {
         let range = SeqRange { first: 1 << 36, last: (2 << 36) - 1 };
         let mut set = Matches::new(range);
         for offset in [1, 64, 63, 1, 1000] {

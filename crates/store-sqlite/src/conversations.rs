@@ -46,6 +46,11 @@ pub(crate) fn with_connections(
     Ok(found)
 }
 
+/// The contacts that have a phone, up to a number of them for each channel: those that asked to
+/// stop first.
+const BY_PHONE_BOUND: &str = "SELECT id FROM (SELECT id, row_number() OVER ( \
+     PARTITION BY source_platform ORDER BY opted_out_at IS NULL, created_at, id) AS number \
+     FROM contacts WHERE company_id = ?1 AND phone = ?2) WHERE number <= ?3";
 const BY_PHONE: &str = "phone = ?2";
 const BY_CHAT: &str = "external_chat_id = ?2";
 const BY_IDENTIFIER: &str = "identifier = ?2";
@@ -61,9 +66,8 @@ fn named(
     query: &ChannelQuery,
 ) -> ReadResult<BTreeSet<ContactId>> {
     let mut found: BTreeSet<ContactId> = query.ids.iter().copied().collect();
-    let mut add = |condition: &str, value: &str| -> ReadResult<()> {
-        let values: [Cell<'_>; 2] = [company.into(), value.into()];
-        let mut statement = conn.prepare_cached(&named_query(condition))?;
+    let mut add = |sql: &str, values: &[Cell<'_>]| -> ReadResult<()> {
+        let mut statement = conn.prepare_cached(sql)?;
         let ids = statement.query_map(params_from_iter(values), |row| Columns::new(row).get())?;
         for id in ids {
             found.insert(id?);
@@ -71,14 +75,18 @@ fn named(
         Ok(())
     };
     for phone in &query.phones {
-        add(BY_PHONE, phone.as_str())?;
+        let phone = phone.as_str().into();
+        match query.per_phone {
+            None => add(&named_query(BY_PHONE), &[company.into(), phone])?,
+            Some(most) => add(BY_PHONE_BOUND, &[company.into(), phone, i64::from(most).into()])?,
+        }
     }
     for chat in &query.chats {
-        add(BY_CHAT, chat.as_str())?;
+        add(&named_query(BY_CHAT), &[company.into(), chat.as_str().into()])?;
     }
     let Some(platform) = &query.platform else {
         for identifier in &query.identifiers {
-            add(BY_IDENTIFIER, identifier.as_str())?;
+            add(&named_query(BY_IDENTIFIER), &[company.into(), identifier.as_str().into()])?;
         }
         for key in &query.keys {
             found.extend(aliases::holders(conn, company, None, key)?);

@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads};
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, PendingDeliveries};
+use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, StoreError, Stored, Version};
 use rusqlite::{Connection, params_from_iter};
+use uuid::Uuid;
 
 use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
 use crate::deliveries_listing;
 use crate::error::commit_error;
 use crate::table::{self, Table};
@@ -54,6 +56,19 @@ pub(crate) fn update(
 /// The condition for [`table::list`]: the pending deliveries of a webhook.
 const PENDING: &str = "company_id = ?1 AND webhook_id = ?2 AND queued_at IS NOT NULL LIMIT ?3";
 
+/// The pending deliveries of the events about a contact. The rows of a contact are few, so sorting
+/// them is cheap.
+static ABOUT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM events AS e INDEXED BY events_about_contact \
+         CROSS JOIN deliveries AS d INDEXED BY deliveries_by_event \
+         ON d.company_id = e.company_id AND d.event_id = e.id \
+         WHERE e.company_id = ?1 AND e.contact_id = ?2 AND e.data IS NOT NULL \
+         AND d.queued_at IS NOT NULL AND d.id > ?3 ORDER BY d.id LIMIT ?4",
+        Delivery::statements().qualified("d")
+    )
+});
+
 #[async_trait]
 impl DeliveryReads for SqliteStore {
     async fn deliveries(
@@ -69,11 +84,22 @@ impl DeliveryReads for SqliteStore {
     async fn pending_deliveries(
         &self,
         company: CompanyId,
-        webhook: WebhookId,
+        which: PendingDeliveries,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
-        self.read(move |conn| {
-            table::list(conn, PENDING, &[company.into(), webhook.into(), limit.into()])
+        self.read(move |conn| match which {
+            PendingDeliveries::Of(webhook) => {
+                table::list(conn, PENDING, &[company.into(), webhook.into(), limit.into()])
+            }
+            PendingDeliveries::About { contact, after } => {
+                // No delivery has the nil id.
+                let after = after.unwrap_or(DeliveryId::new(Uuid::nil()));
+                let values: [Cell<'_>; 4] =
+                    [company.into(), contact.into(), after.into(), limit.into()];
+                conn.prepare_cached(&ABOUT)?
+                    .query_map(params_from_iter(&values), |row| Columns::new(row).stored())?
+                    .collect()
+            }
         })
         .await
     }
@@ -93,6 +119,18 @@ mod tests {
         for column in ["webhook_id", "event_id", "event_type", "created_at"] {
             assert!(!set.contains(column) && by.contains(column), "{}", *OUTCOME);
         }
+    }
+
+    #[test]
+    fn what_is_pending_about_a_contact_is_found_by_its_events() {
+        let steps = plans::steps(&plans::database(), &ABOUT);
+        for index in [
+            "events_about_contact (company_id=? AND contact_id=?)",
+            "deliveries_by_event (company_id=? AND event_id=?)",
+        ] {
+            assert!(steps.iter().any(|step| step.ends_with(index)), "{steps:?}");
+        }
+        assert!(!steps.iter().any(|step| step.starts_with("SCAN")), "{steps:?}");
     }
 
     #[test]

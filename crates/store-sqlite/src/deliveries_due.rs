@@ -118,7 +118,7 @@ impl DueReads for SqliteStore {
 // Processes that share a file find each other's deliveries by polling.
 #[async_trait]
 impl Signals for SqliteStore {
-    fn notify(&self, _lanes: &[QueueKey]) {}
+    fn notify(&self, _queues: &[QueueKey]) {}
 
     async fn notified(&self) -> Option<Vec<QueueKey>> {
         std::future::pending().await

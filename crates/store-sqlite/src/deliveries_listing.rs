@@ -29,18 +29,18 @@ const NEXT_SCOPE: &str = "SELECT webhook_id, status, event_type \
      ORDER BY webhook_id, status, event_type LIMIT 1";
 
 /// A webhook, a status and a type of event.
-type Scope = ([u8; 16], String, String);
+type DeliveryGroup = ([u8; 16], String, String);
 
 /// The scopes of a company that have deliveries and pass the filter.
 fn scopes(
     conn: &Connection,
     company: CompanyId,
     filter: &DeliveryFilter,
-) -> ReadResult<Vec<Scope>> {
+) -> ReadResult<Vec<DeliveryGroup>> {
     let mut next = conn.prepare_cached(NEXT_SCOPE)?;
     // Empty texts are less than every status and every type.
     let start = filter.webhook.map_or([0; 16], |webhook| webhook.uuid().into_bytes());
-    let mut after: Scope = (start, String::new(), String::new());
+    let mut after: DeliveryGroup = (start, String::new(), String::new());
     let mut passing = Vec::new();
     loop {
         let (webhook, status, event_type) = &after;
@@ -73,7 +73,7 @@ pub(crate) fn page(
 ) -> ReadResult<Page<Delivery>> {
     static SELECT: LazyLock<String> =
         LazyLock::new(|| format!("{} WHERE seq = ?1", Delivery::statements().select));
-    let range = |(webhook, status, event_type): Scope| {
+    let range = |(webhook, status, event_type): DeliveryGroup| {
         let scope =
             vec![company.into(), Cell::Id(webhook), Cell::Owned(status), Cell::Owned(event_type)];
         IndexRange::new(&LISTED, scope, Span::new(None, None))

@@ -21,7 +21,7 @@ const ERASE: &str = "UPDATE events SET data = NULL WHERE seq IN (\
      WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL AND NOT EXISTS (\
      SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
      WHERE d.company_id = ?1 AND d.event_id = e.id AND d.queued_at IS NOT NULL) LIMIT ?3)";
-const TELLS: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
+const ABOUT_CONTACT: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
      WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL";
 
 const FINISHED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
@@ -45,7 +45,7 @@ struct Old {
 }
 
 /// Selects old rows. An event is selected if all its deliveries are deleted in the same step.
-fn look(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
+fn find_old(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
     let deliveries: Vec<i64> = conn
         .prepare_cached(FINISHED)?
         .query_map(params![before.millis(), limit], |row| row.get(0))?
@@ -97,7 +97,7 @@ fn erase(
         .map_err(commit_error)?;
     Ok(Erased {
         events: u32::try_from(erased).unwrap_or(u32::MAX),
-        left: table::exists(tx.conn, TELLS, &values[..2]).map_err(read_error)?,
+        left: table::exists(tx.conn, ABOUT_CONTACT, &values[..2]).map_err(read_error)?,
     })
 }
 
@@ -110,7 +110,7 @@ impl Outbox for SqliteStore {
         limit: u32,
     ) -> Result<Erased, StoreError> {
         let tells = [company.into(), contact.into()];
-        if !self.read(move |conn| table::exists(conn, TELLS, &tells)).await? {
+        if !self.read(move |conn| table::exists(conn, ABOUT_CONTACT, &tells)).await? {
             return Ok(Erased::default());
         }
         self.write(move |tx| erase(tx, company, contact, limit)).await.map_err(expect_no_conflict)
@@ -118,7 +118,7 @@ impl Outbox for SqliteStore {
 
     // The rows are selected on a reading connection, so that the writer only has to delete.
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
-        let old = self.read(move |conn| look(conn, before, limit)).await?;
+        let old = self.read(move |conn| find_old(conn, before, limit)).await?;
         if old.deliveries.is_empty() && old.events.is_empty() {
             return Ok(0);
         }
@@ -137,7 +137,7 @@ mod tests {
         for (statement, index) in [
             (ERASE, "events_about_contact (company_id=? AND contact_id=?)"),
             (ERASE, "deliveries_by_event (company_id=? AND event_id=?)"),
-            (TELLS, "events_about_contact (company_id=? AND contact_id=?)"),
+            (ABOUT_CONTACT, "events_about_contact (company_id=? AND contact_id=?)"),
             (FINISHED, "deliveries_settled (created_at<?)"),
             (OLD_EVENTS, "events_by_time (at<?)"),
             (OF_EVENT, "deliveries_by_event (company_id=? AND event_id=?)"),

@@ -16,7 +16,7 @@ pub(crate) struct Readers(Arc<ReaderPool>);
 
 struct ReaderPool {
     path: PathBuf,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -24,8 +24,8 @@ impl Readers {
     /// At most `count` connections to the database at `path`. Each is opened when it is first
     /// needed.
     pub(crate) fn new(path: PathBuf, count: usize) -> Self {
-        let turns = Arc::new(Semaphore::new(count));
-        Self(Arc::new(ReaderPool { path, turns, idle: Mutex::default() }))
+        let permits = Arc::new(Semaphore::new(count));
+        Self(Arc::new(ReaderPool { path, permits, idle: Mutex::default() }))
     }
 
     /// Runs `read` in one transaction, so that everything it reads comes from one state of the
@@ -58,12 +58,12 @@ impl Readers {
         &self,
         work: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = Arc::clone(&self.0.turns).acquire_owned().await;
-        let turn = turn.map_err(StoreError::unavailable)?;
+        let permit = Arc::clone(&self.0.permits).acquire_owned().await;
+        let permit = permit.map_err(StoreError::unavailable)?;
         let pool = Arc::clone(&self.0);
         let work = move || {
             let answer = pool.with_connection(work);
-            drop(turn);
+            drop(permit);
             answer
         };
         let answer = tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)?;
@@ -72,8 +72,8 @@ impl Readers {
 
     /// Closes the connections after the reads under way. Later reads are refused.
     pub(crate) async fn close(&self, count: usize) {
-        let all = self.0.turns.acquire_many(u32::try_from(count).unwrap_or(u32::MAX)).await;
-        self.0.turns.close();
+        let all = self.0.permits.acquire_many(u32::try_from(count).unwrap_or(u32::MAX)).await;
+        self.0.permits.close();
         drop(all);
         self.0.idle().clear();
     }

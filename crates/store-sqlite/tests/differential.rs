@@ -3,7 +3,9 @@
 mod harness;
 
 use recado_testkit::differential::{Mix, commands_of_mix, differential};
-use recado_testkit::phone_forms::{every_form_is_one_contact, written_forms};
+use recado_testkit::phone_forms::{
+    every_form_is_one_contact, old_rows_are_their_person, written_forms,
+};
 
 /// Runs the same number of commands for each seed.
 async fn seeds(mix: Mix, seeds: std::ops::Range<u64>) {
@@ -42,6 +44,12 @@ async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_form_of_a_number_is_one_contact() {
     every_form_is_one_contact(&harness::fresh().await, &written_forms()).await;
+}
+
+/// D15, D16, R161.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_rows_are_their_person_by_the_rules_of_today() {
+    old_rows_are_their_person(&harness::fresh().await).await;
 }
 
 /// For longer runs: `cargo test -p recado-store-sqlite --test differential -- --ignored`.

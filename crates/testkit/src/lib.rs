@@ -27,8 +27,19 @@ pub mod descriptions;
 pub mod differential;
 pub mod files;
 pub mod gateways;
+/// The guides of the repository. Their code is compiled and run by its tests.
+#[cfg(all(doc, not(doctest)))]
+pub mod guide {
+    #[doc = include_str!("../guides/testing-your-rules.md")]
+    pub mod testing_your_rules {}
+    #[doc = include_str!("../guides/writing-a-provider.md")]
+    pub mod writing_a_provider {}
+    #[doc = include_str!("../guides/writing-a-store.md")]
+    pub mod writing_a_store {}
+}
 pub mod ids;
 pub mod kit;
+mod kit_messages;
 pub mod memory;
 #[cfg(feature = "proptest")]
 pub mod phone_forms;
@@ -40,7 +51,6 @@ pub mod provider;
 pub mod provider_conformance;
 pub mod spawner;
 pub mod store;
-mod talk;
 pub mod transport;
 
 pub use clock::TestClock;

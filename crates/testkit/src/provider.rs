@@ -59,7 +59,7 @@ struct Script {
     next: VecDeque<SendResult>,
     otherwise: Option<SendFailure>,
     accepted: u64,
-    told: u64,
+    reported: u64,
     sent: Vec<Sent>,
     answers: Vec<(MessageId, SendResult)>,
     gate: Option<watch::Receiver<bool>>,
@@ -88,7 +88,7 @@ impl Default for Script {
             next: VecDeque::new(),
             otherwise: None,
             accepted: 0,
-            told: 0,
+            reported: 0,
             sent: Vec::new(),
             answers: Vec::new(),
             gate: None,
@@ -179,10 +179,10 @@ impl ScriptedProvider {
     }
 
     /// An id that none of its events had before.
-    pub(crate) fn next_told_id(&self) -> String {
+    pub(crate) fn next_reported_id(&self) -> String {
         let mut script = self.script();
-        script.told += 1;
-        format!("told.{}", script.told)
+        script.reported += 1;
+        format!("reported.{}", script.reported)
     }
 
     /// Every requested send, in order.

@@ -112,7 +112,7 @@ fn blocks(page: &str) -> Vec<String> {
 
 #[test]
 fn the_guide_shows_what_runs_here_in_25_lines_each() {
-    let guide = include_str!("../../../docs/testing-your-rules.md");
+    let guide = include_str!("../guides/testing-your-rules.md");
     let tests: String =
         include_str!("properties.rs").lines().map(|line| format!("{}\n", line.trim())).collect();
     let properties = blocks(guide).into_iter().filter(|block| block.contains(" in "));

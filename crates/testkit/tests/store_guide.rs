@@ -163,7 +163,7 @@ fn references() -> String {
         .collect();
     write!(
         table,
-        "\nEvery row but those of {} refers to its company, too, which refuses to be deleted.\n",
+        "\nEvery row but those of {} refers to its company, too, which\nrefuses to be deleted.\n",
         free.join(", ")
     )
     .expect("a string grows");
@@ -192,7 +192,7 @@ static GUIDE: Mutex<()> = Mutex::new(());
 /// Compares the text between `<!-- name -->` and `<!-- end of name -->` with the table, or rewrites
 /// it.
 fn assert_table(name: &str, table: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/writing-a-store.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/guides/writing-a-store.md");
     let _one = GUIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let guide = std::fs::read_to_string(path).expect("the guide is there");
     let (begin, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- end of {name} -->"));

@@ -285,3 +285,11 @@ async fn what_a_gateway_never_answers_is_uncertain_once_the_deadline_has_passed(
     assert_eq!(site.leases().await, 0, "no other process has to wait for it");
     drop(gate);
 }
+
+#[test]
+fn the_application_has_40_lines_of_code_at_most() {
+    let source = include_str!("main.rs").lines().map(str::trim);
+    let code = source.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let count = code.count();
+    assert!(count <= 40, "{count} lines");
+}

@@ -1,4 +1,4 @@
-//! The example's gateway keeps every promise of a provider.
+//! The gateway of the house keeps every promise of a provider.
 
 use house_gateway::HouseGateway;
 use recado_testkit::ScriptedTransport;

@@ -1,5 +1,5 @@
-//! A store of one's own, begun from stubs. It keeps rows in the memory of one process and passes the
-//! topics `commits`, `unique_keys`, `preconditions` and `references` of the conformance suite
+//! A store of one's own, begun from stubs. It keeps rows in the memory of one process and passes
+//! the topics `commits`, `unique_keys`, `preconditions` and `references` of the conformance suite
 //! (tests/conformance.rs); whatever it has not got answers with its name.
 //!
 //! docs/writing-a-store.md goes on from here.
@@ -77,7 +77,10 @@ impl HouseStore {
 
 impl Tables {
     fn members(&self, company: CompanyId, list: ListId) -> u64 {
-        let is_member = |(row, _): &&(Row, Version)| matches!(row, Row::ListMember(member) if (member.company, member.list) == (company, list));
+        let is_member = |(row, _): &&(Row, Version)| match row {
+            Row::ListMember(member) => (member.company, member.list) == (company, list),
+            _ => false,
+        };
         self.rows.values().filter(is_member).count() as u64
     }
 

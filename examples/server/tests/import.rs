@@ -1,17 +1,33 @@
-//! Bulk import into a real SQLite file.
+//! Bulk import into a real SQLite file; with events, on Postgres too.
 
 mod common;
 
 use std::fmt::Write;
 use std::path::Path;
 
-use common::{Server, done, recado, send};
+use common::{CONFIG, Server, done, recado, send};
+use recado_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 
 fn company(folder: &Path) -> String {
     let made = done(folder, &["company", "create", "Padaria", "--json"]);
     let made: Value = serde_json::from_str(&made).expect("JSON");
     made["id"].as_str().expect("an id").to_owned()
+}
+
+/// Runs a test in a folder whose commands use a SQLite file, then in one whose commands use an
+/// empty Postgres database.
+fn on_both_stores(test: impl Fn(&Path)) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    test(folder.path());
+    let database = TestPostgres::shared().fresh_database();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = format!("database = \"{}\"\n", database.url());
+    std::fs::write(folder.path().join(CONFIG), config).expect("written");
+    test(folder.path());
+    let files = std::fs::read_dir(folder.path()).expect("readable").flatten();
+    let names: Vec<_> = files.map(|file| file.file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".db")), "{names:?}");
 }
 
 fn import(folder: &Path, company: &str, arguments: &[&str]) -> Value {
@@ -246,9 +262,11 @@ fn told(folder: &Path, company: &str) -> Vec<String> {
 
 // D65
 #[test]
-fn an_import_tells_of_nothing_unless_it_is_asked_to_and_a_repeat_tells_nothing_twice() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let folder = folder.path();
+fn an_import_reports_nothing_unless_it_is_asked_to_and_a_repeat_reports_nothing_twice() {
+    on_both_stores(imports_report_once);
+}
+
+fn imports_report_once(folder: &Path) {
     let company = company(folder);
     let connection = connection(folder, &company);
     let people = |names: &[&str]| {

@@ -63,6 +63,27 @@ mod tests {
         }
     }
 
+    /// The pages that documentation of crates shows, where relative links lead nowhere.
+    #[test]
+    fn pages_in_crates_are_links_to_those_of_the_repository_and_have_whole_links() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for guide in [
+            "recado/guides/embedding.md",
+            "testkit/guides/testing-your-rules.md",
+            "testkit/guides/writing-a-provider.md",
+            "testkit/guides/writing-a-store.md",
+        ] {
+            let path = root.join("crates").join(guide);
+            let page = path.canonicalize().expect("a link that leads somewhere");
+            assert!(page.parent().is_some_and(|folder| folder.ends_with("docs")), "{guide}");
+            let text = fs::read_to_string(path).expect("a page");
+            for link in text.split("](").skip(1) {
+                let is_whole = link.starts_with("https://") || link.starts_with('#');
+                assert!(is_whole, "{guide}: {}", link.split(')').next().unwrap_or(link));
+            }
+        }
+    }
+
     #[test]
     fn no_rust_of_a_page_is_left_uncompiled() {
         for (path, page) in pages() {

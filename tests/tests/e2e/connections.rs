@@ -151,7 +151,7 @@ async fn a_connection_event_says_whether_it_is_connected(world: World) {
 // In the detail form of a contact.
 
 #[both_stores]
-async fn a_contact_that_never_talked_has_no_connections(world: World) {
+async fn a_contact_that_never_wrote_has_no_connections(world: World) {
     world.qr().await;
     let id = world.create_id(json!({"phone": mobile(1)})).await;
     assert_eq!(world.detail(&id).await["connections"], json!([]));
@@ -159,7 +159,7 @@ async fn a_contact_that_never_talked_has_no_connections(world: World) {
 
 /// D61.
 #[both_stores]
-async fn a_contact_shows_each_connection_it_has_talked_on(world: World) {
+async fn a_contact_shows_each_connection_it_has_written_on(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
     world.qr().await;
     let channel_id = eight_digits(&mobile(1));

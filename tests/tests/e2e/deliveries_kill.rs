@@ -144,9 +144,7 @@ fn reported(requests: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[both_stores]
-async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_else(
-    kind: StoreKind,
-) {
+async fn killed_at_any_moment_a_process_reports_what_happened_and_nothing_else(kind: StoreKind) {
     let database = Database::migrated(kind);
     let receiver = Receiver::start().await;
     let mut process = serve(&database).await;

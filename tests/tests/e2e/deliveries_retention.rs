@@ -226,9 +226,94 @@ async fn what_was_pending_at_the_deletion_is_delivered_and_shown_to_nobody(hooks
     hooks.redeliver(&first.delivery()).await.expect_error(409, "BODY_ERASED");
 }
 
+/// How often each delivery was tried, sorted.
+fn attempts(deliveries: &[Value]) -> Vec<u64> {
+    let attempts = deliveries.iter().map(|one| one["attempts"].as_u64().expect("a number"));
+    let mut attempts: Vec<u64> = attempts.collect();
+    attempts.sort_unstable();
+    attempts
+}
+
+// D26, D74
+#[both_stores]
+async fn what_waits_for_an_inactive_webhook_is_given_up_when_its_contact_is_deleted(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    let hook = hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    let tried = hooks.create_id(json!({"phone": phone(1), "name": "Fulano"})).await;
+    hooks.drain().await;
+    let fresh = hooks.create_id(json!({"phone": phone(2), "name": "Sicrano"})).await;
+    let stays = create(&hooks, 3).await;
+    hooks.change_hook(&hook, json!({"is_active": false})).await;
+    for contact in [&tried, &fresh] {
+        remove(&hooks, contact).await;
+    }
+    // No job has run.
+    let given_up = hooks.deliveries("status=failed").await;
+    assert_eq!(attempts(&given_up), [0, 1]);
+    hooks.change_hook(&hook, json!({"is_active": true})).await;
+    hooks.pass(Duration::from_secs(7_200)).await;
+    let sent = hooks.receiver.to("/a");
+    let contacts: Vec<String> = sent.iter().map(|one| text(&one.data()["id"])).collect();
+    assert_eq!(contacts, [tried, stays], "the first before it was deleted");
+    for _ in 0..2 {
+        says_nothing_of(&hooks, &key, &["Fulano", "Sicrano"]).await;
+        for delivery in &given_up {
+            let shown = hooks.delivery(&text(&delivery["id"])).await;
+            assert_eq!((&shown["status"], &shown["body"]), (&json!("failed"), &Value::Null));
+            assert_eq!(shown["next_attempt_at"], Value::Null);
+        }
+        hooks.server.run_due_jobs().await;
+    }
+}
+
+// D26, D74
+#[both_stores]
+async fn a_redelivery_ends_when_its_contact_is_deleted(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    let contact = hooks.create_id(json!({"phone": phone(1), "name": "Fulano"})).await;
+    hooks.drain().await;
+    let id = hooks.receiver.only("/a").delivery();
+    hooks.receiver.answers("/a", Reply::status(500));
+    hooks.redeliver(&id).await.expect(200);
+    hooks.drain().await;
+    assert_eq!(hooks.receiver.count("/a"), 2);
+    remove(&hooks, &contact).await;
+    assert_eq!(hooks.only_delivery().await["status"], "failed");
+    hooks.redeliver(&id).await.expect_error(409, "BODY_ERASED");
+    hooks.server.run_due_jobs().await;
+    hooks.pass(Duration::from_secs(7_200)).await;
+    assert_eq!(hooks.receiver.count("/a"), 2, "its receiver had it before");
+    let shown = hooks.delivery(&id).await;
+    assert_eq!((&shown["attempts"], &shown["body"]), (&json!(2), &Value::Null));
+}
+
 // D74
 #[both_stores]
-async fn what_was_told_of_a_contact_that_became_another_one_goes_on_being_told(hooks: Hooks) {
+async fn an_attempt_at_a_redelivery_during_the_deletion_is_the_last_and_is_recorded(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    let contact = hooks.create_id(json!({"phone": phone(1), "name": "Fulano"})).await;
+    hooks.drain().await;
+    let id = hooks.receiver.only("/a").delivery();
+    hooks.redeliver(&id).await.expect(200);
+    hooks.receiver.answers("/a", Reply::Held(500));
+    let draining = hooks.draining();
+    hooks.receiver.reaches("/a", 2).await;
+    remove(&hooks, &contact).await;
+    hooks.receiver.release();
+    draining.await.expect("it ends");
+    hooks.pass(Duration::from_secs(7_200)).await;
+    assert_eq!(hooks.receiver.count("/a"), 2);
+    let shown = hooks.delivery(&id).await;
+    assert_eq!((&shown["status"], &shown["attempts"]), (&json!("failed"), &json!(2)));
+    assert_eq!(shown["attempt_log"][1]["status_code"], 500);
+}
+
+// D74
+#[both_stores]
+async fn what_was_reported_of_a_contact_that_became_another_one_goes_on_being_reported(
+    hooks: Hooks,
+) {
     let key = hooks.journal_key().await;
     hooks.hook("/a", &["contact.created"]).await;
     let (goes, stays) = (create(&hooks, 1).await, create(&hooks, 2).await);

@@ -186,7 +186,7 @@ async fn an_address_that_became_forbidden_is_not_called(kind: StoreKind) {
 }
 
 #[both_stores]
-async fn the_log_of_an_attempt_tells_when_how_long_and_what_came_back(hooks: Hooks) {
+async fn the_log_of_an_attempt_reports_when_how_long_and_what_came_back(hooks: Hooks) {
     let id = pending(&hooks).await;
     hooks.receiver.then("/a", Reply::body(502, "não agora"));
     hooks.drain().await;

@@ -156,6 +156,10 @@ async fn a_surplus_variable_is_not_sent_and_refused_with_a_tag(world: Intake) {
     let phone = mobile(1).replace('+', "");
     let query = format!("phone={phone}&v1=x&v2={}", percent("{nome completo}"));
     assert_refused("query", &world.dispatch_query(&token, &query).await, INVALID);
+    for name in ["v0", "v01", "v1000"] {
+        let query = format!("phone={phone}&v1=x&{name}={}", percent("{{nome}}"));
+        assert_refused(name, &world.dispatch_query(&token, &query).await, INVALID);
+    }
     assert!(world.list_ids("").await.is_empty());
     let body = json!({"phone_number": mobile(1), "variables": {"1": "x", "2": "y", "n": "z"}});
     assert_eq!(sent(&world, &world.dispatch(&token, &body).await).await.1, "<x>");

@@ -50,7 +50,7 @@ async fn a_delivery_is_a_post_of_json_with_the_headers_that_name_it(hooks: Hooks
 }
 
 #[both_stores]
-async fn message_received_tells_the_message_its_contact_and_its_connection(hooks: Hooks) {
+async fn message_received_reports_the_message_its_contact_and_its_connection(hooks: Hooks) {
     hooks.hook("/a", &["message.received"]).await;
     let qr = hooks.qr().await;
     let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Zé"})).await;
@@ -78,7 +78,7 @@ async fn message_received_tells_the_message_its_contact_and_its_connection(hooks
 }
 
 #[both_stores]
-async fn message_received_tells_what_media_came(hooks: Hooks) {
+async fn message_received_reports_what_media_came(hooks: Hooks) {
     hooks.hook("/a", &["message.received"]).await;
     let qr = hooks.qr().await;
     let url = hooks.receiver.url("/media");
@@ -123,7 +123,7 @@ async fn message_received_shows_the_contact_after_the_message(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn message_sent_tells_the_message_as_the_channel_took_it(hooks: Hooks) {
+async fn message_sent_reports_the_message_as_the_channel_took_it(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     let cloud = hooks.silent("official_cloud").await;
     let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
@@ -150,7 +150,7 @@ async fn message_sent_tells_the_message_as_the_channel_took_it(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn message_sent_tells_who_wrote(hooks: Hooks) {
+async fn message_sent_reports_who_wrote(hooks: Hooks) {
     hooks.hook("/a", &["message.sent"]).await;
     let qr = hooks.silent("qr").await;
     let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
@@ -189,7 +189,7 @@ async fn message_sent_tells_who_wrote(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn message_status_updated_tells_the_change(hooks: Hooks) {
+async fn message_status_updated_reports_the_change(hooks: Hooks) {
     let cloud = hooks.silent("official_cloud").await;
     let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
     hooks.hook("/a", &["message.status_updated"]).await;
@@ -224,7 +224,7 @@ async fn message_status_updated_tells_the_change(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_message_that_fails_later_tells_why(hooks: Hooks) {
+async fn a_message_that_fails_later_reports_why(hooks: Hooks) {
     let cloud = hooks.silent("official_cloud").await;
     hooks.hook("/a", &["message.status_updated"]).await;
     let sent = hooks.sent(&mobile(1), "oi").await;
@@ -243,7 +243,7 @@ async fn a_message_that_fails_later_tells_why(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_send_that_fails_tells_a_failed_status_and_no_message_sent(hooks: Hooks) {
+async fn a_send_that_fails_reports_a_failed_status_and_no_message_sent(hooks: Hooks) {
     hooks.silent("qr").await;
     hooks.hook("/a", &["message.sent", "message.status_updated"]).await;
     hooks.send_text(&recado_tests::steered(1), "oi").await.expect_error(502, "PROVIDER_ERROR");
@@ -257,7 +257,7 @@ async fn a_send_that_fails_tells_a_failed_status_and_no_message_sent(hooks: Hook
 }
 
 #[both_stores]
-async fn contact_created_tells_the_contact_as_its_creation_answered(hooks: Hooks) {
+async fn contact_created_reports_the_contact_as_its_creation_answered(hooks: Hooks) {
     hooks.hook("/a", &["contact.created"]).await;
     let answered = hooks
         .create(json!({
@@ -270,7 +270,7 @@ async fn contact_created_tells_the_contact_as_its_creation_answered(hooks: Hooks
 }
 
 #[both_stores]
-async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
+async fn every_way_to_a_new_contact_reports_contact_created_once(hooks: Hooks) {
     hooks.hook("/a", &["contact.created"]).await;
     let qr = hooks.silent("qr").await;
     let created = hooks.create(json!({"phone": phone(1)})).await;

@@ -155,6 +155,39 @@ async fn a_block_is_reported_once_and_a_new_block_again(hooks: Hooks) {
     assert_eq!(reported[2]["opted_out_at"], hooks.time());
 }
 
+/// D43.
+#[both_stores]
+async fn a_repeated_request_takes_the_external_ai_again_and_moves_nothing_else(hooks: Hooks) {
+    subscribed(&hooks).await;
+    let cloud = hooks.cloud().await;
+    let contact = hooks.contact_by_message(&cloud, &mobile(1)).await;
+    says(&hooks, &cloud, 1, json!({})).await;
+    let since = hooks.full(&contact).await["opted_out_at"].clone();
+    let button = json!({
+        "kind": "message", "provider_message_id": wamid(), "timestamp": hooks.time(),
+        "from": digits(&mobile(1)), "type": "interactive",
+        "button": {"title": "Bloquear mensagens"},
+    });
+    let preference = json!({
+        "kind": "preference", "from": digits(&mobile(1)), "preference": "stop",
+        "timestamp": hooks.time(),
+    });
+    let message = with(hooks.inbound(&digits(&mobile(1)), "Parar!"), json!({}));
+    for again in [message, button, preference] {
+        hooks.advance(Duration::from_secs(60));
+        hooks.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
+        hooks.gateway_one(&cloud, again.clone()).await;
+        let full = hooks.full(&contact).await;
+        assert_eq!(
+            (&full["external_ai_enabled"], &full["opted_out_at"]),
+            (&json!(false), &since),
+            "{again}"
+        );
+    }
+    hooks.drain().await;
+    assert_eq!(reported(&hooks).len(), 1);
+}
+
 #[both_stores]
 async fn where_no_phone_is_stored_the_identifier_is_reported(hooks: Hooks) {
     subscribed(&hooks).await;

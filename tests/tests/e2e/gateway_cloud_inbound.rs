@@ -90,13 +90,17 @@ async fn a_file_is_fetched_with_the_token_and_served_by_a_link_of_ours(world: Cl
 }
 
 #[both_stores]
-async fn a_file_that_is_gone_leaves_the_message(world: Clouded) {
+async fn a_file_that_the_api_does_not_find_is_given_up_after_a_week_and_leaves_the_message(
+    world: Clouded,
+) {
     let content = json!({"type": "audio", "audio": {"mime_type": "audio/ogg", "id": "none"}});
     let message = world.writes(&digits(&mobile(1)), content).await;
-    for _ in 0..6 {
-        world.advance(Duration::from_secs(3600));
+    for _ in 0..=7 * 4 {
+        assert_ne!(world.message(&text(&message["id"])).await["media_url"], Value::Null);
         world.server.run_due_jobs().await;
+        world.advance(Duration::from_secs(6 * 3_600));
     }
+    world.server.run_due_jobs().await;
     assert_eq!(world.message(&text(&message["id"])).await["media_url"], Value::Null);
     world.well_behaved();
 }
@@ -153,6 +157,27 @@ async fn somebody_whose_phone_is_not_reported_is_known_and_answered_by_the_scope
     assert_eq!(sent.text.as_deref(), Some("Olá, Maria!"));
     world.reported(&sent, "delivered").await;
     assert_eq!(world.message_with(&sent.id).await["status"], "delivered");
+    world.well_behaved();
+}
+
+/// D71.
+#[both_stores]
+async fn a_text_and_a_template_to_a_contact_go_to_its_scoped_id(world: Clouded) {
+    let contact = writes_as(&world, json!({"from_user_id": SCOPED}), &wamid()).await;
+    world.template("ola", "UTILITY", "Olá {{1}}").await;
+    let call = json!({"contact_id": contact, "message": "Olá, Maria!"});
+    assert_eq!(world.post_send(call).await.expect(200)["contact_id"], contact.as_str());
+    let call = json!({"contact_id": contact, "template": "ola", "variables": {"1": "Maria"}});
+    let data = world.post("/api/v1/send/template", call).await.expect(200);
+    assert_eq!(data["contact_id"], contact.as_str());
+    let accepted = world.fake.accepted();
+    assert_eq!(accepted.len(), 2);
+    for sent in &accepted {
+        assert_eq!(sent.body["recipient"], SCOPED);
+        assert!(sent.body.get("to").is_none(), "{}", sent.body);
+    }
+    assert_eq!(accepted[1].body["template"]["name"], "ola");
+    assert_eq!(world.list_ids("").await, [contact]);
     world.well_behaved();
 }
 

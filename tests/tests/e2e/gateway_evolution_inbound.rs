@@ -282,7 +282,7 @@ async fn a_request_to_stop_by_words_or_button_opts_out(world: Evolution) {
 }
 
 #[both_stores]
-async fn history_tells_no_messages_but_new_contacts_and_opt_outs(world: Evolution) {
+async fn history_reports_no_messages_but_new_contacts_and_opt_outs(world: Evolution) {
     let first = world.fake.incoming(&digits(&mobile(1)), "faz tempo");
     let second = world.fake.incoming(&digits(&mobile(2)), "parar");
     let own = world.fake.typed(&digits(&mobile(1)), "verdade");

@@ -168,7 +168,7 @@ async fn a_wrong_key_is_no_connection(waha: Waha) {
 }
 
 #[both_stores]
-async fn the_session_tells_its_state_by_webhook(waha: Waha) {
+async fn the_session_reports_its_state_by_webhook(waha: Waha) {
     for (word, status) in [
         ("FAILED", "disconnected"),
         ("SCAN_QR_CODE", "disconnected"),

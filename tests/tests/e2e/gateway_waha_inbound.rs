@@ -277,7 +277,7 @@ async fn a_file_that_the_gateway_had_not_loaded_is_asked_for_by_its_message(waha
 }
 
 #[both_stores]
-async fn a_file_elsewhere_is_fetched_like_a_strangers_without_the_key(waha: Waha) {
+async fn a_file_elsewhere_is_fetched_without_the_key(waha: Waha) {
     let response = recado_core::transport::OutboundResponse::new(200, b"s3".to_vec());
     waha.server.transport.otherwise(Ok(response));
     let stored = waha.brings(&photo(&waha, "https://bucket.example/x.jpg?sig=1")).await;

@@ -76,15 +76,18 @@ async fn the_number_is_learnt_before_the_first_text_and_kept(waha: Waha) {
 
 /// D15.
 #[both_stores]
-async fn a_mexican_number_is_learnt_before_the_first_text(waha: Waha) {
-    let (plan, channel) = ("+525512341234", "5215512341234");
-    waha.fake.set_number("525512341234", Some(channel)).set_number(channel, Some(channel));
-    let contact = text(&waha.sent(plan, "hola").await["contact_id"]);
-    assert_eq!(waha.fake.accepted()[0].chat, format!("{channel}@c.us"));
-    let heard = waha.hears(&format!("{channel}@c.us"), "parar").await;
-    assert_eq!(heard["contact_id"], contact.as_str());
-    waha.send_text(plan, "hola").await.expect_error(403, "CONTACT_OPTED_OUT");
-    assert_eq!(waha.list_ids("limit=100").await, [contact]);
+async fn a_mexican_and_an_argentine_number_are_learnt_before_the_first_text(waha: Waha) {
+    for (plan, channel) in [("+525512341234", "5215512341234"), ("+541123451234", "5491123451234")]
+    {
+        waha.fake.set_number(&digits(plan), Some(channel)).set_number(channel, Some(channel));
+        let contact = text(&waha.sent(plan, "hola").await["contact_id"]);
+        let sent = waha.fake.accepted();
+        assert_eq!(sent.last().map(|sent| sent.chat.clone()), Some(format!("{channel}@c.us")));
+        let heard = waha.hears(&format!("{channel}@c.us"), "parar").await;
+        assert_eq!(heard["contact_id"], contact.as_str());
+        waha.send_text(plan, "hola").await.expect_error(403, "CONTACT_OPTED_OUT");
+    }
+    assert_eq!(waha.list_ids("limit=100").await.len(), 2);
     waha.well_behaved();
 }
 

@@ -43,7 +43,7 @@ async fn a_community_becomes_no_contact(world: World) {
 }
 
 #[both_stores]
-async fn is_group_tells_groups_from_people(world: World) {
+async fn is_group_separates_groups_from_people(world: World) {
     let qr = world.qr().await;
     put(&world, &qr, json!([group("1")])).await;
     let person = world.create_id(json!({"phone": mobile(1)})).await;

@@ -358,7 +358,7 @@ async fn message_received_shows_the_state_after_the_change_that_it_made(world: W
 // History.
 
 #[both_stores]
-async fn history_of_somebody_new_makes_a_contact_and_tells_of_nothing_else(world: World) {
+async fn history_of_somebody_new_makes_a_contact_and_reports_nothing_else(world: World) {
     let qr = world.qr().await;
     let event = with(world.inbound(&digits(&mobile(1)), "velha"), json!({"history": true}));
     let id = world.stored(&qr, event.clone()).await;

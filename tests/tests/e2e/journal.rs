@@ -111,7 +111,7 @@ async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
 }
 
 #[both_stores]
-async fn the_journal_tells_every_event_oldest_first_as_deliveries_do(hooks: Hooks) {
+async fn the_journal_reports_every_event_oldest_first_as_deliveries_do(hooks: Hooks) {
     let key = hooks.journal_key().await;
     hooks.hook("/a", &["*"]).await;
     life(&hooks).await;
@@ -153,7 +153,7 @@ async fn the_journal_tells_every_event_oldest_first_as_deliveries_do(hooks: Hook
 }
 
 #[both_stores]
-async fn the_journal_tells_without_any_webhook_too(world: World) {
+async fn the_journal_reports_without_any_webhook_too(world: World) {
     let key = world.key_with(&["events:read"]).await;
     assert_eq!(part(&journal(world.addr, &key, "").await).0, Vec::<Value>::new());
     life(&world).await;
@@ -232,7 +232,7 @@ async fn the_journal_needs_its_scope_a_key_and_the_plan(world: World) {
 }
 
 #[both_stores]
-async fn the_journal_tells_of_its_own_company_only_and_of_no_tests(hooks: Hooks) {
+async fn the_journal_reports_its_own_company_only_and_of_no_tests(hooks: Hooks) {
     let key = hooks.journal_key().await;
     let them = hooks.tenant("Them").await;
     let hook = hooks.hook("/a", &["*"]).await;

@@ -61,7 +61,7 @@ async fn the_status_of_a_conversation_filters_the_list(world: World) {
 }
 
 #[both_stores]
-async fn the_detail_of_a_contact_that_talked_goes_back_unchanged_in_a_patch(world: World) {
+async fn the_detail_of_a_contact_that_wrote_goes_back_unchanged_in_a_patch(world: World) {
     let qr = world.qr().await;
     let id = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&id).await;

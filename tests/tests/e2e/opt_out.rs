@@ -77,7 +77,7 @@ async fn every_stop_word_blocks_in_any_dress(world: World) {
 }
 
 #[both_stores]
-async fn the_event_tells_who_where_when_and_how(world: World) {
+async fn the_event_reports_who_where_when_and_how(world: World) {
     for (kind, source) in [("official_cloud", "official_cloud_inbound"), ("qr", "qr_inbound")] {
         let n = if kind == "qr" { 1 } else { 2 };
         let connection = world.connection(kind, json!({})).await;

@@ -89,21 +89,39 @@ async fn it_is_null_outside_of_groups(world: World) {
     }
 }
 
+/// D72, D74.
 #[both_stores]
-async fn a_phone_and_a_name_that_the_own_contact_has_are_known(world: World) {
+async fn listings_add_what_the_own_contact_has_as_long_as_it_is_there(world: World) {
     let qr = world.qr().await;
     let event = with(
         world.inbound(LID, "oi"),
         json!({"aliases": [digits(&mobile(1))], "push_name": "Rita"}),
     );
-    world.stored(&qr, event).await;
-    let message = in_group(&world, &qr, json!({"participant": LID})).await;
-    let expected = writer(LID, Some(mobile(1)), Some("Rita"));
-    assert_eq!(written_by(&world, &message).await, expected);
-    let renamed = json!({"participant": LID, "push_name": "Rita Souza"});
-    let renamed = in_group(&world, &qr, renamed).await;
-    assert_eq!(written_by(&world, &renamed).await["name"], "Rita Souza");
-    assert_eq!(written_by(&world, &message).await, expected, "as it was known then");
+    let own = world.stored(&qr, event).await;
+    let own = text(&world.message(&own).await["contact_id"]);
+    let reported = in_group(&world, &qr, json!({"participant": LID})).await;
+    let named = json!({"participant": LID, "push_name": "Rita Souza"});
+    let named = in_group(&world, &qr, named).await;
+    for (message, name) in [(&reported, "Rita"), (&named, "Rita Souza")] {
+        let listed = world.message(message).await;
+        let expected = writer(LID, Some(mobile(1)), Some(name));
+        assert_eq!(listed["participant"], expected);
+        let group = world.messages_of(&text(&listed["contact_id"])).await;
+        assert!(group.iter().any(|one| one["participant"] == expected));
+        let path = format!("C/messages/{message}");
+        let one = world.operator("GET", &path, Value::Null).await;
+        assert_eq!(one.data()["participant"], expected);
+    }
+    let events = world.events_of("message.received").await;
+    let told = |message: &str| {
+        let event = events.iter().find(|data| data["message_id"] == message);
+        event.expect("told")["participant"].clone()
+    };
+    assert_eq!(told(&reported), writer(LID, None, None), "as the gateway reported it");
+    assert_eq!(told(&named), writer(LID, None, Some("Rita Souza")));
+    world.delete(&format!("/api/v1/contacts/{own}")).await.expect(200);
+    assert_eq!(written_by(&world, &reported).await, writer(LID, None, None));
+    assert_eq!(written_by(&world, &named).await, writer(LID, None, Some("Rita Souza")));
 }
 
 #[both_stores]
@@ -173,7 +191,7 @@ async fn what_a_group_said_goes_with_it(world: World) {
 // Gateways.
 
 #[both_stores]
-async fn every_engine_of_waha_tells_who_wrote(kind: StoreKind) {
+async fn every_engine_of_waha_reports_who_wrote(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
         let of_phone = waha.fake.receive_in_group(CLUB, &chat(&mobile(1)), "Rita", "oi");
@@ -189,7 +207,7 @@ async fn every_engine_of_waha_tells_who_wrote(kind: StoreKind) {
 }
 
 #[both_stores]
-async fn evolution_tells_who_wrote(world: Evolution) {
+async fn evolution_reports_who_wrote(world: Evolution) {
     let record = world.fake.incoming_in_group(CLUB, &digits(&mobile(1)), "oi");
     let message = text(&world.brings(&record).await["id"]);
     let shown = written_by(&world, &message).await;
@@ -202,7 +220,7 @@ async fn evolution_tells_who_wrote(world: Evolution) {
 }
 
 #[both_stores]
-async fn the_official_api_tells_who_wrote_where_it_has_groups(world: Clouded) {
+async fn the_official_api_reports_who_wrote_where_it_has_groups(world: Clouded) {
     let id = wamid();
     let said = json!({"type": "text", "text": {"body": "oi"}, "group_id": "Y2FwaV9ncm91cA"});
     let change = world.fake.message(&digits(&mobile(1)), &id, &said, world.now());

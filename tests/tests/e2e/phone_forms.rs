@@ -1,8 +1,10 @@
 //! Numbers that the channel writes otherwise than the numbering plan, in Mexico and Argentina as in
 //! Brazil, and people who have two contacts: 4.3, 4.4, 4.8, 4.9; D14, D15, D17, D23, D24, D62.
 
+use std::time::Duration;
+
 use recado_tests::{
-    Campaigning, Intake, World, both_stores, digits, eight_digits, mobile, text, with,
+    Campaigning, Intake, World, both_stores, digits, eight_digits, mobile, text, unknown_id, with,
 };
 use serde_json::{Value, json};
 
@@ -190,8 +192,14 @@ async fn the_current_identifier_is_accepted_reformatted_where_the_channel_writes
     let mut people = vec![(short, brazilian.to_vec())];
     for Number { plan, channel, others } in NUMBERS {
         let forms = [&[plan, channel], others].concat();
-        people.push((channel.to_owned(), forms.into_iter().map(str::to_owned).collect()));
+        let bare = forms.iter().map(|form| form.trim_start_matches('+').to_owned());
+        let all = forms.iter().map(|form| (*form).to_owned()).chain(bare);
+        // The prefix 15 of Argentine mobiles is part of no number of the channel.
+        let all = all.filter(|form| form.starts_with('+') || !form.contains(" 15 "));
+        people.push((channel.to_owned(), all.collect()));
     }
+    let lisbon = ["+351912345678", "351912345678", "351 912 345 678", "351-912.345.678"];
+    people.push(("351912345678".to_owned(), lisbon.map(str::to_owned).to_vec()));
     for (from, forms) in people {
         let contact = contact_of(&world, &world.receive(&qr, &from, "oi").await).await;
         let before = world.detail(&contact).await;
@@ -201,7 +209,15 @@ async fn the_current_identifier_is_accepted_reformatted_where_the_channel_writes
                 world.patch_contact(&contact, body).await.expect(200);
             }
         }
-        for other in ["+5511999990000", "5511999990000", "+5215512341235", "+541123451235", "x"] {
+        for other in [
+            "+5511999990000",
+            "5511999990000",
+            "+5215512341235",
+            "52 1 55 1234 1235",
+            "351 912 345 679",
+            "+541123451235",
+            "x",
+        ] {
             for field in ["identifier", "phone"] {
                 let answer = world.patch_contact(&contact, json!({field: other})).await;
                 assert_eq!(answer.expect_invalid(), [field], "{other}");
@@ -215,7 +231,108 @@ async fn the_current_identifier_is_accepted_reformatted_where_the_channel_writes
     }
 }
 
+// 4.8: whom a send means.
+
+/// D16.
+#[both_stores]
+async fn the_phone_that_a_contact_shows_can_be_written_to(world: World) {
+    world.qr().await;
+    for identifier in ["5215512341234", "351912345678", "5491123451234", "12025550123"] {
+        world.send_text(identifier, "oi").await.expect_error(400, "INVALID_PHONE");
+        let contact = world.import(json!({"identifier": identifier})).await;
+        let shown = text(&world.detail(&contact).await["phone"]);
+        assert_eq!(shown, identifier);
+        assert_eq!(world.sent(&shown, "olá").await["contact_id"], contact.as_str());
+        let both = json!({"to": shown, "contact_id": contact, "message": "olá"});
+        world.post_send(both).await.expect(200);
+        let here = world.detail(&contact).await["connections"][0]["identifier"].clone();
+        assert_eq!(here, identifier, "what it is called on the channel");
+    }
+    // Neither digits of nobody nor those of another company's contact are a phone.
+    let them = world.tenant("Rival").await;
+    let theirs = json!({"identifier": "351912345679"});
+    world.operator_for(&them, "POST", "C/contacts", theirs).await.expect(201);
+    let unknown = json!({"to": "351912345679", "message": "oi", "connection_id": unknown_id()});
+    world.post_send(unknown).await.expect_error(400, "INVALID_PHONE");
+    assert_eq!(world.list_ids("limit=100").await.len(), 4);
+}
+
+/// R39.
+#[both_stores]
+async fn an_identifier_of_another_system_is_not_taken_for_the_number(world: World) {
+    world.qr().await;
+    let contact = world.import(json!({"phone": mobile(1), "identifier": "10023"})).await;
+    assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], contact.as_str());
+    let detail = world.detail(&contact).await;
+    assert_eq!(detail["identifier"], "10023");
+    assert_eq!(detail["connections"][0]["identifier"], digits(&mobile(1)).as_str());
+}
+
+/// D15.
+#[both_stores]
+async fn two_who_bring_a_number_in_two_forms_at_once_make_one_contact(world: World) {
+    let qr = world.qr().await;
+    for n in 0..12 {
+        let forms = [("+5255123412", "52155123412"), ("+5411234512", "54911234512")];
+        for (plan, channel) in
+            forms.map(|(plan, it)| (format!("{plan}{n:02}"), format!("{it}{n:02}")))
+        {
+            let event = world.inbound(&channel, "oi");
+            let (made, heard) = tokio::join!(
+                world.post_contact(json!({"phone": plan})),
+                world.gateway_one(&qr, event)
+            );
+            assert_eq!(heard["result"], "stored", "{heard}");
+            let contact = match made.status {
+                201 => text(&made.json()["data"]["contact"]["id"]),
+                _ => {
+                    made.expect_error(409, "CONTACT_EXISTS");
+                    text(&made.json()["contact_id"])
+                }
+            };
+            assert_eq!(contact_of(&world, &text(&heard["message_id"])).await, contact, "{plan}");
+        }
+    }
+    assert_eq!(world.list_ids("limit=100").await.len(), 24);
+    assert!(duplicates(&world).await.is_empty());
+}
+
 // Doubles.
+
+/// D44, R161.
+#[both_stores]
+async fn who_accepts_messages_again_is_written_to_whichever_contact_had_the_block(world: World) {
+    let cloud = world.cloud().await;
+    let (one, other) = two(&world, MEXICAN.plan).await;
+    let stop = json!({"source": "backfill", "opted_out_at": world.time()});
+    world.act(&other, "opt-out", stop).await.expect(200);
+    let to_one = json!({"contact_id": one, "message": "oi"});
+    let details = world.post_send(to_one.clone()).await.expect_error(403, "CONTACT_OPTED_OUT");
+    assert_eq!(details["contact_id"], other.as_str(), "who holds the block");
+    assert_eq!(world.full(&one).await["opted_out_at"], Value::Null);
+    world.advance(Duration::from_secs(1));
+    let resume = json!({
+        "kind": "preference", "from": MEXICAN.channel, "preference": "resume",
+        "timestamp": world.time(),
+    });
+    assert_eq!(world.gateway_one(&cloud, resume).await["result"], "stored");
+    assert_eq!(world.full(&other).await["opted_out_at"], Value::Null);
+    assert_eq!(world.post_send(to_one).await.expect(200)["contact_id"], one.as_str());
+}
+
+/// R161.
+#[both_stores]
+async fn of_many_contacts_of_a_number_some_are_named_and_all_are_counted(world: World) {
+    world.qr().await;
+    for n in 0..25 {
+        world.import(json!({"phone": mobile(1), "identifier": format!("crm-{n}")})).await;
+    }
+    let details = world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
+    assert_eq!(details["contact_ids"].as_array().map(Vec::len), Some(20));
+    let groups = duplicates(&world).await;
+    assert_eq!((groups.len(), &groups[0]["contacts_count"]), (1, &json!(25)));
+    assert_eq!(groups[0]["contacts"].as_array().map(Vec::len), Some(20));
+}
 
 /// R161.
 #[both_stores]

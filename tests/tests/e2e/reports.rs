@@ -29,7 +29,7 @@ async fn reports_move_a_message_from_sent_to_delivered_to_read(world: World) {
 }
 
 #[both_stores]
-async fn a_report_of_failure_tells_why_in_both_languages(world: World) {
+async fn a_reported_failure_says_why_in_both_languages(world: World) {
     let (connection, id, wamid) = sent(&world).await;
     let error = json!({"code": 131_047, "title": "Re-engagement message", "details": "24 hours"});
     world.gateway_one(&connection, failed(&world, &wamid, error)).await;

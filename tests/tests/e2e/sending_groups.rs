@@ -90,7 +90,7 @@ async fn a_group_of_another_company_is_404(world: World) {
 }
 
 #[both_stores]
-async fn of_several_in_which_the_group_never_talked_one_must_be_chosen(world: World) {
+async fn of_several_in_which_the_group_never_wrote_one_must_be_chosen(world: World) {
     let (first, second) = (world.qr().await, world.qr().await);
     for connection in [&first, &second] {
         put(&world, connection, json!([group("1")])).await;

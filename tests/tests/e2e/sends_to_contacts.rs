@@ -1,5 +1,5 @@
-//! Sends that name a contact in place of a phone, and people who have none: 4.8; D16, D33, D34, D40,
-//! D62, D71.
+//! Sends that name a contact in place of a phone, and people who have none: 4.8; D16, D33, D34,
+//! D40, D62, D71.
 
 use recado_tests::{
     Campaigning, World, both_stores, digits, mobile, steered, text, unknown_id, with,

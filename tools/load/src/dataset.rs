@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use recado_core::Timestamp;
 use recado_core::store::{ChangeSet, Store};
 
-pub(crate) use manifest::{Manifest, Talk};
+pub(crate) use manifest::{Manifest, Messaging};
 pub(crate) use messages::{APP_SECRET, PHONE_NUMBER_ID, outbound_id};
 
 use crate::stores::{self, AnyError};
@@ -74,7 +74,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
         maker.contact(index, order.contacts, changes)
     })
     .await?;
-    let talk = match order.messages {
+    let messaging = match order.messages {
         0 => None,
         count => {
             let (connections, changes) =
@@ -82,7 +82,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
             store.commit(changes).await?;
             let partners = maker.into_partners();
             if partners.is_empty() {
-                return Err("so few contacts have nobody to talk to".into());
+                return Err("so few contacts have nobody to write to".into());
             }
             let messages::Connections { silent, reporting, official } = connections;
             let official_messages = (count / OFFICIAL_SHARE).max(2);
@@ -93,7 +93,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
                 write(&*store, what, count, |index, changes| maker.message(index, count, changes))
                     .await?;
             }
-            Some(Talk { messages: count, silent, reporting, official, official_messages })
+            Some(Messaging { messages: count, silent, reporting, official, official_messages })
         }
     };
     store.upkeep(now()).await?;
@@ -105,7 +105,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
         company,
         key: made.secret,
         contacts: order.contacts,
-        talk,
+        messaging,
     };
     if let Some(path) = &order.manifest {
         manifest.write(path)?;

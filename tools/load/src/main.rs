@@ -43,7 +43,7 @@ enum Command {
     /// Compares the server with the database driver alone, and prints a table.
     Baseline(baseline::Order),
     /// Measures sends, gateway events and listings of messages, and prints a table.
-    Talk(baseline::TalkOrder),
+    Messaging(baseline::MessagingOrder),
     /// Measures outbound webhooks, and prints a table.
     Deliveries(deliveries::Order),
     /// Receives webhooks and records their times until standard input ends; `deliveries` starts
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
                 Command::Dataset(order) => dataset::make(&order).await,
                 Command::Run(order) => run_scenario(&order).await,
                 Command::Baseline(order) => baseline::measure(&order).await,
-                Command::Talk(order) => baseline::measure_talk(&order).await,
+                Command::Messaging(order) => baseline::measure_messaging(&order).await,
                 Command::Deliveries(order) => deliveries::measure(&order).await,
                 Command::Receiver(order) => receiver::serve(&order).await,
             }
@@ -115,7 +115,7 @@ async fn run_scenario(order: &RunOrder) -> Result<(), AnyError> {
     let mut known = run::explore(&target, &key).await?;
     if order.scenario.topic().is_some() {
         let data = manifest.as_ref().ok_or("this scenario needs --manifest")?;
-        known.talk = Some(run::explore_talk(&target, data).await?);
+        known.messaging = Some(run::explore_messaging(&target, data).await?);
     }
     let bearer = match order.scenario.is_operator() {
         true => order.operator_token.clone().ok_or("this scenario needs --operator-token")?,

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_tells_quantiles_and_errors() {
+    fn a_report_shows_quantiles_and_errors() {
         let mut tally = Tally::new();
         for millis in 1..=100 {
             tally.answered(200, Duration::from_millis(millis), 10);

@@ -8,7 +8,7 @@ use tokio::time::sleep_until;
 use crate::client::{Call, Client};
 use crate::dataset::Manifest;
 use crate::report::{Report, Tally};
-use crate::scenario::{Calls, Known, KnownTalk, Person};
+use crate::scenario::{Calls, Known, KnownMessaging, Person};
 use crate::target::Target;
 
 /// The most connections.
@@ -98,7 +98,7 @@ async fn drive(
                 broken_in_a_row = 0;
                 calls.answered(answer.body);
                 if measured {
-                    if calls.tells_of_events() {
+                    if calls.causes_events() {
                         tally.results(answer.body);
                     }
                     tally.answered(answer.status, started.elapsed(), answer.body.len());
@@ -135,7 +135,7 @@ pub(crate) async fn explore(target: &Target, key: &str) -> Result<Known, String>
         let stage = contact["pipeline_stage_id"].as_str();
         stage.or_else(|| contact["pipeline_stage"]["id"].as_str()).map(str::to_owned)
     });
-    Ok(Known { contacts, stage, talk: None })
+    Ok(Known { contacts, stage, messaging: None })
 }
 
 /// Reads contacts with conversations from the server.
@@ -143,8 +143,12 @@ pub(crate) async fn explore(target: &Target, key: &str) -> Result<Known, String>
 /// # Errors
 ///
 /// When it does not answer as expected, or there are no such contacts.
-pub(crate) async fn explore_talk(target: &Target, data: &Manifest) -> Result<KnownTalk, String> {
-    let talk = data.talk.ok_or("the dataset has no messages: make one with --messages")?;
+pub(crate) async fn explore_messaging(
+    target: &Target,
+    data: &Manifest,
+) -> Result<KnownMessaging, String> {
+    let messaging =
+        data.messaging.ok_or("the dataset has no messages: make one with --messages")?;
     let mut client = Client::new(target, &data.key);
     let mut people = Vec::new();
     for page in 1..=PEOPLE_PAGES {
@@ -169,7 +173,7 @@ pub(crate) async fn explore_talk(target: &Target, data: &Manifest) -> Result<Kno
     }
     people.retain(Person::is_ordinary);
     if people.is_empty() {
-        return Err("the company knows nobody to talk to".to_owned());
+        return Err("the company has nobody to write to".to_owned());
     }
-    Ok(KnownTalk { company: data.company.to_string(), talk, people })
+    Ok(KnownMessaging { company: data.company.to_string(), messaging, people })
 }

@@ -1,12 +1,12 @@
 //! The calls that the connections of a run make.
 
-mod talk;
+mod messaging;
 
 use clap::ValueEnum;
 use serde_json::json;
 
-use talk::{BATCH, TalkCalls};
-pub(crate) use talk::{KnownTalk, Person, Topic};
+use messaging::{BATCH, MessagingCalls};
+pub(crate) use messaging::{KnownMessaging, Person, Topic};
 
 use crate::client::Call;
 use crate::people;
@@ -50,7 +50,8 @@ pub(crate) enum Scenario {
     Events,
     /// The same, a hundred in a call.
     EventsBatch,
-    /// Webhook calls of the official API, one event in a call: ten status reports for every message.
+    /// Webhook calls of the official API, one event in a call: ten status reports for every
+    /// message.
     Webhooks,
     /// One of the first pages of all messages.
     Messages,
@@ -95,7 +96,7 @@ pub(crate) struct Known {
     /// A stage that contacts are in.
     pub(crate) stage: Option<String>,
     /// The conversations, if there are any.
-    pub(crate) talk: Option<KnownTalk>,
+    pub(crate) messaging: Option<KnownMessaging>,
 }
 
 /// A combination of exact filters, with a name for the output.
@@ -156,7 +157,7 @@ pub(crate) enum Calls {
     /// An export from part to part; `None` starts a new one.
     Walk { cursor: Option<String> },
     /// Calls about messages.
-    Talk(Box<TalkCalls>),
+    Messaging(Box<MessagingCalls>),
 }
 
 /// The kind of text that is searched for.
@@ -205,10 +206,10 @@ impl Calls {
             | Scenario::EventsBatch
             | Scenario::Webhooks
             | Scenario::Messages
-            | Scenario::ContactMessages => match (scenario.topic(), &known.talk) {
-                (Some(topic), Some(talk)) => {
+            | Scenario::ContactMessages => match (scenario.topic(), &known.messaging) {
+                (Some(topic), Some(messaging)) => {
                     let of = (connection, connections);
-                    Self::Talk(Box::new(TalkCalls::new(talk, topic, of, seed)))
+                    Self::Messaging(Box::new(MessagingCalls::new(messaging, topic, of, seed)))
                 }
                 // Without messages there is only an empty listing to ask for.
                 _ => Self::Same(Call::Get("/api/v1/messages".to_owned())),
@@ -257,7 +258,7 @@ impl Calls {
                 Call::Get(format!("/api/v1/contacts?search={wanted}"))
             }
             Self::Walk { cursor } => Call::Get(export_path(cursor.as_deref(), EXPORT_LIMIT)),
-            Self::Talk(calls) => calls.next(),
+            Self::Messaging(calls) => calls.next(),
         }
     }
 
@@ -269,8 +270,8 @@ impl Calls {
     }
 
     /// Whether the answers have the results of events.
-    pub(crate) fn tells_of_events(&self) -> bool {
-        matches!(self, Self::Talk(calls) if calls.tells_of_events())
+    pub(crate) fn causes_events(&self) -> bool {
+        matches!(self, Self::Messaging(calls) if calls.causes_events())
     }
 }
 

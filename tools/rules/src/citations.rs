@@ -1,8 +1,9 @@
 //! Finds citations of rules in the text of a comment.
 //!
-//! Decisions are cited by their numbers, anywhere in a sentence: `D12`, `R7`, `D41–D44a`. A section is a citation
-//! where it stands at the beginning of a comment, after `(` or `: `, after the word "section", or in a list with
-//! other citations: `(4.3, 8, D20)`. A rule in a numbered list of a section is cited as `4.3.1`.
+//! Decisions are cited by their numbers, anywhere in a sentence: `D12`, `R7`, `D41–D44a`. A section
+//! is a citation where it stands at the beginning of a comment, after `(` or `: `, after the word
+//! "section", or in a list with other citations: `(4.3, 8, D20)`. A rule in a numbered list of a
+//! section is cited as `4.3.1`.
 
 use std::ops::Range;
 

@@ -10,13 +10,13 @@ use std::{
 use crate::{exemptions, rules::Rules, source};
 
 /// Items by their file. An empty name means the whole file.
-type Places = BTreeMap<String, BTreeSet<String>>;
+type Citations = BTreeMap<String, BTreeSet<String>>;
 
-/// The places where a rule is cited.
+/// The citations where a rule is cited.
 #[derive(Default)]
 struct Cited {
-    code: Places,
-    tests: Places,
+    code: Citations,
+    tests: Citations,
 }
 
 /// The citations of all rules in the workspace.
@@ -82,12 +82,12 @@ impl Index {
             };
             for rule in rules {
                 let cited = self.cited.entry(rule.name.clone()).or_default();
-                let places = match role {
+                let citations = match role {
                     Role::Support => continue,
                     Role::Code if !found.in_test => &mut cited.code,
                     Role::Code | Role::Test => &mut cited.tests,
                 };
-                places.entry(path.to_owned()).or_default().insert(found.item.clone());
+                citations.entry(path.to_owned()).or_default().insert(found.item.clone());
             }
         }
     }
@@ -105,7 +105,7 @@ impl Index {
     pub(crate) fn uncited(&self) -> Vec<String> {
         let mut uncited = Vec::new();
         for rule in self.rules.all() {
-            let [code, tests] = self.places(&rule.name);
+            let [code, tests] = self.citations(&rule.name);
             if self.rules.is_divided(&rule.name) || rule.is_listed() {
                 continue;
             }
@@ -129,22 +129,22 @@ impl Index {
         uncited
     }
 
-    /// The places that cite a rule: code, then tests. For a section without subsections, citations
-    /// of the rules in its list count, too.
-    fn places(&self, name: &str) -> [Places; 2] {
+    /// The citations that cite a rule: code, then tests. For a section without subsections,
+    /// citations of the rules in its list count, too.
+    fn citations(&self, name: &str) -> [Citations; 2] {
         let below = format!("{name}.");
         let is_divided = self.rules.is_divided(name);
-        let mut places = [Places::new(), Places::new()];
+        let mut citations = [Citations::new(), Citations::new()];
         for (rule, cited) in &self.cited {
             if rule == name || !is_divided && rule.starts_with(&below) {
-                for (all, some) in places.iter_mut().zip([&cited.code, &cited.tests]) {
+                for (all, some) in citations.iter_mut().zip([&cited.code, &cited.tests]) {
                     for (path, items) in some {
                         all.entry(path.clone()).or_default().extend(items.iter().cloned());
                     }
                 }
             }
         }
-        places
+        citations
     }
 
     /// The page `docs/rules.md`.
@@ -158,7 +158,7 @@ impl Index {
             }
             let address = anchor(&rule.heading);
             let title = rule.title.replace('|', "\\|");
-            let [mut code, tests] = self.places(&rule.name).map(|places| cell(&places));
+            let [mut code, tests] = self.citations(&rule.name).map(|citations| cell(&citations));
             if rule.is_listed() && code.is_empty() && tests.is_empty() {
                 continue;
             }
@@ -183,8 +183,8 @@ tests prove it. This page is made of the comments that cite the rules: change th
 ";
 
 /// Items by file, with one line for each file.
-fn cell(places: &Places) -> String {
-    let lines: Vec<String> = places
+fn cell(citations: &Citations) -> String {
+    let lines: Vec<String> = citations
         .iter()
         .map(|(path, items)| {
             let shown = path.trim_start_matches("crates/").replace("/src/", "/");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_citation_of_no_rule_and_a_rule_without_test_are_told() {
+    fn a_citation_of_no_rule_and_a_rule_without_test_are_reported() {
         let index = index(&[("crates/core/src/a.rs", "fn a() {}\n/// D1 and D9.\nfn rule() {}")]);
         assert_eq!(index.faults(), ["crates/core/src/a.rs:2: no rule is named D9"]);
         let uncited = index.uncited();

@@ -5,8 +5,8 @@
 //! cargo run -p recado-rules                 prints the index
 //! cargo run -p recado-rules -- --write      writes it to docs/rules.md
 //! cargo run -p recado-rules -- --uncited    prints the rules that no function or no test cites
-//! cargo run -p recado-rules -- --check      fails for a rule without code or test, for a citation of no rule, and if
-//!                                           docs/rules.md is out of date
+//! cargo run -p recado-rules -- --check      fails for a rule without code or test, for a citation
+//!                                           of no rule, and if docs/rules.md is out of date
 //! ```
 
 mod citations;

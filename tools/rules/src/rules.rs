@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_what_lies_between_and_an_unknown_name_is_told() {
+    fn a_range_holds_what_lies_between_and_an_unknown_name_is_reported() {
         let range = |first: &str, last: &str| Citation::Range(first.to_owned(), last.to_owned());
         assert_eq!(names(&range("D12", "D31")), ["D12", "D31"]);
         assert_eq!(names(&range("D12", "D31a")), ["D12", "D31", "D31a"]);

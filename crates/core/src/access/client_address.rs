@@ -118,6 +118,11 @@ mod tests {
     }
 
     #[test]
+    fn a_network_is_printed_by_its_address() {
+        assert_eq!(ClientNet::of(ip("203.0.113.7")).to_string(), "203.0.113.7");
+    }
+
+    #[test]
     fn ports_and_brackets_are_stripped() {
         for (entry, address) in [
             ("198.51.100.1:4711", "198.51.100.1"),

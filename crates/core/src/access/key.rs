@@ -202,6 +202,7 @@ impl From<&ApiKey> for ApiKeyView {
 
 /// A key that was just made, with the secret that is shown this once.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct NewKey {
     /// The key.
     pub key: ApiKey,

@@ -61,8 +61,8 @@ impl Access<'_> {
         self.app.limiter().check(&checks, self.app.now()).await
     }
 
-    /// The program itself as a caller for a company, so that its own code can call use cases without
-    /// a key: see [`Caller::trusted`].
+    /// The program itself as a caller for a company, so that its own code can call use cases
+    /// without a key: see [`Caller::trusted`].
     ///
     /// # Errors
     ///
@@ -149,7 +149,8 @@ impl Access<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the body, or [`crate::ManageError::NotFound`] when there is no such company.
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`] when there is no such
+    /// company.
     pub async fn create_key(
         &self,
         company: CompanyId,

@@ -180,8 +180,8 @@ pub trait Limiter: Send + Sync {
     -> Result<RateDecision, StoreError>;
 }
 
-/// The allowances that a call of `caller` uses: all calls, and exports in addition (D12). The program
-/// itself has none to use.
+/// The allowances that a call of `caller` uses: all calls, and exports in addition (D12). The
+/// program itself has none to use.
 pub fn rate_checks(caller: &Caller, export: bool) -> Vec<RateCheck> {
     let Some(key) = caller.key() else { return Vec::new() };
     let mut checks = vec![RateCheck {
@@ -246,6 +246,9 @@ impl Limiter for MemoryLimiter {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use futures_util::FutureExt;
     use proptest::prelude::*;
 
     use super::*;
@@ -314,5 +317,42 @@ mod tests {
             let allowed = i64::from(rate) + now * 1000 / gcra.interval_micros() + 1;
             prop_assert!(passed <= allowed, "{passed} passed, {allowed} allowed");
         }
+    }
+
+    impl MemoryLimiter {
+        /// Charges one call of each of these clients; every allowance lapses after a second.
+        fn charge(&self, clients: std::ops::Range<usize>, now: Timestamp) {
+            for n in clients {
+                let address = Ipv4Addr::from_bits(u32::try_from(n).expect("few"));
+                let key = RateKey::InboundClient(ClientNet::of(IpAddr::V4(address)));
+                let check = RateCheck { key, allowance: Gcra::per_minute(60) };
+                let decision = self.check(&[check], now).now_or_never().expect("it does not wait");
+                assert_eq!(decision.expect("memory"), RateDecision::Allowed);
+            }
+        }
+
+        fn kept(&self) -> usize {
+            self.state.lock().expect("nobody panicked").tats.len()
+        }
+    }
+
+    #[test]
+    fn lapsed_allowances_are_dropped_when_there_are_many() {
+        let limiter = MemoryLimiter::new();
+        limiter.charge(0..SWEEP_AT, at(0));
+        assert_eq!(limiter.kept(), SWEEP_AT);
+        limiter.charge(SWEEP_AT..SWEEP_AT + 1, at(1_000));
+        assert_eq!(limiter.kept(), 1);
+    }
+
+    #[test]
+    fn after_a_search_for_lapsed_allowances_the_next_waits_until_there_are_twice_as_many() {
+        let limiter = MemoryLimiter::new();
+        // The last of these calls searches and finds none.
+        limiter.charge(0..SWEEP_AT + 1, at(0));
+        limiter.charge(SWEEP_AT + 1..2 * SWEEP_AT, at(1_000));
+        assert_eq!(limiter.kept(), 2 * SWEEP_AT);
+        limiter.charge(2 * SWEEP_AT..2 * SWEEP_AT + 1, at(1_000));
+        assert_eq!(limiter.kept(), SWEEP_AT);
     }
 }

@@ -32,6 +32,7 @@ impl RecipientFilter {
 /// A recipient as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct RecipientView {
     /// The contact; null once it was deleted.
     pub contact_id: Option<ContactId>,
@@ -72,6 +73,7 @@ impl RecipientView {
 /// A page of recipients, in the flat form of 4.11: `total`, `page` and `limit` beside `data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct RecipientListing {
     /// The recipients of this page, in the order of sending.
     pub data: Vec<RecipientView>,

@@ -50,8 +50,8 @@ pub trait CampaignReads: Send + Sync {
         messages: &[MessageId],
     ) -> Result<Vec<Stored<Recipient>>, StoreError>;
 
-    /// One page of the recipients of a campaign, by number, of one status where one is asked for; each
-    /// with the debit that it names.
+    /// One page of the recipients of a campaign, by number, of one status where one is asked for;
+    /// each with the debit that it names.
     async fn recipient_page(
         &self,
         company: CompanyId,

@@ -343,7 +343,7 @@ async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
     let workers = app.store().all::<Worker>(()).await?;
     let alive: Vec<WorkerId> = workers
         .iter()
-        .filter(|worker| worker.dispatches && worker.is_alive(now))
+        .filter(|worker| worker.runs_deliveries && worker.is_alive(now))
         .map(|worker| worker.id)
         .collect();
     Ok(running

@@ -164,7 +164,7 @@ impl Campaigns<'_> {
             }
             Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
             // It may be another contact of the same person that asked to stop (D15).
-            Err(Error::Rejected(SendError::OptedOut)) => {
+            Err(Error::Rejected(SendError::OptedOut { .. })) => {
                 self.pass_over(campaign, number, Some(ContactFault::OptedOut)).await?;
                 Ok(SlotOutcome::Taken)
             }

@@ -14,6 +14,7 @@ use crate::prosas::{Brl, LedgerTotals, Prosas};
 /// How many recipients there are, and how many of them have which status now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct CampaignCounts {
     /// All, those with status `waiting` or `sending` included.
     pub total: u64,
@@ -45,6 +46,7 @@ impl From<RecipientCounts> for CampaignCounts {
 /// A campaign as the public API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct CampaignView {
     /// Its id.
     pub id: CampaignId,

@@ -317,7 +317,7 @@ mod tests {
             assert_eq!(answered(&asked, &asked, status, NOW).status, status);
         }
         let since = connection(on, settings("a"));
-        assert_eq!(answered(&asked, &since, off, NOW), since, "a newer word stands");
+        assert_eq!(answered(&asked, &since, off, NOW), since, "a newer report stands");
         let other = connection(off, settings("b"));
         assert_eq!(answered(&asked, &other, on, NOW), other, "others were asked");
     }

@@ -14,6 +14,7 @@ use crate::ids::{CompanyId, ConnectionId};
 /// A kind of event that the adapter does not recognize.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct UnknownKindView {
     /// What the gateway calls it.
     pub kind: String,

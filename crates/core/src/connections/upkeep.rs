@@ -95,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_many_connections_missed_is_made_up_for_evenly_between_two_looks(
+        fn what_many_connections_missed_is_made_up_for_evenly_between_two_checks(
             made_at in any::<u64>(),
             low in prop::collection::vec(any::<u64>(), 200),
         ) {

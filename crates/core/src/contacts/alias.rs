@@ -67,6 +67,17 @@ impl ChannelKey {
     }
 }
 
+/// Whether a name is a business-scoped id of the official API: a country, perhaps `ENT`, and an
+/// opaque part of letters and digits, as `BR.13491208655302741918` (D62, R138).
+pub fn is_scoped_id(name: &str) -> bool {
+    let Some((country, rest)) = name.split_once('.') else { return false };
+    let rest = rest.strip_prefix("ENT.").unwrap_or(rest);
+    country.len() == 2
+        && country.bytes().all(|byte| byte.is_ascii_uppercase())
+        && (1..=128).contains(&rest.len())
+        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 impl fmt::Debug for ChannelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         masked(f, "ChannelKey", "***", &self.0)
@@ -139,6 +150,13 @@ mod tests {
     use super::*;
     use crate::contacts::Identifier;
     use crate::{Timestamp, strategies};
+
+    #[test]
+    fn a_key_is_printed_without_the_number_it_stands_for() {
+        let key = ChannelKey::parse("5511987654321").expect("a key");
+        let printed = format!("{key:?}");
+        assert!(printed.starts_with("ChannelKey") && !printed.contains("98765"), "{printed}");
+    }
 
     fn at_first(identifier: &str, phone: Option<&str>) -> Option<String> {
         let phone = phone.map(|phone| Phone::parse(phone, &Region::br()).expect("a phone"));
@@ -215,6 +233,24 @@ mod tests {
         for written in ["123456@lid", "BR.13491208655302741918", "120363041@g.us", "12:3@lid"] {
             assert_eq!(key(written), written);
             assert_eq!(ChannelKey::parse(written).and_then(|key| key.phone()), None);
+        }
+    }
+
+    /// D62.
+    #[test]
+    fn scoped_ids_are_told_from_phones_lids_and_names_of_other_systems() {
+        for (name, is_one) in [
+            ("BR.13491208655302741918", true),
+            ("BR.ENT.13491208655302741918", true),
+            ("5534991234567", false),
+            ("123@lid", false),
+            ("br.1", false),
+            ("BR.", false),
+            ("BR.ENT.", false),
+            ("BR.a b", false),
+            ("SP.loja-1", false),
+        ] {
+            assert_eq!(is_scoped_id(name), is_one, "{name}");
         }
     }
 

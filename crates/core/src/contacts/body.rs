@@ -103,14 +103,14 @@ pub(super) fn region(input: &Input<'_>) -> Region {
 /// A value of a custom field that is given by slug, as the list form shows it; `None` for any other
 /// entry (2.1, D23).
 pub(super) fn read_listed(key: &str, value: &Value) -> Option<String> {
-    if CustomFieldId::parse(key).is_some() || !is_slug(key) {
+    if !is_slug(key) {
         return None;
     }
     text::clean(value.as_str()?, text::CUSTOM_VALUE).ok()
 }
 
-/// Values of custom fields by definition; each invalid one is named (4.3). A PATCH, in which null is
-/// invalid, may also have values by slug, which are read separately.
+/// Values of custom fields by definition; each invalid one is named (4.3). A PATCH, in which null
+/// is invalid, may also have values by slug, which are read separately.
 pub(crate) struct CustomValues<const NULLABLE: bool>;
 
 impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
@@ -215,8 +215,8 @@ body! {
         postal_code: Given<PostalCode> = Clearable<PostalCode>,
         /// Links the organization with this registration number, which is made if it is missing.
         cnpj: Option<Cnpj> = Optional<Cnpj>,
-        /// Anything that normalizes to a phone number; without `+` a national number of the company's
-        /// region.
+        /// Anything that normalizes to a phone number; without `+` a national number of the
+        /// company's region.
         phone: Option<Phone> = NewPhone,
         /// Values of at most 500 characters by the id of an active field.
         custom_fields: BTreeMap<CustomFieldId, String> = CustomValues<true>,
@@ -233,7 +233,8 @@ impl NewContact {
 }
 
 body! {
-    /// What changes of a contact. Any form may be sent back whole: its read-only fields are ignored.
+    /// What changes of a contact. Any form may be sent back whole: its read-only fields are
+    /// ignored.
     pub struct ContactPatch as "UpdateContact" partial {
         /// `null` or the empty string clears a native field.
         name: Given<String> = Clearable<Name>,
@@ -254,8 +255,8 @@ body! {
         phone: Option<String> = SamePhone,
         /// Only the identifier the contact has.
         identifier: Option<String> = SameIdentifier,
-        /// Merged value by value; an empty one removes the value. By slug, as the list form has them,
-        /// only the values that are stored.
+        /// Merged value by value; an empty one removes the value. By slug, as the list form has
+        /// them, only the values that are stored.
         custom_fields: BTreeMap<CustomFieldId, String> = CustomValues<false>,
         /// Lists to add the contact to; it stays in the others.
         lists as "list_ids": Vec<ListId> = ListIds<false>,

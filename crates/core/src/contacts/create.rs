@@ -67,6 +67,7 @@ impl Rejection for CreateContactError {
 
 /// A contact that was created.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Created {
     /// The contact.
     pub contact: Contact,

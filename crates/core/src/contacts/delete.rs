@@ -16,13 +16,16 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
-use crate::store::{Change, ChangeSet, Decided, RecordsExt, Stored};
+use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long the lease of a purge lasts before the purge counts as interrupted by a crash.
 const LEASE: Duration = Duration::from_secs(120);
-/// The lease is renewed when less than this is left of it, so that no file operation can outlast it.
+/// The lease is renewed when less than this is left of it, so that no file operation can outlast
+/// it.
 const MARGIN: Duration = Duration::from_secs(60);
+/// The most commits in which the caller waits for deliveries that are cancelled.
+const WITHDRAWALS: u32 = 10;
 /// When undoing or erasing that failed is tried again.
 const RETRY: Duration = Duration::from_secs(5);
 
@@ -79,7 +82,10 @@ impl Contacts<'_> {
         company: CompanyId,
         id: ContactId,
     ) -> Result<(), Error<DeleteContactError>> {
-        let Some(mut purge) = self.begin(company, id).await? else { return Ok(()) };
+        let Some(mut purge) = self.begin(company, id).await? else {
+            self.withdraw_deliveries(company, id).await;
+            return Ok(());
+        };
         if let Err(failed) = remove_files(self.app, company, &mut purge).await {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(failed);
@@ -89,9 +95,17 @@ impl Contacts<'_> {
             return Err(Error::Busy);
         };
         // The contact is deleted for good. If the rest fails, the job does it.
+        self.withdraw_deliveries(company, id).await;
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
         Ok(())
+    }
+
+    /// Cancels the deliveries that are not handed out any more, before the deletion is answered
+    /// (D74). What fails or is left, the job that erases the events does.
+    async fn withdraw_deliveries(&self, company: CompanyId, contact: ContactId) {
+        let _: Result<(), StoreError> =
+            self.app.deliveries().withdraw(company, contact, WITHDRAWALS).await;
     }
 
     /// Deletes a contact without documents at once; else records the purge (R11).
@@ -347,5 +361,49 @@ pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
 impl From<NotFound> for DeleteContactError {
     fn from(_: NotFound) -> Self {
         Self::NotFound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::contacts::{Identifier, Platform};
+    use crate::store::{ChangeKind, Row, Version};
+
+    /// D26: the bytes of an upload that completed later would outlive the contact.
+    #[test]
+    fn a_purge_keeps_uploads_under_way_from_being_completed() {
+        let (company, now) = (CompanyId::new(Uuid::from_u128(1)), Timestamp::from_millis(0));
+        let identifier = Identifier::parse("lid-1").expect("an identifier");
+        let id = ContactId::new(Uuid::from_u128(2));
+        let contact = Contact::new(id, company, Platform::whatsapp(), identifier, None, now);
+        let document = |n: u128, state| Document {
+            id: DocumentId::new(Uuid::from_u128(n)),
+            company,
+            contact_id: id,
+            filename: "a.pdf".to_owned(),
+            size: 3,
+            state,
+            created_at: now,
+        };
+        let uploading = document(4, DocumentState::Uploading);
+        let documents = [document(3, DocumentState::Stored), uploading.clone()]
+            .map(|document| Stored::new(document, Version::FIRST));
+        let job = |n: u128, kind| Job::due_now(JobId::new(Uuid::from_u128(n)), company, kind, now);
+        let forget = job(5, JobKind::EraseEvents { contact: id });
+        let contact = Stored::new(contact, Version::FIRST);
+        let begun = begin_purge(&contact, &documents, JobId::new(Uuid::from_u128(6)), forget, now);
+        let written: Vec<&Document> = begun
+            .changes
+            .changes
+            .iter()
+            .filter_map(|change| match change.kind() {
+                ChangeKind::Update { row: Row::Document(document), .. } => Some(document),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(written, [&uploading]);
     }
 }

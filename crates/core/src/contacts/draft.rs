@@ -98,14 +98,16 @@ fn listed_values(fields: &Value) -> BTreeMap<String, String> {
 }
 
 /// Whether what was sent is the current name of a contact, written as it is, as a phone in whatever
-/// notation, or as a channel writes it (4.4.5, D15, D23).
+/// notation, or as a channel writes it, with punctuation or without (4.4.5, D15, D23).
 fn is_form_of(sent: &str, current: &str, region: &Region) -> bool {
+    let Some(key) = ChannelKey::parse(current) else { return sent.trim() == current };
     let phone = || Phone::parse(sent, region).ok().map(|phone| ChannelKey::of_phone(&phone));
-    let key = || ChannelKey::parse(current);
+    // Without `+`, only numbers of the region are phones; the channel's digits are those of any.
+    let digits = || ChannelKey::parse(&Phone::written_digits(sent)?);
     sent.trim() == current
-        || key().is_some_and(|key| {
-            phone().as_ref() == Some(&key) || ChannelKey::parse(sent).as_ref() == Some(&key)
-        })
+        || ChannelKey::parse(sent).as_ref() == Some(&key)
+        || phone().as_ref() == Some(&key)
+        || digits().as_ref() == Some(&key)
 }
 
 impl ContactDraft {

@@ -5,27 +5,31 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{ChannelKey, Contacts, Platform};
+use super::list::ExportQuery;
+use super::{ChannelKey, ContactFilter, Contacts, Platform};
 use crate::Timestamp;
 use crate::conversations::{ChannelContact, ChannelQuery};
+use crate::error::Error;
 use crate::ids::{CompanyId, ContactId};
-use crate::query::{InvalidParameter, Params};
-use crate::store::StoreError;
+use crate::query::InvalidParameter;
 
 /// How many contacts one call examines.
 const EXAMINED: u32 = 200;
 /// How many contacts of a group are shown at most.
 const SHOWN: usize = 20;
+/// How many contacts of a group are counted at most: an import may make any number of them.
+const COUNTED: u32 = 1_000;
 
 /// Contacts of one channel that have one number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct DuplicateGroup {
     /// The number that they share, as its numbering plan has it.
     pub phone: String,
     /// Their channel.
     pub source_platform: String,
-    /// How many they are.
+    /// How many they are; at most 1,000 are counted.
     pub contacts_count: usize,
     /// The oldest of them, at most 20.
     pub contacts: Vec<DuplicateContact>,
@@ -34,6 +38,7 @@ pub struct DuplicateGroup {
 /// One of several contacts of a person, in brief.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct DuplicateContact {
     /// Its id.
     pub id: ContactId,
@@ -61,16 +66,7 @@ pub struct DuplicatesPage {
     /// How many contacts were examined.
     pub examined: usize,
     /// Where to go on; `None` at the end.
-    pub next_cursor: Option<ContactId>,
-}
-
-/// Reads the place where to go on.
-///
-/// # Errors
-///
-/// When it is none.
-pub fn duplicates_cursor(params: &Params) -> Result<Option<ContactId>, InvalidParameter> {
-    params.read("cursor", "the next_cursor of the answer before", ContactId::parse)
+    pub next_cursor: Option<String>,
 }
 
 impl DuplicateContact {
@@ -89,9 +85,9 @@ impl DuplicateContact {
     }
 }
 
-/// The groups among `found` whose first contact by id is one of `examined`: so each group is told
-/// once, in whichever pieces the contacts of a company are examined. A contact that has two numbers
-/// may be in two groups (R161).
+/// The groups among `found` whose first contact by id is one of `examined`: so each group is
+/// reported once, in whichever pieces the contacts of a company are examined. A contact that has
+/// two numbers may be in two groups (R161).
 pub fn duplicate_groups(examined: &[ContactId], found: &[ChannelContact]) -> Vec<DuplicateGroup> {
     let mut holders: BTreeMap<(Platform, ChannelKey), Vec<&ChannelContact>> = BTreeMap::new();
     for contact in found {
@@ -110,7 +106,7 @@ pub fn duplicate_groups(examined: &[ContactId], found: &[ChannelContact]) -> Vec
         let group = DuplicateGroup {
             phone: format!("+{}", number.as_str()),
             source_platform: platform.as_str().to_owned(),
-            contacts_count: several.len(),
+            contacts_count: several.len().min(COUNTED as usize),
             contacts: several.into_iter().take(SHOWN).map(DuplicateContact::of).collect(),
         };
         groups.push((first, group));
@@ -121,34 +117,37 @@ pub fn duplicate_groups(examined: &[ContactId], found: &[ChannelContact]) -> Vec
 
 impl Contacts<'_> {
     /// Groups of contacts that are one person, for merging. Examines the next 200 contacts of the
-    /// company by id: a page may show no group though more contacts follow.
+    /// company in the order of creation: a page may show no group though more contacts follow.
     ///
     /// # Errors
     ///
-    /// When the store fails.
+    /// [`InvalidParameter`] naming `cursor` when it is not of an answer before.
     pub async fn duplicates(
         &self,
         company: CompanyId,
-        after: Option<ContactId>,
-    ) -> Result<DuplicatesPage, StoreError> {
+        cursor: Option<String>,
+    ) -> Result<DuplicatesPage, Error<InvalidParameter>> {
         let store = self.app.store();
-        let ids = store.contact_ids(company, after, EXAMINED).await?;
+        let filter = ContactFilter::default();
+        let query = ExportQuery { filter, cursor, limit: EXAMINED, clicks: false };
+        let (slice, next_cursor) = self.export_of(company, &query).await?;
+        let ids: Vec<ContactId> =
+            slice.records.iter().map(|record| record.contact.value().id).collect();
         let query = ChannelQuery { ids: ids.clone(), ..ChannelQuery::default() };
         if query.is_empty() {
             return Ok(DuplicatesPage::default());
         }
         let examined = store.channel_contacts(company, &query).await?;
         let numbers: Vec<ChannelKey> = examined.iter().flat_map(ChannelContact::numbers).collect();
-        let query = ChannelQuery::of_numbers(&numbers, &ChannelQuery::default());
+        let query = ChannelQuery::of_numbers(&numbers, &ChannelQuery::default(), COUNTED);
         let found = match query.is_empty() {
             true => Vec::new(),
             false => store.channel_contacts(company, &query).await?,
         };
-        let is_full = u32::try_from(ids.len()).is_ok_and(|read| read >= EXAMINED);
         Ok(DuplicatesPage {
             groups: duplicate_groups(&ids, &found),
             examined: ids.len(),
-            next_cursor: ids.last().copied().filter(|_| is_full),
+            next_cursor,
         })
     }
 }
@@ -179,7 +178,7 @@ mod tests {
         ChannelContact { contact, aliases: Vec::new(), conversations: Vec::new() }
     }
 
-    fn told(examined: &[u128], found: &[ChannelContact]) -> Vec<(String, Vec<ContactId>)> {
+    fn found_groups(examined: &[u128], found: &[ChannelContact]) -> Vec<(String, Vec<ContactId>)> {
         let examined: Vec<ContactId> = examined.iter().copied().map(id).collect();
         let groups = duplicate_groups(&examined, found).into_iter();
         groups
@@ -205,11 +204,11 @@ mod tests {
         let all: Vec<u128> = (1..=8).collect();
         let mexican = ("+525512345678".to_owned(), [1, 2, 3, 5].map(id).to_vec());
         let argentine = ("+5491123456789".to_owned(), [4, 6].map(id).to_vec());
-        assert_eq!(told(&all, &found), [mexican.clone(), argentine.clone()]);
-        // In whichever pieces they are examined, each is told with its first.
-        assert_eq!(told(&[1], &found), [mexican]);
-        assert_eq!(told(&[2, 3], &found), []);
-        assert_eq!(told(&[4, 5, 6], &found), [argentine]);
+        assert_eq!(found_groups(&all, &found), [mexican.clone(), argentine.clone()]);
+        // In whichever pieces they are examined, each is reported with its first.
+        assert_eq!(found_groups(&[1], &found), [mexican]);
+        assert_eq!(found_groups(&[2, 3], &found), []);
+        assert_eq!(found_groups(&[4, 5, 6], &found), [argentine]);
     }
 
     /// D17.
@@ -224,7 +223,7 @@ mod tests {
         of_many.is_group = true;
         group.contact = Stored::new(of_many, Version::FIRST);
         let found = [contact(1, "5215512345678", None), elsewhere, group];
-        assert_eq!(told(&[1, 2, 3], &found), []);
+        assert_eq!(found_groups(&[1, 2, 3], &found), []);
     }
 
     #[test]
@@ -234,5 +233,8 @@ mod tests {
         let groups = duplicate_groups(&[id(1)], &found);
         assert_eq!((groups.len(), groups[0].contacts_count), (1, 30));
         assert_eq!(groups[0].contacts.len(), SHOWN);
+        let found: Vec<ChannelContact> =
+            (1..=1_001).map(|n| contact(n, &format!("lid-{n}"), Some("+525512345678"))).collect();
+        assert_eq!(duplicate_groups(&[id(1)], &found)[0].contacts_count, 1_000);
     }
 }

@@ -64,3 +64,30 @@ impl fmt::Debug for Identifier {
         masked(f, "Identifier", "***", &self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2.1.
+    #[test]
+    fn an_identifier_has_1_to_200_characters_and_no_control_characters() {
+        for (text, is_one) in [
+            ("5511987654321", true),
+            ("é".repeat(200).as_str(), true),
+            ("é".repeat(201).as_str(), false),
+            ("", false),
+            ("  ", false),
+            ("a\u{1}b", false),
+        ] {
+            assert_eq!(Identifier::parse(text).is_some(), is_one, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_platform_is_printed_by_its_name_and_an_identifier_is_not() {
+        assert_eq!(format!("{:?}", Platform::whatsapp()), Platform::whatsapp().as_str());
+        let identifier = Identifier::parse("5511987654321").expect("an identifier");
+        assert!(!format!("{identifier:?}").contains("98765"));
+    }
+}

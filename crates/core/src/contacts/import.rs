@@ -73,8 +73,8 @@ pub struct ImportDraft {
     problems: Problems,
 }
 
-/// The chat of an imported contact: of a group its code, which is its identifier if that is one, and
-/// of a person none (2.1). What is wrong is recorded.
+/// The chat of an imported contact: of a group its code, which is its identifier if that is one,
+/// and of a person none (2.1). What is wrong is recorded.
 fn group_chat(input: &mut Input<'_>, body: &ImportedContact, suffix: &str) -> Option<String> {
     const FIELD: &str = "external_chat_id";
     let is_group = match input.raw("is_group") {
@@ -263,7 +263,7 @@ impl Contacts<'_> {
     }
 
     /// The same with the event `contact.created`, for receivers that shall learn of the contact
-    /// (D65). A contact that was there before is refused, so a repeat tells nothing twice.
+    /// (D65). A contact that was there before is refused, so a repeat fires no second event.
     ///
     /// # Errors
     ///
@@ -280,11 +280,11 @@ impl Contacts<'_> {
         &self,
         company: &Company,
         body: impl IntoBody<ImportedContact>,
-        tells: bool,
+        fires_event: bool,
     ) -> Result<(ContactId, Vec<Warning>), Error<ImportContactError>> {
         let now = self.app.now();
         let id = ContactId::new(self.app.uuid(now));
-        let event = tells.then(|| EventId::new(self.app.uuid(now)));
+        let event = fires_event.then(|| EventId::new(self.app.uuid(now)));
         let (region, suffix) = (&company.default_region, &self.app.settings().group_suffix);
         let draft = ImportDraft::parse(body, id, company.id, region, suffix, now);
         self.app.run(&ImportContact { company: company.id, draft, event }).await
@@ -308,6 +308,19 @@ mod tests {
         let draft = ImportDraft::parse(body, id, company, &Region::br(), "g.us", now);
         assert_eq!(draft.contact.id, id);
         assert_eq!(draft.problems.fields().collect::<Vec<_>>(), ["key"]);
+    }
+
+    #[test]
+    fn a_contact_may_have_been_created_until_now_and_not_later() {
+        let (id, company) = (ContactId::new(uuid::Uuid::nil()), CompanyId::new(uuid::Uuid::nil()));
+        let now = Timestamp::from_millis(5);
+        for (millis, wrong) in [(4, vec![]), (5, vec![]), (6, vec!["created_at"])] {
+            let created_at = Timestamp::from_millis(millis);
+            let body = json!({"phone": "+5511987654321", "created_at": created_at});
+            let body = body.as_object().expect("an object");
+            let draft = ImportDraft::parse(body, id, company, &Region::br(), "g.us", now);
+            assert_eq!(draft.problems.fields().collect::<Vec<_>>(), wrong, "{millis}");
+        }
     }
 
     /// 2.1.

@@ -139,8 +139,21 @@ impl Contacts<'_> {
         query: &ExportQuery,
     ) -> Result<ListedPage, Error<InvalidParameter>> {
         caller.require(Scope::ContactsRead)?;
+        let (slice, next_cursor) = self.export_of(caller.company(), query).await?;
+        Ok(ListedPage { items: items(&slice), total: slice.total, next_cursor })
+    }
+
+    /// The contacts of an export, and the cursor of the next part.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contacts::export`].
+    pub(super) async fn export_of(
+        &self,
+        company: CompanyId,
+        query: &ExportQuery,
+    ) -> Result<(ContactSlice, Option<String>), Error<InvalidParameter>> {
         let key = self.app.cursor_key().await?;
-        let company = caller.company();
         let after = match &query.cursor {
             None => None,
             Some(cursor) => match key.open(company, &query.filter, cursor) {
@@ -152,7 +165,7 @@ impl Contacts<'_> {
             },
         };
         if query.filter.matches_nothing {
-            return Ok(ListedPage { items: Vec::new(), total: 0, next_cursor: None });
+            return Ok((ContactSlice::default(), None));
         }
         let slice = self
             .app
@@ -163,6 +176,6 @@ impl Contacts<'_> {
         let next_cursor = last.map(|record| {
             key.seal(company, &query.filter, ExportPosition::of(record.contact.value()))
         });
-        Ok(ListedPage { items: items(&slice), total: slice.total, next_cursor })
+        Ok((slice, next_cursor))
     }
 }

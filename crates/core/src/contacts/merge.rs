@@ -116,7 +116,6 @@ fn fill_in(contact: &mut Contact, other: &Contact) {
     fill(&mut contact.wa_push_name, &other.wa_push_name);
     fill(&mut contact.avatar_url, &other.avatar_url);
     fill(&mut contact.observation, &other.observation);
-    fill(&mut contact.external_chat_id, &other.external_chat_id);
     fill(&mut contact.organization_id, &other.organization_id);
     fill(&mut contact.assigned_to_member_id, &other.assigned_to_member_id);
 }
@@ -330,7 +329,7 @@ mod tests {
 
     use super::*;
     use crate::contacts::{Identifier, Phone, Platform, Region};
-    use crate::ids::ConnectionId;
+    use crate::ids::{CloseReasonId, ConnectionId};
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 
@@ -386,9 +385,26 @@ mod tests {
             (kept.is_archived, other.is_archived) = (own, theirs);
             (kept.is_pinned, other.is_pinned) = (own, theirs);
             (kept.is_ai_enabled, other.is_ai_enabled) = (own, theirs);
+            (kept.opt_out_backfilled, other.opt_out_backfilled) = (own, theirs);
             let one = merged(&kept, &other, &[], NOW);
             let found = (one.is_archived, one.is_pinned, one.is_ai_enabled);
             assert_eq!(found, (own && theirs, own || theirs, own && theirs));
+            assert_eq!(one.opt_out_backfilled, own || theirs);
+        }
+    }
+
+    /// R116.
+    #[test]
+    fn of_two_closings_the_later_one_stays_and_of_two_at_one_time_the_contacts_own() {
+        let reason = |n: u128| Some(CloseReasonId::new(Uuid::from_u128(n)));
+        for (theirs, expected) in [(4, reason(1)), (5, reason(1)), (6, reason(2))] {
+            let (mut kept, mut other) = two();
+            kept.last_closed_at = Some(Timestamp::from_millis(5));
+            kept.last_close_reason_id = reason(1);
+            other.last_closed_at = Some(Timestamp::from_millis(theirs));
+            other.last_close_reason_id = reason(2);
+            let one = merged(&kept, &other, &[], NOW);
+            assert_eq!(one.last_close_reason_id, expected, "{theirs}");
         }
     }
 

@@ -35,7 +35,7 @@ mod status;
 mod update;
 mod view;
 
-pub use alias::{Alias, ChannelKey};
+pub use alias::{Alias, ChannelKey, is_scoped_id};
 pub use birthday::{Birthday, BirthdayError};
 pub use body::{ContactPatch, NewContact};
 pub use contact::{Address, Contact, ContactTag, Profile, display_name};
@@ -47,9 +47,7 @@ pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;
 pub(crate) use delete::finish_purge;
 pub use draft::ContactDraft;
-pub use duplicates::{
-    DuplicateContact, DuplicateGroup, DuplicatesPage, duplicate_groups, duplicates_cursor,
-};
+pub use duplicates::{DuplicateContact, DuplicateGroup, DuplicatesPage, duplicate_groups};
 pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;

@@ -42,7 +42,7 @@ pub enum PhoneError {
 /// A valid phone number in E.164 with its `+` (D14), a Brazilian mobile always with the ninth
 /// digit and a Mexican one without the former 1 (D15). Two notations of one number are equal, but
 /// for Argentine ones: whether their 9 belongs to them cannot be told from their digits, so both
-/// ways are kept as they were given. Whether two phones are one number is told by
+/// ways are kept as they were given. Whether two phones are one number is decided by
 /// [`ChannelKey::of_phone`](super::ChannelKey::of_phone). `Debug` hides most digits.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Phone(String);
@@ -68,6 +68,12 @@ impl Phone {
             national(&written.digits, region)
         };
         number.ok_or(PhoneError::Invalid)
+    }
+
+    /// The digits of an input that is written as numbers are, without its punctuation; `None` for
+    /// anything else.
+    pub(super) fn written_digits(input: &str) -> Option<String> {
+        PhoneInput::read(input).ok().map(|written| written.digits)
     }
 
     /// Takes a stored number back. Only its form is examined: numbering plans change, and what
@@ -421,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_tells_its_country_and_its_customary_notation() {
+    fn a_phone_has_a_country_and_a_customary_notation() {
         let phone = Phone::parse("34 9123-4567", &Region::br()).unwrap();
         assert_eq!(phone.international(), "+55 34 99123-4567");
         assert_eq!(phone.country(), Some(Region::br()));

@@ -136,6 +136,10 @@ mod tests {
             ("", "", 1),
             ("549", "549", 1),
             ("541123456", "541123456", 1),
+            ("541123456", "541123456", 1),
+            ("5534991", "5534991", 1),
+            ("55349912345678", "55349912345678", 1),
+            ("5255123456789", "5255123456789", 1),
             ("546701234567", "546701234567", 1),
         ] {
             assert_eq!(key(form), key_digits, "{form}");
@@ -208,6 +212,27 @@ mod tests {
                 others.sort();
                 prop_assert_eq!(own, others);
             }
+        }
+    }
+
+    /// D15.
+    #[test]
+    fn only_old_mobiles_of_brazil_and_mexico_may_be_in_another_form_than_their_plans() {
+        for (digits, other) in [
+            ("553491234567", true),
+            ("553461234567", true),
+            ("553451234567", false),
+            ("5534991234567", false),
+            ("55349123456", false),
+            ("5215512345678", true),
+            ("525512345678", false),
+            ("521551234567", false),
+            ("541123456789", false),
+            ("351912345678", false),
+            ("55", false),
+            ("5", false),
+        ] {
+            assert_eq!(may_differ(digits), other, "{digits}");
         }
     }
 }

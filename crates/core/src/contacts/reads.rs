@@ -168,7 +168,6 @@ pub struct DraftFacts {
 ///   that is not later, and no contact that was committed under that precondition can appear at or
 ///   before it.
 /// - Neither cost grows with the number of contacts that do not match.
-/// - `contact_ids` is ascending and strict: the first ids after a position, whatever else they are.
 #[async_trait]
 pub trait ContactReads: Send + Sync {
     /// A contact of the company with all it refers to, and the definitions of its custom fields.
@@ -204,14 +203,6 @@ pub trait ContactReads: Send + Sync {
         limit: u32,
         clicks: bool,
     ) -> Result<ContactSlice, StoreError>;
-
-    /// The first `limit` ids of contacts after one, in the order of ids.
-    async fn contact_ids(
-        &self,
-        company: CompanyId,
-        after: Option<ContactId>,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError>;
 
     /// The records to which a body that writes a contact refers, in one round trip.
     async fn draft_facts(

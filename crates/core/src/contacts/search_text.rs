@@ -228,6 +228,24 @@ mod tests {
     }
 
     #[test]
+    fn letters_without_a_decomposition_are_found_by_the_ones_they_are_written_with() {
+        for (written, query) in [
+            ("Æsop", "aesop"),
+            ("Œuvre", "oeuvre"),
+            ("Þór", "thor"),
+            ("Đorđe", "dorde"),
+            ("Ħal", "hal"),
+            ("Ŧara", "tara"),
+            ("Ŋgo", "ngo"),
+            ("Aydın", "aydin"),
+            ("“Ana”", "\"ana\""),
+            ("Ana–Lu", "ana-lu"),
+        ] {
+            assert!(finds(query, &named(written)), "{written}");
+        }
+    }
+
+    #[test]
     fn every_native_field_is_searched() {
         let phone = Phone::parse("34 99123-4567", &Region::br()).unwrap();
         let email = Email::parse("ana@x.com").unwrap();

@@ -15,8 +15,8 @@ use crate::ids::{CompanyId, ContactId};
 use crate::links::LinkClicks;
 use crate::store::{Stored, Version};
 
-/// The keys of the forms of a contact in `/api/v1`, with every scope. They are read from the forms, so
-/// that a new field of a form is included.
+/// The keys of the forms of a contact in `/api/v1`, with every scope. They are read from the forms,
+/// so that a new field of a form is included.
 struct ShownKeys {
     /// The keys of the detail form without `include`, and of the answers to POST and PATCH.
     plain: BTreeSet<String>,
@@ -49,8 +49,8 @@ pub(super) fn detail_keys<'a>() -> impl Iterator<Item = &'a str> {
     KEYS.plain.iter().map(String::as_str)
 }
 
-/// The keys of all forms. PATCH ignores those that it cannot write, so that any form can be sent back
-/// whole (4.4.4, D23).
+/// The keys of all forms. PATCH ignores those that it cannot write, so that any form can be sent
+/// back whole (4.4.4, D23).
 pub(super) fn shown_keys<'a>() -> impl Iterator<Item = &'a str> {
     KEYS.all.iter().map(String::as_str)
 }

@@ -194,7 +194,7 @@ pub struct ProfileView {
     pub observation: Option<String>,
     /// Whether it is a group.
     pub is_group: bool,
-    /// The id of its chat elsewhere.
+    /// The group's code on its channel; null for a person (2.1).
     pub external_chat_id: Option<String>,
     /// Whether it is simulated, for tests.
     pub is_simulated: bool,
@@ -242,7 +242,7 @@ impl ProfileView {
             avatar_url: contact.avatar_url.clone(),
             observation: contact.observation.clone(),
             is_group: contact.is_group,
-            external_chat_id: contact.external_chat_id.clone(),
+            external_chat_id: contact.external_chat_id.clone().filter(|_| contact.is_group),
             is_simulated: contact.is_simulated,
             street: address.street,
             street_number: address.street_number,

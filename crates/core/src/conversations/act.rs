@@ -30,7 +30,8 @@ pub enum Act {
     },
     /// The operator wrote on the paired phone.
     Echoed {
-        /// Whether that counts as an operator's reply (see [`echo_is_reply`](super::echo_is_reply)).
+        /// Whether that counts as an operator's reply (see
+        /// [`echo_is_reply`](super::echo_is_reply)).
         is_reply: bool,
     },
     /// An agent took over.

@@ -22,6 +22,11 @@ pub struct ChannelQuery {
     pub phones: Vec<Phone>,
     /// Groups by `external_chat_id`, on any channel.
     pub chats: Vec<GroupCode>,
+    /// How many contacts of one channel are found by one of `phones` at most: those that asked to
+    /// stop first, then by `created_at`, then `id`. `None` finds all. An operator may import any
+    /// number of contacts with one phone (D17), while other names belong to one contact of a
+    /// channel.
+    pub per_phone: Option<u32>,
 }
 
 impl ChannelQuery {
@@ -38,9 +43,10 @@ impl ChannelQuery {
         self.add_forms(&phone.aliases(), true);
     }
 
-    /// Those that are known by one of these numbers, less what `asked` has asked for already.
-    pub(crate) fn of_numbers(numbers: &[ChannelKey], asked: &Self) -> Self {
-        let mut query = Self::default();
+    /// Those that are known by one of these numbers, less what `asked` has asked for already; by
+    /// one form of a phone at most `per_phone` of each channel.
+    pub(crate) fn of_numbers(numbers: &[ChannelKey], asked: &Self, per_phone: u32) -> Self {
+        let mut query = Self { per_phone: Some(per_phone), ..Self::default() };
         for number in numbers.iter().filter(|number| !asked.keys.contains(number)) {
             query.add_forms(&number.forms(), true);
         }
@@ -89,20 +95,29 @@ pub fn twins<'a>(
     })
 }
 
+/// The numbers that a person is known by, each once, in the form in which they are compared: phone,
+/// identifier and aliases. Groups have none.
+pub(crate) fn numbers<'a>(
+    contact: &Contact,
+    aliases: impl IntoIterator<Item = &'a ChannelKey>,
+) -> Vec<ChannelKey> {
+    let own = contact.numbers().into_iter();
+    let aliases = aliases.into_iter().filter(|_| !contact.is_group);
+    let all = own.chain(aliases.filter_map(ChannelKey::phone));
+    let mut numbers = Vec::new();
+    for key in all.map(|phone| ChannelKey::of_phone(&phone)) {
+        if !numbers.contains(&key) {
+            numbers.push(key);
+        }
+    }
+    numbers
+}
+
 impl ChannelContact {
     /// The numbers that a person is known by, each once, in the form in which they are compared:
     /// phone, identifier and aliases. Groups have none.
     pub fn numbers(&self) -> Vec<ChannelKey> {
-        let own = self.contact.numbers().into_iter();
-        let aliases = self.aliases.iter().filter(|_| !self.contact.is_group);
-        let all = own.chain(aliases.filter_map(ChannelKey::phone));
-        let mut numbers = Vec::new();
-        for key in all.map(|phone| ChannelKey::of_phone(&phone)) {
-            if !numbers.contains(&key) {
-                numbers.push(key);
-            }
-        }
-        numbers
+        numbers(&self.contact, &self.aliases)
     }
 }
 

@@ -19,6 +19,7 @@ pub use body::{
     AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody, ReplyDraft,
     ReplyTemplateDraft, TakeOverBody, TurnDraft,
 };
+pub(crate) use channel::numbers;
 pub use channel::{ChannelContact, ChannelQuery, meant_by_phone, twins};
 pub use conversation::Conversation;
 pub use opt_out::{StopWords, asks_to_stop};

@@ -11,7 +11,8 @@ use crate::store::StoreError;
 /// Reads of conversations.
 #[async_trait]
 pub trait ConversationReads: Send + Sync {
-    /// The contacts that a query names, each once, by `created_at`, then `id`.
+    /// The contacts that a query names, each once, by `created_at`, then `id`. Of those that it
+    /// names by phone alone there may be a bound (`per_phone`).
     async fn channel_contacts(
         &self,
         company: CompanyId,

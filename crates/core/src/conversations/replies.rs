@@ -62,10 +62,11 @@ impl Conversations<'_> {
         self.send(Order { connection, category, ..order }).await
     }
 
-    /// Sends the bubbles of one turn of the service's AI, one after the other. Each is refused while
-    /// that AI is off or paused for the contact (D42). The debit of the turn is booked with the first
-    /// one that the provider accepts. The first one that it does not accept ends the turn. Returns the
-    /// messages that were stored (R24).
+    /// Sends the bubbles of one turn of the service's AI, one after the other. Each is refused
+    /// while that AI is off or paused for the contact (D42). The debit of the turn is booked with
+    /// the first one that the provider accepts. The first one that it does not accept ends the
+    /// turn. Returns the messages that were stored (R24). If the store cannot be read then, the one
+    /// that was not accepted is left out.
     ///
     /// # Errors
     ///
@@ -108,7 +109,8 @@ impl Conversations<'_> {
                 Ok(delivered) => stored.push(delivered.message),
                 Err(refused) if stored.is_empty() => return Err(refused),
                 Err(refused) => {
-                    stored.extend(self.failed(company, refused).await?);
+                    // Without an error: bubbles were sent, and an error would say that none was.
+                    stored.extend(self.failed(company, refused).await.ok().flatten());
                     break;
                 }
             }
@@ -150,7 +152,7 @@ impl Conversations<'_> {
         &self,
         company: CompanyId,
         refused: Error<SendError>,
-    ) -> Result<Option<Message>, Error<SendError>> {
+    ) -> Result<Option<Message>, StoreError> {
         let (Error::Rejected(SendError::Provider { message, .. })
         | Error::Rejected(SendError::Uncertain { message, .. })) = refused
         else {

@@ -113,7 +113,10 @@ impl ConversationState {
             Act::ExternalAiEnabled => self.external_ai_enabled = true,
             Act::Blocked => self.is_blocked = true,
             Act::Unblocked => self.is_blocked = false,
-            Act::OptedOut { at } => self.opt_out(at, false),
+            Act::OptedOut { at } => {
+                self.opt_out(at, false);
+                self.external_ai_enabled = false;
+            }
             Act::OptOutBackfilled { at } => {
                 self.opt_out(at, true);
                 self.opt_out_backfilled = true;
@@ -159,7 +162,7 @@ impl ConversationState {
         self.is_ai_enabled = false;
     }
 
-    /// A block that exists already stays as it is.
+    /// A block that exists already stays as it is (D43).
     const fn opt_out(&mut self, at: Timestamp, backfilled: bool) {
         if self.opted_out_at.is_none() {
             self.opted_out_at = Some(at);
@@ -224,6 +227,7 @@ mod tests {
                 | Act::TakenOver { .. }
                 | Act::Echoed { is_reply: true }
                 | Act::AiPaused { .. }
+                | Act::OptedOut { .. }
                 | Act::AiModePicked(AiMode::Service | AiMode::Off)
         )
     }
@@ -366,6 +370,15 @@ mod tests {
         let lifted = blocked.after(Act::OptedIn { at: at(2) });
         assert_eq!((lifted.opted_out_at, lifted.external_ai_enabled), (None, false));
         assert!(lifted.announces_opt_out(&Act::OptedOut { at: at(3) }));
+    }
+
+    /// D43.
+    #[test]
+    fn a_repeated_request_takes_the_external_ai_again_and_a_backfill_leaves_it() {
+        let back = fresh().after(Act::OptedOut { at: at(1) }).after(Act::ExternalAiEnabled);
+        let again = back.after(Act::OptedOut { at: at(5) });
+        assert_eq!((again.opted_out_at, again.external_ai_enabled), (Some(at(1)), false));
+        assert!(back.after(Act::OptOutBackfilled { at: at(5) }).external_ai_enabled);
     }
 
     #[test]

@@ -67,10 +67,28 @@ impl CustomField {
 }
 
 /// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit
-/// (R9).
+/// (R9). An id is none: where values are given by slug or by id, it would mean another field (D23).
 pub fn is_slug(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(allowed)
         && text.len() <= SLUG_CHARS
+        && CustomFieldId::parse(text).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R9.
+    #[test]
+    fn an_id_is_no_slug() {
+        for slug in ["plano", "1", "a.b-c_d", "01939b5e"] {
+            assert!(is_slug(slug), "{slug}");
+        }
+        let long = "x".repeat(SLUG_CHARS + 1);
+        for other in ["", "-a", "a b", "ação", &long, "01939b5e-0000-7000-8000-000000000001"] {
+            assert!(!is_slug(other), "{other}");
+        }
+    }
 }

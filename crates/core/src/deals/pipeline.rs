@@ -41,6 +41,7 @@ pub struct Stage {
 /// A pipeline as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct PipelineView {
     /// Its id.
     pub id: PipelineId,

@@ -27,6 +27,14 @@ pub struct Attempt {
     pub response: Option<String>,
 }
 
+impl Attempt {
+    /// When it ended.
+    pub(super) fn ended_at(&self) -> Timestamp {
+        let took = Duration::from_millis(u64::from(self.duration_ms));
+        Timestamp::from_millis(self.started_at).plus(took)
+    }
+}
+
 /// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptOutcome {
@@ -42,6 +50,11 @@ impl AttemptOutcome {
     /// Whether the receiver accepted it: only the status line decides (6.3, D53).
     pub fn is_delivered(&self) -> bool {
         matches!(&self.answer, Ok(response) if (200..300).contains(&response.status))
+    }
+
+    /// Whether the request may have reached the receiver.
+    pub fn may_have_arrived(&self) -> bool {
+        self.answer.as_ref().map_or_else(TransportError::may_have_arrived, |_| true)
     }
 
     /// The entry of the log.

@@ -79,6 +79,17 @@ impl Delivery {
         matches!(self.status, DeliveryStatus::Pending) && self.attempts == 0
     }
 
+    /// How many attempts were made in earlier series.
+    pub const fn earlier_attempts(&self) -> u32 {
+        self.attempts.saturating_sub(self.tries)
+    }
+
+    /// Whether an operator has begun its current series: a finished delivery has had an attempt
+    /// (D56a).
+    pub const fn is_redelivery(&self) -> bool {
+        self.earlier_attempts() > 0
+    }
+
     /// Its position in the queue of its webhook: deliveries that were never tried come first, in
     /// the order of their sequence numbers, then the others by their due time. `None` once
     /// finished.

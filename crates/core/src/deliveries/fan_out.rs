@@ -145,3 +145,26 @@ pub(crate) fn touched(changes: &[Change]) -> BTreeMap<QueueKey, Touch> {
     }
     touched
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn company(n: usize) -> CompanyId {
+        CompanyId::new(Uuid::from_u128(n as u128))
+    }
+
+    #[test]
+    fn the_routes_of_many_companies_are_cached_and_not_of_more() {
+        let cache = FanOut::default();
+        for n in 0..REMEMBERED {
+            cache.remember(company(n), None);
+        }
+        assert!((0..REMEMBERED).all(|n| cache.known(company(n)).is_some()));
+        cache.remember(company(REMEMBERED), None);
+        assert!(cache.known(company(REMEMBERED)).is_some());
+        assert!(cache.known(company(0)).is_none(), "the cache is emptied when it is full");
+    }
+}

@@ -1,16 +1,19 @@
-//! Deliveries for the operator: listing, reading, redelivering, cancelling (D52a, D56a).
+//! Deliveries for the operator: listing, reading, redelivering, cancelling (D52a, D56a, D74).
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use async_trait::async_trait;
 
 use super::{
-    Delivery, DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView, cancelled, envelope,
-    redelivered,
+    Delivery, DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView, PendingDeliveries,
+    cancelled, envelope, is_withdrawn, redelivered,
 };
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, Rejection};
 use crate::events::EventRecord;
-use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use crate::page::Page;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
@@ -66,10 +69,10 @@ impl Recado {
 /// An event with the contact that it is about, if that is there.
 type WithContact = (EventRecord, Option<Stored<Contact>>);
 
-/// Whether an event may be handed out: it tells something, and the contact that it is about, if it is
-/// about one, is there (D74).
-fn is_told((event, contact): &WithContact) -> bool {
-    event.told().is_some() && event.contact.is_some() == contact.is_some()
+/// Whether an event may be handed out: it tells something, and the contact that it is about, if it
+/// is about one, is there (D74).
+fn is_shown((event, contact): &WithContact) -> bool {
+    event.shown_data().is_some() && event.contact.is_some() == contact.is_some()
 }
 
 /// Reads an event with its contact; once more where the contact seems to be gone, because the event
@@ -87,7 +90,7 @@ async fn event_with_contact(
             None => None,
         };
         let found = (event, contact);
-        if is_last || is_told(&found) {
+        if is_last || is_shown(&found) {
             return Ok(Some(found));
         }
         is_last = true;
@@ -127,7 +130,7 @@ impl UseCase for Redeliver {
         let webhook = webhook
             .filter(|webhook| webhook.state != WebhookState::Deleted)
             .ok_or(DeliveryError::WebhookDeleted)?;
-        let Some((_, contact)) = event.filter(is_told) else { return Err(DeliveryError::Erased) };
+        let Some((_, contact)) = event.filter(is_shown) else { return Err(DeliveryError::Erased) };
         let again = redelivered(&delivery, now);
         let mut changes =
             ChangeSet::new().require(webhook.unchanged()).with(delivery.update(again.clone()));
@@ -171,7 +174,7 @@ impl Deliveries<'_> {
         let delivery = delivery.ok_or(Error::Rejected(DeliveryError::NotFound))?;
         let event = store.event(company, delivery.event).await?;
         let body = event.and_then(|event| {
-            let data = event.told()?;
+            let data = event.shown_data()?;
             Some(envelope(event.event_type, event.at, company, id, data))
         });
         Ok(DeliveryDetail::new(&delivery, body))
@@ -204,7 +207,9 @@ impl Deliveries<'_> {
     ) -> Result<bool, StoreError> {
         for _ in 0..commits {
             let store = self.app.store();
-            let mut pending = store.pending_deliveries(company, webhook, CANCELLED_AT_ONCE).await?;
+            let mut pending = store
+                .pending_deliveries(company, PendingDeliveries::Of(webhook), CANCELLED_AT_ONCE)
+                .await?;
             if pending.is_empty() {
                 return Ok(false);
             }
@@ -217,6 +222,54 @@ impl Deliveries<'_> {
             self.app.commit_once(changes).await?;
         }
         Ok(true)
+    }
+
+    /// Cancels the pending deliveries about a deleted contact that are not handed out any more
+    /// (D74), with at most `commits` small commits. The others go on (D26).
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub(crate) async fn withdraw(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        commits: u32,
+    ) -> Result<(), StoreError> {
+        let store = self.app.store();
+        let mut after = None;
+        for _ in 0..commits {
+            let about = PendingDeliveries::About { contact, after };
+            let pending = store.pending_deliveries(company, about, CANCELLED_AT_ONCE).await?;
+            let Some(last) = pending.last() else { return Ok(()) };
+            let mut webhooks: BTreeMap<WebhookId, Option<Stored<Webhook>>> = BTreeMap::new();
+            let mut changes = ChangeSet::new();
+            for delivery in &pending {
+                let webhook = match webhooks.entry(delivery.webhook) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => {
+                        unknown.insert(store.get((company, delivery.webhook)).await?)
+                    }
+                };
+                let state = webhook.as_ref().map_or(WebhookState::Deleted, |known| known.state);
+                if is_withdrawn(delivery, state) {
+                    changes = changes.with(delivery.update(cancelled(delivery)));
+                }
+            }
+            if changes.is_empty() {
+                after = Some(last.id);
+                continue;
+            }
+            // A webhook that is activated meanwhile sends what was pending.
+            for webhook in webhooks.into_values().flatten() {
+                changes = changes.require(webhook.unchanged());
+            }
+            // In conflict, an attempt ended meanwhile: the page is read again.
+            if self.app.commit_once(changes).await? {
+                after = Some(last.id);
+            }
+        }
+        Ok(())
     }
 
     /// Removes a batch of rows that are older than the retention: finished deliveries, with their

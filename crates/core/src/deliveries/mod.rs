@@ -21,11 +21,12 @@ pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};
 pub use manage::{Deliveries, DeliveryError};
 pub use reads::{
-    DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage,
-    QueueRead, Signals,
+    DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingDeliveries, PendingQueue, QueueKey,
+    QueuePage, QueueRead, Signals,
 };
 pub use schedule::{
-    ATTEMPTS, MAX_LOG, RetryWaits, after_attempt, cancelled, overtaken, redelivered,
+    ATTEMPTS, LateAttempt, MAX_LOG, RetryWaits, after_attempt, cancelled, is_withdrawn, overtaken,
+    redelivered,
 };
 pub use shards::{SHARDS, Shard, ShardNumber, shard_of, shares};
 pub use signature::{headers, sign, standard_signatures};

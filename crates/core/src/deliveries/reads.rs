@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{Delivery, DeliveryFilter};
 use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, WebhookId};
+use crate::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
 use crate::webhooks::Webhook;
@@ -12,6 +12,21 @@ use crate::webhooks::Webhook;
 /// The position of a delivery in the order in which deliveries were stored; from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliverySeq(pub u64);
+
+/// Which pending deliveries to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PendingDeliveries {
+    /// Those of a webhook, in any order.
+    Of(WebhookId),
+    /// Those of events about a contact whose data is not erased, whether the contact is there or
+    /// not, by id.
+    About {
+        /// The contact.
+        contact: ContactId,
+        /// Only those with ids after this one.
+        after: Option<DeliveryId>,
+    },
+}
 
 /// Reads of deliveries for use cases.
 #[async_trait]
@@ -25,11 +40,11 @@ pub trait DeliveryReads: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Delivery>, StoreError>;
 
-    /// At most `limit` pending deliveries of a webhook, in any order.
+    /// At most `limit` pending deliveries.
     async fn pending_deliveries(
         &self,
         company: CompanyId,
-        webhook: WebhookId,
+        which: PendingDeliveries,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError>;
 }
@@ -48,7 +63,8 @@ pub struct QueueKey {
 pub struct PendingQueue {
     /// The queue.
     pub key: QueueKey,
-    /// The lowest [`Delivery::queued_at`] in it: [`Timestamp::MIN`] while something was never tried.
+    /// The lowest [`Delivery::queued_at`] in it: [`Timestamp::MIN`] while something was never
+    /// tried.
     pub queued_at: Timestamp,
 }
 
@@ -113,7 +129,7 @@ pub trait Signals: Send + Sync {
     /// that they should poll all of theirs. Does not wait until they are notified.
     fn notify(&self, queues: &[QueueKey]);
 
-    /// Waits for a notification of another process, and answers its queues; `None` when the queues have
-    /// to be polled. A store that only one process uses never notifies.
+    /// Waits for a notification of another process, and answers its queues; `None` when the queues
+    /// have to be polled. A store that only one process uses never notifies.
     async fn notified(&self) -> Option<Vec<QueueKey>>;
 }

@@ -1,9 +1,10 @@
-//! When a delivery is tried again, and when it is given up (3.3, 8, D52a, D53, D56a).
+//! When a delivery is tried again, and when it is given up (3.3, 8, D52a, D53, D56a, D74).
 
 use std::time::Duration;
 
 use super::{Attempt, AttemptOutcome, Delivery, DeliveryStatus};
 use crate::Timestamp;
+use crate::webhooks::WebhookState;
 
 /// The attempts of one series: the first and four more (8).
 pub const ATTEMPTS: u32 = 5;
@@ -71,22 +72,67 @@ pub fn cancelled(delivery: &Delivery) -> Delivery {
     Delivery { status: DeliveryStatus::Failed, due_at: None, ..delivery.clone() }
 }
 
-/// A delivery that was given up (`known`) while an attempt at it was under way that ended as
-/// `after`: the attempt is counted and logged, and if the receiver accepted it, the delivery is
-/// delivered. `None` when another process has recorded an attempt meanwhile.
-pub fn overtaken(known: &Delivery, after: &Delivery) -> Option<Delivery> {
-    if known.status != DeliveryStatus::Failed || known.attempts + 1 != after.attempts {
+/// Whether a pending delivery of an event about a contact is given up when the contact is deleted
+/// (D74): one that an operator began again, because its receiver has had it before; and one that
+/// waits for an inactive webhook, because nobody knows for how long. The others go on until they
+/// are finished (D26).
+pub fn is_withdrawn(delivery: &Delivery, webhook: WebhookState) -> bool {
+    delivery.status == DeliveryStatus::Pending
+        && (delivery.is_redelivery() || webhook != WebhookState::Active)
+}
+
+/// An attempt whose delivery was written by another process or caller while it was under way.
+#[derive(Clone, Copy, Debug)]
+pub struct LateAttempt<'a> {
+    /// The delivery as the attempt found it.
+    pub before: &'a Delivery,
+    /// The delivery as the attempt would have left it.
+    pub after: &'a Delivery,
+    /// Whether the request may have reached the receiver.
+    pub arrived: bool,
+}
+
+/// A delivery as it is stored (`known`), with an attempt that was under way when it was written:
+/// because it was cancelled (D52a), or because another process took it over and tried it too. The
+/// attempt is counted and logged, so that both processes together stay within the five of a series
+/// (D53). If the receiver accepted either attempt, the delivery is delivered. If an operator has
+/// begun another series meanwhile, that series keeps its attempts and its status.
+///
+/// `None` when there is nothing to add: no attempt was made, it is in the log already, or it
+/// reached nobody and another process made one in its place.
+pub fn overtaken(known: &Delivery, late: &LateAttempt<'_>, waits: &RetryWaits) -> Option<Delivery> {
+    let LateAttempt { before, after, arrived } = late;
+    let made = after.attempts > before.attempts;
+    let attempt = after.log.last().filter(|_| made)?;
+    let is_it = |entry: &Attempt| {
+        entry.attempt > before.attempts
+            && Attempt { attempt: attempt.attempt, ..entry.clone() } == *attempt
+    };
+    // The commit that recorded it may have been made although it seemed to fail.
+    if known.log.iter().any(is_it) || (!arrived && known.attempts > before.attempts) {
         return None;
     }
-    let mut both = Delivery {
-        attempts: after.attempts,
-        tries: after.tries,
-        log: after.log.clone(),
-        ..known.clone()
-    };
+    let mut both = known.clone();
+    both.attempts = both.attempts.saturating_add(1);
+    note(&mut both, Attempt { attempt: known.attempts.saturating_add(1), ..attempt.clone() });
+    if known.earlier_attempts() != before.earlier_attempts() {
+        return Some(both);
+    }
+    both.tries = both.tries.saturating_add(1);
+    if known.status == DeliveryStatus::Delivered {
+        return Some(both);
+    }
     if after.status == DeliveryStatus::Delivered {
         both.status = DeliveryStatus::Delivered;
+        both.due_at = None;
         both.delivered_at = after.delivered_at;
+    } else if known.status == DeliveryStatus::Pending {
+        let wait = waits.after(both.tries);
+        both.due_at = known.due_at.max(wait.map(|wait| attempt.ended_at().plus(wait)));
+        if wait.is_none() {
+            both.status = DeliveryStatus::Failed;
+            both.due_at = None;
+        }
     }
     Some(both)
 }
@@ -169,16 +215,131 @@ mod tests {
         assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
     }
 
+    /// What is stored when an attempt that found `before` ends while `known` is stored.
+    fn merged(before: &Delivery, known: &Delivery, outcome: &AttemptOutcome) -> Option<Delivery> {
+        let waits = RetryWaits::default();
+        let after = after_attempt(before, outcome, &waits);
+        let late = LateAttempt { before, after: &after, arrived: outcome.may_have_arrived() };
+        overtaken(known, &late, &waits)
+    }
+
+    /// A delivery with as many failed attempts.
+    fn failed_times(tries: u32) -> Delivery {
+        (0..tries).fold(delivery(), |delivery, _| {
+            after_attempt(&delivery, &answered(500, START), &RetryWaits::default())
+        })
+    }
+
+    fn later(seconds: u64) -> Timestamp {
+        START.plus(Duration::from_secs(seconds))
+    }
+
     #[test]
     fn an_attempt_that_was_under_way_when_its_delivery_was_given_up_is_kept() {
         let before = delivery();
-        let (given_up, waits) = (cancelled(&before), RetryWaits::default());
-        let taken = after_attempt(&before, &answered(204, START), &waits);
-        assert_eq!(overtaken(&given_up, &taken), Some(taken.clone()));
-        let refused = after_attempt(&before, &answered(500, START), &waits);
-        let kept = overtaken(&given_up, &refused).expect("kept");
+        let given_up = cancelled(&before);
+        let taken = after_attempt(&before, &answered(204, START), &RetryWaits::default());
+        assert_eq!(merged(&before, &given_up, &answered(204, START)), Some(taken));
+        let kept = merged(&before, &given_up, &answered(500, START)).expect("kept");
         assert_eq!((kept.status, kept.attempts, kept.due_at), (DeliveryStatus::Failed, 1, None));
-        assert_eq!(overtaken(&taken, &refused), None);
+    }
+
+    /// D53.
+    #[test]
+    fn an_attempt_that_another_process_made_too_counts_as_one_of_the_five() {
+        for tries in 0..ATTEMPTS - 1 {
+            let before = failed_times(tries);
+            let known = after_attempt(&before, &answered(500, later(5)), &RetryWaits::default());
+            let both = merged(&before, &known, &answered(503, later(1))).expect("counted");
+            assert_eq!((both.attempts, both.tries), (tries + 2, tries + 2));
+            let numbers: Vec<u32> = both.log.iter().map(|entry| entry.attempt).collect();
+            assert_eq!(numbers, (1..=tries + 2).collect::<Vec<u32>>());
+            assert_eq!(both.log.last().and_then(|entry| entry.status_code), Some(503));
+            let is_over = tries + 2 == ATTEMPTS;
+            assert_eq!(both.status == DeliveryStatus::Failed, is_over, "after {tries}");
+            assert_eq!(both.due_at.is_none(), is_over);
+            assert!(is_over || both.due_at >= known.due_at);
+        }
+    }
+
+    /// D53.
+    #[test]
+    fn the_wait_after_two_attempts_at_once_is_the_one_after_the_second() {
+        let known = after_attempt(&delivery(), &answered(500, START), &RetryWaits::default());
+        let late = answered(500, later(7));
+        let both = merged(&delivery(), &known, &late).expect("counted");
+        assert_eq!(both.due_at, Some(late.ended_at.plus(Duration::from_secs(120))));
+    }
+
+    #[test]
+    fn a_delivery_that_either_process_delivered_is_delivered() {
+        let (taken, refused) = (answered(200, later(1)), answered(500, later(5)));
+        let waits = RetryWaits::default();
+        let by_other = after_attempt(&delivery(), &taken, &waits);
+        let both = merged(&delivery(), &by_other, &refused).expect("counted");
+        assert_eq!((both.status, both.attempts), (DeliveryStatus::Delivered, 2));
+        assert_eq!(both.delivered_at, Some(taken.ended_at));
+        for known in [after_attempt(&delivery(), &refused, &waits), failed_times(ATTEMPTS)] {
+            let both = merged(&delivery(), &known, &taken).expect("counted");
+            assert_eq!((both.status, both.due_at), (DeliveryStatus::Delivered, None));
+            assert_eq!(
+                (both.attempts, both.delivered_at),
+                (known.attempts + 1, Some(taken.ended_at))
+            );
+        }
+    }
+
+    /// D53.
+    #[test]
+    fn an_attempt_that_reached_nobody_and_was_made_by_another_process_is_not_counted() {
+        let refused =
+            AttemptOutcome { answer: Err(TransportError::Refused), ..answered(0, later(9)) };
+        let known = after_attempt(&delivery(), &answered(500, START), &RetryWaits::default());
+        assert_eq!(merged(&delivery(), &known, &refused), None);
+        let cut_off = TransportError::TimedOut { after_sending: true };
+        let silent = AttemptOutcome { answer: Err(cut_off), ..refused };
+        assert_eq!(merged(&delivery(), &known, &silent).map(|both| both.attempts), Some(2));
+    }
+
+    #[test]
+    fn an_attempt_is_not_counted_again_when_its_commit_only_seemed_to_fail() {
+        let outcome = answered(500, START);
+        let known = after_attempt(&delivery(), &outcome, &RetryWaits::default());
+        assert_eq!(merged(&delivery(), &known, &outcome), None);
+        let other = answered(500, later(1));
+        let both = merged(&delivery(), &known, &other).expect("counted");
+        assert_eq!(merged(&delivery(), &both, &other), None, "under whatever number");
+        let (before, waits) = (delivery(), RetryWaits::default());
+        let none = LateAttempt { before: &before, after: &cancelled(&before), arrived: false };
+        assert_eq!(overtaken(&known, &none, &waits), None, "no attempt was made");
+    }
+
+    /// D56a.
+    #[test]
+    fn an_attempt_of_an_earlier_series_takes_none_of_a_redelivery() {
+        let again = redelivered(&failed_times(ATTEMPTS), later(100));
+        let both = merged(&failed_times(4), &again, &answered(200, later(9))).expect("logged");
+        assert_eq!((both.status, both.tries, both.due_at), (again.status, 0, again.due_at));
+        assert_eq!((both.attempts, both.log.len()), (6, 6));
+    }
+
+    /// D26, D74.
+    #[test]
+    fn a_deleted_contacts_redeliveries_and_what_waits_for_an_inactive_webhook_are_withdrawn() {
+        let finished = failed_times(ATTEMPTS);
+        let again = redelivered(&finished, START);
+        let going = after_attempt(&again, &answered(500, START), &RetryWaits::default());
+        for (delivery, active, inactive) in [
+            (delivery(), false, true),
+            (failed_times(3), false, true),
+            (again, true, true),
+            (going, true, true),
+            (finished, false, false),
+        ] {
+            let case = format!("{} of {}", delivery.tries, delivery.attempts);
+            assert_eq!(is_withdrawn(&delivery, WebhookState::Active), active, "{case}");
+            assert_eq!(is_withdrawn(&delivery, WebhookState::Inactive), inactive, "{case}");
+        }
     }
 
     /// R65.

@@ -49,10 +49,10 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
 /// The shards assigned to a process among all that send deliveries (rendezvous hashing). Every
 /// process that sees the same set of processes computes the same result. When one starts or stops,
 /// only its own shards move (R67).
-pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
+pub fn shares(own: WorkerId, workers: &[WorkerId]) -> BTreeSet<ShardNumber> {
     let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
     let mine = |shard: &ShardNumber| {
-        let first = dispatching.iter().map(|worker| weight(*worker, *shard)).max();
+        let first = workers.iter().map(|worker| weight(*worker, *shard)).max();
         first.is_none_or(|first| weight(own, *shard) >= first)
     };
     ShardNumber::all().filter(mine).collect()

@@ -10,6 +10,7 @@ use crate::ids::{DeliveryId, WebhookId};
 /// A delivery in listings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct DeliveryView {
     /// Its id, the same in every attempt.
     pub id: DeliveryId,
@@ -49,6 +50,7 @@ impl DeliveryView {
 /// An attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct AttemptView {
     /// Its number, from 1.
     pub attempt: u32,
@@ -67,14 +69,14 @@ pub struct AttemptView {
 impl AttemptView {
     /// An attempt; without the answer's body where nothing of its delivery is told any more: a
     /// receiver may have answered what it was sent (D74).
-    fn new(attempt: &Attempt, is_told: bool) -> Self {
+    fn new(attempt: &Attempt, is_shown: bool) -> Self {
         Self {
             attempt: attempt.attempt,
             started_at: Timestamp::from_millis(attempt.started_at),
             duration_ms: attempt.duration_ms,
             status_code: attempt.status_code,
             error: attempt.error.clone(),
-            response: attempt.response.clone().filter(|_| is_told),
+            response: attempt.response.clone().filter(|_| is_shown),
         }
     }
 }
@@ -82,6 +84,7 @@ impl AttemptView {
 /// A delivery with its body and its attempts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct DeliveryDetail {
     /// The delivery.
     #[serde(flatten)]

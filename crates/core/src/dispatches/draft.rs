@@ -76,15 +76,17 @@ fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, Dispa
     query.text(name).map_err(|error| invalid(format!("the query parameter {error}")))
 }
 
-/// Whether a dispatch may read this parameter of a query: a phone, or a variable by its position
-/// (D49). Other parameters are ignored, in any form.
+/// Whether a dispatch may read this parameter of a query: a phone, or a variable, also a surplus
+/// one (D49). Other parameters are ignored, in any form.
 pub fn reads_parameter(name: &str) -> bool {
-    PHONES.contains(&name) || variable_position(name).is_some()
+    PHONES.contains(&name) || variable_number(name).is_some()
 }
 
-/// The position of the variable in a parameter of the query.
-fn variable_position(parameter: &str) -> Option<u32> {
-    parameter.strip_prefix('v').and_then(templates::position)
+/// The number of the variable in a parameter of the query: `v` and digits. It may be no position.
+fn variable_number(parameter: &str) -> Option<&str> {
+    let number = parameter.strip_prefix('v')?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then_some(number)
 }
 
 impl DispatchDraft {
@@ -124,10 +126,10 @@ impl DispatchDraft {
         };
         match body.get("variables") {
             None | Some(Value::Null) => {
-                let given = query.names().filter_map(|name| Some((name, variable_position(name)?)));
-                for (name, position) in given {
+                let given = query.names().filter_map(|name| Some((name, variable_number(name)?)));
+                for (name, number) in given {
                     if let Some(value) = parameter(query, name)? {
-                        take(Some(position), name, value)?;
+                        take(templates::position(number), name, value)?;
                     }
                 }
             }
@@ -214,18 +216,25 @@ mod tests {
         for name in ["n", "0", "01", "1000"] {
             let body = format!(r#"{{"variables": {{"{name}": "{{{{nome}}}}"}}}}"#);
             assert!(matches!(read(&body, &[]), Err(DispatchError::InvalidPayload(_))), "{name}");
-            let query = [(&*format!("v{name}"), "{{nome}}"), (name, "{{nome}}")];
-            assert_eq!(values(&read("", &query).expect("read")), [], "{name}");
+        }
+        for name in ["v0", "v01", "v1000", "v99999999999999999999"] {
+            let refused = read("", &[(name, "{{nome}}")]);
+            assert!(matches!(refused, Err(DispatchError::InvalidPayload(_))), "{name}");
+            assert_eq!(values(&read("", &[(name, "Ana")]).expect("read")), [], "{name}");
+        }
+        for name in ["v", "vn", "v1x", "v+1", "V1", "1", "utm"] {
+            let read = read("", &[(name, "{{nome}}")]).expect("read");
+            assert_eq!(values(&read), [], "{name} is no variable");
         }
     }
 
     /// D49.
     #[test]
-    fn phones_and_variables_from_1_to_999_are_read_of_a_query() {
-        for name in ["phone", "phone_number", "v1", "v10", "v999"] {
+    fn phones_and_variables_are_read_of_a_query() {
+        for name in ["phone", "phone_number", "v1", "v10", "v999", "v0", "v01", "v1000"] {
             assert!(reads_parameter(name), "{name}");
         }
-        for name in ["", "v", "v0", "v01", "v1000", "v1x", "v+1", "V1", "Phone", "utm"] {
+        for name in ["", "v", "v1x", "v+1", "V1", "Phone", "utm"] {
             assert!(!reads_parameter(name), "{name}");
         }
     }

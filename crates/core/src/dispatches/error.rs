@@ -16,6 +16,7 @@ pub const BODY_LIMIT: usize = 51_200;
 
 /// Why a template was not dispatched, or is not known to be (R102).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DispatchError {
     /// Too many calls; call again after the wait.
     #[error("too many calls; repeat this one after Retry-After")]
@@ -35,7 +36,8 @@ pub enum DispatchError {
     /// The body or the query cannot be read; correct what it names.
     #[error("{0}")]
     InvalidPayload(String),
-    /// The variables do not fill the template in, or it needs more than them; correct what it names.
+    /// The variables do not fill the template in, or it needs more than them; correct what it
+    /// names.
     #[error("the {0}")]
     Incomplete(ComposeError),
     /// No phone was sent.
@@ -100,7 +102,7 @@ impl From<SendError> for DispatchError {
     fn from(error: SendError) -> Self {
         match error {
             SendError::ContactStateUnavailable => Self::ContactStateUnavailable,
-            SendError::OptedOut => Self::OptedOut,
+            SendError::OptedOut { .. } => Self::OptedOut,
             SendError::Blocked => Self::Blocked,
             SendError::Duplicate(existing) => Self::Duplicate(existing),
             uncertain @ SendError::Uncertain { .. } => Self::Uncertain(uncertain.to_string()),

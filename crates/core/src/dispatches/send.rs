@@ -25,6 +25,7 @@ words! {
 /// The answer to a dispatch (4.10).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Dispatched {
     /// The provider's id of the message.
     pub wamid: Option<String>,

@@ -9,17 +9,21 @@ use crate::store::{ChangeSet, StoreError, Stored};
 
 /// How many events are erased in one step.
 const AT_ONCE: u32 = 500;
+/// The most commits of one step that cancel deliveries.
+const WITHDRAWALS: u32 = 1_000;
 /// The first wait for deliveries that are pending; it doubles.
 const WAIT: Duration = Duration::from_secs(30);
 /// The longest wait.
 const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
 
-/// Erases the data that no pending delivery needs; the job stays until nothing is left (R64).
+/// Cancels the deliveries that are not handed out any more (D74) and erases the data that no
+/// pending delivery needs; the job stays until nothing is left (R64).
 pub(crate) async fn erase_events_job(
     app: &Recado,
     job: &Stored<Job>,
     contact: ContactId,
 ) -> Result<(), StoreError> {
+    app.deliveries().withdraw(job.company, contact, WITHDRAWALS).await?;
     let erased = app.database().outbox().erase_events(job.company, contact, AT_ONCE).await?;
     let change = if !erased.left {
         job.delete()

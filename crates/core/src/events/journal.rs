@@ -42,6 +42,7 @@ pub type JournalError = InvalidParameter;
 /// An event as the journal lists it: the envelope of a delivery without the delivery (6.1).
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct JournalEntry {
     /// The event's id; the same in every read.
     pub event_id: EventId,
@@ -63,13 +64,14 @@ impl JournalEntry {
             event: event.event_type,
             timestamp: event.at,
             company_id: event.company,
-            data: event.told().and_then(|data| RawValue::from_string(data.to_owned()).ok()),
+            data: event.shown_data().and_then(|data| RawValue::from_string(data.to_owned()).ok()),
         }
     }
 }
 
 /// A part of the journal.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Journal {
     /// The events, oldest first.
     pub entries: Vec<JournalEntry>,

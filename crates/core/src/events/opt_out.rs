@@ -33,8 +33,8 @@ struct OptOutData<'a> {
     source: OptOutSource,
 }
 
-/// The event `contact.opted_out`, with the contact after the block. `connection` is the one that the
-/// request came through; without it the contact's last one is sent.
+/// The event `contact.opted_out`, with the contact after the block. `connection` is the one that
+/// the request came through; without it the contact's last one is sent.
 pub fn contact_opted_out(
     id: EventId,
     contact: &Contact,

@@ -29,7 +29,7 @@ pub struct EventRecord {
 impl EventRecord {
     /// The `data` of the envelope as long as it may be handed out: nothing of a contact that was
     /// deleted is, whether or not it was erased already (D74).
-    pub fn told(&self) -> Option<&str> {
+    pub fn shown_data(&self) -> Option<&str> {
         self.data.as_deref().filter(|_| !self.is_orphaned)
     }
 }
@@ -91,7 +91,7 @@ mod tests {
 
     /// D74.
     #[test]
-    fn nothing_is_told_of_a_contact_that_was_deleted_whether_it_was_erased_or_not() {
+    fn nothing_is_reported_of_a_contact_that_was_deleted_whether_it_was_erased_or_not() {
         let told = |data: Option<&str>, is_orphaned| {
             let record = EventRecord {
                 id: EventId::new(Uuid::from_u128(1)),
@@ -102,7 +102,7 @@ mod tests {
                 data: data.map(str::to_owned),
                 is_orphaned,
             };
-            record.told().map(str::to_owned)
+            record.shown_data().map(str::to_owned)
         };
         assert_eq!(told(Some("{}"), false).as_deref(), Some("{}"));
         for (data, is_orphaned) in [(Some("{}"), true), (None, true), (None, false)] {

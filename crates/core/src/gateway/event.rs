@@ -140,6 +140,13 @@ pub struct PreferenceReport {
     pub timestamp: Option<Timestamp>,
 }
 
+impl PreferenceReport {
+    /// A report without any other details.
+    pub fn new(peer: impl Into<String>, preference: Preference) -> Self {
+        Self { peer: peer.into(), aliases: Vec::new(), preference, timestamp: None }
+    }
+}
+
 /// A message that the gateway sent for a program that called it: this service, or another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSend {
@@ -157,6 +164,20 @@ pub struct OwnSend {
     pub timestamp: Option<Timestamp>,
 }
 
+impl OwnSend {
+    /// A message to this recipient without any other details.
+    pub fn new(provider_id: ProviderMessageId, peer: impl Into<String>) -> Self {
+        Self {
+            provider_id,
+            reference: None,
+            peer: peer.into(),
+            aliases: Vec::new(),
+            content: None,
+            timestamp: None,
+        }
+    }
+}
+
 /// Several names of one person (D67, D68).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamesReport {
@@ -166,9 +187,16 @@ pub struct NamesReport {
     pub aliases: Vec<String>,
 }
 
+impl NamesReport {
+    /// These names are the same person's.
+    pub fn new(peer: impl Into<String>, aliases: Vec<String>) -> Self {
+        Self { peer: peer.into(), aliases }
+    }
+}
+
 /// A change of a template at the channel (D69). It is named by its name and language, or else by
 /// the provider's id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplateReport {
     /// The provider's id of it, if reported.
     pub provider_id: Option<String>,
@@ -189,6 +217,13 @@ pub struct UnknownReport {
     pub kind: String,
     /// The event itself; only its shape is kept.
     pub body: Value,
+}
+
+impl UnknownReport {
+    /// An event of this kind.
+    pub fn new(kind: impl Into<String>, body: Value) -> Self {
+        Self { kind: kind.into(), body }
+    }
 }
 
 /// A neutral event.
@@ -240,6 +275,13 @@ pub struct GatewayStatus {
     pub status: ConnectionStatus,
     /// More that the gateway reported, for people.
     pub detail: Option<Value>,
+}
+
+impl GatewayStatus {
+    /// A state about which the gateway reported no more.
+    pub const fn new(status: ConnectionStatus) -> Self {
+        Self { status, detail: None }
+    }
 }
 
 /// The connection that an event of a webhook is for. The official API calls one address for all the

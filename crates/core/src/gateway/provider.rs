@@ -58,6 +58,13 @@ pub struct Outgoing {
     pub content: Content,
 }
 
+impl Outgoing {
+    /// A message to a person.
+    pub fn new(reference: MessageId, recipient: impl Into<String>, content: Content) -> Self {
+        Self { reference, recipient: recipient.into(), group: None, content }
+    }
+}
+
 hides! {
     Outgoing {
         shows { reference }
@@ -76,6 +83,13 @@ pub struct Lookup {
     pub sent_at: Timestamp,
 }
 
+impl Lookup {
+    /// A send at this time.
+    pub const fn new(outgoing: Outgoing, sent_at: Timestamp) -> Self {
+        Self { outgoing, sent_at }
+    }
+}
+
 /// The code that pairs a phone with a connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PairingCode {
@@ -83,6 +97,13 @@ pub struct PairingCode {
     pub text: String,
     /// Its picture as PNG, if the gateway makes one.
     pub png: Option<Vec<u8>>,
+}
+
+impl PairingCode {
+    /// A code without a picture.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), png: None }
+    }
 }
 
 impl fmt::Debug for PairingCode {
@@ -149,6 +170,27 @@ pub struct ProviderTemplate {
     pub body: String,
     /// What it needs beside the text's variables.
     pub needs: TemplateNeeds,
+}
+
+impl ProviderTemplate {
+    /// A template that needs nothing beside the text's variables, without the provider's id.
+    pub fn new(
+        name: impl Into<String>,
+        language: impl Into<String>,
+        category: TemplateCategory,
+        status: TemplateStatus,
+        body: impl Into<String>,
+    ) -> Self {
+        Self {
+            provider_id: None,
+            name: name.into(),
+            language: language.into(),
+            category,
+            status,
+            body: body.into(),
+            needs: TemplateNeeds::default(),
+        }
+    }
 }
 
 /// Why a request for information to a gateway failed.

@@ -38,10 +38,10 @@ impl Providers {
     ) -> Self {
         let all = Arc::make_mut(&mut self.0);
         let is_same = |known: &Arc<Registered>| known.description.name() == description.name();
-        let place = all.iter().position(is_same);
+        let index = all.iter().position(is_same);
         let registered = Arc::new(Registered { description, provider });
-        match place {
-            Some(place) => all[place] = registered,
+        match index {
+            Some(index) => all[index] = registered,
             None => all.push(registered),
         }
         self

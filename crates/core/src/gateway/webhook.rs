@@ -18,6 +18,11 @@ pub struct ProviderWebhook {
 }
 
 impl ProviderWebhook {
+    /// A request with this body, without headers and parameters.
+    pub fn new(body: impl Into<Vec<u8>>) -> Self {
+        Self { headers: Vec::new(), query: Vec::new(), body: body.into() }
+    }
+
     /// The value of a header, named in lower case; `None` if there is none, or more than one: of
     /// two signatures, another program might read the other one.
     pub fn header(&self, name: &str) -> Option<&str> {

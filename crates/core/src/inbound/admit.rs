@@ -22,8 +22,8 @@ pub const fn rates(mode: AuthMode) -> InboundRates {
     }
 }
 
-/// The counter of a client's calls in an authentication mode. Each mode has a counter of its own, so
-/// that calls of one do not use up the allowance of the other (D13).
+/// The counter of a client's calls in an authentication mode. Each mode has a counter of its own,
+/// so that calls of one do not use up the allowance of the other (D13).
 const fn client_key(mode: AuthMode, client: ClientNet) -> RateKey {
     match mode {
         AuthMode::SecretRequired => RateKey::InboundClient(client),

@@ -73,7 +73,7 @@ fn texts(
 ) -> Result<BTreeMap<String, String>, MappingError> {
     let mut budget = StepBudget::new();
     let mut texts = BTreeMap::new();
-    let mut look = |key: &str, texts: &mut BTreeMap<String, String>| {
+    let mut evaluate = |key: &str, texts: &mut BTreeMap<String, String>| {
         let Some(expression) = mapping.entries().get(key) else { return Ok(()) };
         let path =
             JsonPath::parse(expression).map_err(|_| MappingError::Unreadable(key.to_owned()))?;
@@ -95,10 +95,10 @@ fn texts(
         Ok(())
     };
     for [canonical, alias] in [PHONE_KEYS, NAME_KEYS] {
-        look(canonical, &mut texts)?;
+        evaluate(canonical, &mut texts)?;
         // D46a: the alias is used if the canonical key found nothing.
         if !texts.contains_key(canonical) {
-            look(alias, &mut texts)?;
+            evaluate(alias, &mut texts)?;
             if let Some(text) = texts.remove(alias) {
                 texts.insert(canonical.to_owned(), text);
             }
@@ -106,7 +106,7 @@ fn texts(
     }
     for key in mapping.entries().keys() {
         if !PHONE_KEYS.contains(&key.as_str()) && !NAME_KEYS.contains(&key.as_str()) {
-            look(key, &mut texts)?;
+            evaluate(key, &mut texts)?;
         }
     }
     Ok(texts)
@@ -193,11 +193,14 @@ impl Mapped {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::super::mapping::NATIVE_KEYS;
     use super::*;
+    use crate::contacts::NewContact;
 
     fn mapping(entries: Value) -> VariableMapping {
         VariableMapping::read(&entries).expect("a mapping")
@@ -264,9 +267,25 @@ mod tests {
         assert_eq!(mapped(json!({"phone": "$.p"}), json!([])), Err(MappingError::NoPhone));
     }
 
+    /// The fields that a caller of the API may write, besides the name, the phone and what has no
+    /// text. It does not compile with a field that is missing here.
+    fn caller_fields() -> BTreeSet<&'static str> {
+        macro_rules! names {
+            ($($field:ident),* ; $($other:ident),*) => {{
+                let NewContact { $($field: _,)* $($other: _),* } = NewContact::default();
+                BTreeSet::from([$(stringify!($field)),*])
+            }};
+        }
+        names! {
+            email, birthday, observation, cpf, rg, genero, estado_civil, profissao, city, state,
+            postal_code, cnpj; name, phone, custom_fields, lists
+        }
+    }
+
     /// D46: the fields that a caller of the API may write (4.3) are native here too.
     #[test]
     fn every_native_field_of_a_new_contact_is_native_in_a_mapping() {
+        assert_eq!(caller_fields(), BTreeSet::from(NATIVE_KEYS));
         let entries: serde_json::Map<String, Value> =
             NATIVE_KEYS.iter().map(|key| ((*key).to_owned(), json!(format!("$.{key}")))).collect();
         let mut entries = Value::Object(entries);

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_told_by_its_place() {
+    fn a_fault_is_reported_by_its_place() {
         let fault = Payload::read(b"{\n \"a\": 1,\n}");
         assert!(matches!(fault, Err(InboundError::InvalidPayload { line: 3, column: 1 })));
         assert!(Payload::read(b"\xef\xbb\xbf{}").is_err());

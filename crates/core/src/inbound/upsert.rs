@@ -43,6 +43,7 @@ pub struct PendingField {
 /// The answer to an upsert (4.9).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Upserted {
     /// The contact.
     pub contact_id: ContactId,

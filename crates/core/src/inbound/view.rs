@@ -12,6 +12,7 @@ use crate::ids::InboundEndpointId;
 /// An endpoint without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct EndpointView {
     /// Its id.
     pub id: InboundEndpointId,
@@ -47,6 +48,7 @@ impl EndpointView {
 /// An endpoint with its new secret, which is shown this once.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct EndpointSecretView {
     /// The endpoint.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use crate::jobs::JobKind;
 use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// How long after a group has changed the groups are read: many changes arrive together (R119).
-const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
+const GROUPS_DELAY: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long after a reported state the gateway is checked.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How many kinds of a connection are kept (R105).
@@ -61,7 +61,7 @@ impl Inbox<'_> {
             }
             GatewayEvent::GroupsChanged => {
                 let kind = JobKind::SyncGroupsOnce { connection };
-                Ok(stored(app.queue_job(company, kind, app.now().plus(SETTLING)).await?))
+                Ok(stored(app.queue_job(company, kind, app.now().plus(GROUPS_DELAY)).await?))
             }
             GatewayEvent::StateDoubtful => {
                 Ok(stored(app.connections().check_soon(company, connection).await?))

@@ -12,15 +12,18 @@ use super::person::Tracked;
 use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
 use crate::connections::Connection;
-use crate::contacts::DraftQuery;
+use crate::contacts::{ChannelKey, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery, asks_to_stop};
-use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
+use crate::gateway::{GatewayEvent, GatewayMessage, Incoming, Preference};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::messages::{DeliveryCode, MediaLinks, ProviderMessageId};
 use crate::store::{Decided, Reads, RecordsExt, StoreError};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
+
+/// How many contacts of one form of a number have their block lifted together.
+const LIFTED: u32 = 1_000;
 
 impl Batch {
     pub(super) fn new(
@@ -121,12 +124,7 @@ impl Batch {
             }
             _ => None,
         });
-        // Who wrote in a group is looked for, not made.
-        let writers = self.reported().filter_map(|message| {
-            GroupCode::parse(&message.peer, &self.group_suffix)?;
-            Names::new(message.participant.as_deref()?, &[], &self.group_suffix)
-        });
-        named.chain(writers).collect()
+        named.collect()
     }
 
     /// Whether a message failed because its recipient opted out, which the contact must record.
@@ -172,10 +170,46 @@ impl Batch {
             Err(error) => return Err(error),
         };
         let mut people: Vec<Person> = found.into_iter().map(Person::known).collect();
+        match self.doubles(store, &query, &people).await {
+            Ok(doubles) => people.extend(doubles),
+            Err(StoreError::Unavailable(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        }
         for person in &mut people {
             self.recall(store, person).await?;
         }
         Ok(Some(people))
+    }
+
+    /// The other contacts of those who accept messages again: they are known by one of their
+    /// numbers, which the event need not have named (R161).
+    async fn doubles(
+        &self,
+        store: &dyn Reads,
+        asked: &ChannelQuery,
+        people: &[Person],
+    ) -> Result<Vec<Person>, StoreError> {
+        let resumed: Vec<Names> = self
+            .readable()
+            .filter_map(|event| match event {
+                GatewayEvent::Preference(report) if report.preference == Preference::Resume => {
+                    Names::new(&report.peer, &report.aliases, &self.group_suffix)
+                }
+                _ => None,
+            })
+            .collect();
+        let is_resumed = |person: &&Person| resumed.iter().any(|names| names.fits(person));
+        let numbers: Vec<ChannelKey> =
+            people.iter().filter(is_resumed).flat_map(Person::numbers).collect();
+        let query = ChannelQuery::of_numbers(&numbers, asked, LIFTED);
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = store.channel_contacts(self.company, &query).await?;
+        let is_new = |found: &ChannelContact| {
+            people.iter().all(|person| person.contact.now.id != found.contact.id)
+        };
+        Ok(found.into_iter().filter(is_new).map(Person::known).collect())
     }
 
     /// Reads the data of a contact that only echoes and opt-outs need.
@@ -335,11 +369,11 @@ mod tests {
 
     /// The address in memory of each event's text, and its number.
     fn whereabouts(batch: &Batch) -> Vec<(*const u8, u128)> {
-        let place = |(event, ids): &(Incoming, EventIds)| {
+        let address = |(event, ids): &(Incoming, EventIds)| {
             let text = event.as_ref().expect_err("only texts are taken here");
             (text.as_ptr(), ids.message.uuid().as_u128())
         };
-        batch.events.iter().map(place).collect()
+        batch.events.iter().map(address).collect()
     }
 
     #[test]

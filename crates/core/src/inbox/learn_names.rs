@@ -74,7 +74,7 @@ pub(crate) async fn learn_names_job(
     let change = match provider.names(app.gateway_transport(), &connection, &name).await {
         Ok(aliases) => {
             if !aliases.is_empty() {
-                tell(app, &connection, NamesReport { peer: name, aliases }).await?;
+                report(app, &connection, NamesReport::new(name, aliases)).await?;
             }
             job.delete()
         }
@@ -117,7 +117,11 @@ fn lid_of(found: &ChannelContact, message: &Message) -> Option<String> {
 }
 
 /// Processes the answer as an event of the gateway.
-async fn tell(app: &Recado, connection: &Connection, names: NamesReport) -> Result<(), StoreError> {
+async fn report(
+    app: &Recado,
+    connection: &Connection,
+    names: NamesReport,
+) -> Result<(), StoreError> {
     let event = GatewayEvent::Names(names);
     match app.inbox().receive(connection.company, connection.id, vec![Ok(event)]).await {
         Ok(_) | Err(Error::Rejected(InboxError::NotFound) | Error::Denied(_)) => Ok(()),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::people::{Matched, Names};
+use super::person::Person;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
@@ -43,10 +44,10 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         if let Some(group) = &names.group {
-            self.meet_group(group.clone());
+            self.add_group(group.clone());
         }
         let index = matched.index();
-        let participant = self.participant(batch, event, &names);
+        let participant = participant(event, &names);
         let message =
             Message { participant, ..self.compose(event, ids, index, Direction::Inbound) };
         self.record(index, &names, &message);
@@ -61,7 +62,7 @@ impl Workspace<'_> {
                 &batch.stop_words,
             );
         let announced = stops && self.opt_out(index, event, &message);
-        self.tell_received(batch, matched, &message, ids, event.history, announced);
+        self.report_received(batch, matched, &message, ids, event.history, announced);
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
@@ -88,7 +89,7 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let index = matched.index();
-        let participant = self.participant(batch, event, &names);
+        let participant = participant(event, &names);
         let message =
             Message { participant, ..self.compose(event, ids, index, Direction::Outbound) };
         self.record(index, &names, &message);
@@ -183,21 +184,15 @@ impl Workspace<'_> {
             },
         };
         let at = event.timestamp.unwrap_or(self.now);
-        let act = match event.preference {
-            Preference::Stop => Act::OptedOut { at },
-            Preference::Resume => Act::OptedIn { at },
-        };
+        if event.preference == Preference::Resume {
+            return self.resume(index, at);
+        }
         let now = self.now;
         let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
             return EventResult::refused(UNREADABLE);
         };
         let before = person.contact.now.clone();
-        let is_older = before
-            .opted_out_at
-            .is_some_and(|since| at.plus(CLOCKS_DIFFER) < since && since <= at.plus(CALLED_AGAIN));
-        if event.preference == Preference::Resume && is_older {
-            return EventResult::ignored("they have asked to stop since");
-        }
+        let act = Act::OptedOut { at };
         let announces = ConversationState::of(&before).announces_opt_out(&act);
         person.contact.now = moved(&before, act, now);
         if person.contact.now == before {
@@ -211,6 +206,38 @@ impl Workspace<'_> {
             self.emit(event);
         }
         EventResult::of(EventOutcome::Stored)
+    }
+
+    /// Lifts the block of a person, that is of every contact that is this person (D44, R161): one
+    /// that keeps it would keep all of them from being written to. If they asked to stop since,
+    /// nothing is lifted (R124).
+    fn resume(&mut self, index: usize, at: Timestamp) -> EventResult {
+        let now = self.now;
+        let Some(people) = self.people.as_mut() else { return EventResult::refused(UNREADABLE) };
+        let numbers = people[index].numbers();
+        let id = people[index].contact.now.id;
+        let platform = people[index].contact.now.source_platform.clone();
+        let is_same = |person: &&mut Person| {
+            person.contact.now.id == id
+                || person.contact.now.source_platform == platform
+                    && person.numbers().iter().any(|number| numbers.contains(number))
+        };
+        let same: Vec<&mut Person> = people.iter_mut().filter(is_same).collect();
+        let asked_since = same.iter().any(|person| {
+            person.contact.now.opted_out_at.is_some_and(|since| {
+                at.plus(CLOCKS_DIFFER) < since && since <= at.plus(CALLED_AGAIN)
+            })
+        });
+        if asked_since {
+            return EventResult::ignored("they have asked to stop since");
+        }
+        let mut is_news = false;
+        for person in same {
+            let after = moved(&person.contact.now, Act::OptedIn { at }, now);
+            is_news |= after != person.contact.now;
+            person.contact.now = after;
+        }
+        EventResult::of(if is_news { EventOutcome::Stored } else { EventOutcome::Duplicate })
     }
 
     fn compose(
@@ -254,28 +281,6 @@ impl Workspace<'_> {
             created_at: self.now,
             timestamp: event.timestamp.unwrap_or(self.now),
         }
-    }
-
-    /// Who of a group wrote a message; their phone and name also where only their own contact has
-    /// them (D72).
-    fn participant(
-        &self,
-        batch: &Batch,
-        event: &GatewayMessage,
-        names: &Names,
-    ) -> Option<Participant> {
-        names.group.as_ref()?;
-        let identifier = event.participant.clone()?;
-        let person = Names::new(&identifier, &[], &batch.group_suffix)
-            .and_then(|person| self.find(&person))
-            .and_then(|index| Some(&self.people.as_ref()?[index].contact.now))
-            .filter(|person| !person.is_group);
-        let called = ChannelKey::parse(&identifier).and_then(|key| key.phone());
-        Some(Participant {
-            phone: called.or_else(|| person.and_then(|person| person.phone.clone())),
-            name: event.push_name.clone().or_else(|| person.and_then(|p| p.wa_push_name.clone())),
-            identifier,
-        })
     }
 
     /// The quoted message as it is stored; else as the gateway reports it (D31a).
@@ -351,7 +356,7 @@ impl Workspace<'_> {
         announces
     }
 
-    fn tell_received(
+    fn report_received(
         &mut self,
         batch: &Batch,
         matched: Matched,
@@ -398,6 +403,17 @@ impl Workspace<'_> {
             ConnectionKind::OfficialCloud => OptOutSource::OfficialCloudInbound,
         }
     }
+}
+
+/// Who of a group wrote a message, as the gateway reports it with the message (D72).
+fn participant(event: &GatewayMessage, names: &Names) -> Option<Participant> {
+    names.group.as_ref()?;
+    let identifier = event.participant.clone()?;
+    Some(Participant {
+        phone: ChannelKey::parse(&identifier).and_then(|key| key.phone()),
+        name: event.push_name.clone(),
+        identifier,
+    })
 }
 
 /// The contact after an act.

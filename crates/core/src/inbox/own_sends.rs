@@ -19,7 +19,7 @@ const LATER: Duration = Duration::from_secs(10 * 60);
 const EARLIER: Duration = Duration::from_secs(60);
 /// How old a reported message may be: a little more than the history that is pulled, and far more
 /// than the time for which a gateway repeats a webhook.
-const TOLD_WITHIN: Duration = Duration::from_secs(4 * 24 * 60 * 60);
+const REPORTED_WITHIN: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 /// How far the clock of a gateway may be ahead of this server's.
 const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many of a contact's newest messages in a status are searched.
@@ -35,7 +35,7 @@ fn is_open(message: &Message) -> bool {
 /// The reported time of the gateway's send, if it is plausible for a report of now: some gateways
 /// report constant or wrong times.
 fn reported_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
-    sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
+    sent.timestamp.filter(|at| at.plus(REPORTED_WITHIN) > now && *at < now.plus(AHEAD))
 }
 
 /// Whether an event has neither a reference nor a plausible time, so that its arrival counts as the

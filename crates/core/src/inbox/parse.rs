@@ -19,7 +19,8 @@ use crate::text;
 /// The most events of one call (D67).
 const MAX_EVENTS: usize = 1_000;
 
-/// Reads the events of a call: each is read on its own, and one that cannot be is refused on its own.
+/// Reads the events of a call: each is read on its own, and one that cannot be is refused on its
+/// own.
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 use crate::Timestamp;
 use crate::contacts::{ChannelKey, Contact};
-use crate::conversations::Conversation;
+use crate::conversations::{Conversation, numbers};
 use crate::messages::SenderType;
 use crate::store::{Change, Precondition, Row, Stored};
 
@@ -50,13 +50,18 @@ impl Person {
         self.contact.read.is_none()
     }
 
+    /// The numbers that it is known by (D15).
+    pub(super) fn numbers(&self) -> Vec<ChannelKey> {
+        numbers(&self.contact.now, self.aliases.iter().map(|(key, _)| key))
+    }
+
     /// A precondition that the contact is unchanged, if a new conversation is written but the
     /// contact is not. Without it, a concurrent merge or deletion of the contact would miss the
     /// conversation.
     pub(super) fn relied_on(&self) -> Option<Precondition> {
         let read = self.contact.read.as_ref()?;
-        let is_met = self.conversations.iter().any(|known| known.read.is_none());
-        (is_met && *read.value() == self.contact.now).then(|| read.unchanged())
+        let is_new_here = self.conversations.iter().any(|known| known.read.is_none());
+        (is_new_here && *read.value() == self.contact.now).then(|| read.unchanged())
     }
 
     /// Sets the unread messages of all conversations to zero (D44a, R36).

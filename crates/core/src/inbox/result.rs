@@ -22,6 +22,7 @@ words! {
 /// The result of one event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct EventResult {
     /// The outcome.
     pub result: EventOutcome,

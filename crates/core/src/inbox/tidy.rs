@@ -39,8 +39,8 @@ fn provider_id(id: &ProviderMessageId) -> Result<ProviderMessageId, String> {
     ProviderMessageId::parse(id.as_str()).ok_or_else(|| "the provider's id is no id".to_owned())
 }
 
-/// The group with its subject normalized. The subject is trimmed, because it becomes the name of the
-/// group's contact (D9).
+/// The group with its subject normalized. The subject is trimmed, because it becomes the name of
+/// the group's contact (D9).
 pub(crate) fn tidy_group(group: Group) -> Group {
     let subject = |subject: String| kept(subject.trim(), text::NAME).trim().to_owned();
     Group { subject: group.subject.map(subject), ..group }

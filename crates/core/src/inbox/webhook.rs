@@ -95,6 +95,7 @@ impl CalledConnection {
 /// The outcome of the events of one call, in numbers and reasons, without any text that a person
 /// wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReceivedWebhook {
     /// Events that changed something.
     pub stored: usize,
@@ -109,7 +110,7 @@ pub struct ReceivedWebhook {
 }
 
 /// How many reasons, or kinds, are listed.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 impl ReceivedWebhook {
     fn count(&mut self, results: Vec<EventResult>) {
@@ -124,7 +125,7 @@ impl ReceivedWebhook {
 
     fn refuse(&mut self, reason: String) {
         self.refused_in_all += 1;
-        if self.refused.len() < TOLD {
+        if self.refused.len() < MAX_LISTED {
             self.refused.push(reason);
         }
     }
@@ -196,7 +197,7 @@ impl Inbox<'_> {
         let mut taken = ReceivedWebhook::default();
         for event in &received {
             if let (Ok(GatewayEvent::Unknown(report)), true) =
-                (&event.event, taken.unknown.len() < TOLD)
+                (&event.event, taken.unknown.len() < MAX_LISTED)
             {
                 taken.unknown.push(report.kind.chars().take(crate::gateway::MAX_KIND).collect());
             }

@@ -163,7 +163,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// Stores the group for this connection, unless it is stored (R32).
-    pub(super) fn meet_group(&mut self, code: GroupCode) {
+    pub(super) fn add_group(&mut self, code: GroupCode) {
         if !self.groups.contains(&code) {
             self.groups.push(code.clone());
             self.new_groups.push(code);

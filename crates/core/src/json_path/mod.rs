@@ -10,8 +10,8 @@
 //!   and ends with [`TooCostly`] when none is left. Steps are counted, not timed: the same
 //!   expressions over the same document always have the same result. Nodes are found one by one,
 //!   depth first, which is the order of the RFC; no list of intermediate nodes is ever held.
-//! - **Documents** may be of any depth: the walk and the comparison of values keep their own stacks.
-//!   (The parser of JSON refuses more than 128 levels; nothing here relies on it.)
+//! - **Documents** may be of any depth: the walk and the comparison of values keep their own
+//!   stacks. (The parser of JSON refuses more than 128 levels; nothing here relies on it.)
 //! - **Regular expressions** of `match()` and `search()` may come from the body. Their length and
 //!   the size of what they compile to are limited, and both compiling and matching use steps.
 //!
@@ -32,8 +32,8 @@
 //! - Two integers are compared exactly at any of the sizes an `i128` holds, other numbers as `f64`.
 //!   A number beyond an `f64` equals only the same number and is not ordered.
 //! - Regular expressions are those of the crate `regex` (a superset of RFC 9485), without `(?`
-//!   groups and without a class inside a class. `^` and `$` are anchors. One that is invalid matches
-//!   nothing.
+//!   groups and without a class inside a class. `^` and `$` are anchors. One that is invalid
+//!   matches nothing.
 
 mod ast;
 mod budget;

@@ -137,6 +137,7 @@ pub fn write(
 /// A lead memory as it is shown (2.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct LeadMemoryView {
     /// How often it was written, from 1.
     pub version: u32,

@@ -120,6 +120,13 @@ impl WholeMemory {
         let text = |given: Given<String>| given.value().unwrap_or_default();
         let behind =
             bant.authority_raw.as_ref().map_or(UNKNOWN_AUTHORITY, |raw| authority_code(raw));
+        // A code whose text was cleared is shown with an empty one, and may be sent back like that.
+        let is_code =
+            bant.authority.as_ref().is_some_and(|sent| AUTHORITY_CODES.contains(&&**sent));
+        let authority_raw = match bant.authority_raw {
+            Given::Cleared if is_code => Some(String::new()),
+            raw => raw.value(),
+        };
         Inferred {
             summary: sent.summary,
             sentiment: sent.sentiment,
@@ -128,7 +135,7 @@ impl WholeMemory {
             bant: Bant {
                 budget: text(bant.budget),
                 authority: bant.authority.value().unwrap_or_else(|| behind.to_owned()),
-                authority_raw: bant.authority_raw.value(),
+                authority_raw,
                 need: text(bant.need),
                 timeline: text(bant.timeline),
             },
@@ -218,7 +225,11 @@ impl BantUpdate {
     /// text, an old one its own text (2.3.2, D45).
     fn merge_authority(&self, bant: &mut Bant) {
         match (&self.authority, &self.authority_raw) {
-            (Given::Absent, Given::Absent) => {}
+            (Given::Absent, Given::Absent) => {
+                if bant.lacks_authority() {
+                    UNKNOWN_AUTHORITY.clone_into(&mut bant.authority);
+                }
+            }
             (Given::Absent, Given::Cleared) => {
                 if let Some(raw) = &mut bant.authority_raw {
                     raw.clear();

@@ -34,6 +34,7 @@ pub struct ListMember {
 /// A list as it is shown (D58).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct ListView {
     /// Its id.
     pub id: ListId,

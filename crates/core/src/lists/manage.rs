@@ -64,6 +64,7 @@ impl Rejection for AddToListError {
 /// What adding contacts did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Added {
     /// How many were added.
     pub added: usize,

@@ -69,7 +69,7 @@ struct ImportMessage {
     id: MessageId,
     draft: MessageDraft,
     /// What its event is made with, where that is asked for.
-    tells: Option<ImportEvent>,
+    event: Option<ImportEvent>,
 }
 
 /// What the event about an imported message is made with.
@@ -237,9 +237,9 @@ impl UseCase for ImportMessage {
                 Some(kept) => kept.update(reference),
             });
         }
-        if let Some(tells) = &self.tells {
+        if let Some(event) = &self.event {
             let contact = touch_contact(&known.contact, &message);
-            changes.events.extend(tells.about(&message, &contact, through, now));
+            changes.events.extend(event.about(&message, &contact, through, now));
         }
         let record = MessageRecord { contact: ContactBrief::of(&known.contact), message };
         Ok(Decided::new(changes, record))
@@ -318,9 +318,9 @@ impl Messages<'_> {
         self.import_as(company, body, None).await
     }
 
-    /// The same with the event that tells of the message, for receivers that shall learn of it: that
+    /// The same with the event about the message, for receivers that shall learn of it: that
     /// of its direction, none of a message that was not sent (D65). A message that was there before
-    /// is refused, so a repeat tells nothing twice.
+    /// is refused, so a repeat fires no second event.
     ///
     /// # Errors
     ///
@@ -339,12 +339,12 @@ impl Messages<'_> {
         &self,
         company: CompanyId,
         body: impl IntoBody<ImportedMessage>,
-        tells: Option<ImportEvent>,
+        event: Option<ImportEvent>,
     ) -> Result<MessageListItem, Error<ImportMessageError>> {
         let now = self.app.now();
         let id = MessageId::new(self.app.uuid(now));
         let draft = MessageDraft::parse(body, now);
-        let record = self.app.run(&ImportMessage { company, id, draft, tells }).await?;
+        let record = self.app.run(&ImportMessage { company, id, draft, event }).await?;
         Ok(MessageListItem::new(&record, self.app.media_links().await?))
     }
 }

@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_read_from_whatever_tells_of_it() {
+    fn a_failure_is_read_from_whatever_reports_it() {
         let failure = |extra: Value| {
             let mut body = json!({ "status": "failed" });
             for (name, value) in extra.as_object().cloned().unwrap_or_default() {
@@ -455,5 +455,14 @@ mod tests {
         assert_eq!(draft.edited_at(), Some(at(-5)));
         assert_eq!(parse(json!({ "edited_at": at(-2) })).edited_at(), Some(at(-2)));
         assert_eq!(parse(json!({ "is_edited": false })).edited_at(), None);
+    }
+
+    #[test]
+    fn a_blank_address_of_a_file_is_none() {
+        for blank in [json!(null), json!(""), json!("  ")] {
+            let draft = parse(json!({ "media_url": blank }));
+            assert!(draft.problems.is_empty(), "{:?}", draft.problems);
+            assert_eq!(draft.body.media_url, None);
+        }
     }
 }

@@ -71,6 +71,7 @@ impl MessageFilter {
 
 /// One page of a listing of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessagePage<T> {
     /// The messages, newest first.
     pub items: Vec<T>,
@@ -181,8 +182,9 @@ impl Messages<'_> {
             return Err(Error::Rejected(NotFound));
         };
         let contact = ContactBrief::of(contact.value());
-        let record = MessageRecord { message: message.into_value(), contact };
-        Ok(MessageListItem::new(&record, self.app.media_links().await?))
+        let mut record = [MessageRecord { message: message.into_value(), contact }];
+        self.identify_writers(company, &mut record).await?;
+        Ok(MessageListItem::new(&record[0], self.app.media_links().await?))
     }
 
     async fn page(
@@ -193,6 +195,8 @@ impl Messages<'_> {
         if query.filter.is_void() {
             return Ok(Page::empty());
         }
-        self.app.store().message_page(company, &query.filter, query.page).await
+        let mut page = self.app.store().message_page(company, &query.filter, query.page).await?;
+        self.identify_writers(company, &mut page.items).await?;
+        Ok(page)
     }
 }

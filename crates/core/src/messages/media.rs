@@ -21,7 +21,7 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// may delete files after three minutes: if the process dies, another has to claim the job before
 /// that.
 const LEASE: Duration = Duration::from_secs(150);
-/// The waits after a failure; after one more failure the file is not tried again.
+/// The waits after the first failures.
 const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -29,6 +29,10 @@ const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(10 * 60),
     Duration::from_secs(60 * 60),
 ];
+/// The wait after every further failure.
+const LONG_WAIT: Duration = Duration::from_secs(6 * 60 * 60);
+/// How long after its message was stored a file is tried for the last time.
+const RETRIED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Whether a message has a file of which only the gateway has a copy.
 pub const fn wants_fetch(message: &Message) -> bool {
@@ -69,31 +73,35 @@ pub(crate) async fn fetch_media_job(
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     match fetch(app, &message).await? {
-        FetchOutcome::Attached(document) => settle(app, &job, &message, Some(document)).await,
-        FetchOutcome::GiveUp => settle(app, &job, &message, None).await,
+        FetchOutcome::Attached(document) => end_fetch(app, &job, &message, Some(document)).await,
+        FetchOutcome::GiveUp => end_fetch(app, &job, &message, None).await,
         FetchOutcome::TryLater => match postponed(&job, app.now()) {
             Some(later) => app.close_job(ChangeSet::new().with(job.update(later))).await,
-            None => settle(app, &job, &message, None).await,
+            None => end_fetch(app, &job, &message, None).await,
         },
     }
 }
 
 /// The message once its file was fetched as this document, or given up: then nothing is left that a
 /// link could lead to (D31a).
-fn settled(message: &Message, document: Option<DocumentId>) -> Message {
-    let mut settled = message.clone();
+fn with_result(message: &Message, document: Option<DocumentId>) -> Message {
+    let mut ended = message.clone();
     match document {
-        Some(document) => settled.media.document = Some(document),
-        None => settled.media.source = None,
+        Some(document) => ended.media.document = Some(document),
+        None => ended.media.source = None,
     }
-    settled
+    ended
 }
 
-/// The job after one more failure; `None` when it failed often enough.
+/// The job after one more failure; `None` a week after its message was stored, which it was made
+/// with (R34).
 fn postponed(job: &Job, now: Timestamp) -> Option<Job> {
-    let wait = RETRY_WAITS.get(job.attempts as usize)?;
+    let end = job.created_at.plus(RETRIED_FOR);
+    let wait = RETRY_WAITS.get(job.attempts as usize).copied().unwrap_or(LONG_WAIT);
     let attempts = job.attempts.saturating_add(1);
-    Some(Job { attempts, due_at: now.plus(*wait), leased_until: None, ..job.clone() })
+    let later =
+        Job { attempts, due_at: now.plus(wait).min(end), leased_until: None, ..job.clone() };
+    (now < end).then_some(later)
 }
 
 async fn fetch(app: &Recado, message: &Message) -> Result<FetchOutcome, StoreError> {
@@ -153,7 +161,7 @@ async fn download(app: &Recado, address: &str) -> Result<Vec<u8>, FetchOutcome> 
 }
 
 /// Writes into the message what became of its file and ends the job, again after a conflict.
-async fn settle(
+async fn end_fetch(
     app: &Recado,
     job: &Stored<Job>,
     message: &Stored<Message>,
@@ -170,7 +178,7 @@ async fn settle(
                 None => return Ok(Decided::unchanged(false)),
             }
         }
-        let after = settled(&message, document);
+        let after = with_result(&message, document);
         Ok(Decided::new(ChangeSet::new().with(message.update(after)).with(job.delete()), true))
     });
     match written.await {
@@ -246,13 +254,23 @@ mod tests {
         assert_eq!((name.len(), name.ends_with("a.pdf")), (200, true));
     }
 
+    /// R34.
+    #[test]
+    fn a_name_that_is_cut_keeps_an_ending_of_less_than_twenty_bytes() {
+        for (bytes, is_kept) in [(19, true), (20, false)] {
+            let ending = format!(".{}", "z".repeat(bytes));
+            let name = named(Some(&format!("{}{ending}", "a".repeat(300))), None);
+            assert_eq!((name.len(), name.ends_with(&ending)), (200, is_kept), "{bytes}");
+        }
+    }
+
     /// D31a.
     #[test]
     fn a_file_that_was_given_up_leaves_nothing_to_fetch_or_to_link_to() {
         let mut before = message(Direction::Inbound, at(0));
         before.media.source = Some("https://gateway.example/1".to_owned());
         let document = DocumentId::new(Uuid::from_u128(1));
-        let (there, gone) = (settled(&before, Some(document)), settled(&before, None));
+        let (there, gone) = (with_result(&before, Some(document)), with_result(&before, None));
         assert_eq!((there.media.document, there.media.source.is_some()), (Some(document), true));
         assert_eq!((gone.media.document, gone.media.source.as_ref()), (None, None));
         assert!(!wants_fetch(&there) && !wants_fetch(&gone));
@@ -273,15 +291,19 @@ mod tests {
 
     /// R34.
     #[test]
-    fn a_failing_fetch_is_tried_six_times_and_then_given_up() {
+    fn a_failing_fetch_is_tried_for_a_week_and_then_given_up() {
         let message = message(Direction::Inbound, at(0));
         let mut job = fetch_job(JobId::new(Uuid::from_u128(7)), &message, at(0));
         let mut waits = Vec::new();
-        while let Some(later) = postponed(&job, at(0)) {
-            waits.push(later.due_at.since(at(0)).as_secs());
+        while let Some(later) = postponed(&job, job.due_at) {
+            waits.push(later.due_at.since(job.due_at).as_secs());
             job = later;
         }
-        assert_eq!(waits, [5, 30, 120, 600, 3600]);
+        let (last, others) = waits.split_last().unwrap();
+        assert_eq!(others[..5], [5, 30, 120, 600, 3_600]);
+        assert!(others[5..].iter().all(|wait| *wait == 6 * 3_600), "{others:?}");
+        assert!(*last <= 6 * 3_600, "{last}");
+        assert_eq!(job.due_at.since(at(0)).as_secs(), 7 * 24 * 3_600);
     }
 
     proptest! {

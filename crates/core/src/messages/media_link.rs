@@ -53,8 +53,8 @@ impl MediaLinks {
         format!("{}/media/{company}/{message}/{signature}", self.public_url)
     }
 
-    /// What a link leads to that names `id`; `None` when the signature is not the one for it, compared
-    /// in constant time.
+    /// What a link leads to that names `id`; `None` when the signature is not the one for it,
+    /// compared in constant time.
     pub fn target(&self, company: CompanyId, id: MessageId, signature: &str) -> Option<LinkTarget> {
         if signature.len() != SIGNATURE_CHARS {
             return None;

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_made_for_a_kind_tells_a_kind_again() {
+    fn a_name_made_for_a_kind_gives_the_kind_again() {
         for (kind, _) in KINDS {
             let ending = ending_of(kind).expect("a known kind");
             assert!(mimetype_of(&format!("a.{ending}")).is_some(), "{kind}");

@@ -21,6 +21,7 @@ mod samples;
 mod status;
 mod touch;
 mod view;
+mod who_wrote;
 mod written_by;
 
 pub use events::{EventContact, message_received, message_sent, status_updated};

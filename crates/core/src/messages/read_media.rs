@@ -19,6 +19,7 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 
 /// A file behind a link.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkedFile {
     /// The document.
     pub document: Document,
@@ -77,8 +78,8 @@ fn wait_for(job: &Job, now: Timestamp) -> Duration {
 const NOT_FOUND: Error<ReadMediaError> = Error::Rejected(ReadMediaError::NotFound);
 
 impl Messages<'_> {
-    /// The file that a link leads to (D31a). The link is the only credential. `id` is the message of
-    /// the link; in links of earlier releases it is the document.
+    /// The file that a link leads to (D31a). The link is the only credential. `id` is the message
+    /// of the link; in links of earlier releases it is the document.
     ///
     /// # Errors
     ///
@@ -150,5 +151,13 @@ mod tests {
         let later = Job { due_at: at(120_000), ..job };
         assert_eq!(wait_for(&later, at(20_000)), Duration::from_secs(100));
         assert_eq!(wait_for(&later, at(119_000)), SHORTEST_WAIT);
+    }
+
+    /// D31a.
+    #[test]
+    fn only_a_file_that_is_being_fetched_is_worth_another_try() {
+        let wait = Duration::from_secs(100);
+        assert_eq!(ReadMediaError::NotYet { wait }.retry_after(), Some(wait));
+        assert_eq!(ReadMediaError::NotFound.retry_after(), None);
     }
 }

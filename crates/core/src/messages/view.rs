@@ -59,6 +59,7 @@ impl From<Prosa> for ProsaView {
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[allow(clippy::allow_attributes, missing_docs, reason = "the fields are those of 2.4")]
+#[non_exhaustive]
 pub struct MessageView {
     pub id: MessageId,
     pub direction: Direction,
@@ -146,6 +147,7 @@ impl MessageView {
 /// A message as the general listing shows it (4.6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct MessageListItem {
     /// The fields of both listings.
     #[serde(flatten)]
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_tells_which_message_it_is_and_not_what_it_says() {
+    fn debug_output_reports_which_message_it_is_and_not_what_it_says() {
         let message = message(Direction::Inbound, at(0));
         let id = message.id.to_string();
         let view = MessageView::new(&message, &links());
@@ -278,7 +280,7 @@ mod tests {
 
     /// D30.
     #[test]
-    fn a_failed_message_tells_why_in_every_field_of_its_own() {
+    fn a_failed_message_reports_why_in_every_field_of_its_own() {
         let mut message = message(Direction::Outbound, at(0));
         message.status = MessageStatus::Failed;
         message.failure = Some(Failure::new(DeliveryCode::Media, "no such file".to_owned()));

@@ -14,6 +14,7 @@ const MAX_NAME_CHARS: usize = 200;
 
 /// The registry's data of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegistryEntry {
     /// The legal name.
     pub razao_social: Option<String>,

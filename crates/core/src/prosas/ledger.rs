@@ -15,6 +15,7 @@ use crate::query::{InvalidParameter, Params, from_bound, to_bound};
 /// A line of the ledger as it is shown (D59).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct LedgerLineView {
     /// Its id.
     pub id: LedgerLineId,
@@ -58,6 +59,7 @@ impl LedgerLineView {
 
 /// A page of the ledger as it is shown.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LedgerListing {
     /// The lines, newest first.
     pub items: Vec<LedgerLineView>,

@@ -1,7 +1,7 @@
 //! The choice of the connection for a message, and of the recipient's name on it (D15, D35, D71).
 
 use crate::connections::{Connection, ConnectionKind};
-use crate::contacts::{ChannelKey, Platform};
+use crate::contacts::{ChannelKey, Platform, is_scoped_id};
 use crate::conversations::ChannelContact;
 use crate::ids::ConnectionId;
 use crate::store::Stored;
@@ -55,14 +55,6 @@ fn is_digits(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether a name is a business-scoped id, `BR.…`, which changes with the person's phone and is not
-/// accepted for every type of message.
-fn is_scoped(name: &str) -> bool {
-    let is_country =
-        |country: &str| country.len() == 2 && country.bytes().all(|b| b.is_ascii_uppercase());
-    name.split_once('.').is_some_and(|(country, _)| is_country(country))
-}
-
 /// Whether a name is a number, however gateways write it.
 fn is_number(name: &str) -> bool {
     ChannelKey::parse(name).is_some_and(|key| is_digits(key.as_str()))
@@ -89,27 +81,29 @@ fn takes(connection: &Connection, name: &str) -> bool {
         return true;
     }
     match connection.kind {
-        ConnectionKind::Qr => !is_scoped(name),
+        ConnectionKind::Qr => !is_scoped_id(name),
         ConnectionKind::OfficialCloud => !name.ends_with("@lid"),
     }
 }
 
 /// The recipient's name for a contact on a connection, the first of these that exists: the name
 /// reported there; the digits that the channel used last on another connection; the contact's
-/// identifier, if it is digits; its phone; its identifier, if it is a LID or another id of the
-/// channel; another alias (D15, D71). If the channel has reported the contact's phone, digits are
-/// also preferred to a business-scoped id that was reported there (R138, R39). On a connection of
-/// another channel than the contact's: the name reported there, else the phone.
+/// identifier, if it is digits and a form of its phone, or if it has no phone; its phone; its
+/// identifier, if it is a LID or another id of the channel; another alias (D15, D71). If the
+/// channel has reported the contact's phone, digits are also preferred to a business-scoped id that
+/// was reported there (R138, R39). On a connection of another channel than the contact's: the name
+/// reported there, else the phone.
 ///
 /// `None` if the connection's channel knows the contact by no name.
 pub fn recipient_on(found: &ChannelContact, connection: &Connection) -> Option<String> {
     let ChannelContact { contact, aliases, conversations } = found;
     let known_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
-    let has_number = known_phone.is_some_and(|key| aliases.iter().any(|alias| key.is(alias)));
+    let has_number =
+        known_phone.as_ref().is_some_and(|key| aliases.iter().any(|alias| key.is(alias)));
     let here = conversations.iter().find(|known| known.connection == connection.id);
     let here = here
         .map(|known| known.identifier.as_str())
-        .filter(|name| takes(connection, name) && !(has_number && is_scoped(name)));
+        .filter(|name| takes(connection, name) && !(has_number && is_scoped_id(name)));
     let phone = contact.phone.as_ref().map(|phone| phone.digits());
     if contact.source_platform != connection.platform {
         return here.or(phone).map(str::to_owned);
@@ -120,7 +114,11 @@ pub fn recipient_on(found: &ChannelContact, connection: &Connection) -> Option<S
         .max_by_key(|known| known.last_message_at)
         .map(|known| known.identifier.as_str());
     let identifier = contact.identifier.as_str();
-    let number = Some(identifier).filter(|name| is_digits(name));
+    // An import may give a number of another system as identifier: it is nobody's on the channel.
+    let is_its = |name: &str| {
+        known_phone.is_none() || ChannelKey::parse(name).as_ref() == known_phone.as_ref()
+    };
+    let number = Some(identifier).filter(|name| is_digits(name) && is_its(name));
     let names = std::iter::once(identifier).chain(aliases.iter().map(ChannelKey::as_str));
     let other = || names.into_iter().find(|name| takes(connection, name));
     let name = here.or(elsewhere).or(number).or(phone).or_else(other);
@@ -253,8 +251,28 @@ mod tests {
 
     /// R39.
     #[test]
-    fn a_stranger_is_called_by_its_phone() {
+    fn a_contact_without_a_channel_name_is_addressed_by_its_phone() {
         assert_eq!(called(&[], 1), "5534991234567");
+    }
+
+    /// R39.
+    #[test]
+    fn an_identifier_that_is_no_form_of_the_phone_is_not_written_to() {
+        let made_as = |identifier: &str| {
+            let identifier = Identifier::parse(identifier).expect("valid");
+            called_by(ConnectionKind::Qr, Contact { identifier, ..contact() }, &[], &[], 1)
+        };
+        assert_eq!(made_as("10023").as_deref(), Some("5534991234567"));
+        assert_eq!(made_as("5511987654321").as_deref(), Some("5534991234567"));
+        assert_eq!(made_as("553491234567").as_deref(), Some("553491234567"), "its other form");
+    }
+
+    /// R39.
+    #[test]
+    fn a_name_of_another_system_is_no_scoped_id() {
+        let name = "SP.loja-1";
+        let called = called_by(ConnectionKind::Qr, hidden(name), &[], &[], 1);
+        assert_eq!(called.as_deref(), Some(name));
     }
 
     /// Somebody without a phone, made under this name.

@@ -15,6 +15,10 @@ use crate::text;
 pub enum SendRecipient {
     /// Whoever has this phone.
     Phone(Phone),
+    /// Whoever the channel knows by this number. It was written as channels do, without `+`, and is
+    /// no number of the company's region: it means a contact that has it, and is no phone where
+    /// nobody has (D14, D16).
+    Shown(Phone),
     /// A group or community.
     Group(GroupCode),
 }
@@ -52,10 +56,20 @@ impl SendAddress {
         }
     }
 
+    /// The number that has to be a contact's.
+    pub(super) const fn shown(&self) -> Option<&Phone> {
+        match self {
+            Self::To(SendRecipient::Shown(phone)) | Self::Both(SendRecipient::Shown(phone), _) => {
+                Some(phone)
+            }
+            Self::To(_) | Self::Contact(_) | Self::Both(..) => None,
+        }
+    }
+
     /// Whom it names, and the contact that this has to be.
     pub(super) fn target(self) -> (SendTarget, Option<ContactId>) {
         let named = |to| match to {
-            SendRecipient::Phone(phone) => SendTarget::Phone(phone),
+            SendRecipient::Phone(phone) | SendRecipient::Shown(phone) => SendTarget::Phone(phone),
             SendRecipient::Group(code) => SendTarget::Group(code),
         };
         match self {
@@ -118,13 +132,17 @@ pub(super) fn require(body: &Map<String, Value>, content: &'static str) -> Resul
     if missing.is_empty() { Ok(()) } else { Err(SendError::MissingField(missing)) }
 }
 
-/// A `to` ending in `@<group_suffix>` is a group or community code; anything else is a phone.
+/// A `to` ending in `@<group_suffix>` is a group or community code; anything else is a phone, or
+/// what a contact without a phone shows as one: the number as its channel writes it (D16, D34).
 fn recipient(to: &str, group_suffix: &str, region: &Region) -> Result<SendRecipient, SendError> {
     if GroupCode::is_meant(to, group_suffix) {
         let code = GroupCode::parse(to, group_suffix).ok_or(SendError::InvalidPhone)?;
         return Ok(SendRecipient::Group(code));
     }
-    Phone::parse(to, region).map(SendRecipient::Phone).map_err(|_| SendError::InvalidPhone)
+    let is_digits = to.trim().bytes().all(|b| b.is_ascii_digit());
+    let shown = || Phone::on_channel(to).filter(|_| is_digits).map(SendRecipient::Shown);
+    let phone = Phone::parse(to, region).ok().map(SendRecipient::Phone);
+    phone.or_else(shown).ok_or(SendError::InvalidPhone)
 }
 
 /// `to`, as it was sent.
@@ -212,6 +230,22 @@ mod tests {
         assert_eq!(fields, ["message", "contact_id", "connection_id", "wrong"]);
     }
 
+    #[test]
+    fn a_draft_is_printed_without_its_recipient_and_its_text() {
+        let draft = parse(json!({"to": "+55 11 98765-4321", "message": "secret"})).expect("read");
+        let printed = format!("{draft:?}");
+        assert!(printed.starts_with("TextDraft"), "{printed}");
+        assert!(!printed.contains("98765") && !printed.contains("secret"), "{printed}");
+    }
+
+    #[test]
+    fn a_recipient_has_at_most_200_characters() {
+        for (count, is_read) in [(200, true), (201, false), (202, false)] {
+            let to = Value::String("é".repeat(count));
+            assert_eq!(RecipientText::read(&to).is_ok(), is_read, "{count}");
+        }
+    }
+
     /// D71.
     #[test]
     fn a_contact_stands_in_place_of_to_or_beside_it() {
@@ -245,6 +279,23 @@ mod tests {
         assert!(matches!(phone, Ok(SendAddress::To(SendRecipient::Phone(_)))));
         for wrong in ["@g.us", "a b@g.us", "120@x.us", "123", "abc"] {
             assert_eq!(to(wrong), Err(SendError::InvalidPhone), "{wrong}");
+        }
+    }
+
+    /// D14, D16.
+    #[test]
+    fn digits_of_another_country_without_plus_may_be_what_a_contact_shows() {
+        let to = |to: &str| parse(json!({"to": to, "message": "Oi"})).map(|draft| draft.to);
+        for (digits, phone) in
+            [("5215512345678", "+525512345678"), ("351912345678", "+351912345678")]
+        {
+            let Ok(address) = to(digits) else { panic!("{digits} is refused") };
+            assert_eq!(address.shown().map(Phone::as_str), Some(phone));
+        }
+        assert_eq!(to("5215512345678@c.us"), Err(SendError::InvalidPhone));
+        for phone in ["+5215512345678", "5511987654321", "+351912345678"] {
+            let Ok(address) = to(phone) else { panic!("{phone} is refused") };
+            assert_eq!(address.shown(), None, "{phone} is a phone, whoever has it");
         }
     }
 

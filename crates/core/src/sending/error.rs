@@ -36,6 +36,7 @@ impl Cause {
 
 /// Why a message was not sent, or why its outcome is unknown (R41).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// Fields are missing; send them.
     #[error("{} missing", .0.join(" and "))]
@@ -63,7 +64,10 @@ pub enum SendError {
     ContactStateUnavailable,
     /// The contact asked not to receive messages; do not send.
     #[error("the contact asked not to receive messages")]
-    OptedOut,
+    OptedOut {
+        /// Who asked: the contact, or another contact of the same person (R161).
+        contact: ContactId,
+    },
     /// The contact is blocked; do not send.
     #[error("the contact is blocked")]
     Blocked,
@@ -96,7 +100,7 @@ pub enum SendError {
     #[error("the message could not be stored, so it was not sent")]
     NotStored(#[source] Cause),
     /// The campaign is not running, or the recipient is not waiting any more.
-    #[error("it is not the recipient's turn")]
+    #[error("the recipient is claimed already")]
     ClaimLost,
     /// Groups get no templates (D40).
     #[error("the contact is a group, which gets no templates")]
@@ -194,7 +198,7 @@ impl Rejection for SendError {
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
-            Self::OptedOut => Code::ContactOptedOut,
+            Self::OptedOut { .. } => Code::ContactOptedOut,
             Self::Blocked => Code::ContactBlocked,
             Self::ExternalAiDisabled => Code::ExternalAiDisabled,
             Self::AiDisabled => Code::AiDisabled,
@@ -224,6 +228,7 @@ impl Rejection for SendError {
         match self {
             Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
             Self::Invalid(problems) => problems.details(),
+            Self::OptedOut { contact } => Some(object([("contact_id", json!(contact))])),
             Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
             Self::Provider { message, contact, failure, .. }
             | Self::Uncertain { message, contact, failure, .. } => Some(object([

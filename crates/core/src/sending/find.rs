@@ -40,7 +40,7 @@ pub(crate) async fn find_sent_job(
     };
     let lease = connection.settings.timeout() + LEASE;
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
-    if let Some(proof) = look(app, &connection, &message).await? {
+    if let Some(proof) = ask_gateway(app, &connection, &message).await? {
         prove(app, &message, proof).await?;
     }
     let change = match uncertain(app, &job, id).await?.and_then(|_| next(&job, app.now())) {
@@ -70,7 +70,7 @@ struct Proof {
     called: String,
 }
 
-async fn look(
+async fn ask_gateway(
     app: &Recado,
     connection: &Connection,
     message: &Message,

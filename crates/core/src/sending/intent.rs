@@ -22,6 +22,12 @@ use crate::store::{
 };
 use crate::use_case::UseCase;
 
+/// How many contacts of one channel a send reads for one form of a number: of the others that have
+/// it too, none matters to the answer (R161).
+const READ: u32 = 20;
+/// How many contacts a refusal names.
+const NAMED: usize = 20;
+
 /// Ids for the records that an intent makes. They are made once, so that deciding again has the
 /// same result.
 #[derive(Clone, Copy, Debug)]
@@ -80,9 +86,11 @@ impl Intent<'_> {
     fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
         match &self.order.target {
             SendTarget::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
-            SendTarget::Phone(phone) | SendTarget::AnyWithPhone(phone) => {
-                ChannelQuery::of_phone(phone)
-            }
+            SendTarget::Phone(phone) | SendTarget::AnyWithPhone(phone) => ChannelQuery {
+                ids: self.order.contact.into_iter().collect(),
+                per_phone: Some(READ),
+                ..ChannelQuery::of_phone(phone)
+            },
             SendTarget::Group(code) => {
                 let code = group.unwrap_or(code);
                 ChannelQuery {
@@ -99,7 +107,8 @@ impl Intent<'_> {
         let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
         if let Some(named) = self.order.contact {
             // D71: of several that share a phone it is the one that is named.
-            return match found.iter().find(|found| found.contact.id == named) {
+            let is_meant = |found: &&ChannelContact| found.contact.id == named && self.means(found);
+            return match found.iter().find(is_meant) {
                 Some(found) => Ok(Some(found)),
                 None if facts.is_named_known => Err(two_contacts().into()),
                 None => Err(SendError::ContactNotFound),
@@ -115,17 +124,37 @@ impl Intent<'_> {
                 Ok(meant_by_phone(several))
             }
             several => {
-                let ids = several.iter().map(|found| found.contact.id).collect();
+                let ids = several.iter().map(|found| found.contact.id).take(NAMED).collect();
                 Err(SendError::AmbiguousContact(ids))
             }
         }
     }
 
-    /// Whoever asked to stop under one form of a number is stopped under all, also where two contacts
-    /// have them (D15, R161).
-    fn check_twins(&self, twins: &[ChannelContact]) -> Result<(), SendError> {
-        let asked = twins.iter().any(|twin| twin.contact.opted_out_at.is_some());
-        if self.order.rules.heeds_opt_out && asked { Err(SendError::OptedOut) } else { Ok(()) }
+    /// Whether the target may be this contact, which was read because it was named beside it.
+    fn means(&self, named: &ChannelContact) -> bool {
+        match &self.order.target {
+            SendTarget::Phone(phone) | SendTarget::AnyWithPhone(phone) => {
+                named.numbers().contains(&ChannelKey::of_phone(phone))
+            }
+            SendTarget::Group(_) | SendTarget::Contact(_) => true,
+        }
+    }
+
+    /// Whoever asked to stop under one form of a number is stopped under all, also where two
+    /// contacts have them (D15, R161). The refusal names the contact itself if it asked, else the
+    /// other.
+    fn check_twins(
+        &self,
+        found: &ChannelContact,
+        twins: &[ChannelContact],
+    ) -> Result<(), SendError> {
+        let mut everybody = std::iter::once(found).chain(twins);
+        match everybody.find(|one| one.contact.opted_out_at.is_some()) {
+            Some(asked) if self.order.rules.heeds_opt_out => {
+                Err(SendError::OptedOut { contact: asked.contact.id })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The other contacts that are the person who is meant, where their wish to be left alone
@@ -140,7 +169,7 @@ impl Intent<'_> {
         if !self.order.rules.heeds_opt_out {
             return Ok(Vec::new());
         }
-        let unasked = ChannelQuery::of_numbers(&found.numbers(), query);
+        let unasked = ChannelQuery::of_numbers(&found.numbers(), query, READ);
         let mut others = facts.contacts.clone().unwrap_or_default();
         if !unasked.is_empty() {
             others.extend(store.channel_contacts(self.order.company, &unasked).await?);
@@ -348,7 +377,7 @@ impl UseCase for Intent<'_> {
             if self.order.is_template() && found.contact.is_group {
                 return Err(SendError::IsGroup);
             }
-            self.check_twins(&facts.twins)?;
+            self.check_twins(found, &facts.twins)?;
             self.order.rules.check(&found.contact, now)?;
         }
         self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;

@@ -7,8 +7,8 @@ use crate::conversations::{ChannelContact, Conversation};
 use crate::gateway::Accepted;
 use crate::store::Change;
 
-/// How many last digits all forms of one number have in common. The digits that differ between
-/// forms (Brazil's ninth digit, Mexico's 1, Argentina's 9) come before these.
+/// How many last digits all forms of one number have in common: the digits by which forms differ
+/// stand before these. It counts only where no numbering plan tells.
 const TAIL: usize = 8;
 
 /// Every name in an answer, accepted or not.
@@ -174,8 +174,13 @@ fn numbers(contact: &ChannelContact) -> Vec<String> {
     keys.filter_map(|key| number(&key).map(str::to_owned)).collect()
 }
 
-/// Whether two numbers are forms of one.
+/// Whether two numbers are forms of one: by their keys where both are numbers of a plan, else by
+/// their last digits (D15, R138).
 fn is_same(known: &str, reported: &str) -> bool {
+    let planned = |number: &str| Phone::on_channel(number).map(|it| ChannelKey::of_phone(&it));
+    if let (Some(known), Some(reported)) = (planned(known), planned(reported)) {
+        return known == reported;
+    }
     let tail = |number: &str| number.len().checked_sub(TAIL).map(|at| number[at..].to_owned());
     known == reported || tail(known).is_some_and(|known| tail(reported) == Some(known))
 }
@@ -191,6 +196,11 @@ mod tests {
             ("525512345678", "5215512345678", true),
             ("541112345678", "5491112345678", true),
             ("5534991234567", "5511987654321", false),
+            // The same last digits in another area are another number.
+            ("5511987654321", "5521987654321", false),
+            ("12125551234", "13125551234", false),
+            // Numbers of no plan.
+            ("999112345678", "99912345678", true),
             ("123", "123", true),
             ("123", "1123", false),
             ("1234567", "551234567", false),

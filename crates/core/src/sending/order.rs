@@ -66,7 +66,7 @@ impl SendRules {
     /// [`SendError::AiDisabled`].
     pub fn check(self, contact: &Contact, now: Timestamp) -> Result<(), SendError> {
         if self.heeds_opt_out && contact.opted_out_at.is_some() {
-            return Err(SendError::OptedOut);
+            return Err(SendError::OptedOut { contact: contact.id });
         }
         if contact.is_blocked {
             return Err(SendError::Blocked);
@@ -199,6 +199,7 @@ impl fmt::Debug for Order {
 
 /// A message that its provider accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Delivered {
     /// The message as it is stored.
     pub message: Message,

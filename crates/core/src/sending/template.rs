@@ -119,6 +119,7 @@ body! {
 /// The answer to a template send (D40).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct TemplateSentView {
     /// What every send answers.
     #[serde(flatten)]
@@ -134,8 +135,8 @@ impl From<ComposeError> for SendError {
 }
 
 impl Sending<'_> {
-    /// Sends an approved template to a phone or contact (D40, D71). There is no duplicate window, and
-    /// the contact's external AI may be off. Durability and events are those of
+    /// Sends an approved template to a phone or contact (D40, D71). There is no duplicate window,
+    /// and the contact's external AI may be off. Durability and events are those of
     /// [`Sending::send_text`].
     ///
     /// # Errors
@@ -152,6 +153,7 @@ impl Sending<'_> {
         let suffix = &self.app.settings().group_suffix;
         let draft =
             SendTemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        let (target, contact) = self.target(company, draft.to).await?;
         if let Some(id) = draft.connection
             && store.get::<Connection>((company, id)).await?.is_none()
         {
@@ -166,7 +168,6 @@ impl Sending<'_> {
         }
         let composed = compose(template, &draft.variables)
             .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let (target, contact) = draft.to.target();
         let order = Order::template(company, target, composed);
         let connection = order.connection.or(draft.connection);
         let order = Order { connection, contact, ..order };

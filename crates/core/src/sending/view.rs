@@ -8,6 +8,7 @@ use crate::ids::{ContactId, MessageId};
 /// The answer to a send (4.8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct SentView {
     /// The provider's id of the message.
     pub wamid: Option<String>,

@@ -185,7 +185,7 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::DeliveryId,
             } versioned;
-            /// A shard of the webhooks. One process at a time dispatches its deliveries.
+            /// A shard of the webhooks. One process at a time sends its deliveries.
             Shard($crate::deliveries::Shard) { number: $crate::deliveries::ShardNumber } versioned;
             /// An inbound endpoint.
             InboundEndpoint($crate::inbound::InboundEndpoint) {
@@ -203,7 +203,8 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::CampaignId,
             } versioned;
-            /// A recipient of a campaign; made by [`ChangeKind::Enroll`](super::ChangeKind::Enroll).
+            /// A recipient of a campaign; made by
+            /// [`ChangeKind::Enroll`](super::ChangeKind::Enroll).
             Recipient($crate::campaigns::Recipient) {
                 company: $crate::ids::CompanyId,
                 campaign: $crate::ids::CampaignId,

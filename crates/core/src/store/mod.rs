@@ -16,18 +16,18 @@
 //!    [`Conflict::Reference`].
 //! 6. Deleting a contact deletes its memberships, tags, deals, links, clicks, aliases,
 //!    conversations, messages with their references, dispatch windows, lead memory and the calls
-//!    remembered about it; its ledger lines and recipients of campaigns stay, without it. Deleting a
-//!    campaign deletes its recipients. Deleting a list or a tag deletes its memberships; deleting
+//!    remembered about it; its ledger lines and recipients of campaigns stay, without it. Deleting
+//!    a campaign deletes its recipients. Deleting a list or a tag deletes its memberships; deleting
 //!    a connection deletes its groups, the unknown kinds of events and the reports kept for it, and
-//!    is refused while messages, conversations or templates refer to it. Documents, jobs, events and deliveries are never
-//!    deleted by another row's deletion.
+//!    is refused while messages, conversations or templates refer to it. Documents, jobs, events
+//!    and deliveries are never deleted by another row's deletion.
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.
 //! 10. Events and deliveries get positions in the order in which a change set holds them; of two
 //!     commits that write the same row, the later one's positions are higher.
-//! 11. A set that reassigns what belongs to a contact and deletes the contact loses nothing that others
-//!     store for it at the same time: what they store is moved, too, or refused with
+//! 11. A set that reassigns what belongs to a contact and deletes the contact loses nothing that
+//!     others store for it at the same time: what they store is moved, too, or refused with
 //!     [`Conflict::Reference`].
 
 #[macro_use]

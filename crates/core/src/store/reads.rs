@@ -98,11 +98,6 @@ macro_rules! for_each_read {
                     limit: u32,
                     clicks: bool,
                 ) -> $crate::contacts::ContactSlice;
-                fn contact_ids(
-                    company: $crate::ids::CompanyId,
-                    after: Option<$crate::ids::ContactId>,
-                    limit: u32,
-                ) -> Vec<$crate::ids::ContactId>;
                 fn draft_facts(
                     company: $crate::ids::CompanyId,
                     query: &$crate::contacts::DraftQuery,
@@ -142,7 +137,7 @@ macro_rules! for_each_read {
                 ) -> $crate::page::Page<$crate::deliveries::Delivery>;
                 fn pending_deliveries(
                     company: $crate::ids::CompanyId,
-                    webhook: $crate::ids::WebhookId,
+                    which: $crate::deliveries::PendingDeliveries,
                     limit: u32,
                 ) -> Vec<$crate::store::Stored<$crate::deliveries::Delivery>>;
             }

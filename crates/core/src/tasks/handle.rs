@@ -42,16 +42,16 @@ impl Tasks<'_> {
         self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, CutOff> {
-        let (tell, told) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
+        let (answer, answered) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
         let under_way = self.app.under_way().begin();
         let running = self.app.spawner().spawn(Box::pin(async move {
             let ended = AssertUnwindSafe(work).catch_unwind().await;
             // The caller may have stopped waiting.
-            let _ = tell.send(ended);
+            let _ = answer.send(ended);
             drop(under_way);
         }));
         running.await;
-        match told.await {
+        match answered.await {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(panic)) => resume_unwind(panic),
             Err(oneshot::Canceled) => Err(CutOff),

@@ -25,17 +25,17 @@ impl UnderWay {
     /// Waits until nothing is under way.
     pub(super) async fn finished(&self) {
         loop {
-            let told = {
+            let finished = {
                 let mut count = self.count();
                 if count.running == 0 {
                     return;
                 }
-                let (tell, told) = oneshot::channel();
-                count.waiting.push(tell);
-                told
+                let (signal, finished) = oneshot::channel();
+                count.waiting.push(signal);
+                finished
             };
             // New work may have begun since the notification.
-            let _ = told.await;
+            let _ = finished.await;
         }
     }
 

@@ -93,8 +93,8 @@ fn listed(positions: &[u32]) -> String {
     positions.join(", ")
 }
 
-/// Fills a template in. Values for variables that it does not have are not sent, but are checked for
-/// literal tags like the others (D49).
+/// Fills a template in. Values for variables that it does not have are not sent, but are checked
+/// for literal tags like the others (D49).
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ pub enum SyncTemplatesError {
     #[error("the connection's gateway has no templates that could be read")]
     Unsupported,
     /// The gateway refused or failed; nothing has changed. Try again, or correct the settings.
-    #[error("the gateway did not tell its templates: {0}")]
+    #[error("the gateway did not list its templates: {0}")]
     Provider(String),
 }
 

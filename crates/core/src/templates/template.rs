@@ -83,6 +83,7 @@ hides! {
 /// What has to be given with a template, as the operator sees it (D69).
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct NeedsView {
     /// The variables of its text by position.
     pub variables: Vec<String>,
@@ -105,6 +106,7 @@ impl NeedsView {
 /// A template as the operator sees it.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct TemplateView {
     /// Its id.
     pub id: TemplateId,

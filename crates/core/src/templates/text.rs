@@ -138,7 +138,8 @@ fn inside(value: &str, open: char, close: char) -> Option<&str> {
     value.strip_prefix(open)?.strip_suffix(close)
 }
 
-/// Letters, digits, `_`, `.` and `-`. An accent that is a character of its own belongs to its letter.
+/// Letters, digits, `_`, `.` and `-`. An accent that is a character of its own belongs to its
+/// letter.
 fn is_word(text: &str) -> bool {
     let fits =
         |c: char| c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '_' | '.' | '-');

@@ -11,6 +11,7 @@ use crate::ids::WebhookId;
 /// A webhook without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct WebhookView {
     /// Its id.
     pub id: WebhookId,
@@ -50,6 +51,7 @@ impl WebhookView {
 /// A webhook with its new secret, which is shown this once.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct SecretView {
     /// The webhook.
     #[serde(flatten)]

@@ -8,7 +8,8 @@ use crate::ids::WorkerId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a process counts as alive after its last renewal. Renew about three times as often (R28).
+/// How long a process counts as alive after its last renewal. Renew about three times as often
+/// (R28).
 pub const LEASE: Duration = Duration::from_secs(10);
 /// If less than this is left, the lease is renewed before work under it begins.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -20,7 +21,7 @@ const JUST_NOW: Duration = Duration::from_secs(1);
 impl Worker {
     /// Whether this row, written by another task, makes writing `wanted` needless.
     fn serves_as(&self, wanted: &Self) -> bool {
-        self.dispatches == wanted.dispatches
+        self.runs_deliveries == wanted.runs_deliveries
             && self.leased_until.plus(JUST_NOW) >= wanted.leased_until
     }
 }
@@ -50,8 +51,11 @@ impl Workers<'_> {
         let renewed =
             self.app.decide_after::<_, Infallible, _>(|now: Timestamp, lost| async move {
                 let leased_until = now.plus(LEASE);
-                let worker =
-                    Worker { id: lease.id(), leased_until, dispatches: lease.dispatches() };
+                let worker = Worker {
+                    id: lease.id(),
+                    leased_until,
+                    runs_deliveries: lease.runs_deliveries(),
+                };
                 let change = match self.app.store().get::<Worker>(lease.id()).await? {
                     Some(known) if lost.is_some() && known.serves_as(&worker) => {
                         return Ok(Decided::unchanged(known.leased_until));

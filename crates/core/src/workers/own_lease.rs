@@ -10,12 +10,12 @@ use crate::ids::WorkerId;
 pub(crate) struct OwnLease {
     id: WorkerId,
     leased_until: AtomicI64,
-    dispatches: AtomicBool,
+    runs_deliveries: AtomicBool,
 }
 
 impl OwnLease {
     pub(crate) const fn new(id: WorkerId) -> Self {
-        Self { id, leased_until: AtomicI64::new(i64::MIN), dispatches: AtomicBool::new(false) }
+        Self { id, leased_until: AtomicI64::new(i64::MIN), runs_deliveries: AtomicBool::new(false) }
     }
 
     pub(crate) const fn id(&self) -> WorkerId {
@@ -27,9 +27,9 @@ impl OwnLease {
         Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
     }
 
-    /// Whether this process announces that it dispatches deliveries.
-    pub(super) fn dispatches(&self) -> bool {
-        self.dispatches.load(Ordering::Acquire)
+    /// Whether this process announces that it runs the delivery worker.
+    pub(super) fn runs_deliveries(&self) -> bool {
+        self.runs_deliveries.load(Ordering::Acquire)
     }
 
     /// Records that it was renewed until then.
@@ -42,9 +42,9 @@ impl OwnLease {
         self.leased_until.store(i64::MIN, Ordering::Release);
     }
 
-    /// Sets whether this process dispatches deliveries; other processes see it after the next
+    /// Sets whether this process runs the delivery worker; other processes see it after the next
     /// renewal.
-    pub(crate) fn set_dispatches(&self, dispatches: bool) {
-        self.dispatches.store(dispatches, Ordering::Release);
+    pub(crate) fn set_runs_deliveries(&self, runs_deliveries: bool) {
+        self.runs_deliveries.store(runs_deliveries, Ordering::Release);
     }
 }

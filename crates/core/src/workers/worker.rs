@@ -10,8 +10,8 @@ pub struct Worker {
     pub id: WorkerId,
     /// Until when it counts as alive.
     pub leased_until: Timestamp,
-    /// Whether it dispatches deliveries, so that shards may be assigned to it.
-    pub dispatches: bool,
+    /// Whether it runs the delivery worker, so that shards may be assigned to it.
+    pub runs_deliveries: bool,
 }
 
 impl Worker {

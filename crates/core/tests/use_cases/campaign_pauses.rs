@@ -141,7 +141,7 @@ async fn a_campaign_sends_through_its_own_connection_and_pauses_when_that_is_los
 
 /// R95.
 #[tokio::test]
-async fn of_several_connections_each_contact_is_met_on_its_last_one_and_strangers_fail() {
+async fn of_several_connections_each_contact_is_reached_on_its_last_one_and_unknown_people_fail() {
     let shop = Shop::new().await;
     let second = shop.connection("cloud_api", true).await;
     let scene = Scene::with(shop, 3, json!({})).await;

@@ -37,7 +37,7 @@ async fn a_campaign_writes_to_every_contact_of_its_list_once_and_finishes() {
 }
 
 #[tokio::test]
-async fn a_recipient_tells_of_its_contact_and_its_message() {
+async fn a_recipient_reports_its_contact_and_its_message() {
     let scene = Scene::of(1).await;
     scene.start().await;
     let waiting = json!(scene.recipients().await);

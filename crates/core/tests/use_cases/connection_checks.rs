@@ -153,7 +153,7 @@ async fn other_settings_are_tried_at_once() {
 }
 
 #[tokio::test]
-async fn looks_end_with_their_connection() {
+async fn checks_end_with_their_connection() {
     let scene = scene("waha").await;
     scene.call(here([Ok(GatewayEvent::StateDoubtful)])).await.unwrap();
     scene.kit.app.connections().delete(scene.kit.company.id, scene.connection()).await.unwrap();

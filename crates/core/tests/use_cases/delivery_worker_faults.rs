@@ -1,14 +1,20 @@
 //! The delivery worker with a store that fails: nothing is lost, nothing is counted twice (D52).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use recado_core::Recado;
-use recado_core::deliveries::{DeliveryFilter, DeliveryRequest, DeliveryStatus};
+use recado_core::deliveries::{DeliveryFilter, DeliveryRequest, DeliveryStatus, Shard};
 use recado_core::page::PageRequest;
-use recado_testkit::{FaultyStore, Kit, SeededIds, StoreFailure, StoreOp};
+use recado_core::store::{ChangeKind, ChangeSet, Commit, RecordsExt, Row};
+use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreFailure, StoreOp};
+use tokio::sync::oneshot;
 
 use super::create_phone;
+use super::delivery_worker_order::quiet;
 use super::outbound::{OTHER_URL, Outbound, URL};
 
 const FAILURES: [StoreFailure; 4] = [
@@ -95,6 +101,28 @@ async fn while_a_read_fails_nothing_is_lost() {
     }
 }
 
+/// D74: the event of a redelivery is looked up before it is sent.
+#[tokio::test]
+async fn a_redelivery_whose_event_cannot_be_read_is_made_later() {
+    let outbound = five().await;
+    outbound.drain().await;
+    let id = outbound.all().await[0].id;
+    let company = outbound.kit.company.id;
+    outbound.kit.app.deliveries().redeliver(company, id).await.unwrap();
+    outbound.advance(11);
+    let (app, store) = faulty(&outbound).await;
+    store.fail_read("event");
+    // A worker that tried it again at once would never end.
+    tokio::time::timeout(Duration::from_secs(60), app.deliveries().drain()).await.unwrap();
+    assert_eq!(outbound.receiver(URL).arrived(), 5);
+    store.heal();
+    outbound.advance(5);
+    app.deliveries().drain().await;
+    assert_eq!(outbound.receiver(URL).arrived(), 6);
+    let again = outbound.detail(id).await;
+    assert_eq!((again.delivery.status, again.delivery.attempts), (DeliveryStatus::Delivered, 2));
+}
+
 /// R72.
 #[tokio::test]
 async fn while_nothing_can_be_recorded_attempts_are_not_counted() {
@@ -128,6 +156,62 @@ async fn an_event_whose_commit_may_have_happened_is_looked_for() {
     app.deliveries().drain().await;
     assert_delivered_once_each(&outbound, "the commit had happened").await;
     assert_eq!(outbound.all().await.len(), 1);
+}
+
+/// Stops a worker that holds all shards. `trouble` is met by each of its writes of shards from then
+/// on. Returns how many of them it made until it ended.
+async fn tries_to_release<T>(trouble: T) -> usize
+where
+    T: Fn(&MemoryStore) -> Option<StoreFailure> + Send + 'static,
+{
+    // Without this end, a worker that never gives up would keep the test from failing.
+    const ENOUGH: usize = 50;
+    let outbound = five().await;
+    let (app, store) = faulty(&outbound).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn({
+        let clock = outbound.kit.clock.clone();
+        async move {
+            let stopped = async {
+                let _ = stopped.await;
+            };
+            app.deliveries().run(&clock, stopped).await;
+        }
+    });
+    quiet().await;
+    let tries = Arc::new(AtomicUsize::new(0));
+    let (counted, model) = (tries.clone(), outbound.model.clone());
+    store.plan_commits(move |changes| {
+        let is_shard =
+            |kind: &ChangeKind| matches!(kind, ChangeKind::Update { row: Row::Shard(_), .. });
+        let writes = changes.changes.iter().any(|change| is_shard(change.kind()));
+        let is_met = writes && counted.fetch_add(1, Ordering::Relaxed) < ENOUGH;
+        if is_met { trouble(&model) } else { None }
+    });
+    stop.send(()).unwrap();
+    running.await.unwrap();
+    tries.load(Ordering::Relaxed)
+}
+
+/// D52a: the others take the shards when its lease has ended.
+#[tokio::test]
+async fn a_worker_that_cannot_release_its_shards_ends_after_eight_tries() {
+    assert_eq!(tries_to_release(|_| Some(StoreFailure::Unavailable)).await, 8);
+}
+
+/// D52a.
+#[tokio::test]
+async fn a_worker_whose_shards_others_write_at_every_try_ends_after_eight_tries() {
+    let tries = tries_to_release(|model| {
+        let shards = model.all_stored::<Shard>(()).now_or_never().unwrap().unwrap();
+        let touch = |changes: ChangeSet, shard: &recado_core::store::Stored<Shard>| {
+            changes.with(shard.update(*shard.value()))
+        };
+        let written = model.commit(shards.iter().fold(ChangeSet::new(), touch));
+        written.now_or_never().unwrap().unwrap();
+        None
+    });
+    assert_eq!(tries.await, 8);
 }
 
 /// Random numbers that are the same in every run.

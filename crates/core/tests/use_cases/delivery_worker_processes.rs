@@ -214,12 +214,8 @@ async fn a_process_that_stops_hands_everything_over_within_a_second() {
     stays.stop().await;
 }
 
-#[tokio::test]
-async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() {
-    let outbound = Outbound::new().await;
-    outbound.webhook(URL, &["*"]).await;
-    let receiver = outbound.receiver(URL);
-    receiver.hold();
+/// A process that can be cut off from the database.
+async fn start_faulty(outbound: &Outbound) -> (Process, FaultyStore) {
     let faulty = FaultyStore::new(Arc::new(outbound.model.another_process()));
     let app = Kit::builder()
         .store(Arc::new(faulty.clone()))
@@ -228,8 +224,31 @@ async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() 
         .transport(outbound.kit.transport.clone())
         .start()
         .await;
-    let cut_off = Process::run(&outbound, app);
-    pass(&outbound, 2).await;
+    let process = Process::run(outbound, app);
+    pass(outbound, 2).await;
+    (process, faulty)
+}
+
+/// The attempts of each delivery, which are those in its log, sorted.
+async fn attempts(outbound: &Outbound) -> Vec<u32> {
+    let mut attempts = Vec::new();
+    for delivery in outbound.all().await {
+        let log = outbound.detail(delivery.id).await.attempt_log;
+        let numbers: Vec<u32> = log.iter().map(|entry| entry.attempt).collect();
+        assert_eq!(numbers, (1..=delivery.attempts).collect::<Vec<u32>>());
+        attempts.push(delivery.attempts);
+    }
+    attempts.sort_unstable();
+    attempts
+}
+
+#[tokio::test]
+async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let receiver = outbound.receiver(URL);
+    receiver.hold();
+    let (cut_off, faulty) = start_faulty(&outbound).await;
     create_many(&outbound, 0, 40).await;
     receiver.has_got(16).await;
     faulty.fail_all(StoreFailure::Unavailable);
@@ -243,8 +262,43 @@ async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() 
     cut_off.app.workers().renew().await.unwrap();
     pass(&outbound, 5).await;
     assert_eq!(receiver.arrived(), 16 + 40, "what was in flight came twice, and nothing else");
+    assert_eq!(attempts(&outbound).await, [vec![1; 24], vec![2; 16]].concat());
+    assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 40);
     cut_off.stop().await;
     other.stop().await;
+}
+
+/// D53.
+#[tokio::test]
+async fn what_a_stalled_process_and_its_successor_send_is_five_attempts_together() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let receiver = outbound.receiver(URL);
+    receiver.otherwise_status(500);
+    receiver.hold();
+    let (stalled, faulty) = start_faulty(&outbound).await;
+    create_many(&outbound, 0, 3).await;
+    receiver.has_got(3).await;
+    faulty.fail_all(StoreFailure::Unavailable);
+    let successor = Process::start(&outbound, 6).await;
+    pass(&outbound, 12).await;
+    receiver.has_got(6).await;
+    receiver.open();
+    quiet().await;
+    faulty.heal();
+    stalled.app.workers().renew().await.unwrap();
+    pass(&outbound, 5).await;
+    assert_eq!(attempts(&outbound).await, [2, 2, 2]);
+    for _ in 0..520 {
+        // Short enough for the leases of both.
+        outbound.kit.clock.advance(Duration::from_secs(5));
+        quiet().await;
+    }
+    assert_eq!(receiver.arrived(), 15);
+    assert_eq!(attempts(&outbound).await, [5, 5, 5]);
+    assert_eq!(outbound.count(DeliveryStatus::Failed).await, 3);
+    stalled.stop().await;
+    successor.stop().await;
 }
 
 #[tokio::test]

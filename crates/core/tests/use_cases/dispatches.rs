@@ -63,7 +63,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn a_dispatch_sends_the_filled_in_template_and_tells_of_it() {
+async fn a_dispatch_sends_the_filled_in_template_and_reports_it() {
     let desk = Desk::new().await;
     let sent = desk.send("34 99123-0001", "Ana").await.unwrap();
     assert_eq!((sent.action, sent.wamid.as_deref()), (DispatchAction::Created, Some("fake.1")));
@@ -84,7 +84,7 @@ async fn a_dispatch_sends_the_filled_in_template_and_tells_of_it() {
 
 /// D51.
 #[tokio::test]
-async fn the_answer_tells_whether_the_contact_was_made() {
+async fn the_answer_reports_whether_the_contact_was_made() {
     let desk = Desk::new().await;
     let contact = create_phone(desk.shop.kit(), PHONE).await;
     let sent = desk.send(PHONE, "Ana").await.unwrap();

@@ -2,10 +2,13 @@
 //! rules of today (D15, D62).
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform};
 use recado_core::conversations::ActionName;
+use recado_core::gateway::{GatewayEvent, NamesReport, Preference, PreferenceReport};
 use recado_core::ids::{ConnectionId, ContactId};
+use recado_core::inbox::EventOutcome;
 use recado_core::sending::{Order, SendTarget};
 use recado_core::store::ChangeSet;
 use recado_core::{Error, Rejection};
@@ -98,6 +101,8 @@ async fn whoever_asked_to_stop_under_one_of_two_rows_is_stopped_under_both() {
             match kit.app.sending().deliver(order).await {
                 Err(Error::Rejected(error)) => {
                     assert_eq!(error.code().as_str(), "CONTACT_OPTED_OUT", "{identifier}");
+                    let details = error.details().unwrap_or_default();
+                    assert_eq!(details["contact_id"], json!(old), "whoever asked");
                 }
                 other => panic!("{other:?}"),
             }
@@ -156,4 +161,95 @@ async fn doubles_are_found_in_pieces_each_group_once() {
     found.sort();
     doubles.sort();
     assert_eq!(found, doubles);
+}
+
+/// D16.
+#[tokio::test]
+async fn what_an_old_row_shows_as_its_phone_can_be_written_to() {
+    for shown_phone in [CHANNEL, "351912345678", "5491123456789"] {
+        let (kit, _) = scene().await;
+        let invalid = Some("INVALID_PHONE".to_owned());
+        assert_eq!(code_of_send(&kit, shown_phone).await, invalid, "nobody has it");
+        let old = old_row(&kit, shown_phone, None).await;
+        assert_eq!(shown(&kit, old).await["phone"], shown_phone);
+        assert_eq!(kit.send(shown_phone, "Oi").await.unwrap().contact_id, old);
+        assert_eq!(kit.provider.sent()[0].outgoing.recipient, shown_phone);
+        let another = format!("{}0", &shown_phone[..shown_phone.len() - 1]);
+        assert_eq!(code_of_send(&kit, &another).await, invalid, "{another}");
+    }
+}
+
+/// R161.
+#[tokio::test]
+async fn of_many_contacts_with_one_phone_few_are_read_and_who_asked_to_stop_is_among_them() {
+    let (kit, _) = scene().await;
+    let first = old_row(&kit, "crm-first", Some(PLAN)).await;
+    for n in 0..60 {
+        old_row(&kit, &format!("crm-{n}"), Some(PLAN)).await;
+    }
+    let last = old_row(&kit, "crm-last", Some("+5215512345678")).await;
+    match kit.send(PLAN, "Oi").await {
+        Err(Error::Rejected(error)) => {
+            let details = error.details().unwrap_or_default();
+            let named = details["contact_ids"].as_array().map_or(0, Vec::len);
+            assert_eq!((error.code().as_str(), named), ("AMBIGUOUS_CONTACT", 20));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Whichever is named is meant, also one that the bound would leave out.
+    for named in [first, last] {
+        let draft = body(json!({ "to": PLAN, "contact_id": named, "message": "Oi" }));
+        let sent = kit.app.sending().send_text(&kit.caller, &draft).await.unwrap();
+        assert_eq!(sent.contact_id, named);
+    }
+    opt_out(&kit, last).await;
+    let order = Order::text(kit.company.id, SendTarget::Contact(first), None, "Oi".to_owned());
+    match kit.app.sending().deliver(order).await {
+        Err(Error::Rejected(error)) => {
+            assert_eq!(error.details().unwrap_or_default()["contact_id"], json!(last));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// D44, R161.
+#[tokio::test]
+async fn who_accepts_messages_again_is_unblocked_under_every_contact() {
+    // By the number, and by a name that only one of the two has.
+    for peer in [CHANNEL, "BR.13491208655302741918"] {
+        let (kit, _) = scene().await;
+        let cloud = kit.connection("official_cloud").await;
+        let made = create_phone(&kit, PLAN).await;
+        let both = GatewayEvent::Names(NamesReport {
+            peer: PLAN[1..].to_owned(),
+            aliases: vec!["BR.13491208655302741918".to_owned()],
+        });
+        kit.receive(cloud, vec![Ok(both)]).await;
+        let old = old_row(&kit, "crm-1", Some("+5215512345678")).await;
+        let stranger = old_row(&kit, "crm-2", Some("+5215512345679")).await;
+        for contact in [old, stranger] {
+            opt_out(&kit, contact).await;
+        }
+        let resume = |at| {
+            GatewayEvent::Preference(PreferenceReport {
+                peer: peer.to_owned(),
+                aliases: Vec::new(),
+                preference: Preference::Resume,
+                timestamp: Some(at),
+            })
+        };
+        let late = kit.app.now().minus(Duration::from_secs(60 * 60));
+        let results = kit.receive(cloud, vec![Ok(resume(late))]).await;
+        assert_eq!(results[0].result, EventOutcome::Ignored, "they have asked to stop since");
+        assert_ne!(shown(&kit, old).await["opted_out_at"], json!(null));
+
+        kit.clock.advance(Duration::from_secs(1));
+        let results = kit.receive(cloud, vec![Ok(resume(kit.app.now()))]).await;
+        assert_eq!(results[0].result, EventOutcome::Stored, "{peer}");
+        for contact in [made, old] {
+            assert_eq!(shown(&kit, contact).await["opted_out_at"], json!(null), "{peer}");
+        }
+        assert_ne!(shown(&kit, stranger).await["opted_out_at"], json!(null), "another number");
+        assert_eq!(code_of_send(&kit, PLAN).await.as_deref(), Some("AMBIGUOUS_CONTACT"));
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Settings;
-use recado_core::deliveries::{DeliveryRequest, DeliveryStatus};
+use recado_core::deliveries::{DeliveryRequest, DeliveryStatus, PendingDeliveries};
 use recado_core::events::JournalRequest;
 use recado_core::jobs::JobKind;
 use recado_core::query::Params;
@@ -101,6 +101,88 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
 
 /// D74.
 #[tokio::test]
+async fn what_waits_for_an_inactive_webhook_is_given_up_and_erased_with_its_contact() {
+    let outbound = Outbound::new().await;
+    let webhook = outbound.webhook(URL, &["*"]).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    outbound.change(webhook, json!({ "is_active": false })).await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    assert_eq!(outbound.only().await.status, DeliveryStatus::Failed, "with the deletion");
+    outbound.change(webhook, json!({ "is_active": true })).await;
+    outbound.drain().await;
+    assert_eq!(outbound.receiver(URL).arrived(), 0);
+    work(&outbound).await;
+    assert_eq!((erasures(&outbound), is_kept(&outbound)), (0, false));
+}
+
+/// D74.
+#[tokio::test]
+async fn a_webhook_that_becomes_inactive_after_the_deletion_keeps_nothing() {
+    let outbound = Outbound::new().await;
+    let webhook = outbound.webhook(URL, &["*"]).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    work(&outbound).await;
+    assert_eq!(outbound.only().await.status, DeliveryStatus::Pending, "it goes on");
+    outbound.change(webhook, json!({ "is_active": false })).await;
+    outbound.advance(600);
+    work(&outbound).await;
+    assert_eq!(outbound.only().await.status, DeliveryStatus::Failed);
+    assert_eq!((erasures(&outbound), is_kept(&outbound)), (0, false));
+}
+
+/// D74.
+#[tokio::test]
+async fn a_contact_with_more_deliveries_than_one_commit_cancels_is_deleted_with_all_of_them() {
+    let outbound = Outbound::new().await;
+    let inactive = outbound.webhook(URL, &["message.received"]).await;
+    let messaging = super::messaging::Messaging::on(outbound.kit.clone()).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    for n in 0..450 {
+        messaging.hear(&format!("m{n}"), "5534991230001", "Oi").await;
+    }
+    outbound.change(inactive, json!({ "is_active": false })).await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    let store = outbound.kit.app.store();
+    let company = outbound.kit.company.id;
+    assert_eq!(
+        store.pending_deliveries(company, PendingDeliveries::Of(inactive), 1).await.unwrap(),
+        []
+    );
+}
+
+/// D74.
+#[tokio::test]
+async fn a_redelivery_that_the_worker_has_already_read_is_not_sent_after_the_deletion() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let receiver = outbound.receiver(URL);
+    let mut contacts = Vec::new();
+    for n in 0..20 {
+        contacts.push(create_phone(&outbound.kit, &format!("+55349912300{n:02}")).await);
+    }
+    outbound.drain().await;
+    for delivery in outbound.all().await {
+        let company = outbound.kit.company.id;
+        outbound.kit.app.deliveries().redeliver(company, delivery.id).await.unwrap();
+    }
+    receiver.hold();
+    let app = outbound.kit.app.clone();
+    let draining = tokio::spawn(async move { app.deliveries().drain().await });
+    receiver.has_got(20 + 16).await;
+    // Sixteen are in flight, and four wait in memory.
+    for contact in contacts {
+        outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    }
+    receiver.open();
+    draining.await.unwrap();
+    assert_eq!(receiver.arrived(), 20 + 16);
+    assert_eq!(outbound.count(DeliveryStatus::Failed).await, 4);
+    assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 16, "their attempts are kept");
+}
+
+/// D74.
+#[tokio::test]
 async fn before_the_erasure_was_there_nothing_is_handed_out_either() {
     let outbound = Outbound::new().await;
     outbound.webhook(URL, &["*"]).await;
@@ -119,7 +201,7 @@ async fn before_the_erasure_was_there_nothing_is_handed_out_either() {
 
 /// D74.
 #[tokio::test]
-async fn a_redelivery_that_meets_the_deletion_is_refused() {
+async fn a_redelivery_during_the_deletion_is_refused() {
     let store = FaultyStore::new(Arc::new(MemoryStore::new()));
     let kit = Kit::on(Arc::new(store)).await;
     kit.transport.otherwise(Ok(OutboundResponse::new(200, Vec::new())));

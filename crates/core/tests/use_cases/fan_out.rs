@@ -60,7 +60,7 @@ async fn each_event_goes_to_each_webhook_that_is_subscribed_to_it() {
 }
 
 #[tokio::test]
-async fn a_delivery_tells_of_its_event_at_the_time_of_the_change() {
+async fn a_delivery_reports_its_event_at_the_time_of_the_change() {
     let outbound = Outbound::new().await;
     let webhook = outbound.webhook(URL, &["*"]).await;
     outbound.advance(7);

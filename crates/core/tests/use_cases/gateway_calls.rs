@@ -25,7 +25,7 @@ async fn total(scene: &Scene) -> u64 {
 }
 
 #[tokio::test]
-async fn what_a_call_tells_is_taken_in_its_order() {
+async fn what_a_call_reports_is_taken_in_its_order() {
     let scene = scene("waha").await;
     let sent = scene.messaging.send(PHONE, "Oi").await.unwrap();
     let events = vec![

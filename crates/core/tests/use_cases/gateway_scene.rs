@@ -112,7 +112,7 @@ pub(super) fn to_number(number: &str, event: Incoming) -> Received {
 }
 
 pub(super) fn webhook() -> ProviderWebhook {
-    ProviderWebhook { headers: Vec::new(), query: Vec::new(), body: Vec::new() }
+    ProviderWebhook::new("")
 }
 
 impl Scene {

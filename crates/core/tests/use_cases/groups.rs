@@ -190,7 +190,7 @@ async fn a_large_set_is_written_whole() {
 }
 
 #[tokio::test]
-async fn a_synchronization_replaces_the_set_by_what_the_gateway_tells() {
+async fn a_synchronization_replaces_the_set_by_what_the_gateway_reports() {
     let kit = Kit::new().await;
     let id = connect(&kit, "waha", json!({ "status": "connected" })).await;
     set(&kit, id, json!([{ "code": "1@g.us", "subject": "A" }])).await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use super::{code, create_phone, refused, shown};
+use super::{code, create, create_phone, refused, shown};
 
 async fn import(kit: &Kit, new: Value) -> recado_core::ids::ContactId {
     kit.app.contacts().import(&kit.company, &body(new)).await.expect("acceptable").0
@@ -138,4 +138,31 @@ async fn an_identifier_that_looks_like_a_phone_is_no_phone() {
     let kit = Kit::new().await;
     let id = import(&kit, json!({ "identifier": "5534991230001" })).await;
     assert_eq!(shown(&kit, id).await["phone"], "5534991230001", "a phone would begin with +");
+}
+
+#[tokio::test]
+async fn an_organization_of_the_company_may_be_named() {
+    let kit = Kit::new().await;
+    let new = json!({ "phone": "34991230001", "cnpj": "19.131.243/0001-97" });
+    let organization = create(&kit, new).await.contact.organization_id.unwrap();
+    let id = import(&kit, json!({ "phone": "34991230002", "organization_id": organization })).await;
+    assert_eq!(shown(&kit, id).await["organization"]["id"], organization.to_string());
+}
+
+/// D17.
+#[tokio::test]
+async fn a_phone_that_a_contact_has_as_identifier_only_is_taken() {
+    let kit = Kit::new().await;
+    let imported = json!({ "identifier": "5534991230002", "phone": "34991230001",
+                           "source_platform": "telegram" });
+    let id = import(&kit, imported).await;
+    for form in ["34991230002", "+553491230002"] {
+        let new = body(json!({ "phone": form }));
+        match kit.app.contacts().create(&kit.caller, &new).await {
+            Err(Error::Rejected(error)) => {
+                assert_eq!(json!(error.extra()), json!({ "contact_id": id }), "{form}");
+            }
+            other => panic!("the phone is taken, not {other:?}"),
+        }
+    }
 }

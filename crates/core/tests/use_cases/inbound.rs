@@ -91,7 +91,7 @@ async fn a_new_phone_makes_a_contact_and_a_known_one_brings_it_up_to_date() {
 }
 
 #[tokio::test]
-async fn the_event_tells_of_the_contact_as_it_was_posted() {
+async fn the_event_reports_the_contact_as_it_was_posted() {
     let hook = Hook::new().await;
     let made = hook.post(json!({ "phone": PHONE, "name": "Ana" })).await;
     let event = hook.shop.model.events(hook.shop.kit().company.id).pop().unwrap();
@@ -189,7 +189,7 @@ async fn an_email_that_another_contact_has_goes_to_shared_email() {
 }
 
 #[tokio::test]
-async fn of_many_strangers_with_one_email_at_once_one_gets_it() {
+async fn of_many_unknown_people_with_one_email_at_once_one_gets_it() {
     let hook = Hook::new().await;
     let bodies =
         (0..20).map(|n| json!({ "phone": super::shop::phone(n), "email": "ana@example.com" }));

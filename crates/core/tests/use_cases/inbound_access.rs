@@ -148,7 +148,7 @@ async fn the_contact_webhook_and_template_dispatch_count_a_client_apart() {
 
 /// R77.
 #[tokio::test]
-async fn a_stranger_cannot_use_up_an_endpoints_allowance() {
+async fn a_caller_without_the_secret_cannot_use_up_an_endpoints_allowance() {
     let shop = Shop::new().await;
     let id = endpoint(&shop, "site", json!({})).await;
     for n in 0..100 {

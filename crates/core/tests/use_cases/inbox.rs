@@ -339,7 +339,7 @@ async fn an_edit_that_is_older_than_another_is_ignored() {
 
 /// R30.
 #[tokio::test]
-async fn a_report_tells_what_became_of_it() {
+async fn a_report_says_what_became_of_the_message() {
     let (messaging, _) = messaging().await;
     messaging.hear("m1", "5534991230001", "Oi").await;
     let sent = messaging.send("+5534991230001", "Oi").await.unwrap();

@@ -118,7 +118,7 @@ async fn a_gateway_that_fails_is_asked_again_and_given_up_in_the_end() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_where_the_event_tells_the_phone_or_there_is_none() {
+async fn nobody_is_asked_where_the_event_reports_the_phone_or_there_is_none() {
     let scene = scene("waha").await;
     knows(&scene, &[PEER]);
     let reported = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m1", LID, "Oi") };

@@ -9,8 +9,8 @@ use recado_core::documents::{FileError, Files, MAX_DOCUMENT_BYTES};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{MessageView, ReadMediaError};
 use recado_core::query::Params;
-use recado_core::transport::OutboundResponse;
-use recado_core::{Error, ManageError, Recado};
+use recado_core::transport::{OutboundResponse, TransportError};
+use recado_core::{Clock, Error, ManageError, Recado};
 use recado_testkit::files::{FailureAt, FileOp};
 use recado_testkit::{FaultyFiles, Kit, MemoryFiles, MemoryStore};
 use serde_json::json;
@@ -135,25 +135,46 @@ async fn a_link_is_404_once_whoever_keeps_the_file_says_that_it_is_gone() {
 
 /// R34.
 #[tokio::test]
-async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
+async fn a_gateway_that_fails_is_asked_again_for_a_week_and_then_given_up() {
     let store = MemoryStore::new();
     let kit = Kit::on(Arc::new(store.clone())).await;
     let (contact, _) = picture(&kit).await;
     let link = message(&kit, contact).await.media_url.expect("there is a link");
     kit.transport.otherwise(answer(500, Vec::new()));
-    for wait in [0, 5, 30, 120, 600, 3600] {
-        if wait > 0 {
-            assert_eq!(follow(&kit, &link).await, refused(&wait.to_string()));
-            kit.clock.advance(Duration::from_secs(wait - 1));
-            assert!(!kit.app.jobs().run_one().await.unwrap(), "too early after {wait} s");
-            kit.clock.advance(Duration::from_secs(1));
-        }
+    let received = kit.clock.now();
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    for wait in [5, 30, 120, 600, 3_600].into_iter().chain([6 * 3_600; 27]) {
+        assert_eq!(follow(&kit, &link).await, refused(&wait.to_string()));
+        kit.clock.advance(Duration::from_secs(wait - 1));
+        assert!(!kit.app.jobs().run_one().await.unwrap(), "too early after {wait} s");
+        kit.clock.advance(Duration::from_secs(1));
         assert!(kit.app.jobs().run_one().await.unwrap(), "due after {wait} s");
     }
-    assert_eq!(kit.transport.requests().len(), 6);
+    kit.clock.set(received.plus(Duration::from_secs(7 * 24 * 3_600)));
+    assert!(kit.app.jobs().run_one().await.unwrap(), "once more at the end of the week");
+    assert_eq!(kit.transport.requests().len(), 34);
     assert_eq!(store.jobs(kit.company.id), []);
     assert_eq!(message(&kit, contact).await.media_url, None);
     assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+}
+
+/// D31a, R34.
+#[tokio::test]
+async fn a_file_comes_after_its_gateway_was_down_for_two_hours() {
+    let kit = Kit::new().await;
+    let (contact, _) = picture(&kit).await;
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    kit.transport.otherwise(Err(TransportError::Refused));
+    let up_again = kit.clock.now().plus(Duration::from_secs(2 * 3_600));
+    while kit.clock.now() < up_again {
+        assert!(kit.app.jobs().run_one().await.unwrap());
+        let wait = follow(&kit, &link).await.expect_err("the gateway is down");
+        kit.clock.advance(Duration::from_secs(wait.parse().expect("seconds to wait")));
+    }
+    kit.transport.otherwise(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert_eq!(follow(&kit, &link).await, Ok(4));
+    assert_eq!(message(&kit, contact).await.media_url, Some(link), "it never changed");
 }
 
 /// R34.

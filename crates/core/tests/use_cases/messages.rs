@@ -206,7 +206,7 @@ async fn an_imported_message_is_answered_and_kept_as_it_was_given() {
 
 /// D65.
 #[tokio::test]
-async fn an_import_tells_of_what_is_new_where_it_is_asked_to() {
+async fn an_import_reports_what_is_new_where_it_is_asked_to() {
     let store = MemoryStore::new();
     let kit = Kit::on(Arc::new(store.clone())).await;
     let connection = connect(&kit).await;

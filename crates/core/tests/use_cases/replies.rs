@@ -2,9 +2,10 @@
 
 use recado_core::Error;
 use recado_core::conversations::ActionName;
+use recado_core::gateway::Accepted;
 use recado_core::ids::ContactId;
 use recado_core::inbox::parse_event;
-use recado_core::messages::MessageView;
+use recado_core::messages::{MessageView, ProviderMessageId};
 use recado_core::sending::SendError;
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
@@ -95,4 +96,52 @@ async fn a_tag_that_was_not_filled_in_is_sent_to_nobody() {
     assert_eq!(code(reply("{{name}}").await), "VALIDATION_ERROR");
     assert_eq!(shop.calls(), calls);
     reply("Ana").await.unwrap();
+}
+
+/// R24: a caller who was told that nothing was sent would send the first bubble again.
+#[tokio::test]
+async fn a_turn_that_was_partly_sent_is_answered_as_such_when_the_store_fails_then() {
+    let shop = Shop::new().await;
+    let contact = create_phone(shop.kit(), PHONE).await;
+    let id = ProviderMessageId::parse("wamid.um").unwrap();
+    shop.kit().provider.then(Ok(Accepted::new(id)));
+    shop.kit().provider.then(Err(refusal()));
+    let turn = body(json!({ "messages": ["um", "dois"], "prosas": 1, "cost_brl": 0.04 }));
+    let conversations = shop.app().conversations();
+    let first = shop.kit().provider.hold();
+    let fail = async {
+        first.reached(1).await;
+        let second = shop.kit().provider.hold();
+        first.open();
+        second.reached(2).await;
+        shop.store.fail_read("messages");
+    };
+    let turn = conversations.ai_turn(shop.kit().company.id, contact, &turn);
+    let (stored, ()) = tokio::join!(turn, fail);
+    let stored = stored.unwrap();
+    assert_eq!(shop.kit().sent_texts(), ["um", "dois"]);
+    let texts: Vec<_> = stored.iter().map(|message| message.content.as_deref()).collect();
+    assert_eq!(texts, [Some("um")]);
+}
+
+/// R24.
+#[tokio::test]
+async fn a_turn_answers_with_the_bubble_that_was_not_accepted_and_sends_none_after_it() {
+    for (failure, code) in
+        [(refusal(), "RECIPIENT_UNREACHABLE"), (uncertain(), "DELIVERY_UNCERTAIN")]
+    {
+        let shop = Shop::new().await;
+        let contact = create_phone(shop.kit(), PHONE).await;
+        shop.kit().provider.then_accept("a1").then(Err(failure));
+        let turn = json!({ "messages": ["um", "dois", "três"], "prosas": 1, "cost_brl": 1 });
+        let conversations = shop.app().conversations();
+        let company = shop.kit().company.id;
+        let stored = conversations.ai_turn(company, contact, &body(turn)).await.unwrap();
+        let stored = serde_json::to_value(stored).unwrap();
+        let shown = |n: usize| (&stored[n]["content"], &stored[n]["status"]);
+        assert_eq!(stored.as_array().unwrap().len(), 2, "{stored}");
+        assert_eq!(shown(0), (&json!("um"), &json!("sent")));
+        assert_eq!(shown(1), (&json!("dois"), &json!("failed")));
+        assert_eq!(stored[1]["delivery_error"]["code"], code);
+    }
 }

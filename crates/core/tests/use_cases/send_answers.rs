@@ -1,9 +1,12 @@
 //! Names of recipients in the answers to sends, and what they must not change (D15, D62, D67).
 
+use std::time::Duration;
+
 use recado_core::gateway::{Accepted, GatewayEvent, GatewayMessage};
 use recado_core::ids::ContactId;
 use recado_core::sending::{Order, SendTarget};
-use serde_json::Value;
+use recado_testkit::kit::body;
+use serde_json::{Value, json};
 
 use super::gateway_scene::*;
 use super::{create_phone, refused, shown};
@@ -56,7 +59,7 @@ async fn ambiguous(scene: &Scene, phone: &str) -> Vec<ContactId> {
 
 /// R138.
 #[tokio::test]
-async fn a_phone_that_an_answer_tells_goes_to_the_contact_that_has_none() {
+async fn a_phone_that_an_answer_reports_goes_to_the_contact_that_has_none() {
     let answers = [(Some(LID), vec![PEER]), (Some(PEER), vec![]), (None, vec![PEER])];
     for (recipient, aliases) in answers {
         let scene = scene("waha").await;
@@ -145,7 +148,7 @@ async fn one_constant_number_in_all_answers_redirects_nothing() {
 
 /// R138.
 #[tokio::test]
-async fn a_strangers_number_in_an_answer_is_not_taken_from_them() {
+async fn the_number_of_another_person_in_an_answer_stays_theirs() {
     let scene = scene("cloud_api").await;
     scene.kit.provider.then(Ok(named("w1", Some(PEER), &[])));
     let other = scene.messaging.send(OTHER, "Oi").await.unwrap().contact_id;
@@ -222,4 +225,69 @@ async fn groups_learn_no_names_from_answers() {
     assert_ne!(shown(&scene.kit, contact).await["phone"], Value::from(PHONE));
     assert_ne!(writes(&scene, "m2", PEER).await, contact);
     assert_ne!(writes(&scene, "m3", LID).await, contact);
+}
+
+/// R49.
+#[tokio::test]
+async fn an_answer_with_the_id_of_another_message_of_the_agents_deletes_nothing() {
+    for (text, wait) in [("Oi", 1), ("Bom dia", 0)] {
+        let scene = scene("waha").await;
+        scene.messaging.echo("w1", PEER, text).await;
+        scene.kit.clock.advance(Duration::from_secs(wait));
+        scene.kit.provider.then_accept("w1");
+        scene.messaging.send(PHONE, "Oi").await.unwrap();
+        let messages = scene.messaging.messages().await;
+        assert_eq!(messages.len(), 2, "{text} {wait} s earlier: {messages:?}");
+    }
+}
+
+/// R39.
+#[tokio::test]
+async fn a_hidden_id_does_not_replace_a_number_as_address() {
+    let scene = scene("waha").await;
+    for id in ["w1", "w2"] {
+        scene.kit.provider.then(Ok(named(id, Some(LID), &[PEER])));
+        scene.messaging.send(PHONE, "Oi").await.unwrap();
+        assert_eq!(addressed(&scene), PHONE[1..]);
+    }
+}
+
+/// D67.
+#[tokio::test]
+async fn a_hidden_id_that_is_another_contacts_does_not_become_the_address() {
+    let (own, others) = (LID, "654321@lid");
+    let scene = scene("waha").await;
+    let contact = writes(&scene, "m1", own).await;
+    assert_ne!(writes(&scene, "m2", others).await, contact);
+    for id in ["w1", "w2"] {
+        scene.kit.provider.then(Ok(named(id, Some(others), &[])));
+        reply(&scene, contact).await;
+        assert_eq!(addressed(&scene), own);
+    }
+}
+
+/// R115.
+#[tokio::test]
+async fn a_contact_that_has_a_reported_name_as_identifier_only_gets_the_phone() {
+    let scene = scene("waha").await;
+    let new = body(json!({ "identifier": LID }));
+    let imported = scene.kit.app.contacts().import(&scene.kit.company, &new).await.unwrap().0;
+    scene.kit.provider.then(Ok(named("w1", Some(LID), &[])));
+    assert_ne!(scene.messaging.send(PHONE, "Oi").await.unwrap().contact_id, imported);
+    assert_eq!(shown(&scene.kit, imported).await["phone"], PHONE);
+}
+
+/// R115.
+#[tokio::test]
+async fn a_group_that_an_answer_names_gets_no_phone() {
+    let group = "1203@g.us";
+    let scene = scene("waha").await;
+    let in_group =
+        GatewayMessage { participant: Some(OTHER.to_owned()), ..text("m1", group, "Oi") };
+    scene.call(here([Ok(GatewayEvent::Message(in_group))])).await.unwrap();
+    let contact = newest_contact(&scene).await;
+    assert_eq!(shown(&scene.kit, contact).await["phone"], group);
+    scene.kit.provider.then(Ok(named("w1", None, &[group])));
+    scene.messaging.send(PHONE, "Oi").await.unwrap();
+    assert_eq!(shown(&scene.kit, contact).await["phone"], group);
 }

@@ -25,7 +25,7 @@ async fn kit() -> (Messaging, MemoryStore, FaultyStore) {
 
 /// 4.8.
 #[tokio::test]
-async fn a_send_tells_message_sent_once_and_is_stored_as_sent() {
+async fn a_send_reports_message_sent_once_and_is_stored_as_sent() {
     let (messaging, model, _) = kit().await;
     let sent = messaging.send(PHONE, "Oi").await.unwrap();
     let events: Vec<String> = model
@@ -440,7 +440,7 @@ async fn a_message_to_a_contact_deleted_meanwhile_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn many_sends_to_one_stranger_at_once_make_one_contact() {
+async fn many_sends_to_one_unknown_person_at_once_make_one_contact() {
     let (messaging, model, _) = kit().await;
     let forms = ["+5534991230001", "+553491230001", "34 99123-0001", "(34) 9123-0001"];
     let sends = forms.iter().cycle().take(20).map(|form| messaging.send(form, "Oi"));

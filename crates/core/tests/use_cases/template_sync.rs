@@ -219,7 +219,7 @@ fn report(name: &str, status: Option<TemplateStatus>) -> TemplateReport {
 
 /// D69.
 #[tokio::test]
-async fn what_the_gateway_tells_of_a_template_is_followed() {
+async fn what_the_gateway_reports_of_a_template_is_followed() {
     let scene = scene("cloud_api").await;
     sync(&scene, vec![listed("promo", "Olá")]).await;
     let tell = async |report: TemplateReport| {

@@ -17,8 +17,8 @@ use serde_json::Value;
 /// The document without the parts that differ between processes.
 const WRITTEN: &str = include_str!("../../openapi.json");
 
-/// The OpenAPI 3.1 document of the public API and the operator API, as JSON: for a process with these
-/// gateways, whose names and settings it lists.
+/// The OpenAPI 3.1 document of the public API and the operator API, as JSON: for a process with
+/// these gateways, whose names and settings it lists.
 pub fn openapi(gateways: &[GatewayView]) -> String {
     let mut document: Value = serde_json::from_str(WRITTEN).expect("the reviewed document is JSON");
     gateways::add(&mut document, gateways);

@@ -98,7 +98,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "/operator/v1/companies/{company_id}/connections/{id}/events",
         |c| Box::pin(events(c)),
         |op| {
-            op.says("receiveEvents", "Take what a gateway tells, in the neutral form")
+            op.says("receiveEvents", "Store events of a gateway in the neutral form")
                 .more("At most 1,000 events; each has its own result.")
                 .body::<bodies::Events>(
                     r#"{"events": [{"kind": "message", "provider_message_id": "3EB0A1",
@@ -116,7 +116,7 @@ const COLLECTION: &str = "/operator/v1/companies/{company_id}/connections";
 const ONE: &str = "/operator/v1/companies/{company_id}/connections/{id}";
 const GROUPS: &str = "/operator/v1/companies/{company_id}/connections/{id}/groups";
 
-/// The result of one event, with its place in the call.
+/// The result of one event, with its index in the call.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct IndexedResult {

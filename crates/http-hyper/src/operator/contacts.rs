@@ -4,7 +4,7 @@
 use recado_core::Code;
 use recado_core::contacts::{
     ContactChange, ContactFilter, ContactListItem, DuplicateGroup, ImportedContact, MergeBody,
-    OperatorContact, duplicates_cursor,
+    OperatorContact,
 };
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
@@ -76,7 +76,7 @@ pub(crate) const ROUTES: &[Route] = &[
     )
     .query(&[QueryParam::new(
         "cursor",
-        ParamKind::Uuid,
+        ParamKind::Text,
         "The `next_cursor` of the answer before; without it the search begins.",
     )]),
     Route::company(
@@ -138,7 +138,7 @@ struct DuplicatesPagination {
     /// How many contacts this call examined.
     examined: usize,
     /// To be given as `cursor` of the next call; null at the end.
-    next_cursor: Option<ContactId>,
+    next_cursor: Option<String>,
 }
 
 fn id(call: &CompanyCall) -> ContactId {
@@ -170,8 +170,8 @@ async fn patch(call: CompanyCall) -> Outcome {
 }
 
 async fn duplicates(call: CompanyCall) -> Outcome {
-    let after = duplicates_cursor(&call.params)?;
-    let found = call.recado.contacts().duplicates(call.who.id, after).await?;
+    let cursor = call.params.text("cursor")?.map(str::to_owned);
+    let found = call.recado.contacts().duplicates(call.who.id, cursor).await?;
     let (examined, next_cursor) = (found.examined, found.next_cursor);
     Answer::page(found.groups, DuplicatesPagination { examined, next_cursor })
 }

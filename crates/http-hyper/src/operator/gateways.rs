@@ -23,7 +23,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "/operator/v1/gateways",
         |c| Box::pin(list(c)),
         |op| {
-            op.says("listGateways", "List the gateways that connections can talk through")
+            op.says("listGateways", "List the gateways that connections can use")
                 .more(
                     "Those of the process that answers, each with the settings of its connections.",
                 )

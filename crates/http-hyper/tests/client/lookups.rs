@@ -72,7 +72,7 @@ async fn next(asked: &mut mpsc::UnboundedReceiver<Question>) -> Question {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_client_tells_how_time_passes() {
+async fn the_client_reports_how_time_passes() {
     let (client, _asked) = client();
     let began = client.elapsed().expect("it has a clock");
     tokio::time::advance(Duration::from_secs(3)).await;

@@ -62,7 +62,7 @@ async fn events_are_read_oldest_first_each_once_and_from_where_one_left_off() {
 }
 
 #[tokio::test]
-async fn the_journal_needs_no_webhook_and_tells_of_no_test() {
+async fn the_journal_needs_no_webhook_and_reports_no_test() {
     let site = Site::new().await;
     assert_eq!(read(&site, "").await["data"], json!([]));
     let webhook = json!({"url": "https://example.com", "events": ["*"]}).to_string();

@@ -315,7 +315,7 @@ async fn an_odd_part_of_a_path_is_unknown() {
 }
 
 #[tokio::test]
-async fn an_unreachable_store_is_503_and_an_unreadable_contact_tells_that() {
+async fn an_unreachable_store_is_503_and_an_unreadable_contact_reports_that() {
     let store = FaultyStore::new(Arc::new(MemoryStore::new()));
     let kit = Kit::on(Arc::new(store.clone())).await;
     let hooks = Hooks::of(Setup { kit, ..Setup::new().await }).await;

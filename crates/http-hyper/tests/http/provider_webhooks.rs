@@ -60,7 +60,7 @@ async fn contacts(site: &Site) -> usize {
 }
 
 #[tokio::test]
-async fn what_a_gateway_tells_is_taken_whatever_follows_its_address() {
+async fn what_a_gateway_reports_is_taken_whatever_follows_its_address() {
     let site = Site::new().await;
     let (connection, address) = calling(&site).await;
     let shown = site.company("GET", &connection, "").await.data();

@@ -29,7 +29,7 @@ async fn probes_metrics_and_the_document_need_no_key() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_500_that_tells_nothing_and_harms_nobody() {
+async fn a_panic_is_a_500_that_reports_nothing_and_harms_nobody() {
     let broken: RenderMetrics = Arc::new(|| panic!("the secret reason"));
     let site = Setup { metrics: Some(broken), ..Setup::new().await }.start().await;
     let reply = site.send("GET", "/metrics", "", b"").await;

@@ -65,5 +65,5 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
 
 /// An event of an unknown kind.
 pub(super) fn unknown(kind: String, body: &Value) -> Incoming {
-    Ok(GatewayEvent::Unknown(UnknownReport { kind, body: body.clone() }))
+    Ok(GatewayEvent::Unknown(UnknownReport::new(kind, body.clone())))
 }

@@ -1,13 +1,13 @@
 //! The history: messages from before the number was connected, up to half a year (D65).
 
-use recado_core::contacts::ChannelKey;
+use recado_core::contacts::{ChannelKey, is_scoped_id};
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
 use super::changes::unknown;
 use super::message::{self, Author, id_of};
-use super::people::{contacts, is_scoped_id, key};
+use super::people::{contacts, key};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 

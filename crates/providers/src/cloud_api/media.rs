@@ -95,8 +95,8 @@ async fn fetched(
     }
 }
 
-/// The current address of a file; `None` if the API does not have it any more, or if it is too
-/// large.
+/// The current address of a file; `None` if the API says that it cannot be downloaded any more, or
+/// if it is too large (D31a).
 async fn address(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
@@ -119,16 +119,18 @@ async fn address(
     missing(access, &answer, &body)
 }
 
+/// What an answer without the address of a file means.
 fn missing(
     access: &ApiSettings<'_>,
     answer: &OutboundResponse,
     body: &Value,
 ) -> Result<Option<String>, ProviderError> {
     match GraphError::of(access, body) {
-        // The API answers a missing file as an invalid parameter.
-        Some(GraphError { code: 100 | 33 | 131_052, .. }) => Ok(None),
+        Some(GraphError { code: 131_052, .. }) => Ok(None),
+        // 100 and 33 tell that the file does not exist, or that permissions are missing: the API
+        // does not tell which.
         Some(error) => Err(ProviderError::Failed(format!("{}: {}", error.code, error.text))),
-        None if matches!(answer.status, 404 | 410) => Ok(None),
+        // Without an error of the API, even 404 is no word of it.
         None => Err(ProviderError::Failed(format!("HTTP {}", answer.status))),
     }
 }

@@ -147,7 +147,8 @@ fn system(message: &Value) -> Vec<Incoming> {
             let mut names = names.into_iter();
             let (peer, aliases) = (names.next(), names.collect::<Vec<_>>());
             let report = peer.filter(|_| !aliases.is_empty());
-            let report = report.map(|peer| Ok(GatewayEvent::Names(NamesReport { peer, aliases })));
+            let report =
+                report.map(|peer| Ok(GatewayEvent::Names(NamesReport::new(peer, aliases))));
             report.into_iter().collect()
         }
         other => vec![unknown(format!("system.{}", other.unwrap_or("no type")), message)],

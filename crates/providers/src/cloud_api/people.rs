@@ -24,16 +24,6 @@ pub(super) fn key(written: &str) -> Option<ChannelKey> {
     plain_name(written).as_deref().and_then(ChannelKey::parse)
 }
 
-/// A business-scoped user id: a country, perhaps `ENT`, and an opaque part.
-pub(super) fn is_scoped_id(name: &str) -> bool {
-    let Some((country, rest)) = name.split_once('.') else { return false };
-    let rest = rest.strip_prefix("ENT.").unwrap_or(rest);
-    country.len() == 2
-        && country.bytes().all(|byte| byte.is_ascii_uppercase())
-        && (1..=128).contains(&rest.len())
-        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
 /// A person with all its names in an event, the phone first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamedPerson {
@@ -105,22 +95,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn scoped_ids_are_reported_from_phones_and_lids() {
-        for (name, is_one) in [
-            ("BR.13491208655302741918", true),
-            ("BR.ENT.13491208655302741918", true),
-            ("5534991234567", false),
-            ("123@lid", false),
-            ("br.1", false),
-            ("BR.", false),
-            ("BR.ENT.", false),
-            ("BR.a b", false),
-        ] {
-            assert_eq!(is_scoped_id(name), is_one, "{name}");
-        }
-    }
 
     #[test]
     fn a_phone_comes_before_a_scoped_id_whoever_names_it() {

@@ -33,5 +33,9 @@ fn one(value: &Value, wish: &Value) -> Incoming {
     let person = NamedPerson::of(wish, &["wa_id", "user_id", "parent_user_id"], contacts(value));
     let (peer, aliases) = person.split().ok_or_else(|| "a preference names nobody".to_owned())?;
     let timestamp = seconds(wish, "timestamp");
-    Ok(GatewayEvent::Preference(PreferenceReport { peer, aliases, preference, timestamp }))
+    Ok(GatewayEvent::Preference(PreferenceReport {
+        aliases,
+        timestamp,
+        ..PreferenceReport::new(peer, preference)
+    }))
 }

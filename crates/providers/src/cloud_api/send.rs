@@ -1,12 +1,12 @@
 //! Sending texts and templates.
 
+use recado_core::contacts::is_scoped_id;
 use recado_core::gateway::{Content, Outgoing, SendFailure, SendResult};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::Transport;
 use serde_json::{Map, Value, json};
 
 use super::answer;
-use super::people::is_scoped_id;
 use super::settings::ApiSettings;
 use crate::shared::{SEND_IDLE, digits};
 

@@ -46,7 +46,7 @@ pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<I
     // Mostly there is only a phone, which needs no event.
     if person.has_scoped_name() {
         let names = person.clone().split();
-        let report = names.map(|(peer, aliases)| NamesReport { peer, aliases });
+        let report = names.map(|(peer, aliases)| NamesReport::new(peer, aliases));
         events.extend(report.map(|report| Ok(GatewayEvent::Names(report))));
     }
     if reported != MessageStatus::Failed {
@@ -56,7 +56,11 @@ pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<I
     if codes.contains(&STOPPED) {
         events.extend(person.split().map(|(peer, aliases)| {
             let preference = Preference::Stop;
-            Ok(GatewayEvent::Preference(PreferenceReport { peer, aliases, preference, timestamp }))
+            Ok(GatewayEvent::Preference(PreferenceReport {
+                aliases,
+                timestamp,
+                ..PreferenceReport::new(peer, preference)
+            }))
         }));
     }
     if codes.iter().any(|code| class_of(*code) == Some(ErrorClass::Connection)) {

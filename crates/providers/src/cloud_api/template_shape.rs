@@ -8,8 +8,8 @@ use crate::shared::{array, text};
 /// Variables that are not given by position.
 pub(super) const BY_NAME: &str = "variables by name";
 
-/// What a template with these components needs: what has to be filled in beside the variables of its
-/// text, and parts that are not known.
+/// What a template with these components needs: what has to be filled in beside the variables of
+/// its text, and parts that are not known.
 pub(super) fn needs(components: &[Value]) -> TemplateNeeds {
     let mut needs = TemplateNeeds::default();
     if components.iter().filter(|component| kind(component) == "body").count() != 1 {

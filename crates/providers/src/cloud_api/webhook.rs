@@ -69,7 +69,7 @@ pub(super) fn receive(
     };
     if !is_ours {
         let kind = object.unwrap_or_else(|| "no object".to_owned());
-        let report = UnknownReport { kind, body };
+        let report = UnknownReport::new(kind, body);
         return Ok(vec![Received::here(Ok(GatewayEvent::Unknown(report)))]);
     }
     let mut received = Vec::new();

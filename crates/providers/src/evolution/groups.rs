@@ -105,8 +105,8 @@ async fn is_admin(
     let response = transport.send(request).await.ok().filter(|found| is_success(found.status))?;
     let answer = parse(&response.body)?;
     let members = answer.get("participants").unwrap_or(&answer).as_array()?;
-    let tells = members.iter().any(Value::is_object);
-    tells.then(|| members.iter().any(|member| is_own_admin(names, member)))
+    let has_roles = members.iter().any(Value::is_object);
+    has_roles.then(|| members.iter().any(|member| is_own_admin(names, member)))
 }
 
 /// One group; `None` for an entry without a usable code.

@@ -234,12 +234,10 @@ fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
         GatewayEvent::Echo(echo)
     } else {
         GatewayEvent::OwnSend(OwnSend {
-            provider_id: echo.provider_id,
-            reference: None,
-            peer: echo.peer,
             aliases: echo.aliases,
             content: echo.content,
             timestamp: echo.timestamp,
+            ..OwnSend::new(echo.provider_id, echo.peer)
         })
     };
     std::iter::once(Ok(event)).chain(status).collect()

@@ -29,12 +29,10 @@ pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> ParsedEvent 
         None => None,
         Some((ParsedRecord::Edit(edit), _)) => Some(*edit),
         Some((ParsedRecord::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
-            provider_id: message.provider_id,
-            reference: None,
-            peer: message.peer,
             aliases: message.aliases,
             content: message.content,
             timestamp: message.timestamp,
+            ..OwnSend::new(message.provider_id, message.peer)
         })),
     })
 }

@@ -37,7 +37,7 @@ pub(super) async fn status(
     let status = match state {
         Some("open") => ConnectionStatus::Connected,
         Some("connecting" | "close" | "refused") => ConnectionStatus::Disconnected,
-        _ => return Err(ProviderError::Failed("the gateway tells no state".to_owned())),
+        _ => return Err(ProviderError::Failed("the answer has no state".to_owned())),
     };
     Ok(GatewayStatus { status, detail: Some(json!({"state": state})) })
 }
@@ -62,7 +62,7 @@ pub(super) async fn pairing(
     let code = at(&answer, &["qrcode"]).unwrap_or(&answer);
     if let Some(written) = filled(code, "code") {
         let png = filled(code, "base64").and_then(picture);
-        return Ok(Pairing::Code(PairingCode { text: written.to_owned(), png }));
+        return Ok(Pairing::Code(PairingCode { png, ..PairingCode::new(written) }));
     }
     // The gateway answers its own failures with a success status.
     match failure(&answer).or_else(|| failure(code)) {

@@ -65,7 +65,7 @@ pub(super) fn read(update: &Value) -> ParsedEvent {
         Ack::Nothing => Ok(None),
         Ack::Unknown => {
             let kind = "messages.update status".to_owned();
-            Ok(Some(GatewayEvent::Unknown(UnknownReport { kind, body: update.clone() })))
+            Ok(Some(GatewayEvent::Unknown(UnknownReport::new(kind, update.clone()))))
         }
         Ack::Status(status) => {
             let id = message_id(update, "keyId").or_else(|| message_id(key, "id"));

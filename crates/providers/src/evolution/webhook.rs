@@ -121,10 +121,7 @@ fn events(
         "groups.update" | "group.update" | "group.participants.update" => {
             changed(GatewayEvent::GroupsChanged)
         }
-        _ => changed(GatewayEvent::Unknown(UnknownReport {
-            kind: event.to_owned(),
-            body: data.clone(),
-        })),
+        _ => changed(GatewayEvent::Unknown(UnknownReport::new(event, data.clone()))),
     }
 }
 

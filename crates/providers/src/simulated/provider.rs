@@ -130,7 +130,7 @@ impl Provider for Simulated {
         connection: &Connection,
     ) -> Result<GatewayStatus, ProviderError> {
         // There is no channel, so the stored status is returned.
-        Ok(GatewayStatus { status: connection.status, detail: None })
+        Ok(GatewayStatus::new(connection.status))
     }
 
     /// It has no webhooks; it reports by [`Reports`].

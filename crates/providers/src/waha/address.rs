@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_can_talk_with_broadcasts_newsletters_and_the_channel() {
+    fn nobody_can_write_to_broadcasts_newsletters_and_the_channel() {
         for written in
             ["status@broadcast", "1@broadcast", "12@newsletter", "0@c.us", "1@bot", "x@other"]
         {

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_a_lid_tells_both_names() {
+    fn an_answer_with_a_lid_reports_both_names() {
         let answer = json!({"id": "true_123@lid_3EB0"});
         let reported = names(&answer, Some("553491234567")).expect("an id");
         assert_eq!(

@@ -3,10 +3,11 @@
 use recado_core::connections::Connection;
 use recado_core::gateway::{MediaFile, ProviderError};
 use recado_core::transport::Transport;
+use serde_json::Value;
 
-use super::api::{Api, RequestError, ask};
+use super::api::{Api, RequestError, ask, said};
 use super::ids::MessageKey;
-use crate::shared::{text_at, transport_text};
+use crate::shared::{at, boolean, text_at, transport_text};
 
 /// The prefix of the id of a message whose file has to be requested from the gateway.
 const OF_MESSAGE: &str = "waha-message:";
@@ -64,13 +65,36 @@ async fn of_message(
     let path = [api.session, "chats", &chat, "messages", full_id];
     let found = match ask(transport, api.get(&path, &[("downloadMedia", "true")])).await {
         Ok(found) => found,
-        Err(RequestError::Status(404, _)) => return Ok(MediaFile::Gone),
+        Err(RequestError::Status(404, Some(body))) if says_no_such_message(&body) => {
+            return Ok(MediaFile::Gone);
+        }
         Err(trouble) => return Err(trouble.into()),
     };
-    match text_at(&found, &["media", "url"]) {
-        Some(url) => Ok(download(transport, api, url, limit).await?.unwrap_or(MediaFile::Gone)),
-        None => Ok(MediaFile::Gone),
+    let url = text_at(&found, &["media", "url"]).filter(|url| !url.is_empty());
+    let Some(url) = url else { return without_address(&found) };
+    let file = download(transport, api, url, limit).await?;
+    // The gateway has only just fetched it, and fetches it again when it is asked again.
+    file.ok_or_else(|| failed("the file is not at the address that the gateway gave"))
+}
+
+/// Whether a 404 says that there is no such message. The same status tells that there is no such
+/// session, or that the address is not the gateway's; then the file may still be there.
+fn says_no_such_message(body: &Value) -> bool {
+    let said = said(body).unwrap_or_default().to_lowercase();
+    said.contains("message") && said.contains("not found") && !said.contains("session")
+}
+
+/// A message that was reported without the address of its file: the gateway could not fetch it this
+/// time, or the message has none (D31a).
+fn without_address(message: &Value) -> Result<MediaFile, ProviderError> {
+    if at(message, &["media"]).is_some() || boolean(message, "hasMedia") == Some(true) {
+        return Err(failed("the gateway could not fetch the file"));
     }
+    Ok(MediaFile::Gone)
+}
+
+fn failed(cause: &str) -> ProviderError {
+    ProviderError::Failed(cause.to_owned())
 }
 
 /// The file at an address; `None` if it is not there any more.

@@ -38,7 +38,7 @@ pub(super) async fn find(
     let engine = match known.engine(connection) {
         Some(engine) => Some(engine),
         // If the session cannot be read, the message is searched all the same.
-        None => match session::look(transport, known, connection, api.question_time()).await {
+        None => match session::read(transport, known, connection, api.question_time()).await {
             Ok(session) => session.engine,
             Err(_) => None,
         },

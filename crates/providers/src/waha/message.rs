@@ -237,12 +237,10 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
         // otherwise it was typed.
         if source.is_none() && is_ours.is_some() {
             let sent = OwnSend {
-                provider_id: message.provider_id.clone(),
                 reference: is_ours,
-                peer: message.peer.clone(),
                 aliases: message.aliases.clone(),
-                content: None,
                 timestamp: at,
+                ..OwnSend::new(message.provider_id.clone(), message.peer.clone())
             };
             let both = [GatewayEvent::OwnSend(sent), GatewayEvent::Echo(message)];
             return both.into_iter().chain(beyond).collect();
@@ -255,12 +253,11 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
         return beyond.into_iter().collect();
     } else {
         GatewayEvent::OwnSend(OwnSend {
-            provider_id: message.provider_id,
             reference,
-            peer: message.peer,
             aliases: message.aliases,
             content: message.content,
             timestamp: at,
+            ..OwnSend::new(message.provider_id, message.peer)
         })
     };
     std::iter::once(first).chain(beyond).collect()

@@ -1,6 +1,6 @@
-//! Checking numbers before the first send where the channel's own form of them cannot be derived: of
-//! Brazilian mobiles it may lack the ninth digit, of Mexican numbers it may have the former 1, and
-//! an Argentine one may be given without its 9 (D15).
+//! Checking numbers before the first send where the channel's own form of them cannot be derived:
+//! of Brazilian mobiles it may lack the ninth digit, of Mexican numbers it may have the former 1,
+//! and an Argentine one may be given without its 9 (D15).
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ pub(super) async fn pairing(
     connection: &Connection,
 ) -> Result<Pairing, ProviderError> {
     let api = Api::of(connection);
-    let session = match session::look(transport, known, connection, api.timeout).await {
+    let session = match session::read(transport, known, connection, api.timeout).await {
         Ok(session) => session,
         Err(RequestError::Status(404, _)) => {
             let reason = "the gateway has no session of this name; create it there first";
@@ -50,7 +50,7 @@ async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Provi
     // The picture is optional: the text can also be drawn.
     let drawn = transport.send(api.get(&path, &[])).await.ok();
     let png = drawn.filter(|drawn| drawn.status < 300).and_then(|drawn| picture(drawn.body));
-    Ok(Pairing::Code(PairingCode { text: value.to_owned(), png }))
+    Ok(Pairing::Code(PairingCode { png, ..PairingCode::new(value) }))
 }
 
 /// The picture in an answer: in JSON, as requested, or as raw bytes.

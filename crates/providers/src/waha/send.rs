@@ -99,7 +99,7 @@ async fn engine(
     if let Some(engine) = known.engine(connection) {
         return Ok(Some(engine));
     }
-    let reported = match session::look(transport, known, connection, budget.ask()).await {
+    let reported = match session::read(transport, known, connection, budget.ask()).await {
         Ok(session) if session.engine.is_none() => {
             session::try_engine(transport, known, connection, budget.ask()).await
         }

@@ -26,7 +26,7 @@ pub(super) struct SessionInfo {
 }
 
 /// Requests a connection's session, and caches its engine.
-pub(super) async fn look(
+pub(super) async fn read(
     transport: &dyn Transport,
     known: &SessionCache,
     connection: &Connection,
@@ -52,7 +52,7 @@ pub(super) async fn own(
     connection: &Connection,
 ) -> Result<Own, RequestError> {
     let time = Api::of(connection).timeout;
-    let me = match look(transport, known, connection, time).await {
+    let me = match read(transport, known, connection, time).await {
         Ok(session) => session.me,
         Err(RequestError::Status(404 | 405 | 501, _) | RequestError::Unreadable) => None,
         Err(trouble) => return Err(trouble),
@@ -99,7 +99,7 @@ pub(super) async fn status(
     connection: &Connection,
 ) -> Result<GatewayStatus, ProviderError> {
     let time = Api::of(connection).timeout;
-    let (status, word) = match look(transport, known, connection, time).await {
+    let (status, word) = match read(transport, known, connection, time).await {
         Ok(session) if session.status == WORKING => (ConnectionStatus::Connected, session.status),
         Ok(session) => (ConnectionStatus::Disconnected, clip(&session.status)),
         Err(RequestError::Status(404, _)) => {

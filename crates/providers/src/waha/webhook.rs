@@ -123,7 +123,7 @@ fn translate(
         _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if event.starts_with("call.") || IRRELEVANT.contains(&event) => Vec::new(),
         _ => {
-            let report = UnknownReport { kind: event.to_owned(), body: envelope.clone() };
+            let report = UnknownReport::new(event, envelope.clone());
             vec![Ok(GatewayEvent::Unknown(report))]
         }
     }

@@ -142,7 +142,7 @@ fn the_business_is_known_with_and_without_its_ninth_digit() {
 }
 
 #[test]
-fn a_business_that_shares_no_history_tells_nothing() {
+fn a_business_that_shares_no_history_reports_nothing() {
     let reported = events(
         "history",
         json!({"history": [{"errors": [{"code": 2_593_109,

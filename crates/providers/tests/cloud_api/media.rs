@@ -38,9 +38,8 @@ async fn an_address_that_is_too_old_is_asked_for_once_more() {
 }
 
 #[tokio::test]
-async fn what_is_gone_or_too_large_is_gone() {
+async fn a_file_that_is_too_large_is_given_up() {
     let fake = FakeCloud::new();
-    assert_eq!(fetch(&fake, "cloud-media:79").await, Ok(MediaFile::Gone));
     fake.keep_file("80", "video/mp4", &[0; LIMIT + 1], 0);
     assert_eq!(fetch(&fake, "cloud-media:80").await, Ok(MediaFile::Gone));
     fake.keep_file("81", "video/mp4", &[0; LIMIT], 0);
@@ -130,12 +129,29 @@ async fn a_file_without_an_id_is_fetched_from_the_address_that_was_reported() {
     }
 }
 
+/// D31a.
+#[tokio::test]
+async fn a_file_that_the_api_cannot_download_is_gone() {
+    let (status, body) = graph_error(131_052, "Media download error");
+    assert_eq!(with_answers(json!({}), vec![answer(status, &body)]).await.0, Ok(MediaFile::Gone));
+}
+
+/// D31a. The API answers the same where permissions are missing.
+#[tokio::test]
+async fn a_file_that_the_api_does_not_find_may_be_there_later() {
+    let fake = FakeCloud::new();
+    assert!(matches!(fetch(&fake, "cloud-media:79").await, Err(ProviderError::Failed(_))));
+    fake.keep_file("79", "image/jpeg", b"jpeg", 0);
+    assert_eq!(fetch(&fake, "cloud-media:79").await, Ok(MediaFile::Bytes(b"jpeg".to_vec())));
+}
+
 #[tokio::test]
 async fn failures_that_may_pass_are_failures() {
     let (status, expired) = graph_error(190, "expired");
     for answers in [
         vec![answer(status, &expired)],
         vec![answer(500, &json!("x"))],
+        vec![answer(404, &json!("a proxy knows no such path"))],
         vec![answer(200, &json!({}))],
         vec![answer(200, &json!({"url": "https://a.example"})), answer(500, &json!("x"))],
         vec![answer(200, &json!({"url": "https://a.example"})), answer(401, &json!("x"))],

@@ -220,7 +220,7 @@ async fn what_the_gateway_cannot_take_is_refused_without_a_call() {
 }
 
 #[tokio::test]
-async fn the_gateway_itself_tells_what_is_wrong() {
+async fn the_gateway_itself_reports_what_is_wrong() {
     let scene = Scene::new();
     scene.fake.remove_number(PERSON);
     let failure = scene.send(&text_to(PERSON, "Oi")).await.expect_err("refused");

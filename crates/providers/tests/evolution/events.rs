@@ -218,7 +218,7 @@ fn whatever_changes_groups_asks_for_them_again_once() {
 }
 
 #[test]
-fn a_group_that_an_event_tells_of_is_known_at_once_and_asked_for_too() {
+fn a_group_that_an_event_reports_is_known_at_once_and_asked_for_too() {
     let member = json!({"id": "5511987654000@s.whatsapp.net", "admin": "admin"});
     let data = json!([{"id": "1@g.us", "subject": "A", "announce": true}, 7,
         {"id": "2@g.us", "subject": "B", "participants": [member]}]);

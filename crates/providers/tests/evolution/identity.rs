@@ -17,7 +17,7 @@ fn from(key: Value) -> Value {
 }
 
 #[test]
-fn a_person_with_a_lid_is_called_by_phone_where_a_version_tells_it() {
+fn a_person_with_a_lid_is_called_by_phone_where_a_version_reports_it() {
     for (version, aliases) in [
         (EvolutionVersion::V2_3_3, &[LID][..]),
         (EvolutionVersion::V2_3_6, &[LID]),

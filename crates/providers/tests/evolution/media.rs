@@ -64,7 +64,7 @@ async fn a_message_that_the_gateway_does_not_have_has_no_file() {
 }
 
 #[tokio::test]
-async fn an_address_elsewhere_is_fetched_like_a_strangers() {
+async fn an_address_elsewhere_is_fetched_like_any_other() {
     let scene = Scene::new();
     let elsewhere = "https://s3.example/evo/3A0F.jpeg";
     assert_eq!(media(&scene, elsewhere, 10).await, Ok(MediaFile::At(elsewhere.to_owned())));

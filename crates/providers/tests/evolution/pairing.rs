@@ -100,7 +100,7 @@ async fn a_gateway_that_will_not_serve_the_connection_leaves_it_disconnected() {
 
 /// R134.
 #[tokio::test]
-async fn a_gateway_that_cannot_be_asked_tells_nothing() {
+async fn a_gateway_that_cannot_be_asked_reports_nothing() {
     let scene = Scene::new();
     let transport = ScriptedTransport::new();
     transport.then(Err(TransportError::Refused)).then_json(500, &json!({}));

@@ -91,7 +91,7 @@ async fn what_the_gateway_has_was_sent_unless_it_failed() {
 }
 
 #[tokio::test]
-async fn a_message_is_found_where_the_session_tells_nothing_of_itself() {
+async fn a_message_is_found_where_the_session_reports_nothing_of_itself() {
     let message = json!({"id": format!("true_351912345678@c.us_{}", raw_id(1)), "fromMe": true,
         "ack": 0, "body": "Olá", "timestamp": NOW.millis() / 1000});
     let not_by_id = json!({"message": "'all' is not supported by this engine"});

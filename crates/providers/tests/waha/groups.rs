@@ -176,7 +176,7 @@ async fn who_may_write_is_asked_for_few_groups_of_one_reading() {
 }
 
 #[tokio::test]
-async fn groups_are_read_where_the_session_tells_nothing_of_itself() {
+async fn groups_are_read_where_the_session_reports_nothing_of_itself() {
     let transport = ScriptedTransport::new();
     transport.then_json(404, &json!({})).then_json(
         200,

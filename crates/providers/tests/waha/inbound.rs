@@ -52,7 +52,7 @@ fn message_and_message_any_say_the_same() {
 }
 
 #[test]
-fn every_engine_tells_the_names_and_the_phone_behind_a_lid() {
+fn every_engine_reports_the_names_and_the_phone_behind_a_lid() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         scene.waha.set_lid("553491234567", "123@lid");

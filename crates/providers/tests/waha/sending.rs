@@ -54,7 +54,7 @@ async fn the_engine_is_asked_for_once_until_the_connection_changes() {
 }
 
 #[tokio::test]
-async fn a_webhook_tells_of_another_engine() {
+async fn a_webhook_reports_another_engine() {
     let scene = Scene::new(WahaEngine::Gows);
     scene.send(1, LISBON).await.expect("accepted");
     scene.waha.set_engine(WahaEngine::Webjs);
@@ -315,7 +315,7 @@ async fn the_engine_is_read_however_the_session_writes_it() {
 
 /// R133.
 #[tokio::test]
-async fn a_session_that_tells_nothing_does_not_stop_the_send() {
+async fn a_session_that_reports_nothing_does_not_stop_the_send() {
     for status in [401, 403, 404, 422, 500] {
         let transport = ScriptedTransport::new();
         transport.then_json(status, &json!({"message": "no"}));

@@ -59,7 +59,7 @@ async fn an_unknown_session_and_a_wrong_key_are_disconnected_and_say_so() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_does_not_answer_tells_nothing() {
+async fn a_gateway_that_does_not_answer_reports_nothing() {
     let scene = Scene::new(WahaEngine::Gows);
     scene.waha.set_up(false);
     assert!(matches!(status(&scene).await, Err(ProviderError::Failed(_))));

@@ -15,12 +15,12 @@ use super::{Background, jobs, runner};
 use crate::timer::TokioTimer;
 
 /// The runners, as logs name them.
-const DISPATCHER: &str = "dispatcher";
+const DELIVERY_WORKER: &str = "delivery_worker";
 const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
-/// After how long a renewal that failed is tried again: often enough that a lease outlasts a trouble
-/// shorter than what is left of its ten seconds.
+/// After how long a renewal that failed is tried again: often enough that a lease outlasts a
+/// trouble shorter than what is left of its ten seconds.
 const BEAT_AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often messages are searched for whose sending process has ended.
 const RECOVERY: Duration = Duration::from_secs(2);
@@ -139,10 +139,10 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
     let webhooks = recado.clone();
     let worker = move |stop: watch::Receiver<bool>| {
         let recado = webhooks.clone();
-        let timer = TokioTimer::named(DISPATCHER);
+        let timer = TokioTimer::named(DELIVERY_WORKER);
         async move { recado.deliveries().run(&timer, runner::stopping(stop)).await }
     };
-    loops.spawn(|stop| runner::run(DISPATCHER, worker, stop));
+    loops.spawn(|stop| runner::run(DELIVERY_WORKER, worker, stop));
     let campaigns = recado.clone();
     let campaigns = move |stop: watch::Receiver<bool>| {
         let recado = campaigns.clone();

@@ -25,14 +25,14 @@ where
 {
     let mut steps = JoinSet::new();
     let mut failures = 0;
-    let mut next_look = Instant::now();
+    let mut next_poll = Instant::now();
     while !*stop.borrow() {
         tokio::select! {
             _ = stop.changed() => {}
             // However long the running steps take, another one is begun at this interval.
-            () = sleep_until(next_look) => {
+            () = sleep_until(next_poll) => {
                 begin(&mut steps, &step);
-                next_look = Instant::now() + IDLE;
+                next_poll = Instant::now() + IDLE;
             }
             Some(ended) = steps.join_next() => match outcome(NAME, ended, &mut failures) {
                 RoundOutcome::More => {
@@ -41,7 +41,7 @@ where
                     begin(&mut steps, &step);
                 }
                 RoundOutcome::Idle => {}
-                RoundOutcome::Failed => next_look = Instant::now() + backoff(IDLE, failures),
+                RoundOutcome::Failed => next_poll = Instant::now() + backoff(IDLE, failures),
             },
         }
     }
@@ -114,8 +114,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_idle_system_is_asked_four_times_a_second() {
         let (stop, stopping) = watch::channel(false);
-        let looks = Arc::new(AtomicUsize::new(0));
-        let counted = looks.clone();
+        let polls = Arc::new(AtomicUsize::new(0));
+        let counted = polls.clone();
         let running = tokio::spawn(run(
             move || {
                 counted.fetch_add(1, Ordering::SeqCst);
@@ -124,7 +124,7 @@ mod tests {
             stopping,
         ));
         tokio::time::sleep(Duration::from_secs(10)).await;
-        assert!((38..=42).contains(&looks.load(Ordering::SeqCst)), "{looks:?}");
+        assert!((38..=42).contains(&polls.load(Ordering::SeqCst)), "{polls:?}");
         stop.send_replace(true);
         running.await.expect("it ends");
     }

@@ -46,8 +46,8 @@ impl Loops {
         self.repeat(name, idle, move |failures| backoff(idle, failures), step);
     }
 
-    /// The same, but that a step that failed is tried again after the same short wait each time: for
-    /// what a time limit runs against.
+    /// The same, but that a step that failed is tried again after the same short wait each time:
+    /// for what a time limit runs against.
     pub(super) fn add_steady<F>(
         &mut self,
         name: &'static str,

@@ -8,9 +8,10 @@ use recado_core::access::Secret;
 use recado_core::access::SecretName;
 use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
-use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::ids::{CompanyId, ConnectionId, MessageId, TemplateId};
+use recado_core::messages::{Message, MessageReads};
 use recado_core::secret::SecretBytes;
-use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Upkeep};
+use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Stored, Upkeep};
 use recado_core::templates::Template;
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
@@ -83,25 +84,118 @@ async fn a_template_that_needed_more_than_its_text_still_does() {
     assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
 }
 
+/// All migrations, in their order.
+fn migrations() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let entries = std::fs::read_dir(folder).expect("the folder of the migrations");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).expect("a migration")).collect()
+}
+
 /// A file as it was after the first few migrations.
-fn older_file(path: &Path, migrations: usize) -> rusqlite::Result<()> {
+fn older_file(path: &Path, steps: usize) -> rusqlite::Result<()> {
     let conn = Connection::open(path)?;
     let history = "CREATE TABLE schema_migrations \
                    (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT";
     conn.execute_batch(history)?;
-    let before = [
-        include_str!("../../migrations/0001_initial.sql"),
-        include_str!("../../migrations/0002_conversations.sql"),
-        include_str!("../../migrations/0003_webhooks.sql"),
-        include_str!("../../migrations/0004_campaigns.sql"),
-        include_str!("../../migrations/0005_gateways.sql"),
-    ];
-    for (number, migration) in (1_u32..).zip(&before[..migrations]) {
-        conn.execute_batch(migration)?;
-        let row = (number, Sha256::digest(migration).to_vec());
+    for (number, migration) in (1_u32..).zip(migrations()).take(steps) {
+        conn.execute_batch(&migration)?;
+        let row = (number, Sha256::digest(&migration).to_vec());
         conn.execute("INSERT INTO schema_migrations VALUES (?1, ?2)", row)?;
     }
     Ok(())
+}
+
+/// The company, with a contact that is a person and one that is a group.
+const COMPANY: &str = "\
+    INSERT INTO companies VALUES \
+    (1, x'00000000000000000000000000000001', 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1); \
+    INSERT INTO contacts (company_id, id, facet_id, created_at, recency, version, \
+    source_platform, identifier, name, display_name, inbox_status, priority, crm_status, \
+    is_ai_enabled, external_ai_enabled, is_archived, is_pinned, is_muted, is_blocked, is_group, \
+    is_simulated, custom_fields, updated_at) SELECT c.id, unhex(k.column1), 1, 0, \
+    9223372036854775807, 1, 'whatsapp', k.column2, '', '', 'open', 'normal', 'lead', 1, 1, 0, 0, \
+    0, 0, k.column2 = 'group', 0, '{}', 0 FROM companies c, (VALUES \
+    ('0000000000000000000000000000000a', 'person'), \
+    ('0000000000000000000000000000000b', 'group')) AS k";
+
+/// Adds messages with the numbers given, each to the contact of this name, with more columns.
+fn add_messages(conn: &Connection, columns: &str, messages: &[(u128, &str, &str)]) {
+    for (number, contact, values) in messages {
+        let row = format!(
+            "INSERT INTO messages (company_id, id, facet_id, created_at, contact_id, \
+             connection_id, direction, message_type, sender_type, status, timestamp, is_history, \
+             version, {columns}) SELECT company_id, ?1, 1, 0, id, id, 'inbound', 'image', \
+             'contact', 'received', 0, 0, 1, {values} FROM contacts WHERE identifier = ?2"
+        );
+        let added = conn.execute(&row, (number.to_be_bytes(), contact)).expect("a message");
+        assert_eq!(added, 1);
+    }
+}
+
+/// The messages with the numbers 1 to 3, as far as they are there, once the file was migrated.
+async fn messages_after(path: &Path) -> Vec<Message> {
+    let store = SqliteStore::open(path).expect("the file opens");
+    store.migrate().expect("it migrates");
+    let ids = [1, 2, 3].map(|number| MessageId::new(Uuid::from_u128(number)));
+    let company = CompanyId::new(Uuid::from_u128(1));
+    let mut found = store.messages(company, &ids).await.expect("it can be read");
+    found.sort_by_key(|message| message.id);
+    found.into_iter().map(Stored::into_value).collect()
+}
+
+/// D31a.
+#[tokio::test]
+async fn only_a_file_that_was_given_up_loses_where_the_gateway_had_it() {
+    let (_folder, path) = file();
+    older_file(&path, 7).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(COMPANY).unwrap();
+    let messages = [
+        (1, "person", "'given up', NULL"),
+        (2, "person", "'being fetched', NULL"),
+        (3, "person", "'fetched', x'0000000000000000000000000000000d'"),
+    ];
+    add_messages(&conn, "media_source, media_document_id", &messages);
+    let job = "INSERT INTO jobs SELECT company_id, id, 'fetch_media', id, '{}', 0, 0, NULL, 0, 1 \
+               FROM messages WHERE media_source = 'being fetched'";
+    assert_eq!(conn.execute(job, []).unwrap(), 1);
+    let found = messages_after(&path).await;
+    let sources: Vec<_> = found.iter().map(|message| message.media.source.as_deref()).collect();
+    assert_eq!(sources, [None, Some("being fetched"), Some("fetched")]);
+}
+
+/// D72.
+#[tokio::test]
+async fn only_a_message_in_a_group_keeps_who_wrote_it() {
+    let (_folder, path) = file();
+    older_file(&path, 8).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(COMPANY).unwrap();
+    let wrote = "'1@lid', '+5534991230001', 'Bia'";
+    let messages = [(1, "group", wrote), (2, "person", wrote), (3, "group", "NULL, NULL, NULL")];
+    add_messages(&conn, "participant, participant_phone, participant_name", &messages);
+    let found = messages_after(&path).await;
+    let names = found.iter().map(|message| message.participant.as_ref()?.name.as_deref());
+    assert_eq!(names.collect::<Vec<_>>(), [Some("Bia"), None, None]);
+}
+
+#[tokio::test]
+async fn a_file_of_each_older_release_is_migrated_and_keeps_what_it_had() {
+    for steps in 0..migrations().len() {
+        let (_folder, path) = file();
+        older_file(&path, steps).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        let contacts = if steps == 0 { 0 } else { 2 };
+        conn.execute_batch(if steps == 0 { "" } else { COMPANY }).unwrap();
+        let store = SqliteStore::open(&path).unwrap();
+        assert!(store.ready().await.is_err(), "steps are missing after {steps}");
+        store.migrate().unwrap();
+        store.ready().await.unwrap();
+        let kept = conn.query_row("SELECT count(*) FROM contacts", [], |row| row.get::<_, i64>(0));
+        assert_eq!(kept.unwrap(), contacts, "after {steps}");
+    }
 }
 
 #[tokio::test]

@@ -263,7 +263,7 @@ impl Scene {
 
     /// A process whose lease ends at this time.
     pub(super) fn worker(&self, millis: i64) -> Worker {
-        Worker { id: WorkerId::new(self.uuid()), leased_until: at(millis), dispatches: false }
+        Worker { id: WorkerId::new(self.uuid()), leased_until: at(millis), runs_deliveries: false }
     }
 
     pub(super) fn template(&self, connection: Option<&Connection>) -> Template {

@@ -347,28 +347,6 @@ pub async fn a_contact_is_found_by_its_identifier_on_its_channel(harness: &dyn H
     assert_eq!(found.expect("the store works"), None);
 }
 
-/// In the order of ids, whatever the order of creation, and of one company only.
-pub async fn ids_of_contacts_follow_each_other(harness: &dyn Harness) {
-    let scene = Scene::of(harness).await;
-    let other = scene.another_company().await;
-    let mut contacts: Vec<_> = (0..7).map(|n| scene.contact_named(&format!("c-{n}"))).collect();
-    for (n, contact) in (0..).zip(&mut contacts) {
-        contact.created_at = at(-n);
-    }
-    other.add(other.contact()).await;
-    let (store, company) = (&scene.store, scene.company);
-    let read = async |after, limit| store.contact_ids(company, after, limit).await.expect("works");
-    assert_eq!(read(None, 10).await, []);
-    scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
-    let mut ids: Vec<_> = contacts.iter().map(|contact| contact.id).collect();
-    ids.sort();
-    assert_eq!(read(None, 10).await, ids);
-    assert_eq!(read(None, 3).await, ids[..3]);
-    assert_eq!(read(Some(ids[2]), 3).await, ids[3..6]);
-    assert_eq!(read(Some(ids[5]), 3).await, ids[6..]);
-    assert_eq!(read(Some(ids[6]), 3).await, []);
-}
-
 /// Whether a row refers to them, which prevents their deletion.
 pub async fn use_of_members_and_close_reasons_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

@@ -122,11 +122,50 @@ pub async fn named_contacts_come_once_by_creation_then_id(harness: &dyn Harness)
         keys: vec![key("y"), key("x")],
         phones: phones(&["+5511987654321"]),
         chats: vec![code("g1")],
+        per_phone: None,
     };
     let order = [contacts[1].id, contacts[2].id, contacts[0].id, contacts[3].id];
     assert_eq!(found(&scene, query).await, order);
     let by_alias = ChannelQuery { keys: vec![key("y"), key("x")], ..ChannelQuery::default() };
     assert_eq!(found(&scene, by_alias).await, [contacts[3].id]);
+}
+
+/// Of the contacts of a channel that share a phone as many as are asked for: those that asked to
+/// stop first, then by `created_at`, then `id`. They come in the order of all others (R161).
+pub async fn of_many_contacts_with_a_phone_those_who_asked_to_stop_come_first(
+    harness: &dyn Harness,
+) {
+    let scene = Scene::of(harness).await;
+    let mut contacts: Vec<Contact> = (0..8)
+        .map(|n| {
+            let mut contact = scene.contact_named(&format!("crm-{n}"));
+            contact.phone = Phone::parse("+5511987654321", &Region::br()).ok();
+            contact.created_at = at(if n == 7 { 1 } else { 5 });
+            contact
+        })
+        .collect();
+    contacts[4].opted_out_at = Some(at(9));
+    contacts[6].opted_out_at = Some(at(2));
+    contacts[5].source_platform = platform("telegram");
+    scene.add_all(contacts.clone()).await;
+    let id = |n: usize| contacts[n].id;
+    let phones = phones(&["+5511987654321", "+5534991234567"]);
+    let per_phone = |most: u32| ChannelQuery {
+        phones: phones.clone(),
+        per_phone: Some(most),
+        ..ChannelQuery::default()
+    };
+    assert_eq!(found(&scene, per_phone(0)).await, []);
+    assert_eq!(found(&scene, per_phone(1)).await, [id(4), id(5)]);
+    assert_eq!(found(&scene, per_phone(2)).await, [id(4), id(5), id(6)]);
+    assert_eq!(found(&scene, per_phone(3)).await, [id(7), id(4), id(5), id(6)]);
+    assert_eq!(found(&scene, per_phone(4)).await, [id(7), id(0), id(4), id(5), id(6)]);
+    assert_eq!(found(&scene, per_phone(100)).await.len(), 8);
+    // Who is found by another name too is found.
+    let other = ChannelQuery { identifiers: identifiers(&["crm-3"]), ..per_phone(1) };
+    assert_eq!(found(&scene, other).await, [id(3), id(4), id(5)]);
+    let by_id = ChannelQuery { ids: vec![id(2)], keys: vec![key("x")], ..per_phone(1) };
+    assert_eq!(found(&scene, by_id).await, [id(2), id(4), id(5)]);
 }
 
 /// A campaign or a batch of status reports asks for many at once.
@@ -193,6 +232,7 @@ pub async fn nobody_of_another_company_is_named(harness: &dyn Harness) {
         keys: vec![key("a-lid")],
         phones: phones(&["+5511987654321"]),
         chats: vec![code("g1")],
+        per_phone: None,
     };
     assert_eq!(find(&other, &query).await, []);
     assert_eq!(find(&scene, &query).await.len(), 2);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliverySeq, DeliveryStatus, PendingQueue, QueueKey, QueuePage, QueueRead, cancelled,
-    redelivered,
+    Delivery, DeliverySeq, DeliveryStatus, PendingDeliveries, PendingQueue, QueueKey, QueuePage,
+    QueueRead, cancelled, redelivered,
 };
 use recado_core::events::EventType;
 use recado_core::ids::{ContactId, DeliveryId, WebhookId};
@@ -193,7 +193,7 @@ pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn
 }
 
 /// A delivery comes with what an attempt needs: contact and data of its event.
-pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
+pub async fn a_queue_reports_what_its_deliveries_carry(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
@@ -210,7 +210,7 @@ pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
 }
 
 /// After the data of an event was erased, its deliveries come without data.
-pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
+pub async fn a_queue_reports_that_data_was_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
@@ -255,7 +255,10 @@ pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness)
     scene.add(scene.fresh_at(scene.queue(), 0)).await;
     other.add(other.fresh_at(QueueKey { company: other.company, ..key }, 0)).await;
     let read = async |limit| {
-        let read = scene.store.pending_deliveries(scene.company, key.webhook, limit).await;
+        let read = scene
+            .store
+            .pending_deliveries(scene.company, PendingDeliveries::Of(key.webhook), limit)
+            .await;
         read.expect("the store works")
     };
     let mut all = read(ALL).await;
@@ -265,6 +268,50 @@ pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness)
     assert_eq!(all, expected);
     assert_eq!(read(2).await.len(), 2);
     assert_eq!(read(0).await, []);
+}
+
+/// When the contact is deleted, some of these deliveries are cancelled.
+pub async fn pending_deliveries_about_a_contact_are_reported(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, other) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
+    let (one, two) = (scene.queue(), scene.queue());
+    let events = [
+        scene.reported_of(contact, 0),
+        scene.reported_of(contact, 1),
+        scene.reported_of(contact, 2),
+        scene.reported_of(other, 3),
+        scene.reported(EventType::MessageSent, 4),
+    ];
+    let again = Delivery { attempts: 3, tries: 1, ..scene.fresh(two, &events[1]) };
+    let mut pending =
+        vec![scene.fresh(one, &events[0]), scene.fresh(two, &events[0]), again.clone()];
+    let others = [
+        scene.delivered(one, &events[1]),
+        scene.delivered(one, &events[2]),
+        cancelled(&scene.fresh(two, &events[2])),
+        scene.fresh(one, &events[3]),
+        scene.fresh(one, &events[4]),
+    ];
+    scene.tell(&events, &[pending.as_slice(), &others].concat()).await;
+    let other = scene.another_company().await;
+    let theirs = other.reported_of(contact, 0);
+    other.tell(std::slice::from_ref(&theirs), &[other.fresh(other.queue(), &theirs)]).await;
+    pending.sort_by_key(|delivery| delivery.id);
+    let expected: Vec<_> = pending.iter().cloned().map(first).collect();
+    let read = async |after, limit| {
+        let about = PendingDeliveries::About { contact, after };
+        let read = scene.store.pending_deliveries(scene.company, about, limit);
+        read.await.expect("the store works")
+    };
+    assert_eq!(read(None, ALL).await, expected);
+    assert_eq!(read(None, 2).await, expected[..2]);
+    assert_eq!(read(Some(pending[0].id), ALL).await, expected[1..]);
+    assert_eq!(read(Some(pending[1].id), 1).await, expected[2..]);
+    assert_eq!(read(Some(pending[2].id), ALL).await, []);
+    assert_eq!(read(None, 0).await, []);
+    scene.apply(first(again.clone()).update(cancelled(&again))).await;
+    let left: Vec<_> = expected.into_iter().filter(|delivery| delivery.id != again.id).collect();
+    assert_eq!(read(None, ALL).await, left);
 }
 
 /// Promise 10 across commits: if two commits write the same row, the deliveries of the later one

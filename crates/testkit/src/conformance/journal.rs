@@ -123,9 +123,9 @@ pub async fn the_journal_outlives_its_contacts(harness: &dyn Harness) {
     assert_eq!(scene.delivery_now(delivery.id).await, Some(first(delivery)));
 }
 
-/// D74: from the commit of the deletion on, of each event by itself and in the journal; an event that
-/// became another contact's is not one of them.
-pub async fn an_event_tells_whether_its_contact_is_gone(harness: &dyn Harness) {
+/// D74: from the commit of the deletion on, of each event by itself and in the journal; an event
+/// that became another contact's is not one of them.
+pub async fn an_event_reports_whether_its_contact_is_gone(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = [scene.contact(), scene.contact(), scene.contact()];
     let mut changes = ChangeSet::new();
@@ -183,7 +183,7 @@ async fn follow(
 
 /// Eight writers in two processes, and readers with small parts: each reader reads every event
 /// once, and all read them in the same order (R63).
-pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Harness) {
+pub async fn a_reader_reads_every_event_once_while_others_write(harness: &dyn Harness) {
     const WRITERS: usize = 8;
     let scene = Scene::of(harness).await;
     let second = harness.second().await;

@@ -70,14 +70,14 @@ pub async fn pages_of_messages_partition_the_listing(harness: &dyn Harness) {
     let (messages, ..) = messaging(&scene).await;
     let everything = MessageFilter::default();
     for limit in [1, 7, 45, 89, 90, 100] {
-        let mut met = Vec::new();
+        let mut listed = Vec::new();
         for number in 1..=90_u32.div_ceil(limit) {
             let page = page(&scene, &everything, number, limit).await;
             assert_eq!(page.total, 90);
             assert!(page.items.len() <= limit as usize);
-            met.extend(page.items.into_iter().map(|record| record.message));
+            listed.extend(page.items.into_iter().map(|record| record.message));
         }
-        assert!(met == messages, "in pages of {limit}");
+        assert!(listed == messages, "in pages of {limit}");
     }
     for number in [91, 1_000, u32::MAX] {
         let beyond = page(&scene, &everything, number, 1).await;

@@ -178,13 +178,13 @@ pub async fn workers_are_listed_by_id_with_whether_they_dispatch(harness: &dyn H
     let scene = Scene::of(harness).await;
     assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), []);
     let mut workers: Vec<Worker> = (0..6_u8)
-        .map(|n| Worker { dispatches: n.is_multiple_of(2), ..scene.worker(i64::from(n) - 3) })
+        .map(|n| Worker { runs_deliveries: n.is_multiple_of(2), ..scene.worker(i64::from(n) - 3) })
         .collect();
     for worker in workers.iter().rev() {
         scene.add(*worker).await;
     }
     assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), workers, "alive or not");
-    let changed = Worker { dispatches: true, ..workers[1] };
+    let changed = Worker { runs_deliveries: true, ..workers[1] };
     scene.apply(first(workers[1]).update(changed)).await;
     workers[1] = changed;
     scene.apply(first(workers[0]).delete()).await;

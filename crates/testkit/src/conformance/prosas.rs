@@ -45,15 +45,15 @@ pub async fn pages_of_the_ledger_partition_it_and_sum_up_all(harness: &dyn Harne
     let other = scene.another_company().await;
     other.add(other.debit(None, 1_000, 4)).await;
     for limit in [1, 7, 20, 39, 40, 100] {
-        let mut met = Vec::new();
+        let mut listed = Vec::new();
         for number in 1..=40_u32.div_ceil(limit) + 1 {
             let page = page(&scene, LedgerFilter::default(), number, limit).await;
             assert_eq!(page.page.total, 40);
             assert_eq!((page.prosas, page.cost), sums(&lines));
             assert!(page.page.items.len() <= limit as usize);
-            met.extend(page.page.items);
+            listed.extend(page.page.items);
         }
-        assert_eq!(met, lines);
+        assert_eq!(listed, lines);
     }
     assert_eq!(page(&other, LedgerFilter::default(), 1, 10).await.prosas.units(), 1_000);
 }

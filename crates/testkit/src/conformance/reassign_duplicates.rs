@@ -93,7 +93,7 @@ pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness)
 
 /// D66, R116: if one of the two contacts was already processed by the campaign, a waiting recipient
 /// of the other one is not processed again.
-pub async fn of_two_places_on_a_campaign_the_one_whose_turn_came_stays(harness: &dyn Harness) {
+pub async fn of_two_recipients_of_a_campaign_the_one_that_was_claimed_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let [from, into, other] = [scene.contact(), scene.contact(), scene.contact()];
     scene.add_all([from.clone(), into.clone(), other.clone()]).await;

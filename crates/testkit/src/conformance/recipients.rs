@@ -154,16 +154,16 @@ pub async fn pages_of_recipients_partition_the_listing(harness: &dyn Harness) {
             .collect();
         let total = wanted.len() as u64;
         for limit in [1, 4, 7, 29, 30, 100] {
-            let mut met = Vec::new();
+            let mut listed = Vec::new();
             for page in 1..=30_u32.div_ceil(limit) + 1 {
                 let page = PageRequest { page, limit };
                 let found = scene.store.recipient_page(company, id, status, page).await;
                 let found = found.expect("works");
                 assert_eq!(found.total, total, "{status:?} in {page:?}");
                 assert!(found.items.len() <= limit as usize);
-                met.extend(found.items);
+                listed.extend(found.items);
             }
-            assert_eq!(met, wanted, "{status:?} by {limit}");
+            assert_eq!(listed, wanted, "{status:?} by {limit}");
         }
         let far = PageRequest { page: u32::MAX, limit: 100 };
         let found = scene.store.recipient_page(company, id, status, far).await.expect("works");
@@ -197,7 +197,8 @@ pub async fn a_page_of_recipients_shows_their_contacts(harness: &dyn Harness) {
     assert!(reached.phone.is_some());
 }
 
-/// D58: each with the debit that it names, also once the contact is gone and something was refunded.
+/// D58: each with the debit that it names, also once the contact is gone and something was
+/// refunded.
 pub async fn a_page_of_recipients_shows_their_debits(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;

@@ -127,7 +127,6 @@ macro_rules! conformance_topic {
         the_holder_may_be_known_by_an_alias,
         a_taken_alias_and_a_connection_are_reported,
         a_contact_is_found_by_its_identifier_on_its_channel,
-        ids_of_contacts_follow_each_other,
         use_of_members_and_close_reasons_is_reported,
     } };
     ($($go:tt)::+ [$($in:tt)*] access) => { $($go)::+! { [$($in)*] access:
@@ -181,6 +180,7 @@ macro_rules! conformance_topic {
         identifiers_and_aliases_are_looked_for_on_the_channel,
         ids_phones_and_chats_are_looked_for_on_every_channel,
         named_contacts_come_once_by_creation_then_id,
+        of_many_contacts_with_a_phone_those_who_asked_to_stop_come_first,
         many_names_are_looked_for_at_once,
         a_named_contact_comes_with_its_aliases_and_conversations,
         nobody_of_another_company_is_named,
@@ -267,7 +267,7 @@ macro_rules! conformance_topic {
         nothing_that_comes_meanwhile_is_lost,
     } };
     ($($go:tt)::+ [$($in:tt)*] reassign_duplicates) => { $($go)::+! { [$($in)*] reassign_duplicates:
-        of_two_places_on_a_campaign_the_one_whose_turn_came_stays,
+        of_two_recipients_of_a_campaign_the_one_that_was_claimed_stays,
         the_window_that_was_sent_or_ends_later_stays,
         what_both_contacts_have_stays_as_the_taker_has_it,
     } };
@@ -384,10 +384,11 @@ macro_rules! conformance_topic {
         deliveries_that_were_never_tried_come_in_the_order_of_their_sets,
         a_delivery_keeps_its_place,
         deliveries_that_are_due_again_come_by_time_then_place,
-        a_queue_tells_what_its_deliveries_carry,
-        a_queue_tells_that_data_was_erased,
+        a_queue_reports_what_its_deliveries_carry,
+        a_queue_reports_that_data_was_erased,
         a_queue_comes_with_its_webhook,
         pending_deliveries_of_a_webhook_are_reported,
+        pending_deliveries_about_a_contact_are_reported,
         places_follow_the_order_of_commits_on_one_row,
         places_are_never_given_twice,
     } };
@@ -404,8 +405,8 @@ macro_rules! conformance_topic {
         a_position_at_the_end_goes_on_with_what_is_new,
         what_was_not_committed_is_not_in_the_journal,
         the_journal_outlives_its_contacts,
-        an_event_tells_whether_its_contact_is_gone,
-        a_reader_meets_every_event_once_while_others_write,
+        an_event_reports_whether_its_contact_is_gone,
+        a_reader_reads_every_event_once_while_others_write,
         journals_of_companies_are_apart,
     } };
     ($($go:tt)::+ [$($in:tt)*] outbox) => { $($go)::+! { [$($in)*] outbox:

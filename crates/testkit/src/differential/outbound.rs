@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use recado_core::access::Caller;
 use recado_core::deliveries::{
-    AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus, PendingQueue,
-    QueueKey, QueueRead, after_attempt, cancelled,
+    AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus,
+    PendingDeliveries, PendingQueue, QueueKey, QueueRead, after_attempt, cancelled,
 };
 use recado_core::events::{EventType, JournalRequest};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
@@ -206,7 +206,8 @@ impl Side<'_> {
         };
         let fresh: Vec<String> = page.fresh.iter().map(shown).collect();
         let again: Vec<String> = page.again.iter().map(shown).collect();
-        let pending = store.pending_deliveries(key.company, key.webhook, ALL).await;
+        let pending =
+            store.pending_deliveries(key.company, PendingDeliveries::Of(key.webhook), ALL).await;
         let mut pending = pending.expect("the store works");
         pending.sort_by_key(|delivery| delivery.id);
         json!({

@@ -124,8 +124,8 @@ struct State {
     reports_members: bool,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
-    /// The files that are fetched when their messages are asked for.
-    attached: BTreeMap<String, String>,
+    /// What becomes of the files of messages, by message, when the messages are asked for.
+    attached: BTreeMap<String, Value>,
     requests: Vec<FakeRequest>,
     violations: Vec<String>,
 }
@@ -260,7 +260,17 @@ impl FakeWaha {
     pub fn attach_file(&self, message_id: &str, name: &str, bytes: &[u8]) -> &Self {
         let url = self.add_file(name, bytes);
         self.with(|state| {
-            state.attached.insert(message_id.to_owned(), url);
+            state.attached.insert(message_id.to_owned(), json!({ "url": url }));
+        })
+    }
+
+    /// Lets the gateway fail to fetch the file of the message with this id.
+    pub fn fail_file(&self, message_id: &str) -> &Self {
+        let error = json!({"code": "ECONNREFUSED", "message": "connect ECONNREFUSED"});
+        let media =
+            json!({"url": null, "mimetype": "image/jpeg", "filename": null, "error": error});
+        self.with(|state| {
+            state.attached.insert(message_id.to_owned(), media);
         })
     }
 

@@ -60,12 +60,26 @@ impl State {
         let on_channel = |platform| query.platform.as_ref().is_none_or(|wanted| wanted == platform);
         query.ids.contains(&contact.id)
             || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
+                && query.per_phone.is_none_or(|most| self.is_among(contact, most as usize))
             || query.chats.iter().any(|c| Some(c.as_str()) == contact.external_chat_id.as_deref())
             || on_channel(&contact.source_platform)
                 && query.identifiers.contains(&contact.identifier)
             || self
                 .aliases_of(contact)
                 .any(|alias| on_channel(&alias.platform) && query.keys.contains(&alias.key))
+    }
+
+    /// Whether a contact is one of the first `most` of its channel that have its phone: those that
+    /// asked to stop come first.
+    fn is_among(&self, contact: &Contact, most: usize) -> bool {
+        let order = |it: &Contact| (it.opted_out_at.is_none(), it.created_at, it.id);
+        let before = self.rows.all::<Contact>().filter(|other| {
+            other.company == contact.company
+                && other.phone == contact.phone
+                && other.source_platform == contact.source_platform
+                && order(other) < order(contact)
+        });
+        before.count() < most
     }
 
     fn channel_contact(&self, contact: Stored<Contact>) -> ChannelContact {

@@ -259,21 +259,6 @@ impl ContactReads for MemoryStore {
         Ok(ContactSlice { more, ..slice })
     }
 
-    async fn contact_ids(
-        &self,
-        company: CompanyId,
-        after: Option<ContactId>,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        let state = self.state();
-        let of_company = state.rows.all::<Contact>().filter(|contact| contact.company == company);
-        let mut ids: Vec<ContactId> = of_company.map(|contact| contact.id).collect();
-        ids.retain(|id| after.is_none_or(|after| *id > after));
-        ids.sort();
-        ids.truncate(limit as usize);
-        Ok(ids)
-    }
-
     async fn draft_facts(
         &self,
         company: CompanyId,

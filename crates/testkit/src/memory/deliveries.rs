@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingQueue,
-    QueueKey, QueuePage, QueueRead,
+    Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery, DueReads,
+    PendingDeliveries, PendingQueue, QueueKey, QueuePage, QueueRead,
 };
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{Record, Row, RowKey, StoreError, Stored};
 use recado_core::webhooks::{Webhook, WebhookReads, WebhookState};
@@ -35,7 +35,7 @@ impl State {
             let Row::Delivery(delivery) = &entry.row else { return None };
             let queued_at = delivery.queued_at().filter(|_| queue_of(delivery) == key)?;
             let stored = Stored::new(delivery.clone(), entry.version);
-            Some((queued_at, DeliverySeq(entry.place), stored))
+            Some((queued_at, DeliverySeq(entry.sequence), stored))
         };
         let mut queue: Vec<_> = self.rows.entries(Delivery::KIND).filter_map(placed).collect();
         queue.sort_by_key(|(queued_at, seq, _)| (*queued_at, *seq));
@@ -83,11 +83,32 @@ impl DeliveryReads for MemoryStore {
     async fn pending_deliveries(
         &self,
         company: CompanyId,
-        webhook: WebhookId,
+        which: PendingDeliveries,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
-        let queue = self.state().queue(QueueKey { company, webhook });
-        Ok(queue.into_iter().map(|(_, _, delivery)| delivery).take(limit as usize).collect())
+        let (contact, after) = match which {
+            PendingDeliveries::About { contact, after } => (contact, after),
+            PendingDeliveries::Of(webhook) => {
+                let queue = self.state().queue(QueueKey { company, webhook }).into_iter();
+                return Ok(queue.map(|(_, _, delivery)| delivery).take(limit as usize).collect());
+            }
+        };
+        let state = self.state();
+        let is_about = |delivery: &Delivery| {
+            let event = state.event(company, delivery.event);
+            event.is_some_and(|event| event.contact == Some(contact) && event.data.is_some())
+        };
+        let mut found = state.sorted_stored(
+            |delivery: &Delivery| {
+                delivery.company == company
+                    && delivery.status == DeliveryStatus::Pending
+                    && after.is_none_or(|after| delivery.id > after)
+                    && is_about(delivery)
+            },
+            |delivery| delivery.id,
+        );
+        found.truncate(limit as usize);
+        Ok(found)
     }
 }
 

@@ -9,7 +9,7 @@ use recado_core::events::{
 use recado_core::ids::{CompanyId, ContactId, EventId};
 use recado_core::store::{Row, RowKey, StoreError};
 
-use super::{MemoryStore, PlacedEvent, State};
+use super::{MemoryStore, SequencedEvent, State};
 
 /// The event of a record. An erased event has no data.
 pub(super) fn as_written(record: &EventRecord) -> Event {
@@ -36,7 +36,7 @@ impl State {
             data: Some(event.data),
             is_orphaned: false,
         };
-        self.events.push(PlacedEvent { place: self.newest_event, record });
+        self.events.push(SequencedEvent { sequence: self.newest_event, record });
     }
 
     /// The event with this id.
@@ -84,9 +84,9 @@ impl EventReads for MemoryStore {
         let wanted = state.events.iter().filter(|event| {
             event.record.company == company
                 && types.contains(&event.record.event_type)
-                && event.place > after.0
+                && event.sequence > after.0
         });
-        let placed = wanted.map(|e| (JournalPosition(e.place), state.as_read(&e.record)));
+        let placed = wanted.map(|e| (JournalPosition(e.sequence), state.as_read(&e.record)));
         Ok(placed.take(limit as usize).collect())
     }
 }
@@ -110,11 +110,11 @@ impl Outbox for MemoryStore {
             .filter(|event| {
                 reported(&event.record) && !state.is_named_by(&event.record, is_pending)
             })
-            .map(|event| event.place)
+            .map(|event| event.sequence)
             .take(limit as usize)
             .collect();
         for event in &mut state.events {
-            if erasable.contains(&event.place) {
+            if erasable.contains(&event.sequence) {
                 event.record.data = None;
             }
         }
@@ -140,10 +140,10 @@ impl Outbox for MemoryStore {
             .events
             .iter()
             .filter(|event| event.record.at < before && !state.is_named_by(&event.record, |_| true))
-            .map(|event| event.place)
+            .map(|event| event.sequence)
             .take(limit as usize)
             .collect();
-        state.events.retain(|event| !unnamed.contains(&event.place));
+        state.events.retain(|event| !unnamed.contains(&event.sequence));
         Ok(u32::try_from(old.len() + unnamed.len()).unwrap_or(u32::MAX))
     }
 }

@@ -29,15 +29,15 @@ impl State {
             let target = RefTarget::Forgotten { expires_at };
             let provider_id = id.trace(connection);
             let row = Row::from(MessageRef { company, connection, provider_id, target });
-            let known = self.rows.entry(&row.key()).map(|entry| (entry.version, entry.place));
-            let (version, place) = match known {
-                Some((version, place)) => (version.next(), place),
+            let known = self.rows.entry(&row.key()).map(|entry| (entry.version, entry.sequence));
+            let (version, sequence) = match known {
+                Some((version, sequence)) => (version.next(), sequence),
                 None => {
-                    self.next_place += 1;
-                    (Version::FIRST, self.next_place)
+                    self.next_sequence += 1;
+                    (Version::FIRST, self.next_sequence)
                 }
             };
-            self.rows.set(row.key(), Some(VersionedRow { row, version, place }));
+            self.rows.set(row.key(), Some(VersionedRow { row, version, sequence }));
         }
     }
 }

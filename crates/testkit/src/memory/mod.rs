@@ -47,8 +47,8 @@ pub struct MemoryStore {
 struct State {
     rows: MemoryRows,
     /// The position of the next inserted row.
-    next_place: u64,
-    events: Vec<PlacedEvent>,
+    next_sequence: u64,
+    events: Vec<SequencedEvent>,
     /// The position of the newest event.
     newest_event: u64,
     /// Events to move from one contact to another if the current commit succeeds.
@@ -100,8 +100,8 @@ impl MemoryStore {
 
 /// An event with its position.
 #[derive(Clone, Debug)]
-struct PlacedEvent {
-    place: u64,
+struct SequencedEvent {
+    sequence: u64,
     record: EventRecord,
 }
 
@@ -169,7 +169,7 @@ impl State {
     /// Fails if the row has another version. Answers the position of the row.
     fn check_version(&self, key: &RowKey, read_at: Version) -> Result<u64, Conflict> {
         match self.rows.entry(key) {
-            Some(entry) if entry.version == read_at => Ok(entry.place),
+            Some(entry) if entry.version == read_at => Ok(entry.sequence),
             _ => Err(Conflict::Stale(key.clone())),
         }
     }
@@ -179,21 +179,21 @@ impl State {
         if self.rows.entry(&key).is_some() {
             return Err(Conflict::Taken(UniqueKey::identity(key.kind())));
         }
-        self.next_place += 1;
-        self.put(key, VersionedRow { row, version: Version::FIRST, place: self.next_place })
+        self.next_sequence += 1;
+        self.put(key, VersionedRow { row, version: Version::FIRST, sequence: self.next_sequence })
     }
 
     /// Inserts a row without checks.
     fn set_new(&mut self, row: Row) {
-        self.next_place += 1;
-        let entry = VersionedRow { version: Version::FIRST, place: self.next_place, row };
+        self.next_sequence += 1;
+        let entry = VersionedRow { version: Version::FIRST, sequence: self.next_sequence, row };
         self.rows.set(entry.row.key(), Some(entry));
     }
 
     fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
         let key = row.key();
-        let place = self.check_version(&key, read_at)?;
-        self.put(key, VersionedRow { row, version: read_at.next(), place })
+        let sequence = self.check_version(&key, read_at)?;
+        self.put(key, VersionedRow { row, version: read_at.next(), sequence })
     }
 
     fn put(&mut self, key: RowKey, entry: VersionedRow) -> Result<(), Conflict> {
@@ -234,7 +234,8 @@ impl State {
         for (reference, from) in referring {
             // A click refers to its contact and to its link; it may have been deleted with the
             // other one.
-            let Some(VersionedRow { row, version, place }) = self.rows.entry(&from).cloned() else {
+            let Some(VersionedRow { row, version, sequence }) = self.rows.entry(&from).cloned()
+            else {
                 continue;
             };
             match reference.on_delete {
@@ -242,7 +243,7 @@ impl State {
                 OnDelete::SetNull => {
                     let cleared = row.cleared(&reference);
                     let row = cleared.expect("a reference that is cleared can be empty");
-                    self.rows.set(from, Some(VersionedRow { row, version, place }));
+                    self.rows.set(from, Some(VersionedRow { row, version, sequence }));
                 }
                 OnDelete::Restrict => return Err(Conflict::Reference),
                 OnDelete::Keep => {}
@@ -282,8 +283,8 @@ impl Claims for MemoryStore {
         for job in &claimed {
             let row: Row = job.value().clone().into();
             let key = row.key();
-            let place = state.rows.entry(&key).map_or(0, |entry| entry.place);
-            state.rows.set(key, Some(VersionedRow { row, version: job.version(), place }));
+            let sequence = state.rows.entry(&key).map_or(0, |entry| entry.sequence);
+            state.rows.set(key, Some(VersionedRow { row, version: job.version(), sequence }));
         }
         state.rows.keep();
         Ok(claimed)

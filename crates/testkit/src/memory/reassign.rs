@@ -135,12 +135,12 @@ impl State {
         };
         let yielding: Vec<VersionedRow> =
             self.rows.every_entry().filter(|entry| yields(&entry.row)).cloned().collect();
-        for VersionedRow { row, version, place } in yielding {
+        for VersionedRow { row, version, sequence } in yielding {
             let key = row.key();
             let left = match row {
                 Row::Recipient(mut recipient) => {
                     recipient.contact = None;
-                    Some(VersionedRow { row: recipient.into(), version: version.next(), place })
+                    Some(VersionedRow { row: recipient.into(), version: version.next(), sequence })
                 }
                 _ => None,
             };
@@ -169,7 +169,7 @@ impl State {
             self.rows.set(old, None);
         }
         if !is_taken {
-            self.rows.set(new, Some(VersionedRow { row, version, place: before.place }));
+            self.rows.set(new, Some(VersionedRow { row, version, sequence: before.sequence }));
         }
     }
 

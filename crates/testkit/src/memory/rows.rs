@@ -10,7 +10,7 @@ pub(super) struct VersionedRow {
     pub(super) row: Row,
     pub(super) version: Version,
     /// Its position in the order in which all rows were inserted.
-    pub(super) place: u64,
+    pub(super) sequence: u64,
 }
 
 /// All rows.

@@ -245,5 +245,5 @@ impl ProviderCase {
 
 /// A webhook without signature and token.
 pub(super) fn unsigned(body: impl Into<Vec<u8>>) -> ProviderWebhook {
-    ProviderWebhook { headers: Vec::new(), query: Vec::new(), body: body.into() }
+    ProviderWebhook::new(body)
 }

@@ -58,11 +58,11 @@ macro_rules! provider_conformance_suite {
         $crate::provider_conformance_topic!($case, webhooks:
             a_call_without_a_right_signature_or_token_is_refused,
             a_missing_secret_lets_nobody_in,
-            a_call_tells_the_same_however_often_it_comes,
+            a_call_reports_the_same_however_often_it_comes,
             a_repeated_call_is_stored_once,
-            a_hostile_body_is_refused_or_told_and_nothing_else,
+            a_hostile_body_is_refused_or_reported_and_nothing_else,
             a_wrong_value_in_a_body_never_stops_the_adapter,
-            events_in_one_call_are_told_as_in_several,
+            events_in_one_call_are_reported_as_in_several,
         );
     };
 }

@@ -79,7 +79,7 @@ pub async fn a_missing_secret_lets_nobody_in(case: &ProviderCase) {
 }
 
 /// The same call gives the same events, in order.
-pub async fn a_call_tells_the_same_however_often_it_comes(case: &ProviderCase) {
+pub async fn a_call_reports_the_same_however_often_it_comes(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     for event in &case.events {
         let webhook = case.signed(&connection.settings, bytes(event));
@@ -120,7 +120,7 @@ pub async fn a_repeated_call_is_stored_once(case: &ProviderCase) {
 }
 
 /// A body that no gateway sends is refused as malformed, or gives events. The adapter never panics.
-pub async fn a_hostile_body_is_refused_or_told_and_nothing_else(case: &ProviderCase) {
+pub async fn a_hostile_body_is_refused_or_reported_and_nothing_else(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     for body in hostile::bodies() {
         let begins = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
@@ -148,7 +148,7 @@ pub async fn a_wrong_value_in_a_body_never_stops_the_adapter(case: &ProviderCase
 
 /// Several events in one call give the same events as separate calls. One that cannot be read does
 /// not affect the others.
-pub async fn events_in_one_call_are_told_as_in_several(case: &ProviderCase) {
+pub async fn events_in_one_call_are_reported_as_in_several(case: &ProviderCase) {
     let Some((connection, _)) = called(case) else { return };
     let Some(join) = case.join else { return };
     let tell = |body: &Value| {

@@ -3,6 +3,7 @@
 mod reads;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -77,6 +78,7 @@ pub struct FaultyStore {
     late: Arc<Mutex<Vec<ChangeSet>>>,
     broken: Arc<Mutex<BTreeSet<String>>>,
     asked: Arc<Mutex<BTreeSet<String>>>,
+    hangs: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -95,6 +97,7 @@ impl FaultyStore {
             late: Arc::default(),
             broken: Arc::default(),
             asked: Arc::default(),
+            hangs: Arc::default(),
         }
     }
 
@@ -161,6 +164,18 @@ impl FaultyStore {
         self.broken().insert(name.to_owned());
     }
 
+    /// Lets every later sweep and upkeep wait for an answer that never comes, until
+    /// [`FaultyStore::heal`].
+    pub fn hang_upkeep(&self) {
+        self.hangs.store(true, Ordering::SeqCst);
+    }
+
+    async fn hang(&self) {
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    }
+
     fn note(&self, name: &str) {
         locked(&self.asked).insert(name.to_owned());
     }
@@ -179,7 +194,6 @@ impl FaultyStore {
             "contact_by_identifier",
             "contact_page",
             "contact_export",
-            "contact_ids",
             "draft_facts",
             "channel_contacts",
         ];
@@ -191,6 +205,7 @@ impl FaultyStore {
         *locked(&self.plan) = None;
         *locked(&self.commits) = None;
         self.broken().clear();
+        self.hangs.store(false, Ordering::SeqCst);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -297,6 +312,7 @@ impl Upkeep for FaultyStore {
 
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.note("upkeep");
+        self.hang().await;
         match self.planned(StoreOp::Upkeep) {
             None => self.inner.upkeep(now).await,
             Some(_) => Err(unavailable()),
@@ -310,6 +326,7 @@ impl FaultyStore {
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
+        self.hang().await;
         match self.planned(StoreOp::Outbox) {
             None | Some(StoreFailure::Contended) => work.await,
             Some(StoreFailure::UnknownAfter) => {

@@ -67,13 +67,13 @@ pub(super) async fn run(recado: &Recado, args: ContactArgs) -> Result<(), Comman
     let ContactCommand::Duplicates { company } = args.command;
     // Otherwise a company that does not exist would seem to have none.
     recado.access().company(company).await.map_err(refused)?;
-    let (mut groups, mut after) = (Vec::new(), None);
+    let (mut groups, mut cursor) = (Vec::new(), None);
     loop {
         let contacts = recado.contacts();
-        let page = contacts.duplicates(company, after).await.map_err(CommandError::run)?;
+        let page = contacts.duplicates(company, cursor).await.map_err(refused)?;
         groups.extend(page.groups);
-        after = page.next_cursor;
-        if after.is_none() {
+        cursor = page.next_cursor;
+        if cursor.is_none() {
             break;
         }
     }

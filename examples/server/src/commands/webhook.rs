@@ -75,7 +75,8 @@ enum WebhookCommand {
         #[arg(value_parser = webhook_id)]
         webhook: WebhookId,
     },
-    /// Replaces the signing secret and shows the new one, this once; the old one signs for a day more
+    /// Replaces the signing secret and shows the new one, this once; the old one signs for a day
+    /// more
     RotateSecret {
         #[command(flatten)]
         of: Of,

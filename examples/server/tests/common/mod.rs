@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+/// The configuration file that [`recado`] uses if it is in the folder.
+pub(crate) const CONFIG: &str = "recado.toml";
+
 /// The binary, in a folder, without the machine's configuration.
 pub(crate) fn recado(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
@@ -16,6 +19,9 @@ pub(crate) fn recado(folder: &Path) -> Command {
         if name.to_string_lossy().starts_with("RECADO_") {
             command.env_remove(name);
         }
+    }
+    if folder.join(CONFIG).exists() {
+        command.env("RECADO_CONFIG", CONFIG);
     }
     command.current_dir(folder);
     command

@@ -82,13 +82,13 @@ pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Wo
 /// When the database fails, and what `look` fails with.
 pub(crate) fn at_backend<T: Send + 'static>(
     url: &str,
-    look: impl FnOnce(u32) -> Result<T, AnyError> + Send + 'static,
+    inspect: impl FnOnce(u32) -> Result<T, AnyError> + Send + 'static,
 ) -> Result<T, AnyError> {
     let url = url.to_owned();
     alone(move || {
         let Connected { runtime, client } = connect(&url)?;
         let row = runtime.block_on(client.query_one("SELECT pg_backend_pid()", &[]))?;
-        look(u32::try_from(row.get::<_, i32>(0))?)
+        inspect(u32::try_from(row.get::<_, i32>(0))?)
     })
 }
 

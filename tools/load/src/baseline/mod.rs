@@ -5,10 +5,10 @@ mod bare;
 mod bare_postgres;
 mod bare_sqlite;
 pub(crate) mod cpu;
+mod messaging;
 mod scale;
 pub(crate) mod server;
 pub(crate) mod table;
-mod talk;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::report::Report;
 use crate::run::{self, Effort, MAX_CONNECTIONS};
 use crate::scenario::{Calls, Known, Scenario};
 use crate::stores::AnyError;
+pub(crate) use messaging::{MessagingOrder, measure_messaging};
 use scale::{Scale, Side};
 use server::Server;
 use table::Table;
-pub(crate) use talk::{TalkOrder, measure_talk};
 
 /// Clients that create contacts at the same time.
 const CREATORS: usize = 32;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::messaging::{MeasuredMessaging, TOP_RATE};
 use super::scale::{Pair, Scale};
 use super::server::Memory;
-use super::talk::{TOP_RATE, Talked};
 use crate::report::{Report, millis};
 
 /// The share of the driver's pages that the server has to reach.
@@ -110,8 +110,13 @@ impl Table {
 
     /// Compares sends with the driver's inserts (with a target on Postgres only). Adds gateway
     /// events at the top rate and the other measurements of messages.
-    pub(crate) fn compare_talk(&mut self, database: &str, talked: &Talked, memory: Memory) {
-        let Talked { inserted, sent, paced, others } = talked;
+    pub(crate) fn compare_messaging(
+        &mut self,
+        database: &str,
+        measured: &MeasuredMessaging,
+        memory: Memory,
+    ) {
+        let MeasuredMessaging { inserted, sent, paced, others } = measured;
         let ratio = sent.per_second / inserted.per_second;
         let has_aim = database.starts_with("postgres");
         self.row(

@@ -15,12 +15,12 @@ pub(crate) struct Manifest {
     pub(crate) contacts: u64,
     /// The messages, if there are any.
     #[serde(default)]
-    pub(crate) talk: Option<Talk>,
+    pub(crate) messaging: Option<Messaging>,
 }
 
 /// The messages of a dataset and its connections.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Talk {
+pub(crate) struct Messaging {
     /// How many messages there are. Half of them are outbound and wait for reports.
     pub(crate) messages: u64,
     /// The connection without reports. It has the messages.

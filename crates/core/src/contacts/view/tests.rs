@@ -27,6 +27,19 @@ fn record() -> ContactRecord {
     }
 }
 
+/// 2.1: rows of before may have one.
+#[test]
+fn a_person_has_no_code_of_a_group() {
+    let shown = |is_group: bool| {
+        let mut contact = contact();
+        contact.is_group = is_group;
+        contact.external_chat_id = Some("77@g.us".to_owned());
+        let record = ContactRecord { contact: Stored::new(contact, Version::FIRST), ..record() };
+        ProfileView::new(&record).external_chat_id
+    };
+    assert_eq!((shown(true).as_deref(), shown(false)), (Some("77@g.us"), None));
+}
+
 /// 2.3.1.
 #[test]
 fn lead_memory_is_absent_without_the_scope_and_null_with_it() {

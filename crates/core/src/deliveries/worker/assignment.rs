@@ -19,7 +19,7 @@ pub(super) struct ShardPlan {
     pub(super) held: BTreeSet<ShardNumber>,
     /// Those of them that are assigned to another process now.
     pub(super) leaving: BTreeSet<ShardNumber>,
-    /// Whether no other process dispatches.
+    /// Whether no other process runs a delivery worker.
     pub(super) is_alone: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn plan(
     let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
     let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
     let delivering: Vec<WorkerId> =
-        alive.iter().filter(|worker| worker.dispatches).map(|worker| worker.id).collect();
+        alive.iter().filter(|worker| worker.runs_deliveries).map(|worker| worker.id).collect();
     let mine = if stopping { BTreeSet::new() } else { shares(own, &delivering) };
     let mut plan =
         ShardPlan { is_alone: delivering.iter().all(|id| *id == own), ..ShardPlan::default() };
@@ -73,9 +73,9 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 
-    fn worker(n: u128, alive: bool, dispatches: bool) -> Worker {
+    fn worker(n: u128, alive: bool, runs_deliveries: bool) -> Worker {
         let leased_until = Timestamp::from_millis(NOW.millis() + if alive { 1 } else { 0 });
-        Worker { id: WorkerId::new(Uuid::from_u128(n)), leased_until, dispatches }
+        Worker { id: WorkerId::new(Uuid::from_u128(n)), leased_until, runs_deliveries }
     }
 
     fn held_by(owner: WorkerId) -> Vec<Stored<Shard>> {
@@ -127,6 +127,25 @@ mod tests {
         let quiet = plan(own.id, &[own, other], &shards, &loud.leaving, false, NOW);
         assert_eq!(quiet.releases.len(), loud.leaving.len());
         assert_eq!(quiet.held.len() + quiet.releases.len(), 64);
+    }
+
+    #[test]
+    fn a_claim_replaces_the_shard_as_it_was_read() {
+        let (own, dead) = (worker(1, true, true), worker(2, false, true));
+        let mut version = Version::FIRST;
+        let shards: Vec<Stored<Shard>> = held_by(dead.id)
+            .into_iter()
+            .map(|shard| {
+                version = version.next();
+                Stored::new(shard.into_value(), version)
+            })
+            .collect();
+        let plan = plan(own.id, &[own, dead], &shards, &BTreeSet::new(), false, NOW);
+        let claim = |known: &Stored<Shard>| {
+            let mine = Shard { number: known.number, owner: Some(own.id) };
+            (known.number, known.update(mine))
+        };
+        assert_eq!(plan.claims, shards.iter().map(claim).collect::<Vec<_>>());
     }
 
     #[test]

@@ -33,7 +33,7 @@ enum Until {
 }
 
 impl Deliveries<'_> {
-    /// Dispatches until `stop` ends: claims shards, sends due deliveries and records the outcomes.
+    /// Delivers until `stop` ends: claims shards, sends due deliveries and records the outcomes.
     /// Run it once in a process, besides the renewal of the lease by
     /// [`Workers`](crate::workers::Workers::renew). At least once: a delivery whose attempt was cut
     /// off by a crash is tried again and the attempt is not counted (D52, D52a).
@@ -46,9 +46,9 @@ impl Deliveries<'_> {
         driver.run(Box::pin(stop.map(|()| TaskResult::Stopped))).await;
     }
 
-    /// Dispatches what is due now and what becomes due by that, then releases all shards: for tests
+    /// Delivers what is due now and what becomes due by that, then releases all shards: for tests
     /// with a clock of their own, and for programs without background tasks. While another process
-    /// dispatches too, only the deliveries of this one's shards are sent.
+    /// delivers too, only the deliveries of this one's shards are sent.
     pub async fn drain(&self) {
         Driver::new(self.app, None, Until::Drained).run(Box::pin(pending())).await;
     }
@@ -61,7 +61,7 @@ impl Drop for Listening<'_> {
     fn drop(&mut self) {
         self.0.database().fan_out().listen(false);
         self.0.database().fan_out().set_alone(false);
-        self.0.own_lease().set_dispatches(false);
+        self.0.own_lease().set_runs_deliveries(false);
     }
 }
 
@@ -107,7 +107,7 @@ impl<'a> Driver<'a> {
     async fn run(mut self, stop: Running<'a>) {
         let listening = Listening(self.app);
         self.app.database().fan_out().listen(true);
-        self.app.own_lease().set_dispatches(true);
+        self.app.own_lease().set_runs_deliveries(true);
         self.running.push(stop);
         self.running
             .push(Box::pin(self.app.database().fan_out().notified().map(TaskResult::Notified)));
@@ -153,10 +153,10 @@ impl<'a> Driver<'a> {
                 let page = page.map_err(|error| self.trouble(&error)).ok();
                 self.state.read_ended(&read, page, began, now);
             }
-            TaskResult::Tried { attempt, after, silent } => {
+            TaskResult::Tried { attempt, end } => {
                 self.working -= 1;
                 self.polled = false;
-                self.state.tried(*attempt, *after, silent);
+                self.state.tried(*attempt, *end);
             }
             TaskResult::Recorded { batch, how } => {
                 self.working -= 1;

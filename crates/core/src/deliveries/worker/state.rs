@@ -32,12 +32,24 @@ pub(super) struct NextAttempt {
     pub(super) webhook: Arc<Webhook>,
 }
 
+/// How an attempt ended.
+#[derive(Debug)]
+pub(super) struct AttemptEnd {
+    /// The delivery after it.
+    pub(super) after: Delivery,
+    /// Whether there was no answer in time.
+    pub(super) silent: bool,
+    /// Whether the request may have reached the receiver.
+    pub(super) arrived: bool,
+}
+
 /// How an attempt changes its delivery.
 #[derive(Debug)]
 pub(super) struct AttemptChange {
     pub(super) key: QueueKey,
     pub(super) before: Stored<Delivery>,
     pub(super) after: Delivery,
+    pub(super) arrived: bool,
     bytes: usize,
 }
 
@@ -245,9 +257,10 @@ impl WorkerState {
         self.cancelling.remove(&key);
     }
 
-    /// An attempt has ended as `after`; `silent` if there was no answer in time.
-    pub(super) fn tried(&mut self, attempt: NextAttempt, after: Delivery, silent: bool) {
+    /// An attempt has ended.
+    pub(super) fn tried(&mut self, attempt: NextAttempt, end: AttemptEnd) {
         let NextAttempt { key, due, .. } = attempt;
+        let AttemptEnd { after, silent, arrived } = end;
         self.in_flight -= 1;
         if let Some(queue) = self.queues.get_mut(&key) {
             self.silent_in_flight -= queue.silent_in_flight();
@@ -255,7 +268,7 @@ impl WorkerState {
             self.silent_in_flight += queue.silent_in_flight();
         }
         let bytes = due.data.as_ref().map_or(0, String::len);
-        self.outcomes.push_back(AttemptChange { key, before: due.delivery, after, bytes });
+        self.outcomes.push_back(AttemptChange { key, before: due.delivery, after, arrived, bytes });
         self.enter(key);
     }
 

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 
 use super::assignment::plan;
-use super::state::{AttemptChange, NextAttempt};
+use super::state::{AttemptChange, AttemptEnd, NextAttempt};
 use crate::deliveries::{
-    AttemptOutcome, Delivery, PendingQueue, QueueKey, QueuePage, QueueRead, Shard, ShardNumber,
-    Touch, after_attempt, cancelled, envelope, headers, overtaken,
+    AttemptOutcome, Delivery, LateAttempt, PendingQueue, QueueKey, QueuePage, QueueRead, Shard,
+    ShardNumber, Touch, after_attempt, cancelled, envelope, headers, overtaken,
 };
 use crate::store::{Change, ChangeSet, CommitError, Conflict, RecordsExt, StoreError};
 use crate::transport::{OutboundRequest, TransportError};
@@ -21,6 +22,11 @@ use crate::{Recado, Timestamp};
 pub(super) const QUEUES_AT_ONCE: u32 = 1_000;
 /// How much of an answer is read (D53).
 pub(super) const ANSWER_BYTES: usize = 64 * 1024;
+
+/// How long a redelivery waits whose event could not be read.
+const UNREAD_WAIT: Duration = Duration::from_secs(5);
+/// How often a late outcome is added to a delivery that others write at the same time.
+const LATE_TRIES: u32 = 8;
 
 pub(super) type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
@@ -37,7 +43,7 @@ pub(super) struct Assignment {
 /// The result of a task.
 pub(super) enum TaskResult {
     Read { read: QueueRead, began: Timestamp, page: Result<QueuePage, StoreError> },
-    Tried { attempt: Box<NextAttempt>, after: Box<Delivery>, silent: bool },
+    Tried { attempt: Box<NextAttempt>, end: Box<AttemptEnd> },
     Recorded { batch: Vec<AttemptChange>, how: Result<(), CommitError> },
     Cancelled(QueueKey, Result<bool, StoreError>),
     Polled(Result<Vec<PendingQueue>, StoreError>),
@@ -77,10 +83,17 @@ pub(super) async fn read_queue(app: &Recado, read: QueueRead) -> TaskResult {
 
 pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> TaskResult {
     let delivery = attempt.due.delivery.value();
-    let Some(data) = &attempt.due.data else {
-        // The event's data was erased meanwhile; there is nothing to send.
-        let after = Box::new(cancelled(delivery));
-        return TaskResult::Tried { attempt, after, silent: false };
+    let data = match may_be_sent(app, &attempt).await {
+        Ok(Some(data)) => data,
+        Ok(None) => {
+            let after = cancelled(delivery);
+            return unsent(attempt, after);
+        }
+        Err(_) => {
+            let due_at = Some(app.now().plus(UNREAD_WAIT));
+            let after = Delivery { due_at, ..delivery.clone() };
+            return unsent(attempt, after);
+        }
     };
     let settings = app.settings();
     let started_at = app.now();
@@ -102,8 +115,31 @@ pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Tas
     let answer = app.transport().send(request).await;
     let outcome = AttemptOutcome { started_at, ended_at: app.now(), answer };
     let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));
-    let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
-    TaskResult::Tried { attempt, after, silent }
+    let after = after_attempt(delivery, &outcome, &settings.retry_waits);
+    let end = AttemptEnd { after, silent, arrived: outcome.may_have_arrived() };
+    TaskResult::Tried { attempt, end: Box::new(end) }
+}
+
+/// The data to send; `None` once it was erased, or may not be handed out again. The contact of a
+/// redelivery may have been deleted since the queue was read, so it is looked up (D74).
+async fn may_be_sent<'a>(
+    app: &Recado,
+    attempt: &'a NextAttempt,
+) -> Result<Option<&'a str>, StoreError> {
+    let due = &attempt.due;
+    if due.delivery.is_redelivery() {
+        let event = app.store().event(due.delivery.company, due.delivery.event).await?;
+        if event.is_none_or(|event| event.shown_data().is_none()) {
+            return Ok(None);
+        }
+    }
+    Ok(due.data.as_deref())
+}
+
+/// The end of an attempt that was not made, which counts as none.
+fn unsent(attempt: Box<NextAttempt>, after: Delivery) -> TaskResult {
+    let end = AttemptEnd { after, silent: false, arrived: false };
+    TaskResult::Tried { attempt, end: Box::new(end) }
 }
 
 pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResult {
@@ -118,17 +154,26 @@ pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResul
     TaskResult::Recorded { batch, how }
 }
 
-/// Records an attempt whose delivery was cancelled during it (D52a).
-pub(super) async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
-    let after = &change.after;
-    let Some(known) = app.store().get::<Delivery>((after.company, after.id)).await? else {
-        return Ok(());
-    };
-    match overtaken(&known, after) {
-        Some(both) => {
-            app.database().commit_unnotified(ChangeSet::new().with(known.update(both))).await
+/// Records an attempt whose delivery was cancelled or tried by another process during it (D52a,
+/// D53).
+async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
+    let AttemptChange { before, after, arrived, .. } = change;
+    let late = LateAttempt { before, after, arrived: *arrived };
+    let mut tries = 0;
+    loop {
+        let Some(known) = app.store().get::<Delivery>((after.company, after.id)).await? else {
+            return Ok(());
+        };
+        let Some(both) = overtaken(&known, &late, &app.settings().retry_waits) else {
+            return Ok(());
+        };
+        let changes = ChangeSet::new().with(known.update(both));
+        let how = app.database().commit_unnotified(changes).await;
+        tries += 1;
+        let is_stale = matches!(how, Err(CommitError::Conflict(Conflict::Stale(_))));
+        if !is_stale || tries == LATE_TRIES {
+            return how;
         }
-        None => Ok(()),
     }
 }
 
@@ -140,7 +185,7 @@ pub(super) async fn assign(
 ) -> Result<Assignment, StoreError> {
     if stopping {
         // Set first, so that released shards are assigned to other processes at once.
-        app.own_lease().set_dispatches(false);
+        app.own_lease().set_runs_deliveries(false);
         app.workers().renew().await?;
     } else {
         app.workers().ensure_alive().await?;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::DeliveryLimits;
-use super::state::{AttemptChange, NextAttempt, RecordResult, Task, WorkerState};
+use super::state::{AttemptChange, AttemptEnd, NextAttempt, RecordResult, Task, WorkerState};
 use crate::Timestamp;
 use crate::deliveries::{
     AttemptOutcome, Delivery, DeliverySeq, DeliveryStatus, DueDelivery, PendingQueue, QueueKey,
@@ -18,6 +18,8 @@ use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use crate::store::{Stored, Version};
 use crate::transport::{OutboundResponse, TransportError};
 use crate::webhooks::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl};
+
+mod state;
 
 const START: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 const COMPANY: CompanyId = CompanyId::new(Uuid::from_u128(1));
@@ -218,7 +220,8 @@ impl World {
         let outcome = AttemptOutcome { started_at: self.now, ended_at: self.now, answer };
         let silent = outcome.answer.is_err();
         let after = after_attempt(&attempt.due.delivery, &outcome, &RetryWaits::default());
-        self.state.tried(attempt, after, silent);
+        let arrived = outcome.may_have_arrived();
+        self.state.tried(attempt, AttemptEnd { after, silent, arrived });
     }
 
     /// Answers an attempt in flight. Returns whether there was any.

@@ -187,7 +187,7 @@ impl Maker<'_> {
             "row worker" => {
                 let id = WorkerId::new(self.fresh);
                 let leased_until = self.time(1);
-                Worker { id, leased_until, dispatches: self.once_in(2, 2) }.into()
+                Worker { id, leased_until, runs_deliveries: self.once_in(2, 2) }.into()
             }
             "row template" => self.template().into(),
             "row unknown" => self.unknown().into(),

@@ -56,6 +56,7 @@ impl Maker<'_> {
             keys: some(20).map(|n| self.key(21 + n)).collect(),
             phones: some(24).map(|n| self.phone(25 + n)).collect(),
             chats: some(28).map(|n| self.code(29 + n)).collect(),
+            per_phone: self.command.once_in(32, 2).then(|| self.command.number(33) as u32 % 3),
         }
     }
 }
@@ -99,9 +100,7 @@ impl CompanyRows {
                 };
                 let facts = store.draft_facts(company, &query).await.expect("works");
                 let connection = facts.connection.as_ref().map(shown::stored);
-                let after = maker.command.once_in(18, 2).then(|| maker.contact_id(19));
-                let ids = store.contact_ids(company, after, 3).await.expect("works");
-                json!([facts.holder, facts.alias_taken, connection, ids])
+                json!([facts.holder, facts.alias_taken, connection])
             }
             7 => self.on_their_way(maker).await,
             8 => {

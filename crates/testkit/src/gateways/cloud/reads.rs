@@ -67,8 +67,12 @@ impl State {
             self.violation("phone_number_id is another number's");
         }
         let Some(file) = self.files.get(id) else {
-            let reported = "Object with ID does not exist";
-            let (status, body) = graph_error(100, reported);
+            let (status, mut body) = graph_error(
+                100,
+                "Unsupported get request. Object with ID does not exist, cannot be loaded due to \
+                 missing permissions, or does not support this operation",
+            );
+            body["error"]["error_subcode"] = json!(33);
             return Reply::json(status, &body);
         };
         // A fake behind a real server answers addresses with the host of the request.

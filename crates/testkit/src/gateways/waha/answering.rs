@@ -365,8 +365,9 @@ impl State {
             Some(message) => {
                 let mut message = message.clone();
                 let full = message["id"].as_str().unwrap_or_default();
-                if let (true, Some(url)) = (downloads, self.attached.get(full)) {
-                    message["media"] = json!({ "url": url });
+                if let (true, Some(media)) = (downloads, self.attached.get(full)) {
+                    message["hasMedia"] = true.into();
+                    message["media"] = media.clone();
                 }
                 Reply::json(200, &message)
             }

@@ -29,7 +29,7 @@ enum ConnectionCommand {
         #[command(flatten)]
         of: Of,
     },
-    /// Lists the gateways that connections can talk through, with their settings
+    /// Lists the gateways that connections can use, with their settings
     Gateways,
     /// Shows the QR code that a phone has to read, until it did or five minutes have passed
     Pair {

@@ -74,7 +74,7 @@ pub(super) async fn lines(
     if let Some((endpoint, _)) = found.filter(|(endpoint, _)| endpoint.company == company) {
         let secret = endpoint.secret.expose();
         add(
-            "another system tells of a person, who is made a contact or brought up to date",
+            "another system reports a person, who becomes a contact or is updated",
             format!(
                 "curl -s -X POST '{url}/api/webhooks/incoming/{ENDPOINT}' \
                  -H 'X-Service-Secret: {secret}'{JSON} '{{\"origem\": \"Site\", \"lead\": \

@@ -1,4 +1,5 @@
-//! The sample data of the demonstration (people and what belongs to them), made through the same use cases as everything else.
+//! The sample data of the demonstration (people and what belongs to them), made through the same
+//! use cases as everything else.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::server::Server;
 use super::table::Table;
 use crate::dataset::Manifest;
 use crate::report::Report;
-use crate::run::{Effort, explore, explore_talk, run};
+use crate::run::{Effort, explore, explore_messaging, run};
 use crate::scenario::{Calls, Known, Scenario};
 use crate::stores::AnyError;
 
@@ -26,7 +26,7 @@ const BATCH: u32 = 100;
 
 /// What to measure.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct TalkOrder {
+pub(crate) struct MessagingOrder {
     /// The server's program, built with --release.
     #[arg(long)]
     server: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct TalkOrder {
 
 /// The results.
 #[derive(Debug)]
-pub(crate) struct Talked {
+pub(crate) struct MeasuredMessaging {
     /// Single inserts of the driver, each in its own commit.
     pub(crate) inserted: Report,
     /// Sends without reports.
@@ -63,7 +63,7 @@ pub(crate) struct Talked {
 /// # Errors
 ///
 /// When the server does not start or the database fails.
-pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
+pub(crate) async fn measure_messaging(order: &MessagingOrder) -> Result<(), AnyError> {
     let data = Manifest::read(&order.data)?;
     let readers = Effort {
         connections: usize::try_from(order.connections)?,
@@ -79,7 +79,7 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
     println!("{inserted}");
     let server = Server::start(&order.server, &data.database).await?;
     let mut known = explore(server.target(), &data.key).await?;
-    known.talk = Some(explore_talk(server.target(), &data).await?);
+    known.messaging = Some(explore_messaging(server.target(), &data).await?);
     let side = Side { meter: Meter::new(server.id()?, &data.database)?, server, data, known };
 
     let sent = side.run("send", Scenario::Send, senders).await?;
@@ -109,10 +109,10 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
     side.server.stop().await?;
 
     let mut table = Table::default();
-    let talked = Talked { inserted, sent, paced, others };
-    table.compare_talk(&side.data.database, &talked, memory);
+    let measured = MeasuredMessaging { inserted, sent, paced, others };
+    table.compare_messaging(&side.data.database, &measured, memory);
     if let Some(path) = &order.json {
-        let Talked { inserted, sent, paced, others } = talked;
+        let MeasuredMessaging { inserted, sent, paced, others } = measured;
         let all: Vec<Report> = [inserted, sent].into_iter().chain(paced).chain(others).collect();
         std::fs::write(path, serde_json::to_string_pretty(&all)?)?;
     }

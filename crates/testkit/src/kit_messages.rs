@@ -46,8 +46,11 @@ impl Kit {
         id
     }
 
-    /// A contact with this phone. It is created if no contact has the phone.
+    /// The contact that has this phone. It is created if no contact has the phone.
     pub async fn contact(&self, phone: &str) -> ContactId {
+        if let Some(known) = self.contact_by_phone(phone).await {
+            return known;
+        }
         let new = body(json!({ "phone": phone }));
         let made = self.app.contacts().create(&self.caller, &new).await;
         made.expect("a contact can be made").contact.id
@@ -134,7 +137,7 @@ impl Kit {
 
     /// Receives one event, with a new provider's id and the time of the clock.
     async fn tell(&self, on: ConnectionId, mut event: Value) -> EventResult {
-        event["provider_message_id"] = json!(self.provider.next_told_id());
+        event["provider_message_id"] = json!(self.provider.next_reported_id());
         event["timestamp"] = json!(self.app.now());
         let results = self.receive(on, vec![parse_event(&event, "g.us")]).await;
         results.into_iter().next().expect("every event has a result")
@@ -148,5 +151,20 @@ impl Kit {
             Content::Template { rendered, .. } => rendered,
         });
         texts.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_contact_of_a_known_phone_is_its_holder_in_every_form_of_the_phone() {
+        let kit = Kit::new().await;
+        let known = kit.contact("+55 34 99123-0001").await;
+        for form in ["+5534991230001", "34991230001", "+55 34 9123-0001"] {
+            assert_eq!(kit.contact(form).await, known, "{form}");
+        }
+        assert_ne!(kit.contact("+55 34 99123-0002").await, known);
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_tells_of_one_thing_of_the_number_of_the_dataset() {
+    fn a_call_reports_one_thing_of_the_number_of_the_dataset() {
         let now = Timestamp::from_millis(1_760_000_000_500);
         let happening = Happening::Status { status: "read", id: "load.out.7".to_owned() };
         let body: Value = serde_json::from_str(&body(&happening, now)).expect("JSON");

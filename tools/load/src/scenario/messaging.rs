@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::PAGE;
 use crate::client::Call;
-use crate::dataset::{Talk, outbound_id};
+use crate::dataset::{Messaging, outbound_id};
 
 /// The number of events in a call with several.
 pub(crate) const BATCH: usize = 100;
@@ -36,9 +36,9 @@ impl Person {
 
 /// The data about the conversations of a company.
 #[derive(Clone, Debug)]
-pub(crate) struct KnownTalk {
+pub(crate) struct KnownMessaging {
     pub(crate) company: String,
-    pub(crate) talk: Talk,
+    pub(crate) messaging: Messaging,
     pub(crate) people: Vec<Person>,
 }
 
@@ -67,17 +67,17 @@ enum Happening {
 }
 
 /// How many messages wait for reports on the connection of a topic.
-const fn outbound_of(talk: &Talk, topic: Topic) -> u64 {
+const fn outbound_of(messaging: &Messaging, topic: Topic) -> u64 {
     match topic {
-        Topic::Webhooks => talk.official_messages / 2,
-        _ => talk.messages / 2,
+        Topic::Webhooks => messaging.official_messages / 2,
+        _ => messaging.messages / 2,
     }
 }
 
 /// The calls of one connection.
 #[derive(Debug)]
-pub(crate) struct TalkCalls {
-    known: KnownTalk,
+pub(crate) struct MessagingCalls {
+    known: KnownMessaging,
     topic: Topic,
     random: fastrand::Rng,
     /// The prefix of the ids of received messages: those of two connections, or two runs, are
@@ -90,15 +90,15 @@ pub(crate) struct TalkCalls {
     time: String,
 }
 
-impl TalkCalls {
+impl MessagingCalls {
     /// The calls of one of several connections.
     pub(crate) fn new(
-        known: &KnownTalk,
+        known: &KnownMessaging,
         topic: Topic,
         (connection, connections): (usize, usize),
         seed: u64,
     ) -> Self {
-        let outbound = outbound_of(&known.talk, topic);
+        let outbound = outbound_of(&known.messaging, topic);
         let start = fastrand::Rng::with_seed(seed).u64(..outbound.max(1));
         Self {
             known: known.clone(),
@@ -117,20 +117,22 @@ impl TalkCalls {
     }
 
     /// Whether the answers have the results of events.
-    pub(crate) const fn tells_of_events(&self) -> bool {
+    pub(crate) const fn causes_events(&self) -> bool {
         matches!(self.topic, Topic::Events(_))
     }
 
     /// The next call.
     pub(crate) fn next(&mut self) -> Call {
         match self.topic {
-            Topic::Send => self.send(self.known.talk.silent.to_string()),
-            Topic::SendReported => self.send(self.known.talk.reporting.to_string()),
+            Topic::Send => self.send(self.known.messaging.silent.to_string()),
+            Topic::SendReported => self.send(self.known.messaging.reporting.to_string()),
             Topic::Events(count) => {
                 let events: Vec<Value> = (0..count).map(|_| self.event()).collect();
-                let KnownTalk { company, talk, .. } = &self.known;
-                let path =
-                    format!("/operator/v1/companies/{company}/connections/{}/events", talk.silent);
+                let KnownMessaging { company, messaging, .. } = &self.known;
+                let path = format!(
+                    "/operator/v1/companies/{company}/connections/{}/events",
+                    messaging.silent
+                );
                 Call::Post(path.into(), json!({ "events": events }).to_string())
             }
             Topic::Webhooks => self.webhook(),
@@ -162,7 +164,7 @@ impl TalkCalls {
         // A hundred messages are delivered, then the same hundred are read.
         let (block, place) = (self.statuses / 200, self.statuses % 200);
         self.statuses += 1;
-        let outbound = outbound_of(&self.known.talk, self.topic);
+        let outbound = outbound_of(&self.known.messaging, self.topic);
         let number = (self.first + block * 100 + place % 100) % outbound.max(1);
         let status = if place < 100 { "delivered" } else { "read" };
         Happening::Status { status, id: outbound_id(number) }
@@ -190,7 +192,7 @@ impl TalkCalls {
     /// The next call of the official API.
     fn webhook(&mut self) -> Call {
         let happening = self.happening();
-        let path = format!("/api/webhooks/provider/{}", self.known.talk.official);
+        let path = format!("/api/webhooks/provider/{}", self.known.messaging.official);
         let body = official::body(&happening, crate::dataset::now());
         let signature = official::signature(body.as_bytes());
         Call::Signed(path.into(), body, signature)
@@ -205,13 +207,13 @@ mod tests {
 
     use super::*;
 
-    fn known() -> KnownTalk {
+    fn known() -> KnownMessaging {
         let connection =
             ConnectionId::parse("0193a5c0-0000-7000-8000-000000000001").expect("an id");
         let person = |n: u32| Person { contact: n.to_string(), phone: format!("+551199000{n}") };
-        KnownTalk {
+        KnownMessaging {
             company: "c".to_owned(),
-            talk: Talk {
+            messaging: Messaging {
                 messages: 100_000,
                 silent: connection,
                 reporting: connection,
@@ -227,7 +229,7 @@ mod tests {
         let mut seen = HashSet::new();
         let mut messages = 0;
         for connection in 0..4 {
-            let mut calls = TalkCalls::new(&known(), Topic::Events(BATCH), (connection, 4), 9);
+            let mut calls = MessagingCalls::new(&known(), Topic::Events(BATCH), (connection, 4), 9);
             for _ in 0..50 {
                 let Call::Post(path, body) = calls.next() else { panic!("a POST was expected") };
                 assert!(path.ends_with("/events"));
