@@ -23,7 +23,7 @@ use recado_core::ids::{
 };
 use recado_core::lists::{List, ListMember};
 use recado_core::messages::{
-    Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
+    Blocks, Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{Change, ChangeSet, Commit, CommitError, RecordsExt, Stored, Upkeep};
@@ -133,6 +133,7 @@ fn message(number: u32, contact: ContactId) -> Message {
         failure: None,
         content: Some("Olá! A sua encomenda chegou.".to_owned()),
         media: Media::default(),
+        blocks: Blocks::default(),
         provider_id: None,
         external_id: None,
         quoted: Quoted::default(),

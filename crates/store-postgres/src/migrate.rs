@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "participants_of_groups",
         sql: include_str!("migrations/0011_participants_of_groups.sql"),
     },
+    Migration { version: 12, name: "blocks", sql: include_str!("migrations/0012_blocks.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

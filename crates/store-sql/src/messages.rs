@@ -3,12 +3,12 @@
 use recado_core::Timestamp;
 use recado_core::ids::MessageId;
 use recado_core::messages::{
-    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
+    Blocks, DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
     MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 
 use crate::cell::{CellReader, CellWriter};
-use crate::field::{Field, texts, words, write_or_null};
+use crate::field::{Field, json_of, texts, words, write_or_null};
 use crate::record::record;
 
 record! {
@@ -43,6 +43,7 @@ record! {
             message_type("quoted_type"),
         },
         participant("participant", "participant_phone", "participant_name"),
+        blocks,
         template_category,
         prosa("consumption_id", "prosas", "cost", "prosa_scope"),
         edited_at,
@@ -97,6 +98,19 @@ impl Field for Option<Participant> {
         let phone = Field::read(reader)?;
         let name = Field::read(reader)?;
         Ok(identifier.map(|identifier| Participant { identifier, phone, name }))
+    }
+}
+
+/// No blocks are no value: few messages have any.
+impl Field for Blocks {
+    const WIDTH: usize = 1;
+
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
+        if self.is_empty() { writer.null() } else { writer.json(json_of(self).into()) }
+    }
+
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
+        Ok(reader.json()?.unwrap_or_default())
     }
 }
 

@@ -21,7 +21,7 @@ use recado_core::ids::{
 };
 use recado_core::lists::{List, ListMember};
 use recado_core::messages::{
-    Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
+    Blocks, Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
@@ -164,6 +164,7 @@ async fn claim(store: &SqliteStore, number: u32) {
             failure: None,
             content: Some("Bom dia! O bolo de cenoura sai amanhã.".to_owned()),
             media: Media::default(),
+            blocks: Blocks::default(),
             provider_id: None,
             external_id: None,
             quoted: Quoted::default(),

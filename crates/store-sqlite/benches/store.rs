@@ -16,8 +16,8 @@ use recado_core::contacts::{
 };
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{
-    Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus, MessageType,
-    ProviderMessageId, Quoted, RefTarget, SenderType,
+    Blocks, Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus,
+    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType,
 };
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, Precondition};
@@ -93,6 +93,7 @@ fn message(number: u64) -> ChangeSet {
         failure: None,
         content: Some("Bom dia! Vocês ainda têm o bolo de cenoura?".to_owned()),
         media: Media::default(),
+        blocks: Blocks::default(),
         provider_id: ProviderMessageId::parse(&wamid),
         external_id: None,
         quoted: Quoted::default(),

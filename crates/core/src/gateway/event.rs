@@ -6,7 +6,7 @@ use crate::Timestamp;
 use crate::connections::ConnectionStatus;
 use crate::groups::GroupList;
 use crate::ids::MessageId;
-use crate::messages::{Failure, MessageStatus, MessageType, ProviderMessageId};
+use crate::messages::{Blocks, Failure, MessageStatus, MessageType, ProviderMessageId};
 use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::words::words;
 
@@ -61,10 +61,12 @@ pub struct GatewayMessage {
     pub push_name: Option<String>,
     /// What it is.
     pub message_type: MessageType,
-    /// Its text.
+    /// Its text; where it is `None`, [`blocks`](Self::blocks) say it.
     pub content: Option<String>,
     /// The file it carries.
     pub media: Option<EventMedia>,
+    /// What else it holds (X2). What refers to messages of Recado in it is ignored: Recado finds them itself.
+    pub blocks: Blocks,
     /// The message it answers.
     pub quoted: Option<ProviderMessageId>,
     /// The text of the answered message, if the gateway reports it.
@@ -95,6 +97,7 @@ impl GatewayMessage {
             message_type: MessageType::Text,
             content: Some(text.into()),
             media: None,
+            blocks: Blocks::default(),
             quoted: None,
             quoted_content: None,
             quoted_type: None,

@@ -250,6 +250,8 @@ impl Workspace<'_> {
         let contact = self.people.as_ref().map(|people| people[index].contact.now.id);
         let media = event.media.clone().unwrap_or_default();
         let inbound = direction == Direction::Inbound;
+        let quoted = self.quoted(event);
+        let blocks = event.blocks.clone().resolved(quoted.message, |id| self.message_of(id));
         Message {
             id: ids.message,
             company: self.connection.company,
@@ -260,7 +262,8 @@ impl Workspace<'_> {
             sender_type: if inbound { SenderType::Contact } else { SenderType::Agent },
             status: if inbound { MessageStatus::Received } else { MessageStatus::Sent },
             failure: None,
-            content: event.content.clone(),
+            content: event.content.clone().or_else(|| blocks.content()),
+            blocks,
             media: Media {
                 url: None,
                 source: media.url,
@@ -271,7 +274,7 @@ impl Workspace<'_> {
             },
             provider_id: Some(event.provider_id.clone()),
             external_id: None,
-            quoted: self.quoted(event),
+            quoted,
             participant: None,
             template_category: None,
             prosa: None,

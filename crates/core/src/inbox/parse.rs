@@ -1,5 +1,6 @@
 //! Reading neutral events from JSON (D67).
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::tidy::{MAX_ALIASES, MAX_CONTENT, MAX_URL};
@@ -12,7 +13,9 @@ use crate::gateway::{
 use crate::groups::parse_groups;
 use crate::ids::MessageId;
 use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
-use crate::messages::{DeliveryCode, Failure, MessageStatus, MessageType, ProviderMessageId};
+use crate::messages::{
+    Blocks, DeliveryCode, Failure, MessageStatus, MessageType, ProviderMessageId,
+};
 use crate::problems::Problems;
 use crate::text;
 
@@ -147,6 +150,7 @@ impl EventFields<'_> {
                 .filter(|content| !content.is_empty())
                 .or(title),
             media: self.optional("media", media)?,
+            blocks: self.blocks()?,
             quoted: self.optional("quoted_provider_message_id", provider_id)?,
             quoted_content: self
                 .optional("quoted_content", |value| long_text(value, MAX_CONTENT))?,
@@ -154,6 +158,24 @@ impl EventFields<'_> {
             button,
             history: self.optional("history", read_bool)?.unwrap_or(false),
             timestamp: self.timestamp()?,
+        })
+    }
+
+    /// What else the message holds (X2). The fields that refer to messages of Recado are ignored.
+    fn blocks(&self) -> Result<Blocks, String> {
+        Ok(Blocks {
+            location: self.optional("location", block)?,
+            shared_contacts: self.optional("shared_contacts", block)?,
+            interactive: self.optional("interactive", block)?,
+            order: self.optional("order", block)?,
+            product: self.optional("product", block)?,
+            referral: self.optional("referral", block)?,
+            reaction: self.optional("reaction", block)?,
+            system: self.optional("system", block)?,
+            unsupported: self.optional("unsupported", block)?,
+            forwarded: self.optional("forwarded", block)?,
+            is_voice: self.optional("is_voice", read_bool)?.unwrap_or(false),
+            deleted_by_sender_at: self.optional("deleted_by_sender_at", read_timestamp)?,
         })
     }
 
@@ -216,6 +238,10 @@ fn long_text(value: &Value, max_chars: usize) -> Result<String, String> {
 fn short_text(value: &Value) -> Result<String, String> {
     let text = long_text(value, MAX_CONTENT)?;
     Ok(text.trim().chars().take(text::SHORT).collect())
+}
+
+fn block<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| format!("cannot be read: {error}"))
 }
 
 fn button(value: &Value) -> Result<Button, String> {

@@ -96,6 +96,7 @@ fn message(reported: GatewayMessage) -> Result<GatewayMessage, String> {
         push_name: optional(reported.push_name, text::SHORT).map(|name| name.trim().to_owned()),
         content: reported.content.map(|content| kept(&content, MAX_CONTENT)),
         media: reported.media.map(media),
+        blocks: reported.blocks.tidied(),
         quoted: reported.quoted.filter(|id| ProviderMessageId::parse(id.as_str()).is_some()),
         quoted_content: optional(reported.quoted_content, MAX_CONTENT),
         button,
@@ -128,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::messages::MessageType;
+    use crate::messages::{Blocks, MessageType};
 
     fn reported(peer: &str, content: &str) -> GatewayMessage {
         GatewayMessage {
@@ -140,6 +141,7 @@ mod tests {
             message_type: MessageType::Text,
             content: Some(content.to_owned()),
             media: None,
+            blocks: Blocks::default(),
             quoted: None,
             quoted_content: None,
             quoted_type: None,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::view::{FailureView, media_url};
 use super::{
-    Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, ParticipantView,
+    Blocks, Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, ParticipantView,
     SenderType,
 };
 use crate::Timestamp;
@@ -101,6 +101,8 @@ struct MessageData<'a> {
     sender_type: SenderType,
     status: MessageStatus,
     participant: Option<ParticipantView>,
+    #[serde(flatten)]
+    blocks: &'a Blocks,
     created_at: Timestamp,
     contact: ContactBlock<'a>,
     connection: ConnectionBlock<'a>,
@@ -145,6 +147,7 @@ fn message_data<'a>(
         sender_type: message.sender_type,
         status: message.status,
         participant: message.participant.as_ref().map(ParticipantView::from),
+        blocks: &message.blocks,
         created_at: message.created_at,
         contact: contact.into(),
         connection: connection.into(),

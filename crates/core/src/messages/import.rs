@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::import_draft::{CoveredBy, ImportedMessage, MessageDraft};
 use super::{
-    ContactBrief, EventContact, MediaLinks, Message, MessageListItem, MessageRecord, MessageRef,
-    MessageStatus, MessageType, Messages, Quoted, RefTarget, Referred, StatusReport, advance,
-    message_received, message_sent, touch_contact, touch_conversation,
+    Blocks, ContactBrief, EventContact, MediaLinks, Message, MessageListItem, MessageRecord,
+    MessageRef, MessageStatus, MessageType, Messages, Quoted, RefTarget, Referred, StatusReport,
+    advance, message_received, message_sent, touch_contact, touch_conversation,
 };
 use crate::Timestamp;
 use crate::code::Code;
@@ -145,6 +145,7 @@ impl ImportMessage {
             media: draft.media(),
             provider_id: body.provider_id,
             external_id: body.external_id,
+            blocks: Blocks::default(),
             quoted: Quoted {
                 message: body.quoted_message,
                 content: body.quoted_content.or_else(|| quoted.and_then(|q| q.content.clone())),

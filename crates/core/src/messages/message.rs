@@ -1,6 +1,6 @@
 //! A message as it is stored.
 
-use super::{Failure, Participant, ProviderMessageId};
+use super::{Blocks, Failure, Participant, ProviderMessageId};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
 use crate::prosas::Prosa;
@@ -37,12 +37,18 @@ words! {
         Location = "location",
         /// Address cards.
         Contacts = "contacts",
-        /// The press of a button, or a choice of a list.
+        /// What was offered to choose from, or an answer to it.
         Interactive = "interactive",
         /// Made from an approved template.
         Template = "template",
         /// A reaction to another message.
         Reaction = "reaction",
+        /// An order, or a cart (X1).
+        Order = "order",
+        /// A poll (X1).
+        Poll = "poll",
+        /// What the channel says about the conversation (X1).
+        System = "system",
         /// A type that the channel or this service does not support.
         Unsupported = "unsupported",
     }
@@ -160,6 +166,8 @@ pub struct Message {
     pub content: Option<String>,
     /// The file it carries.
     pub media: Media,
+    /// What else it holds (X2).
+    pub blocks: Blocks,
     /// The provider's id, once there is one: `wamid`.
     pub provider_id: Option<ProviderMessageId>,
     /// The id that an import gave it.
@@ -196,7 +204,7 @@ hides! {
         shows { id, status }
         hides {
             company, contact, connection, direction, message_type, sender_type, failure,
-            content, media, provider_id, external_id, quoted, participant, template_category,
+            content, media, blocks, provider_id, external_id, quoted, participant, template_category,
             prosa, is_history, edited_at, sender, created_at, timestamp,
         }
     }

@@ -1,5 +1,6 @@
 //! Messages: content, sender and status (2.4, 3.2, 4.6, 4.7).
 
+mod blocks;
 mod events;
 mod failure;
 mod handle;
@@ -24,6 +25,11 @@ mod view;
 mod who_wrote;
 mod written_by;
 
+pub use blocks::{
+    Answer, AnswerKind, Blocks, Choice, Forwarded, Interactive, ListRow, ListSection, Location,
+    Money, Offer, OfferHeader, OfferKind, Order, OrderItem, PollOption, Product, Reaction,
+    Referral, SharedContact, SharedEmail, SharedPhone, SystemKind, SystemNotice, Unsupported,
+};
 pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{
-    Direction, Media, MediaLinks, Message, MessageStatus, MessageType, Quoted, SenderType,
+    Blocks, Direction, Media, MediaLinks, Message, MessageStatus, MessageType, Quoted, SenderType,
 };
 use crate::Timestamp;
 use crate::connections::{
@@ -77,6 +77,7 @@ pub(super) fn message(direction: Direction, created_at: Timestamp) -> Message {
         failure: None,
         content: Some("Olá".to_owned()),
         media: Media::default(),
+        blocks: Blocks::default(),
         provider_id: None,
         external_id: None,
         quoted: Quoted::default(),

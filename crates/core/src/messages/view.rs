@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    ContactBrief, DeliveryCode, Direction, ErrorType, Failure, MediaLinks, Message, MessageRecord,
-    MessageStatus, MessageType, ParticipantView, SenderType,
+    Blocks, ContactBrief, DeliveryCode, Direction, ErrorType, Failure, MediaLinks, Message,
+    MessageRecord, MessageStatus, MessageType, ParticipantView, SenderType,
 };
 use crate::Timestamp;
 use crate::contacts::Contact;
@@ -82,6 +82,9 @@ pub struct MessageView {
     pub quoted_message_id: Option<MessageId>,
     pub quoted_content: Option<String>,
     pub quoted_type: Option<MessageType>,
+    /// What else it holds; null and false where it does not apply (X2, X3).
+    #[serde(flatten)]
+    pub blocks: Blocks,
     pub connection_id: ConnectionId,
     pub is_edited: bool,
     pub edited_at: Option<Timestamp>,
@@ -133,6 +136,7 @@ impl MessageView {
             quoted_message_id: message.quoted.message,
             quoted_content: message.quoted.content.clone(),
             quoted_type: message.quoted.message_type,
+            blocks: message.blocks.clone(),
             connection_id: message.connection,
             is_edited: message.edited_at.is_some(),
             edited_at: message.edited_at,

@@ -14,7 +14,7 @@ use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
-    Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
+    Blocks, Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
 };
 use crate::problems::Problems;
 use crate::store::{
@@ -270,6 +270,7 @@ impl Intent<'_> {
             failure: None,
             content: Some(self.order.text_content().to_owned()),
             media: Media::default(),
+            blocks: Blocks::default(),
             provider_id: None,
             external_id: None,
             quoted: Quoted::default(),

@@ -11,7 +11,7 @@ use crate::gateway::{
 };
 use crate::ids::{ConnectionId, ContactId, MessageId, WorkerId};
 use crate::messages::{
-    DeliveryCode, Direction, Failure, Media, Message, MessageStatus, MessageType,
+    Blocks, DeliveryCode, Direction, Failure, Media, Message, MessageStatus, MessageType,
     ProviderMessageId, Quoted, SenderType,
 };
 
@@ -73,6 +73,7 @@ pub fn messages() -> impl Strategy<Value = Message> {
                 failure,
                 content,
                 media: Media::default(),
+                blocks: Blocks::default(),
                 provider_id: known.filter(|_| is_known),
                 external_id: None,
                 quoted: Quoted::default(),
@@ -104,6 +105,7 @@ fn gateway_messages() -> impl Strategy<Value = GatewayMessage> {
             message_type: MessageType::Text,
             content: Some(content),
             media: None,
+            blocks: Blocks::default(),
             quoted: None,
             quoted_content: None,
             quoted_type: None,

@@ -12,7 +12,7 @@ use recado_core::gateway::{
 use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook};
 use recado_core::jobs::JobKind;
-use recado_core::messages::{MessageStatus, MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, MessageStatus, MessageType, ProviderMessageId};
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use serde_json::{Value, json};
@@ -78,6 +78,7 @@ pub(super) fn text(id: &str, peer: &str, content: &str) -> GatewayMessage {
         message_type: MessageType::Text,
         content: Some(content.to_owned()),
         media: None,
+        blocks: Blocks::default(),
         quoted: None,
         quoted_content: None,
         quoted_type: None,

@@ -8,7 +8,7 @@ use recado_core::connections::{
 use recado_core::contacts::Platform;
 use recado_core::ids::{ConnectionId, ContactId, MessageId};
 use recado_core::messages::{
-    Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
+    Blocks, Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{LedgerFilter, Prosa, total_of_messages};
@@ -56,6 +56,7 @@ impl Scene {
             failure: None,
             content: Some("Olá".to_owned()),
             media: Media::default(),
+            blocks: Blocks::default(),
             provider_id: None,
             external_id: None,
             quoted: Quoted::default(),

@@ -13,7 +13,7 @@ use recado_core::gateway::{
     GatewayEvent, GatewayMessage, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use recado_core::inbox::WEBHOOK_LIMIT;
-use recado_core::messages::{MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
 use recado_http_hyper::{HttpOptions, Limits, RecadoHttp};
 use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
 use serde_json::{Value, json};
@@ -46,6 +46,7 @@ fn message(id: &str) -> Received {
         message_type: MessageType::Text,
         content: Some("Oi".to_owned()),
         media: None,
+        blocks: Blocks::default(),
         quoted: None,
         quoted_content: None,
         quoted_type: None,

@@ -1,7 +1,7 @@
 //! The content of messages, by type (D27, D31a).
 
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::MessageType;
+use recado_core::messages::{Blocks, MessageType};
 use recado_core::text::{MESSAGE, SHORT};
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
     pub(super) content: Option<String>,
     pub(super) media: Option<EventMedia>,
+    pub(super) blocks: Blocks,
     pub(super) button: Option<Button>,
     /// The message it refers to, if that is not in its context.
     pub(super) answers: Option<String>,
@@ -23,7 +24,14 @@ pub(super) struct MessageContent {
 impl MessageContent {
     fn new(message_type: MessageType, content: Option<String>) -> Self {
         let content = content.filter(|content| !content.is_empty());
-        Self { message_type, content, media: None, button: None, answers: None }
+        Self {
+            message_type,
+            content,
+            media: None,
+            blocks: Blocks::default(),
+            button: None,
+            answers: None,
+        }
     }
 
     fn pressed(button: Button) -> Self {

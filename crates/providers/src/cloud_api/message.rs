@@ -93,7 +93,8 @@ fn reported(
         (None, Some((peer, aliases))) => (peer, aliases, None),
         (None, None) => return Err(format!("{} names nobody", fields[0])),
     };
-    let MessageContent { message_type, content, media, button, answers } = content::read(message);
+    let MessageContent { message_type, content, media, blocks, button, answers } =
+        content::read(message);
     let context = at(message, &["context"]).and_then(|context| text(context, "id"));
     Ok(GatewayMessage {
         provider_id,
@@ -104,6 +105,7 @@ fn reported(
         message_type,
         content,
         media,
+        blocks,
         quoted: answers.as_deref().or(context).and_then(ProviderMessageId::parse),
         quoted_content: None,
         quoted_type: None,

@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
 use serde_json::Value;
 
 use super::parts;
@@ -65,6 +65,7 @@ pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
     pub(super) content: Option<String>,
     pub(super) media: Option<EventMedia>,
+    pub(super) blocks: Blocks,
     pub(super) button: Option<Button>,
     pub(super) quoted: Quote,
 }
@@ -80,7 +81,14 @@ pub(super) struct Quote {
 impl MessageContent {
     pub(super) fn of(message_type: MessageType) -> Self {
         let quoted = Quote::default();
-        Self { message_type, content: None, media: None, button: None, quoted }
+        Self {
+            message_type,
+            content: None,
+            media: None,
+            blocks: Blocks::default(),
+            button: None,
+            quoted,
+        }
     }
 
     pub(super) fn saying(message_type: MessageType, content: Option<&str>) -> Self {

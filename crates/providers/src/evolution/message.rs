@@ -61,14 +61,15 @@ fn message(
     let key = at(record, &["key"]).ok_or("it has no key")?;
     let provider_id = message_id(key, "id").ok_or("its key has no usable id")?;
     let incoming = is_incoming(key);
-    let MessageContent { message_type, content, media, button, quoted } = match body::read(record) {
-        Body::Nothing => return Ok(None),
-        Body::Edit { of, content, timestamp } => {
-            let edit = GatewayEvent::Edit { provider_id: of, content, timestamp };
-            return Ok(Some((ParsedRecord::Edit(Box::new(edit)), incoming)));
-        }
-        Body::Content(said) => *said,
-    };
+    let MessageContent { message_type, content, media, blocks, button, quoted } =
+        match body::read(record) {
+            Body::Nothing => return Ok(None),
+            Body::Edit { of, content, timestamp } => {
+                let edit = GatewayEvent::Edit { provider_id: of, content, timestamp };
+                return Ok(Some((ParsedRecord::Edit(Box::new(edit)), incoming)));
+            }
+            Body::Content(said) => *said,
+        };
     let push_name = filled(record, "pushName").filter(|_| incoming).and_then(short);
     let message = GatewayMessage {
         provider_id,
@@ -79,6 +80,7 @@ fn message(
         message_type,
         content,
         media,
+        blocks,
         quoted: quoted.id,
         quoted_content: quoted.content,
         quoted_type: quoted.message_type,

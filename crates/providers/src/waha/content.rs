@@ -1,7 +1,7 @@
 //! The type and content of a message.
 
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
 use serde_json::Value;
 
 use super::files::{source_of_file, source_of_message};
@@ -70,6 +70,8 @@ pub(super) struct MessageContent {
     pub(super) content: Option<String>,
     /// The file.
     pub(super) media: Option<EventMedia>,
+    /// What else it holds.
+    pub(super) blocks: Blocks,
     /// The button that was pressed.
     pub(super) button: Option<Button>,
     /// The message that it reacts to.
@@ -77,8 +79,15 @@ pub(super) struct MessageContent {
 }
 
 impl MessageContent {
-    pub(super) const fn new(message_type: MessageType, content: Option<String>) -> Self {
-        Self { message_type, content, media: None, button: None, target: None }
+    pub(super) fn new(message_type: MessageType, content: Option<String>) -> Self {
+        Self {
+            message_type,
+            content,
+            media: None,
+            blocks: Blocks::default(),
+            button: None,
+            target: None,
+        }
     }
 }
 

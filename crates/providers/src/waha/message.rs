@@ -158,6 +158,7 @@ fn compose(
         message_type: said.message_type,
         content: said.content,
         media: said.media,
+        blocks: said.blocks,
         quoted: said.target.or_else(|| Some(MessageKey::of(quoted?.get("id")?)?.raw)),
         quoted_content: quoted.and_then(|quoted| text_of(quoted, "body")).and_then(text::long),
         quoted_type: None,

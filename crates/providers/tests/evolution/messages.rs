@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia, GatewayEvent, GatewayMessage};
-use recado_core::messages::MessageType;
+use recado_core::messages::{Blocks, MessageType};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
@@ -44,6 +44,7 @@ fn a_text_is_read_whole() {
         message_type: MessageType::Text,
         content: says("Oi"),
         media: None,
+        blocks: Blocks::default(),
         quoted: message.quoted.clone(),
         quoted_content: says("Olá"),
         quoted_type: Some(MessageType::Text),

@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::GatewayMessage;
-use recado_core::messages::{MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
 use recado_testkit::gateways::WahaEngine;
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ fn a_text_is_read_with_everything_that_is_reported_of_it() {
         message_type: MessageType::Text,
         content: Some("Oi".to_owned()),
         media: None,
+        blocks: Blocks::default(),
         quoted: Some(id("3EB0A1")),
         quoted_content: Some("Olá".to_owned()),
         quoted_type: None,

@@ -7,8 +7,8 @@ use recado_core::connections::{
 use recado_core::contacts::Platform;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::messages::{
-    Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus, MessageType,
-    ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    Blocks, Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus,
+    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{
@@ -64,6 +64,7 @@ fn message(of: CompanyId, n: u32) -> Message {
         failure: None,
         content: Some(format!("mensagem {n}")),
         media: Media::default(),
+        blocks: Blocks::default(),
         provider_id: None,
         external_id: None,
         quoted: Quoted::default(),

@@ -12,8 +12,8 @@ use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::{ConnectionId, ContactId, LedgerLineId, MessageId, TemplateId, WorkerId};
 use recado_core::leads::{Inferred, LeadMemory};
 use recado_core::messages::{
-    Direction, Media, Message, MessageRef, MessageStatus, MessageType, ProviderMessageId, Quoted,
-    RefTarget, SenderType, StatusReport,
+    Blocks, Direction, Media, Message, MessageRef, MessageStatus, MessageType, ProviderMessageId,
+    Quoted, RefTarget, SenderType, StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Stored};
@@ -153,6 +153,7 @@ impl Scene {
             failure: None,
             content: Some("oi".to_owned()),
             media: Media::default(),
+            blocks: Blocks::default(),
             provider_id: None,
             external_id: None,
             quoted: Quoted::default(),

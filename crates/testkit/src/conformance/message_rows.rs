@@ -5,8 +5,8 @@ use recado_core::connections::Connection;
 use recado_core::contacts::{Contact, Phone, Region};
 use recado_core::ids::{DocumentId, LedgerLineId, MessageId};
 use recado_core::messages::{
-    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter, MessageStatus,
-    MessageType, Participant, Quoted, SenderType,
+    Blocks, DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter,
+    MessageStatus, MessageType, Participant, Quoted, SenderType,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
@@ -38,6 +38,7 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
             filename: filled("orçamento \"final\".pdf"),
             caption: filled("veja"),
         },
+        blocks: full_blocks(scene),
         provider_id: Some(wamid("wamid.HBgM==/+é")),
         external_id: filled("crm-1"),
         quoted: Quoted {
@@ -64,6 +65,35 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
         timestamp: at(-3),
         ..scene.outbound(contact, connection, 0)
     }
+}
+
+/// Blocks of which each has a value, with texts that are awkward to write.
+fn full_blocks(scene: &Scene) -> Blocks {
+    let price = || serde_json::json!({"amount": "10.50", "currency": "BRL"});
+    let answered = MessageId::new(scene.uuid());
+    let blocks = serde_json::json!({
+        "location": {"latitude": -23.561_684, "longitude": 46, "name": "Café \"é\"",
+            "address": "Rua A\nn. 1", "url": "https://example.com/?a=b&c", "is_live": true},
+        "shared_contacts": [{"name": "Ana", "phones": [{"number": "+55", "type": "CELL"}],
+            "emails": [{"email": "a@example.com", "type": null}], "organization": "Loja",
+            "title": "Dona", "urls": ["https://example.com"], "addresses": ["Rua A"],
+            "birthday": "2000-01-31"}],
+        "interactive": {"kind": "flow_reply", "id": "1", "title": "t", "description": "d",
+            "payload": "p", "response": {"Nome": "Ana", "n": [1, 2.5, true, null]},
+            "in_reply_to": answered},
+        "order": {"catalog_id": "c", "text": "olá", "items": [{"product_id": "p",
+            "name": "Pão 🥖", "quantity": 3, "price": price()}], "total": price()},
+        "product": {"catalog_id": "c", "product_id": "p", "name": "n", "price": price()},
+        "referral": {"source_type": "ad", "source_id": "1", "source_url": "u", "headline": "h",
+            "body": "b", "media_url": "m", "click_id": "k"},
+        "reaction": {"emoji": "👍🏽", "message_id": answered, "provider_message_id": "w"},
+        "system": {"kind": "number_changed", "from": "1", "to": "2", "text": "novo"},
+        "unsupported": {"reason": "r", "provider_type": "t"},
+        "forwarded": "often",
+        "is_voice": true,
+        "deleted_by_sender_at": at(5),
+    });
+    serde_json::from_value(blocks).expect("blocks")
 }
 
 /// Reads a message in every possible way.

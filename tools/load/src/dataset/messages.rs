@@ -11,8 +11,8 @@ use recado_core::contacts::Platform;
 use recado_core::conversations::Conversation;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{
-    Direction, Media, Message, MessageRef, MessageStatus, MessageType, ProviderMessageId, Quoted,
-    RefTarget, SenderType,
+    Blocks, Direction, Media, Message, MessageRef, MessageStatus, MessageType, ProviderMessageId,
+    Quoted, RefTarget, SenderType,
 };
 use recado_core::store::ChangeSet;
 use serde_json::{Value, json};
@@ -150,6 +150,7 @@ impl Maker {
             failure: None,
             content: Some(TEXTS[self.random.usize(..TEXTS.len())].to_owned()),
             media: Media::default(),
+            blocks: Blocks::default(),
             provider_id: Some(provider_id.clone()),
             external_id: None,
             quoted: Quoted::default(),

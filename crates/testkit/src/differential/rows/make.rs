@@ -13,8 +13,9 @@ use recado_core::ids::*;
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
-    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
-    MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    Blocks, DeliveryCode, Direction, ErrorType, Failure, Location, Media, Message, MessageRef,
+    MessageStatus, MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType,
+    StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
@@ -299,6 +300,19 @@ impl Maker<'_> {
                 mimetype: self.maybe(17, || "image/png".to_owned()),
                 filename: None,
                 caption: self.maybe(18, || self.text(19)),
+            },
+            blocks: Blocks {
+                location: self.maybe(47, || Location {
+                    latitude: (-23).into(),
+                    longitude: 46.into(),
+                    name: self.maybe(48, || self.text(49)),
+                    address: None,
+                    url: None,
+                    is_live: self.once_in(50, 2),
+                }),
+                is_voice: self.once_in(51, 4),
+                deleted_by_sender_at: self.maybe(52, || self.time(53)),
+                ..Blocks::default()
             },
             provider_id: self.maybe(20, || self.wamid(21)),
             external_id: self.maybe(22, || self.text(23)),
