@@ -9,6 +9,7 @@ mod attacks;
 mod attacks_messaging;
 mod bad_input;
 mod binary;
+mod blocks;
 mod campaigns_kill;
 mod campaigns_list;
 mod campaigns_operator;

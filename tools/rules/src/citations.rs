@@ -52,7 +52,7 @@ fn is_citation(chars: &[char], at: Range<usize>, cited: &[Citation]) -> bool {
     };
     let before: String = chars[at.start.saturating_sub(9)..at.start].iter().collect();
     let introduced = before.is_empty() || before.ends_with('(') || before.ends_with(": ");
-    names(|name| name.starts_with(['D', 'R']))
+    names(|name| name.starts_with(['D', 'R', 'X']))
         || before.ends_with("section ")
         || before.ends_with("sections ")
         || introduced && names(|name| name.contains('.'))
@@ -96,7 +96,7 @@ fn citation(chars: &[char], start: usize) -> Option<(Citation, usize)> {
 fn name(chars: &[char], start: usize) -> Option<(String, usize)> {
     let digits = |from: usize| chars[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start;
-    if matches!(chars.get(start)?, 'D' | 'R') {
+    if matches!(chars.get(start)?, 'D' | 'R' | 'X') {
         let count = digits(start + 1);
         end += 1 + count;
         if count == 0 || count > 3 {

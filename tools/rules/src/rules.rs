@@ -96,7 +96,7 @@ impl Rules {
 /// `4.10`.
 fn place(name: &str) -> (char, Vec<u32>, String) {
     let kind = name.chars().next().filter(char::is_ascii_alphabetic).unwrap_or('0');
-    let rest = name.trim_start_matches(['D', 'R']);
+    let rest = name.trim_start_matches(['D', 'R', 'X']);
     let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let numbers = digits.split('.').filter_map(|part| part.parse().ok()).collect();
     (kind, numbers, rest[digits.len()..].to_owned())
@@ -157,7 +157,7 @@ fn entries(text: &str) -> Vec<Rule> {
         let bold = start.starts_with("**");
         let entry = start.trim_start_matches('*').split_once(". ").filter(|(name, _)| {
             let (kind, numbers, _) = place(name);
-            matches!(kind, 'D' | 'R') && numbers.len() == 1
+            matches!(kind, 'D' | 'R' | 'X') && numbers.len() == 1
         });
         match entry {
             Some((name, rest)) if bold || level > 0 => found.push(Rule {

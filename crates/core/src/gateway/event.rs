@@ -6,7 +6,10 @@ use crate::Timestamp;
 use crate::connections::ConnectionStatus;
 use crate::groups::GroupList;
 use crate::ids::MessageId;
-use crate::messages::{Blocks, Failure, MessageStatus, MessageType, ProviderMessageId};
+use crate::messages::{
+    Answer, AnswerKind, Blocks, Failure, Interactive, MessageStatus, MessageType,
+    ProviderMessageId, Reaction,
+};
 use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::words::words;
 
@@ -82,6 +85,33 @@ pub struct GatewayMessage {
 }
 
 impl GatewayMessage {
+    /// What it holds besides its text and its file. A reaction and a pressed button that are
+    /// reported without their blocks get them.
+    pub(crate) fn all_blocks(&self) -> Blocks {
+        let mut blocks = self.blocks.clone();
+        match self.message_type {
+            MessageType::Reaction if blocks.reaction.is_none() => {
+                blocks.reaction = Some(Reaction {
+                    emoji: self.content.clone(),
+                    message_id: None,
+                    provider_message_id: self.quoted.as_ref().map(|id| id.as_str().to_owned()),
+                });
+            }
+            MessageType::Interactive if blocks.interactive.is_none() => {
+                blocks.interactive = self.button.clone().map(|button| {
+                    Interactive::Answer(Answer {
+                        id: button.id,
+                        title: button.title,
+                        payload: button.payload,
+                        ..Answer::new(AnswerKind::ButtonReply)
+                    })
+                });
+            }
+            _ => {}
+        }
+        blocks
+    }
+
     /// A text message without a time and without any other details.
     pub fn text(
         provider_id: ProviderMessageId,

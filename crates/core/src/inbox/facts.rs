@@ -5,8 +5,8 @@ use super::person::Person;
 use crate::Timestamp;
 use crate::campaigns::Recipient;
 use crate::connections::Connection;
-use crate::conversations::StopWords;
-use crate::gateway::{Incoming, Providers};
+use crate::conversations::{StopWords, asks_to_stop};
+use crate::gateway::{GatewayMessage, Incoming, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::messages::{MediaLinks, Message, Referred};
@@ -22,6 +22,14 @@ pub struct Batch {
     pub(super) group_suffix: String,
     pub(super) gateways: Providers,
     pub(super) links: MediaLinks,
+}
+
+impl Batch {
+    /// Whether a message asks to stop (D43).
+    pub(super) fn asks_to_stop(&self, event: &GatewayMessage) -> bool {
+        let (content, button) = (event.content.as_deref(), event.button.as_ref());
+        asks_to_stop(event.message_type, content, button, &self.stop_words)
+    }
 }
 
 /// What a batch reads.

@@ -9,10 +9,10 @@ use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
 use crate::connections::ConnectionKind;
 use crate::contacts::{ChannelKey, Contact};
-use crate::conversations::{Act, ConversationState, asks_to_stop, echo_is_reply};
+use crate::conversations::{Act, ConversationState, echo_is_reply};
 use crate::gateway::{GatewayMessage, Preference, PreferenceReport};
 use crate::messages::{
-    Direction, EventContact, Media, Message, MessageStatus, OptOutSource, Participant,
+    Direction, EventContact, Media, Message, MessageStatus, MessageType, OptOutSource, Participant,
     ProviderMessageId, Quoted, RefTarget, SenderType, contact_opted_out, fetch_job,
     message_received, message_sent, touch_contact, touch_conversation, wants_fetch,
 };
@@ -34,6 +34,9 @@ impl Workspace<'_> {
         event: &GatewayMessage,
         ids: &EventIds,
     ) -> EventResult {
+        if let Some(late) = self.take_late_content(batch, event, ids) {
+            return late;
+        }
         if let Some(repeated) = self.repeated(&event.provider_id) {
             return repeated;
         }
@@ -54,13 +57,7 @@ impl Workspace<'_> {
         if !event.history {
             self.apply_inbound(index, event, &message, names.group.is_some());
         }
-        let stops = names.group.is_none()
-            && asks_to_stop(
-                event.message_type,
-                event.content.as_deref(),
-                event.button.as_ref(),
-                &batch.stop_words,
-            );
+        let stops = names.group.is_none() && batch.asks_to_stop(event);
         let announced = stops && self.opt_out(index, event, &message);
         self.report_received(batch, matched, &message, ids, event.history, announced);
         if wants_fetch(&message) {
@@ -129,7 +126,8 @@ impl Workspace<'_> {
         EventResult::about(EventOutcome::Stored, id)
     }
 
-    /// The text of a message was changed (D31a). A change of an unknown message is ignored (R48).
+    /// The text of a message, or the caption of its file, was changed (D31a). A change of an unknown
+    /// message is ignored (R48).
     pub(super) fn take_edit(
         &mut self,
         provider_id: &ProviderMessageId,
@@ -145,7 +143,7 @@ impl Workspace<'_> {
         };
         match self.message_mut(id) {
             None => EventResult::ignored("no such message"),
-            Some(message) if message.content.as_deref() == Some(content) => {
+            Some(message) if message.written().as_deref() == Some(content) => {
                 EventResult::about(EventOutcome::Duplicate, id)
             }
             // Edits may arrive in any order: an older one does not undo a newer one.
@@ -153,7 +151,7 @@ impl Workspace<'_> {
                 EventResult::ignored("the message was edited later")
             }
             Some(message) => {
-                message.content = Some(content.to_owned());
+                *message.written_mut() = Some(content.to_owned());
                 message.edited_at = Some(at.unwrap_or(now));
                 EventResult::about(EventOutcome::Stored, id)
             }
@@ -240,7 +238,7 @@ impl Workspace<'_> {
         EventResult::of(if is_news { EventOutcome::Stored } else { EventOutcome::Duplicate })
     }
 
-    fn compose(
+    pub(super) fn compose(
         &self,
         event: &GatewayMessage,
         ids: &EventIds,
@@ -251,7 +249,7 @@ impl Workspace<'_> {
         let media = event.media.clone().unwrap_or_default();
         let inbound = direction == Direction::Inbound;
         let quoted = self.quoted(event);
-        let blocks = event.blocks.clone().resolved(quoted.message, |id| self.message_of(id));
+        let blocks = event.all_blocks().resolved(quoted.message, |id| self.message_of(id));
         Message {
             id: ids.message,
             company: self.connection.company,
@@ -330,6 +328,10 @@ impl Workspace<'_> {
             return;
         };
         person.newest_inbound = Some(message.timestamp);
+        // X7: a reaction asks for no answer.
+        if message.message_type == MessageType::Reaction {
+            return;
+        }
         let here = person.conversations.iter_mut().find(|c| c.now.connection == connection);
         if let Some(conversation) = here {
             conversation.now.unread = conversation.now.unread.saturating_add(1);
@@ -343,7 +345,12 @@ impl Workspace<'_> {
     }
 
     /// Blocks a contact that asked for it, and returns whether that is new.
-    fn opt_out(&mut self, index: usize, event: &GatewayMessage, message: &Message) -> bool {
+    pub(super) fn opt_out(
+        &mut self,
+        index: usize,
+        event: &GatewayMessage,
+        message: &Message,
+    ) -> bool {
         let now = self.now;
         let act = Act::OptedOut { at: message.timestamp };
         let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
@@ -378,13 +385,23 @@ impl Workspace<'_> {
             let id = ids.events[1];
             message_received(id, message, known, self.connection, self.now, &batch.links)
         });
-        let announced = opted_out.then(|| {
-            let source = self.opt_out_source(message, person.newest_outbound);
-            contact_opted_out(ids.events[3], contact, Some(self.connection.id), source, self.now)
-        });
-        for event in received.into_iter().chain(announced) {
+        if let Some(event) = received {
             self.emit(event);
         }
+        if opted_out {
+            self.report_opt_out(matched.index(), message, ids);
+        }
+    }
+
+    /// Reports the block that a message asked for (6.1).
+    pub(super) fn report_opt_out(&mut self, index: usize, message: &Message, ids: &EventIds) {
+        let Some(person) = self.people.as_ref().and_then(|people| people.get(index)) else {
+            return;
+        };
+        let source = self.opt_out_source(message, person.newest_outbound);
+        let (contact, connection) = (&person.contact.now, Some(self.connection.id));
+        let event = contact_opted_out(ids.events[3], contact, connection, source, self.now);
+        self.emit(event);
     }
 
     /// Where a request came from (6.1, D43): a reply to a campaign if it quotes a campaign's

@@ -7,6 +7,7 @@ mod event_ids;
 mod facts;
 mod gather;
 mod handle;
+mod late_content;
 mod learn_names;
 mod lookup;
 mod messages;

@@ -236,7 +236,7 @@ mod tests {
     use serde_json::{Value, json};
     use uuid::Uuid;
 
-    use super::super::samples::{at, company, connection, contact, links, message};
+    use super::super::samples::{at, company, connection, contact, links, message, no_blocks};
     use super::super::{DeliveryCode, Failure, Participant, ProviderMessageId};
     use super::*;
     use crate::events::{OptOutSource, contact_opted_out};
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn received_data() -> Value {
-        json!({
+        let mut data = json!({
             "message_id": "00000000-0000-0000-0000-000000000004",
             "type": "text",
             "content": "Olá",
@@ -286,7 +286,9 @@ mod tests {
             "created_at": at(0),
             "contact": contact_block(),
             "connection": connection_block(),
-        })
+        });
+        data.as_object_mut().expect("an object").extend(no_blocks());
+        data
     }
 
     #[test]

@@ -54,6 +54,13 @@ words! {
     }
 }
 
+impl MessageType {
+    /// Whether it is a file, whose text is a caption.
+    pub const fn is_file(self) -> bool {
+        matches!(self, Self::Image | Self::Audio | Self::Video | Self::Document | Self::Sticker)
+    }
+}
+
 words! {
     /// Who wrote a message (D27).
     SenderType {
@@ -193,6 +200,16 @@ pub struct Message {
 }
 
 impl Message {
+    /// What a person wrote in it, which an edit changes: the caption of a file, else the text (D31a).
+    pub const fn written(&self) -> &Option<String> {
+        if self.message_type.is_file() { &self.media.caption } else { &self.content }
+    }
+
+    /// What a person wrote in it, to be changed.
+    pub(crate) const fn written_mut(&mut self) -> &mut Option<String> {
+        if self.message_type.is_file() { &mut self.media.caption } else { &mut self.content }
+    }
+
     /// Whether a campaign sent it, so that the status of a campaign's recipient follows it (D58).
     pub fn is_of_campaign(&self) -> bool {
         self.sender_type == SenderType::Campaign && self.direction == Direction::Outbound

@@ -91,3 +91,15 @@ pub(super) fn message(direction: Direction, created_at: Timestamp) -> Message {
         timestamp: created_at,
     }
 }
+
+/// The keys of blocks as a message without any shows them.
+pub(super) fn no_blocks() -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::json!({
+        "location": null, "shared_contacts": null, "interactive": null, "order": null,
+        "product": null, "referral": null, "reaction": null, "system": null, "unsupported": null,
+        "forwarded": null, "is_voice": false, "deleted_by_sender_at": null,
+    }) {
+        serde_json::Value::Object(keys) => keys,
+        _ => unreachable!("an object is written above"),
+    }
+}

@@ -195,7 +195,7 @@ mod tests {
     use serde_json::{Value, json};
     use uuid::Uuid;
 
-    use super::super::samples::{at, company, contact, links, message};
+    use super::super::samples::{at, company, contact, links, message, no_blocks};
     use super::*;
     use crate::ids::DocumentId;
 
@@ -205,37 +205,36 @@ mod tests {
 
     #[test]
     fn the_contacts_listing_shows_these_fields_and_no_other() {
-        assert_eq!(
-            shown(&message(Direction::Inbound, at(0))),
-            json!({
-                "id": "00000000-0000-0000-0000-000000000004",
-                "direction": "inbound",
-                "type": "text",
-                "content": "Olá",
-                "media_url": null,
-                "media_mimetype": null,
-                "media_filename": null,
-                "media_caption": null,
-                "status": "received",
-                "error_type": null,
-                "error_message": null,
-                "failure_reason": null,
-                "delivery_error": null,
-                "sender_type": "contact",
-                "participant": null,
-                "wamid": null,
-                "quoted_message_id": null,
-                "quoted_content": null,
-                "quoted_type": null,
-                "connection_id": "00000000-0000-0000-0000-000000000003",
-                "is_edited": false,
-                "edited_at": null,
-                "created_at": "2025-11-13T02:13:20.000Z",
-                "timestamp": "2025-11-13T02:13:20.000Z",
-                "official_template_category": null,
-                "prosa": null,
-            })
-        );
+        let mut expected = json!({
+            "id": "00000000-0000-0000-0000-000000000004",
+            "direction": "inbound",
+            "type": "text",
+            "content": "Olá",
+            "media_url": null,
+            "media_mimetype": null,
+            "media_filename": null,
+            "media_caption": null,
+            "status": "received",
+            "error_type": null,
+            "error_message": null,
+            "failure_reason": null,
+            "delivery_error": null,
+            "sender_type": "contact",
+            "participant": null,
+            "wamid": null,
+            "quoted_message_id": null,
+            "quoted_content": null,
+            "quoted_type": null,
+            "connection_id": "00000000-0000-0000-0000-000000000003",
+            "is_edited": false,
+            "edited_at": null,
+            "created_at": "2025-11-13T02:13:20.000Z",
+            "timestamp": "2025-11-13T02:13:20.000Z",
+            "official_template_category": null,
+            "prosa": null,
+        });
+        expected.as_object_mut().expect("an object").extend(no_blocks());
+        assert_eq!(shown(&message(Direction::Inbound, at(0))), expected);
     }
 
     #[test]

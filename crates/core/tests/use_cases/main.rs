@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod bad_events;
+mod blocks;
 mod calls;
 mod campaign_clock;
 mod campaign_crashes;

@@ -316,7 +316,7 @@ async fn an_edit_while_the_file_is_stored_is_not_lost() {
     kit.transport.then(answer(200, b"jpeg".to_vec()));
     assert!(kit.app.jobs().run_one().await.unwrap());
     let message = message(&kit, contact).await;
-    assert_eq!(message.content.as_deref(), Some("corrigido"));
+    assert_eq!(message.media_caption.as_deref(), Some("corrigido"));
     assert_eq!(follow(&kit, &message.media_url.expect("there is a link")).await, Ok(4));
     assert!(!kit.app.jobs().run_one().await.unwrap(), "the job is done");
 }

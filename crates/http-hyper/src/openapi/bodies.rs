@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use recado_core::gateway::Preference;
 use recado_core::ids::MessageId;
-use recado_core::messages::MessageType;
+use recado_core::messages::{
+    Forwarded, Interactive, Location, MessageType, Order, Product, Reaction, Referral,
+    SharedContact, SystemNotice, Unsupported,
+};
 use serde_json::Value;
 #[cfg(test)]
 use utoipa::openapi::RefOr;
@@ -75,6 +78,20 @@ pub(crate) struct NeutralEvent {
     quoted_content: Option<String>,
     quoted_type: Option<MessageType>,
     button: Option<NeutralButton>,
+    location: Option<Location>,
+    shared_contacts: Option<Vec<SharedContact>>,
+    interactive: Option<Interactive>,
+    order: Option<Order>,
+    product: Option<Product>,
+    referral: Option<Referral>,
+    reaction: Option<Reaction>,
+    system: Option<SystemNotice>,
+    unsupported: Option<Unsupported>,
+    forwarded: Option<Forwarded>,
+    /// Whether a sound is a voice note.
+    is_voice: Option<bool>,
+    /// When the sender deleted it.
+    deleted_by_sender_at: Option<Timestamp>,
     /// Whether it comes from a check of the history.
     history: Option<bool>,
     /// Of a status: `sent`, `delivered`, `read`, `failed`; of a connection: `connected`,
