@@ -2,6 +2,8 @@
 #![cfg(feature = "cloud-api")]
 #![expect(unreachable_pub, reason = "modules of one test program")]
 
+#[path = "cloud_api/blocks.rs"]
+mod blocks;
 #[path = "cloud_api/errors.rs"]
 mod errors;
 #[path = "cloud_api/fields.rs"]

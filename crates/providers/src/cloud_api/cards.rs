@@ -1,24 +1,70 @@
-//! The text of locations and address cards (D31a).
+//! Places and address cards (X2).
 
-use serde_json::Value;
+use recado_core::messages::{Location, SharedContact, SharedEmail, SharedPhone};
+use serde_json::{Number, Value};
 
-use crate::shared::{prose, text, text_at, word};
+use super::content::words;
+use crate::shared::{array, at};
 
-/// `lat,lng name`.
-pub(super) fn location(body: &Value) -> Option<String> {
-    let (latitude, longitude) = (word(body, "latitude")?, word(body, "longitude")?);
-    let name = text(body, "name").map(prose).unwrap_or_default();
-    Some(prose(format!("{latitude},{longitude} {name}").trim_end()))
+/// The place; `None` without coordinates.
+pub(super) fn location(body: &Value) -> Option<Location> {
+    Some(Location {
+        latitude: degrees(body, "latitude")?,
+        longitude: degrees(body, "longitude")?,
+        name: words(body, "name"),
+        address: words(body, "address"),
+        url: words(body, "url"),
+        is_live: false,
+    })
 }
 
-/// The names on the cards; a card without a name is its first phone.
-pub(super) fn names(body: &Value) -> Option<String> {
-    let name = |card: &Value| {
-        let written = text_at(card, &["name", "formatted_name"])
-            .or_else(|| text_at(card, &["name", "first_name"]));
-        let phone = || card.get("phones")?.get(0)?.get("phone")?.as_str();
-        written.or_else(phone).map(prose)
+/// A number, which may be written as text.
+fn degrees(body: &Value, name: &str) -> Option<Number> {
+    match body.get(name)? {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => {
+            let text = text.trim();
+            let written = serde_json::from_str(text).ok();
+            written.or_else(|| Number::from_f64(text.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// The cards; `None` if it is no list.
+pub(super) fn cards(body: &Value) -> Option<Vec<SharedContact>> {
+    Some(body.as_array()?.iter().map(card).collect())
+}
+
+fn card(card: &Value) -> SharedContact {
+    let empty = Value::Null;
+    let (name, org) = (at(card, &["name"]).unwrap_or(&empty), at(card, &["org"]).unwrap_or(&empty));
+    let parts = || joined(name, &["prefix", "first_name", "middle_name", "last_name"], " ");
+    let phone = |phone: &Value| {
+        let number = words(phone, "phone").or_else(|| words(phone, "wa_id"))?;
+        Some(SharedPhone { number, kind: words(phone, "type") })
     };
-    let names: Vec<String> = body.as_array()?.iter().filter_map(name).collect();
-    (!names.is_empty()).then(|| prose(&names.join(", ")))
+    let email = |email: &Value| {
+        Some(SharedEmail { email: words(email, "email")?, kind: words(email, "type") })
+    };
+    let address = |address: &Value| {
+        joined(address, &["street", "city", "state", "zip", "country"], ", ")
+            .or_else(|| words(address, "country_code"))
+    };
+    SharedContact {
+        name: words(name, "formatted_name").or_else(parts),
+        phones: array(card, "phones").iter().filter_map(phone).collect(),
+        emails: array(card, "emails").iter().filter_map(email).collect(),
+        organization: words(org, "company"),
+        title: words(org, "title"),
+        urls: array(card, "urls").iter().filter_map(|url| words(url, "url")).collect(),
+        addresses: array(card, "addresses").iter().filter_map(address).collect(),
+        birthday: words(card, "birthday"),
+    }
+}
+
+/// The fields that hold something, in one text.
+fn joined(value: &Value, fields: &[&str], separator: &str) -> Option<String> {
+    let parts: Vec<String> = fields.iter().filter_map(|field| words(value, field)).collect();
+    (!parts.is_empty()).then(|| parts.join(separator))
 }

@@ -34,6 +34,11 @@ impl MessageContent {
         }
     }
 
+    /// What the blocks hold; the core puts them in words (X4).
+    pub(super) fn of(message_type: MessageType, blocks: Blocks) -> Self {
+        Self { blocks, ..Self::new(message_type, None) }
+    }
+
     fn pressed(button: Button) -> Self {
         let content = button.title.clone();
         Self { button: Some(button), ..Self::new(MessageType::Interactive, content) }
@@ -56,8 +61,20 @@ pub(super) fn read(message: &Value) -> MessageContent {
         "video" => file(MessageType::Video, body),
         "document" => file(MessageType::Document, body),
         "sticker" => file(MessageType::Sticker, body),
-        "location" => MessageContent::new(MessageType::Location, cards::location(body)),
-        "contacts" => MessageContent::new(MessageType::Contacts, cards::names(body)),
+        "location" => match cards::location(body) {
+            Some(place) => {
+                let blocks = Blocks { location: Some(place), ..Blocks::default() };
+                MessageContent::of(MessageType::Location, blocks)
+            }
+            None => unsupported(),
+        },
+        "contacts" => match cards::cards(body) {
+            Some(cards) => {
+                let blocks = Blocks { shared_contacts: Some(cards), ..Blocks::default() };
+                MessageContent::of(MessageType::Contacts, blocks)
+            }
+            None => unsupported(),
+        },
         "reaction" => MessageContent {
             answers: text(body, "message_id").map(str::to_owned),
             ..MessageContent::new(MessageType::Reaction, text(body, "emoji").map(prose))
@@ -72,6 +89,13 @@ pub(super) fn read(message: &Value) -> MessageContent {
         "order" => MessageContent::new(MessageType::Unsupported, text(body, "text").map(prose)),
         _ => unsupported(),
     }
+}
+
+/// A field that holds a text or a number, as a person's text; `None` if nothing is left of it.
+pub(super) fn words(value: &Value, name: &str) -> Option<String> {
+    let written = word(value, name)?;
+    let kept = prose(written.trim());
+    (!kept.is_empty()).then_some(kept)
 }
 
 /// Whether a reaction was removed, which makes no message.

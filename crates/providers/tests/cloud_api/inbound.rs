@@ -196,23 +196,6 @@ fn a_reaction_names_what_it_is_to_and_taking_it_back_is_nothing() {
 }
 
 #[test]
-fn places_and_cards_are_put_in_words() {
-    let reported = message(json!({"type": "location", "location": {"latitude": -18.91,
-        "longitude": -48.27, "name": "Loja", "address": "Av. 1"}}));
-    assert_eq!(reported.message_type, MessageType::Location);
-    assert_eq!(reported.content.as_deref(), Some("-18.91,-48.27 Loja"));
-    let reported = message(json!({"type": "location", "location": {"latitude": -18.91,
-        "longitude": -48}}));
-    assert_eq!(reported.content.as_deref(), Some("-18.91,-48"));
-    let reported = message(json!({"type": "contacts", "contacts": [
-        {"name": {"formatted_name": "João", "first_name": "João"}, "phones": [
-            {"phone": "+55 34 9123-4567", "wa_id": "553491234567", "type": "CELL"}]},
-        {"phones": [{"phone": "+55 11 4002-8922"}]}]}));
-    assert_eq!(reported.message_type, MessageType::Contacts);
-    assert_eq!(reported.content.as_deref(), Some("João, +55 11 4002-8922"));
-}
-
-#[test]
 fn presses_of_every_kind_are_buttons() {
     let button = |id: Option<&str>, payload: Option<&str>, title: Option<&str>| Button {
         id: id.map(str::to_owned),
