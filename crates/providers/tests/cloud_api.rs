@@ -2,6 +2,8 @@
 #![cfg(feature = "cloud-api")]
 #![expect(unreachable_pub, reason = "modules of one test program")]
 
+#[path = "cloud_api/answers.rs"]
+mod answers;
 #[path = "cloud_api/blocks.rs"]
 mod blocks;
 #[path = "cloud_api/errors.rs"]

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::support::*;
 
 /// The blocks as they are shown.
-fn shown(blocks: &Blocks) -> Value {
+pub fn shown(blocks: &Blocks) -> Value {
     serde_json::to_value(blocks).expect("blocks are JSON")
 }
 
 /// A message whose text the core makes of its blocks: the blocks and that text.
-fn worded(message: GatewayMessage, of_type: MessageType) -> (Blocks, Option<String>) {
+pub fn worded(message: GatewayMessage, of_type: MessageType) -> (Blocks, Option<String>) {
     assert_eq!((message.message_type, message.content), (of_type, None));
     let text = message.blocks.clone().tidied().content();
     (message.blocks, text)

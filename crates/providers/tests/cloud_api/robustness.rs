@@ -34,7 +34,14 @@ fn recorded() -> Vec<Value> {
         json!({"type": "edit", "edit": {"original_message_id": "wamid.X",
             "message": {"type": "text", "text": {"body": "novo"}}}}),
         json!({"type": "system", "system": {"type": "user_changed_number", "wa_id": "2"}}),
-        json!({"type": "order", "order": {"text": "x"}}),
+        json!({"type": "interactive", "interactive": {"type": "nfm_reply",
+            "nfm_reply": {"name": "flow", "body": "Sent", "response_json": "{\"a\": [1]}"}}}),
+        json!({"type": "interactive", "interactive": {"type": "list", "body": {"text": "x"},
+            "action": {"button": "y", "sections": [{"title": "z", "rows": [{"id": "1"}],
+                "product_items": [{"product_retailer_id": "2"}]}]}}}),
+        json!({"type": "order", "order": {"text": "x", "catalog_id": "1", "product_items": [
+            {"product_retailer_id": "2", "quantity": 1, "item_price": 1e-30, "currency": "BRL"},
+            {"quantity": "3", "item_price": "4.50", "currency": "BRL"}]}}),
         json!({"type": "text", "text": {"body": "Oi"}, "group_id": "g"}),
     ]
     .into_iter()
