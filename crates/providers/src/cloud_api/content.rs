@@ -1,13 +1,13 @@
 //! The content of messages, by type (D27, D31a).
 
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{Blocks, MessageType};
+use recado_core::messages::{Blocks, Forwarded, MessageType, Reaction, Unsupported};
 use recado_core::text::SHORT;
 use serde_json::Value;
 
 use super::people::plain_name;
-use super::{cards, commerce, interactive, media};
-use crate::shared::{at, prose, text, word};
+use super::{cards, commerce, interactive, media, status};
+use crate::shared::{array, at, prose, text, word};
 
 /// The content of a message.
 pub(super) struct MessageContent {
@@ -44,7 +44,47 @@ impl MessageContent {
 pub(super) fn read(message: &Value) -> MessageContent {
     let kind = text(message, "type").unwrap_or_default();
     let known = at(message, &[kind]).and_then(|body| known(kind, body));
-    known.unwrap_or_else(|| MessageContent::new(MessageType::Unsupported, None))
+    let mut content = known.unwrap_or_else(|| unsupported(message, kind));
+    let context = at(message, &["context"]).unwrap_or(&Value::Null);
+    let product = at(context, &["referred_product"]).and_then(commerce::product);
+    content.blocks.product = content.blocks.product.or(product);
+    content.blocks.referral = at(message, &["referral"]).and_then(commerce::referral);
+    content.blocks.forwarded = forwarded(context);
+    content
+}
+
+fn forwarded(context: &Value) -> Option<Forwarded> {
+    let is = |name: &str| context.get(name).and_then(Value::as_bool) == Some(true);
+    match (is("frequently_forwarded"), is("forwarded")) {
+        (true, _) => Some(Forwarded::Often),
+        (false, true) => Some(Forwarded::Once),
+        (false, false) => None,
+    }
+}
+
+/// What nobody can show, with the text that it has (X9).
+fn unsupported(message: &Value, kind: &str) -> MessageContent {
+    let within = |path: &[&str]| {
+        let (field, path) = path.split_last()?;
+        words(at(message, path)?, field)
+    };
+    let texts = [
+        &["text", "body"][..],
+        &[kind, "body"],
+        &[kind, "text"],
+        &[kind, "caption"],
+        &[kind, "name"],
+        &["body"],
+        &["caption"],
+    ];
+    let content = texts.iter().find_map(|path| within(path));
+    let named = within(&["unsupported", "type"]).filter(|_| kind == "unsupported");
+    let unsupported = Unsupported {
+        reason: array(message, "errors").first().and_then(status::reported),
+        provider_type: named.or_else(|| words(message, "type")),
+    };
+    let blocks = Blocks { unsupported: Some(unsupported), ..Blocks::default() };
+    MessageContent { blocks, ..MessageContent::new(MessageType::Unsupported, content) }
 }
 
 fn known(kind: &str, body: &Value) -> Option<MessageContent> {
@@ -52,7 +92,12 @@ fn known(kind: &str, body: &Value) -> Option<MessageContent> {
     let content = match kind {
         "text" => MessageContent::new(MessageType::Text, Some(prose(text(body, "body")?))),
         "image" => file(MessageType::Image, body),
-        "audio" => file(MessageType::Audio, body),
+        "audio" => {
+            let is_voice = body.get("voice").and_then(Value::as_bool) == Some(true);
+            voiced(file(MessageType::Audio, body), is_voice)
+        }
+        // What older versions of the API call a voice note.
+        "voice" => voiced(file(MessageType::Audio, body), true),
         "video" => file(MessageType::Video, body),
         "document" => file(MessageType::Document, body),
         "sticker" => file(MessageType::Sticker, body),
@@ -68,15 +113,27 @@ fn known(kind: &str, body: &Value) -> Option<MessageContent> {
             let order = Some(commerce::order(body)?);
             MessageContent::of(MessageType::Order, Blocks { order, ..blocks() })
         }
-        "reaction" => MessageContent {
-            answers: text(body, "message_id").map(str::to_owned),
-            ..MessageContent::new(MessageType::Reaction, text(body, "emoji").map(prose))
-        },
+        "reaction" => {
+            let (emoji, target) = (words(body, "emoji"), words(body, "message_id"));
+            let reaction = Reaction { emoji, provider_message_id: target, message_id: None };
+            MessageContent {
+                content: reaction.emoji.clone(),
+                answers: reaction.provider_message_id.clone(),
+                ..MessageContent::of(
+                    MessageType::Reaction,
+                    Blocks { reaction: Some(reaction), ..blocks() },
+                )
+            }
+        }
         "button" => interactive::quick_reply(body),
         "interactive" => interactive::read(body)?,
         _ => return None,
     };
     Some(content)
+}
+
+fn voiced(content: MessageContent, is_voice: bool) -> MessageContent {
+    MessageContent { blocks: Blocks { is_voice, ..content.blocks }, ..content }
 }
 
 /// A field that holds a text or a number, as a person's text; `None` if nothing is left of it.

@@ -86,14 +86,18 @@ fn failure(status: &Value) -> Failure {
     let Some(error) = array(status, "errors").first() else {
         return Failure::new(DeliveryCode::Unknown, None);
     };
-    let number = code(error);
+    let known = code(error).map_or(DeliveryCode::Unknown, DeliveryCode::of_official_report);
+    Failure::new(known, reported(error))
+}
+
+/// The code of an error and its text; `None` if it has neither.
+pub(super) fn reported(error: &Value) -> Option<String> {
     let reported = text_at(error, &["error_data", "details"])
         .or_else(|| text(error, "title"))
         .or_else(|| text(error, "message"));
-    let reported = match (number, reported) {
+    match (code(error), reported) {
         (Some(number), Some(reported)) => Some(format!("{number}: {}", clip(reported))),
         (Some(number), None) => Some(number.to_string()),
         (None, reported) => reported.map(clip),
-    };
-    Failure::new(number.map_or(DeliveryCode::Unknown, DeliveryCode::of_official_report), reported)
+    }
 }

@@ -1,7 +1,7 @@
 //! What messages hold besides text and files (X2, X3).
 
 use recado_core::gateway::GatewayMessage;
-use recado_core::messages::{Blocks, MessageType, SharedContact};
+use recado_core::messages::{Blocks, Forwarded, MessageType, SharedContact, Unsupported};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -95,4 +95,155 @@ fn a_card_keeps_all_that_is_on_it() {
     assert!(text.ends_with("Ana Souza\n+55 11 4002-8922"), "{text}");
     let reported = message(json!({"type": "contacts", "contacts": {"name": "x"}}));
     assert_eq!(reported.message_type, MessageType::Unsupported);
+}
+
+/// X2.
+#[test]
+fn a_message_about_a_product_names_it() {
+    let reported = message(json!({"type": "text", "text": {"body": "Tem?"}, "context": {
+        "from": "551140028922", "id": "wamid.Q", "referred_product": {"catalog_id": 194_836,
+            "product_retailer_id": "sku-1"}}}));
+    assert_eq!(
+        (reported.message_type, reported.content.as_deref()),
+        (MessageType::Text, Some("Tem?"))
+    );
+    assert_eq!(reported.quoted.expect("a quote").as_str(), "wamid.Q");
+    assert_eq!(
+        shown(&reported.blocks)["product"],
+        json!({"catalog_id": "194836", "product_id": "sku-1", "name": null, "price": null})
+    );
+}
+
+/// X2.
+#[test]
+fn a_message_that_an_advertisement_led_to_names_it() {
+    let led = |fields: Value| {
+        let mut referral = json!({"source_url": "https://fb.me/x", "source_id": "120",
+            "source_type": "ad", "headline": "Promoção", "body": "Fale conosco",
+            "media_type": "image", "ctwa_clid": "ARAkL"});
+        let own = referral.as_object_mut().expect("an object");
+        own.extend(fields.as_object().cloned().expect("an object"));
+        let reported = message(json!({"type": "text", "text": {"body": "Oi"},
+            "referral": referral}));
+        assert_eq!((reported.content.as_deref(), reported.quoted), (Some("Oi"), None));
+        shown(&reported.blocks)["referral"].clone()
+    };
+    let image = "https://scontent.example/i.jpg";
+    assert_eq!(
+        led(json!({"image_url": image, "thumbnail_url": "https://scontent.example/t.jpg"})),
+        json!({"source_type": "ad", "source_id": "120", "source_url": "https://fb.me/x",
+            "headline": "Promoção", "body": "Fale conosco", "media_url": image,
+            "click_id": "ARAkL"})
+    );
+    for field in ["video_url", "thumbnail_url"] {
+        let mut fields = json!({});
+        fields[field] = json!("https://scontent.example/x");
+        assert_eq!(led(fields)["media_url"], "https://scontent.example/x", "{field}");
+    }
+    assert_eq!(led(json!({}))["media_url"], json!(null));
+}
+
+/// X3.
+#[test]
+fn a_forwarded_message_says_how_often() {
+    for (context, expected) in [
+        (json!({"forwarded": true}), Some(Forwarded::Once)),
+        (json!({"frequently_forwarded": true}), Some(Forwarded::Often)),
+        (json!({"forwarded": true, "frequently_forwarded": true}), Some(Forwarded::Often)),
+        (json!({"forwarded": false}), None),
+        (json!({"id": "wamid.Q"}), None),
+    ] {
+        let reported = message(json!({"type": "text", "text": {"body": "Oi"}, "context": context}));
+        assert_eq!(
+            (reported.blocks.forwarded, reported.content.as_deref()),
+            (expected, Some("Oi"))
+        );
+    }
+}
+
+/// X1.
+#[test]
+fn a_voice_note_is_audio_whatever_it_is_called() {
+    let file = json!({"mime_type": "audio/ogg; codecs=opus", "id": "7"});
+    let mut marked = file.clone();
+    marked["voice"] = json!(true);
+    for (content, is_voice) in [
+        (json!({"type": "audio", "audio": marked}), true),
+        (json!({"type": "voice", "voice": file}), true),
+        (json!({"type": "audio", "audio": file}), false),
+        (json!({"type": "audio", "audio": {"id": "7", "voice": false}}), false),
+    ] {
+        let reported = message(content);
+        assert_eq!(
+            (reported.message_type, reported.blocks.is_voice),
+            (MessageType::Audio, is_voice)
+        );
+        assert_eq!(reported.media.and_then(|media| media.url).as_deref(), Some("cloud-media:7"));
+    }
+}
+
+/// X9.
+#[test]
+fn what_nobody_can_show_says_why_and_keeps_its_text() {
+    for (content, reason, provider_type, text) in [
+        (
+            json!({"type": "unsupported", "errors": [{"code": 131_051,
+                "title": "Message type unknown", "error_data": {"details": "not supported"}}]}),
+            Some("131051: not supported"),
+            Some("unsupported"),
+            None,
+        ),
+        (
+            json!({"type": "unsupported", "unsupported": {"type": "poll_creation"},
+                "errors": [{"code": 131_051, "title": "Message type unknown"}]}),
+            Some("131051: Message type unknown"),
+            Some("poll_creation"),
+            None,
+        ),
+        (
+            json!({"type": "unsupported", "errors": [{"message": "not available"}],
+                "text": {"body": "Olá"}}),
+            Some("not available"),
+            Some("unsupported"),
+            Some("Olá"),
+        ),
+        (
+            json!({"type": "hologram", "hologram": {"body": "Oi"}}),
+            None,
+            Some("hologram"),
+            Some("Oi"),
+        ),
+        (json!({"type": "hologram", "caption": "Oi"}), None, Some("hologram"), Some("Oi")),
+        (json!({"type": "image", "body": "Oi"}), None, Some("image"), Some("Oi")),
+        (
+            json!({"type": "location", "location": {"name": "Loja"}}),
+            None,
+            Some("location"),
+            Some("Loja"),
+        ),
+        (json!({"type": "text"}), None, Some("text"), None),
+        (json!({}), None, None, None),
+    ] {
+        let reported = message(content.clone());
+        let expected = Unsupported {
+            reason: reason.map(str::to_owned),
+            provider_type: provider_type.map(str::to_owned),
+        };
+        assert_eq!(reported.message_type, MessageType::Unsupported, "{content}");
+        assert_eq!(reported.content.as_deref(), text, "{content}");
+        assert_eq!(reported.blocks.unsupported, Some(expected), "{content}");
+    }
+}
+
+/// X2, D31a.
+#[test]
+fn a_reaction_names_its_emoji_and_its_message() {
+    let reported = message(json!({"type": "reaction",
+        "reaction": {"message_id": "wamid.TARGET", "emoji": "❤️"}}));
+    assert_eq!(reported.message_type, MessageType::Reaction);
+    assert_eq!(
+        shown(&reported.blocks)["reaction"],
+        json!({"emoji": "❤️", "message_id": null, "provider_message_id": "wamid.TARGET"})
+    );
+    assert_eq!(reported.content, reported.blocks.content());
 }

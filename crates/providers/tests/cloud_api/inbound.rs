@@ -249,14 +249,6 @@ fn what_cannot_be_shown_is_a_message_all_the_same() {
 }
 
 #[test]
-fn forwarded_messages_and_messages_from_ads_are_messages() {
-    let reported = message(json!({"type": "text", "text": {"body": "Oi"},
-        "context": {"forwarded": true}, "referral": {"source_url": "https://fb.me/x",
-            "source_type": "ad", "ctwa_clid": "c"}}));
-    assert_eq!((reported.content.as_deref(), reported.quoted), (Some("Oi"), None));
-}
-
-#[test]
 fn an_edit_changes_a_text_or_a_caption_and_a_revoke_changes_nothing() {
     let edit = |inner: Value| {
         event(

@@ -43,6 +43,9 @@ fn recorded() -> Vec<Value> {
             {"product_retailer_id": "2", "quantity": 1, "item_price": 1e-30, "currency": "BRL"},
             {"quantity": "3", "item_price": "4.50", "currency": "BRL"}]}}),
         json!({"type": "text", "text": {"body": "Oi"}, "group_id": "g"}),
+        json!({"type": "voice", "voice": {"id": "1"}, "referral": {"source_type": "ad"},
+            "context": {"forwarded": true, "referred_product": {"catalog_id": "1"}}}),
+        json!({"type": "unsupported", "errors": [{"code": 131_051, "title": "x"}]}),
     ]
     .into_iter()
     .map(message)
