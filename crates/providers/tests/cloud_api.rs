@@ -20,6 +20,8 @@ mod inbound;
 mod media;
 #[path = "cloud_api/robustness.rs"]
 mod robustness;
+#[path = "cloud_api/senders.rs"]
+mod senders;
 #[path = "cloud_api/sending.rs"]
 mod sending;
 #[path = "cloud_api/signatures.rs"]

@@ -3,6 +3,7 @@
 use recado_core::gateway::{Addressee, GatewayEvent, Incoming, Received, UnknownReport};
 use serde_json::Value;
 
+use super::people::Contacts;
 use super::webhook::EntryContext;
 use super::{account, history, message, preferences, status};
 use crate::shared::at;
@@ -36,11 +37,7 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
         return vec![unknown("messages".to_owned(), value)];
     };
     let (mut events, mut is_known) = (Vec::new(), false);
-    for (name, read) in [
-        ("messages", message::inbound as fn(&EntryContext<'_>, &Value, &Value) -> Vec<Incoming>),
-        ("statuses", status::read),
-        ("errors", |_, _, _| Vec::new()),
-    ] {
+    for name in ["messages", "statuses", "errors"] {
         let items = match fields.get(name) {
             None | Some(Value::Null) => continue,
             Some(Value::Array(items)) => items,
@@ -51,10 +48,15 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
             }
         };
         is_known = true;
-        events.extend(items.iter().flat_map(|item| read(envelope, value, item)));
-        // An error without a message concerns the account or the number.
-        if name == "errors" && !items.is_empty() {
-            events.push(Ok(GatewayEvent::StateDoubtful));
+        match name {
+            "messages" => {
+                let contacts = Contacts::of_senders(value);
+                events.extend(items.iter().flat_map(|it| message::inbound(envelope, contacts, it)));
+            }
+            "statuses" => events.extend(items.iter().flat_map(|item| status::read(value, item))),
+            // An error without a message concerns the account or the number.
+            _ if !items.is_empty() => events.push(Ok(GatewayEvent::StateDoubtful)),
+            _ => {}
         }
     }
     if !is_known {

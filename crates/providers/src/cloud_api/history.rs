@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::changes::unknown;
 use super::message::{self, Author, id_of};
-use super::people::{contacts, key};
+use super::people::{Contacts, key};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
@@ -24,7 +24,7 @@ pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> 
     }
     let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
-    let reader = HistoryReader { envelope, contacts: contacts(value), own };
+    let reader = HistoryReader { envelope, contacts: Contacts::of(value), own };
     let mut events = Vec::new();
     for part in parts {
         let is_newest =
@@ -46,7 +46,7 @@ fn digits_of(text: &str) -> String {
 
 struct HistoryReader<'a> {
     envelope: &'a EntryContext<'a>,
-    contacts: &'a [Value],
+    contacts: Contacts<'a>,
     /// The connection's own number, which may be written with or without the ninth digit.
     own: Option<ChannelKey>,
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::changes::unknown;
 use super::content::{self, MessageContent};
-use super::people::{NamedPerson, contacts, plain_name};
+use super::people::{Contacts, NamedPerson, SENDER, plain_name};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, seconds, text, text_at, word};
 
@@ -23,10 +23,10 @@ pub(super) enum Author {
 /// The events of a contact's message.
 pub(super) fn inbound(
     envelope: &EntryContext<'_>,
-    value: &Value,
+    contacts: Contacts<'_>,
     message: &Value,
 ) -> Vec<Incoming> {
-    read(envelope, contacts(value), message, Author::Contact, false)
+    read(envelope, contacts, message, Author::Contact, false)
 }
 
 /// The messages that the operator wrote on the phone.
@@ -35,13 +35,15 @@ pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming
         return vec![unknown("smb_message_echoes".to_owned(), value)];
     }
     let echoes = array(value, "message_echoes").iter();
-    echoes.flat_map(|echo| read(envelope, contacts(value), echo, Author::Phone, false)).collect()
+    echoes
+        .flat_map(|echo| read(envelope, Contacts::of(value), echo, Author::Phone, false))
+        .collect()
 }
 
 /// The events of one message: none or one.
 pub(super) fn read(
     envelope: &EntryContext<'_>,
-    contacts: &[Value],
+    contacts: Contacts<'_>,
     message: &Value,
     side: Author,
     history: bool,
@@ -68,14 +70,14 @@ pub(super) fn id_of(message: &Value, field: &str) -> Result<ProviderMessageId, S
 
 fn reported(
     envelope: &EntryContext<'_>,
-    contacts: &[Value],
+    contacts: Contacts<'_>,
     message: &Value,
     side: Author,
     history: bool,
 ) -> Result<GatewayMessage, String> {
     let provider_id = id_of(message, "id")?;
     let fields: &[&str] = match side {
-        Author::Contact => &["from", "from_user_id", "from_parent_user_id"],
+        Author::Contact => &SENDER,
         Author::Phone => &["to", "to_user_id", "to_parent_user_id"],
     };
     let person = NamedPerson::of(message, fields, contacts);
@@ -84,8 +86,7 @@ fn reported(
     let group = word(message, "group_id");
     let (peer, aliases, participant) = match (group, named) {
         (Some(group), named) => {
-            let written = format!("{group}@{}", envelope.group_suffix);
-            let code = GroupCode::parse(&written, envelope.group_suffix);
+            let code = group_code(&group, envelope.group_suffix);
             let code = code.ok_or_else(|| "group_id is no id of a group".to_owned())?;
             let writer = named.map(|(name, _)| name).filter(|_| side == Author::Contact);
             (code.as_str().to_owned(), Vec::new(), writer)
@@ -113,6 +114,13 @@ fn reported(
         history,
         timestamp: seconds(message, "timestamp"),
     })
+}
+
+/// The code of a group, whose id may already have the channel's suffix or the installation's (D2).
+fn group_code(id: &str, suffix: &str) -> Option<GroupCode> {
+    let own = id.strip_suffix(suffix).and_then(|id| id.strip_suffix('@'));
+    let bare = own.or_else(|| id.strip_suffix("@g.us")).unwrap_or(id);
+    GroupCode::parse(&format!("{bare}@{suffix}"), suffix)
 }
 
 /// A change of a message's text or of its file's caption.

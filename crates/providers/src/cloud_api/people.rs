@@ -33,14 +33,14 @@ pub(super) struct NamedPerson {
 
 impl NamedPerson {
     /// The person that these fields of `value` name, with its further names in `contacts`.
-    pub(super) fn of(value: &Value, fields: &[&str], contacts: &[Value]) -> Self {
+    pub(super) fn of(value: &Value, fields: &[&str], contacts: Contacts<'_>) -> Self {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
         let named = |contact: &&Value| {
             names_of(contact)
                 .any(|name| plain_name(&name).is_some_and(|n| person.names.contains(&n)))
         };
-        let known = contacts.iter().find(named).or_else(|| person.only_one(contacts));
+        let known = contacts.entries.iter().find(named).or_else(|| person.only_one(contacts));
         if let Some(contact) = known {
             NAMES.iter().for_each(|field| person.add(contact, field));
             let name = text_at(contact, &["profile", "name"]).unwrap_or_default();
@@ -52,9 +52,12 @@ impl NamedPerson {
         person
     }
 
-    /// The only contact in `contacts`, unless it is a different person.
-    fn only_one<'a>(&self, contacts: &'a [Value]) -> Option<&'a Value> {
-        let [contact] = contacts else { return None };
+    /// The only contact in `contacts`, unless it may be a different person.
+    fn only_one<'a>(&self, contacts: Contacts<'a>) -> Option<&'a Value> {
+        let [contact] = contacts.entries else { return None };
+        if contacts.is_sender {
+            return Some(contact);
+        }
         let keys: Vec<ChannelKey> = names_of(contact).filter_map(|name| key(&name)).collect();
         let is_same = |name: &String| key(name).is_some_and(|own| keys.contains(&own));
         let fits = self.names.is_empty() || keys.is_empty() || self.names.iter().any(is_same);
@@ -78,6 +81,8 @@ impl NamedPerson {
     }
 }
 
+/// The fields of a message that name its sender.
+pub(super) const SENDER: [&str; 3] = ["from", "from_user_id", "from_parent_user_id"];
 /// The fields of a contact that name it.
 const NAMES: [&str; 3] = ["wa_id", "user_id", "parent_user_id"];
 
@@ -86,8 +91,28 @@ fn names_of(contact: &Value) -> impl Iterator<Item = String> {
 }
 
 /// The `contacts` of a change.
-pub(super) fn contacts(value: &Value) -> &[Value] {
-    array(value, "contacts")
+#[derive(Clone, Copy)]
+pub(super) struct Contacts<'a> {
+    entries: &'a [Value],
+    /// Whether the only entry is the sender of the messages, whatever number they name: the
+    /// channel's id of a person is not always the phone.
+    is_sender: bool,
+}
+
+impl<'a> Contacts<'a> {
+    /// The entries, any of which may be the person in question.
+    pub(super) fn of(value: &'a Value) -> Self {
+        Self { entries: array(value, "contacts"), is_sender: false }
+    }
+
+    /// The entries of a change with messages from contacts. A lone entry is their sender, unless
+    /// they come from several people.
+    pub(super) fn of_senders(value: &'a Value) -> Self {
+        let sender = |message: &Value| SENDER.map(|field| word(message, field));
+        let messages = array(value, "messages");
+        let is_sender = messages.windows(2).all(|pair| sender(&pair[0]) == sender(&pair[1]));
+        Self { is_sender, ..Self::of(value) }
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +121,10 @@ mod tests {
 
     use super::*;
 
+    fn listed(entries: &[Value]) -> Contacts<'_> {
+        Contacts { entries, is_sender: false }
+    }
+
     #[test]
     fn a_phone_comes_before_a_scoped_id_whoever_names_it() {
         let message = json!({"from_user_id": "BR.1"});
@@ -103,7 +132,7 @@ mod tests {
             json!({"user_id": "BR.2", "wa_id": "1"}),
             json!({"user_id": "BR.1", "wa_id": "553491234567", "profile": {"name": " Maria "}}),
         ];
-        let person = NamedPerson::of(&message, &["from", "from_user_id"], &contacts);
+        let person = NamedPerson::of(&message, &["from", "from_user_id"], listed(&contacts));
         assert_eq!(person.push_name.as_deref(), Some("Maria"));
         assert_eq!(person.split(), Some(("553491234567".to_owned(), vec!["BR.1".to_owned()])));
     }
@@ -111,16 +140,16 @@ mod tests {
     #[test]
     fn a_contact_that_is_somebody_else_brings_no_name() {
         let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
-        let person = NamedPerson::of(&json!({"from": "+1"}), &["from"], &contacts);
+        let person = NamedPerson::of(&json!({"from": "+1"}), &["from"], listed(&contacts));
         assert_eq!(person, NamedPerson { names: vec!["1".to_owned()], push_name: None });
-        assert_eq!(NamedPerson::of(&json!({}), &["from"], &[]).split(), None);
+        assert_eq!(NamedPerson::of(&json!({}), &["from"], listed(&[])).split(), None);
     }
 
     #[test]
     fn the_only_contact_is_meant_unless_it_is_somebody_else() {
         let ana = json!({"wa_id": "5534991234567", "user_id": "BR.2", "profile": {"name": "Ana"}});
         let names = |message: Value, contacts: &[Value]| {
-            let person = NamedPerson::of(&message, &["from"], contacts);
+            let person = NamedPerson::of(&message, &["from"], listed(contacts));
             (person.push_name.clone(), person.names)
         };
         let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];

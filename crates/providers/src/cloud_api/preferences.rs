@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport}
 use serde_json::Value;
 
 use super::changes::unknown;
-use super::people::{NamedPerson, contacts};
+use super::people::{Contacts, NamedPerson};
 use crate::shared::{array, seconds, text};
 
 /// The only known category; others are ignored.
@@ -30,7 +30,8 @@ fn one(value: &Value, wish: &Value) -> Incoming {
         Some(other) => return unknown(format!("user_preferences.{other}"), wish),
         None => return Err("a preference says nothing".to_owned()),
     };
-    let person = NamedPerson::of(wish, &["wa_id", "user_id", "parent_user_id"], contacts(value));
+    let person =
+        NamedPerson::of(wish, &["wa_id", "user_id", "parent_user_id"], Contacts::of(value));
     let (peer, aliases) = person.split().ok_or_else(|| "a preference names nobody".to_owned())?;
     let timestamp = seconds(wish, "timestamp");
     Ok(GatewayEvent::Preference(PreferenceReport {

@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::changes::unknown;
 use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
-use super::people::{NamedPerson, contacts};
-use super::webhook::EntryContext;
+use super::people::{Contacts, NamedPerson};
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
 /// The recipient has stopped marketing messages of this business.
@@ -19,7 +18,7 @@ const STOPPED: u32 = 131_050;
 
 /// The events of one status: the message's status, further names of the recipient, the recipient's
 /// stop of marketing messages, and problems of the account.
-pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
+pub(super) fn read(value: &Value, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
         return vec![Err("a status says nothing".to_owned())];
     };
@@ -73,7 +72,7 @@ pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<I
 fn recipient(value: &Value, status: &Value) -> NamedPerson {
     match text(status, "recipient_type") {
         Some("group") => NamedPerson::default(),
-        _ => NamedPerson::of(status, &["recipient_id", "recipient_user_id"], contacts(value)),
+        _ => NamedPerson::of(status, &["recipient_id", "recipient_user_id"], Contacts::of(value)),
     }
 }
 

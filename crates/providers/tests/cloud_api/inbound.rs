@@ -24,80 +24,6 @@ fn a_text_names_its_writer_by_phone_first() {
 }
 
 #[test]
-fn a_writer_with_a_username_is_known_by_scoped_id_only() {
-    let reported = event(
-        "messages",
-        json!({
-        "contacts": [{"profile": {"name": "Ana"}, "user_id": "BR.1", "parent_user_id": "BR.ENT.2"}],
-        "messages": [{"from_user_id": "BR.1", "id": "wamid.1", "timestamp": 1_760_000_000,
-            "type": "text", "text": {"body": "Oi"}}]}),
-    );
-    let GatewayEvent::Message(reported) = reported else { panic!("no message") };
-    assert_eq!(reported.peer, "BR.1");
-    assert_eq!(reported.aliases, ["BR.ENT.2"]);
-    assert_eq!(reported.push_name.as_deref(), Some("Ana"));
-    assert_eq!(reported.timestamp, Some(at(1_760_000_000)));
-}
-
-#[test]
-fn the_contacts_of_a_change_are_distinguished() {
-    let text = |from: &str, id: &str| {
-        json!({"from": from, "id": id, "timestamp": "1760000000",
-        "type": "text", "text": {"body": "Oi"}})
-    };
-    let reported = events(
-        "messages",
-        json!({
-        "contacts": [{"profile": {"name": "Ana"}, "wa_id": "1", "user_id": "BR.1"},
-            {"profile": {"name": "Bia"}, "wa_id": "2", "user_id": "BR.2"}],
-        "messages": [text("2", "wamid.2"), text("1", "wamid.1"), text("3", "wamid.3")]}),
-    );
-    let names: Vec<_> = reported
-        .into_iter()
-        .map(|event| match event {
-            Ok(GatewayEvent::Message(reported)) => {
-                (reported.peer, reported.aliases, reported.push_name)
-            }
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    let named = |peer: &str, alias: &str, name: &str| {
-        (peer.to_owned(), vec![alias.to_owned()], Some(name.to_owned()))
-    };
-    assert_eq!(names[0], named("2", "BR.2", "Bia"));
-    assert_eq!(names[1], named("1", "BR.1", "Ana"));
-    assert_eq!(names[2], ("3".to_owned(), Vec::new(), None));
-}
-
-#[test]
-fn somebody_whom_only_the_contacts_name_is_not_lost() {
-    let contact = json!({"profile": {"name": "Maria"}, "user_id": "BR.1"});
-    let reported = event(
-        "messages",
-        json!({"contacts": [contact], "messages": [
-        {"id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
-    );
-    assert!(
-        matches!(&reported, GatewayEvent::Message(reported)
-        if reported.peer == "BR.1" && reported.push_name.as_deref() == Some("Maria")),
-        "{reported:?}"
-    );
-    let contact =
-        json!({"profile": {"name": "Maria"}, "wa_id": "5534991234567", "user_id": "BR.1"});
-    let reported = event(
-        "messages",
-        json!({"contacts": [contact], "messages": [
-        {"from": "553491234567", "id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
-    );
-    assert!(
-        matches!(&reported, GatewayEvent::Message(reported)
-        if reported.peer == "553491234567" && reported.push_name.as_deref() == Some("Maria")
-            && reported.aliases.iter().any(|alias| alias == "BR.1")),
-        "{reported:?}"
-    );
-}
-
-#[test]
 fn a_file_without_an_id_keeps_its_address() {
     let url = |image: Value| {
         let reported = message(json!({"type": "image", "image": image}));
@@ -309,15 +235,6 @@ fn a_new_number_and_a_new_scoped_id_are_names_of_the_same_person() {
     let reported = system(json!({"from": "1"}), json!({"type": "moved_to_mars"}));
     assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "system.moved_to_mars"));
-}
-
-#[test]
-fn a_message_in_a_group_is_the_groups_with_its_writer() {
-    let reported =
-        message(json!({"type": "text", "text": {"body": "Oi"}, "group_id": "Y2FwaV9ncm91cA"}));
-    assert_eq!(reported.peer, "Y2FwaV9ncm91cA@g.us");
-    assert_eq!(reported.participant.as_deref(), Some("553491234567"));
-    assert!(reported.aliases.is_empty());
 }
 
 #[test]
