@@ -102,12 +102,10 @@ impl DeliveryCode {
         match code {
             131_021 | 131_026 | 131_030 | 130_497 | 131_062 => Self::RecipientUnreachable,
             131_047 => Self::OutsideServiceWindow,
-            4 | 80_007 | 130_429 | 131_048 | 131_056 | 131_057 | 133_004 | 132_069 => {
-                Self::RateLimitedByProvider
-            }
-            132_000 | 132_001 | 132_005 | 132_007 | 132_012 | 132_015 | 132_016 | 132_068 => {
-                Self::TemplateRejected
-            }
+            4 | 17 | 32 | 613 | 80_007 | 130_429 | 131_048 | 131_056 | 131_057 | 133_004
+            | 132_069 => Self::RateLimitedByProvider,
+            132_000 | 132_001 | 132_005 | 132_007 | 132_008 | 132_012 | 132_015 | 132_016
+            | 132_018 | 132_068 => Self::TemplateRejected,
             0
             | 3
             | 10
@@ -131,7 +129,7 @@ impl DeliveryCode {
             131_052 | 131_053 => Self::Media,
             130_472 | 131_049 | 131_063 | 131_064 | 134_100..=134_102 => Self::MarketingLimited,
             131_008 | 131_009 | 131_051 | 131_055 | 135_000 | 137_000 => Self::ContentRejected,
-            131_042 | 134_011 => Self::Payment,
+            131_042 | 131_044 | 134_011 => Self::Payment,
             368 | 131_031 => Self::AccountRestricted,
             131_020 | 131_041 | 131_059 | 131_201..=131_215 => Self::Group,
             _ => Self::Unknown,
@@ -224,15 +222,17 @@ mod tests {
         };
         of(Code::RecipientUnreachable, &[131_021, 131_026, 131_030, 130_497, 131_062]);
         of(Code::OutsideServiceWindow, &[131_047]);
-        of(Code::RateLimitedByProvider, &[4, 80_007, 130_429, 131_048, 131_056, 132_069]);
-        of(Code::TemplateRejected, &[132_000, 132_001, 132_005, 132_007, 132_012, 132_015]);
+        of(Code::RateLimitedByProvider, &[4, 17, 32, 613, 80_007, 130_429, 131_048, 131_056]);
+        of(Code::RateLimitedByProvider, &[131_057, 132_069, 133_004]);
+        of(Code::TemplateRejected, &[132_000, 132_001, 132_005, 132_007, 132_008, 132_012]);
+        of(Code::TemplateRejected, &[132_015, 132_016, 132_018, 132_068]);
         of(Code::Configuration, &[0, 3, 10, 33, 100, 190, 200, 299, 131_005, 131_037, 133_016]);
         of(Code::DeliveryUncertain, &[1, 2, 131_000, 131_016]);
         of(Code::RecipientOptedOut, &[131_050]);
         of(Code::Media, &[131_052, 131_053]);
         of(Code::MarketingLimited, &[130_472, 131_049, 134_100, 134_102]);
         of(Code::ContentRejected, &[131_008, 131_009, 131_051, 131_055, 135_000, 137_000]);
-        of(Code::Payment, &[131_042, 134_011]);
+        of(Code::Payment, &[131_042, 131_044, 134_011]);
         of(Code::AccountRestricted, &[368, 131_031]);
         of(Code::Group, &[131_020, 131_041, 131_059, 131_201, 131_215]);
         of(Code::Unknown, &[5, 199, 300, 131_200, 131_216, u32::MAX]);
