@@ -1,7 +1,9 @@
 //! The content of messages, by type (D27, D31a).
 
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{Blocks, Forwarded, MessageType, Reaction, Unsupported};
+use recado_core::messages::{
+    Blocks, Forwarded, MessageType, Reaction, SystemKind, SystemNotice, Unsupported,
+};
 use recado_core::text::SHORT;
 use serde_json::Value;
 
@@ -43,7 +45,15 @@ impl MessageContent {
 /// [`MessageType::Unsupported`], so that no message is lost.
 pub(super) fn read(message: &Value) -> MessageContent {
     let kind = text(message, "type").unwrap_or_default();
-    let known = at(message, &[kind]).and_then(|body| known(kind, body));
+    let known = match kind {
+        // A file of the history, which has no body.
+        "media_placeholder" => {
+            let system = Some(SystemNotice::new(SystemKind::FileMissing));
+            let blocks = Blocks { system, ..Blocks::default() };
+            Some(MessageContent::of(MessageType::System, blocks))
+        }
+        _ => at(message, &[kind]).and_then(|body| known(kind, body)),
+    };
     let mut content = known.unwrap_or_else(|| unsupported(message, kind));
     let context = at(message, &["context"]).unwrap_or(&Value::Null);
     let product = at(context, &["referred_product"]).and_then(commerce::product);

@@ -32,8 +32,9 @@ pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> 
         for thread in array(part, "threads") {
             let other = word(thread, "id");
             let messages = array(thread, "messages").iter();
-            let reported = messages.filter(|message| !reader.file_follows(is_newest, message));
-            events.extend(reported.flat_map(|message| reader.message(other.as_deref(), message)));
+            let other = other.as_deref();
+            let reported = messages.filter(|it| !reader.file_follows(other, is_newest, it));
+            events.extend(reported.flat_map(|message| reader.message(other, message)));
         }
     }
     events.extend(files.iter().flat_map(|message| reader.message(None, message)));
@@ -99,9 +100,12 @@ impl HistoryReader<'_> {
     /// Whether the message will be sent again with its file. If the placeholder were stored now,
     /// the message itself would be ignored as a duplicate. The newest part of the history is at
     /// most a day old, so its files follow. For other parts, the time of the webhook decides;
-    /// without one the placeholder is stored, as nothing more may come.
-    fn file_follows(&self, is_newest: bool, message: &Value) -> bool {
-        if text_at(message, &["type"]) != Some("media_placeholder") {
+    /// without one the placeholder is stored, as nothing more may come. Only the thread says to whom
+    /// the business sent a file, which the later webhook does not: its placeholder is always stored.
+    fn file_follows(&self, other: Option<&str>, is_newest: bool, message: &Value) -> bool {
+        if text_at(message, &["type"]) != Some("media_placeholder")
+            || self.side(other, message) == Ok(Author::Phone)
+        {
             return false;
         }
         let (now, then) = (self.envelope.time, integer(message, "timestamp"));

@@ -1,7 +1,7 @@
 //! Messages from before the number was connected.
 
-use recado_core::gateway::{GatewayEvent, Incoming};
-use recado_core::messages::{MessageStatus, MessageType};
+use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming};
+use recado_core::messages::{MessageStatus, MessageType, SystemKind, SystemNotice};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -80,9 +80,36 @@ fn a_placeholder_waits_for_its_file_only_where_one_follows() {
     let (recent, old) = (1_759_000_000, 1_750_000_000);
     assert!(thread(0, &[placeholder(old)]).is_empty());
     assert!(thread(1, &[placeholder(recent)]).is_empty());
-    let reported = thread(1, &[placeholder(old)]);
-    assert!(matches!(reported.as_slice(),
-        [Ok(GatewayEvent::Message(reported))] if reported.message_type == MessageType::Unsupported));
+    match thread(1, &[placeholder(old)]).as_slice() {
+        [Ok(GatewayEvent::Message(reported))] => assert!(is_missing_file(reported), "{reported:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whether the message is a notice that its file is missing (X2).
+fn is_missing_file(reported: &GatewayMessage) -> bool {
+    let text = reported.blocks.content();
+    reported.message_type == MessageType::System
+        && reported.content.is_none()
+        && reported.blocks.system == Some(SystemNotice::new(SystemKind::FileMissing))
+        && text.as_deref() == Some("Arquivo não disponível")
+}
+
+/// X2: only the thread says to whom the business sent a file.
+#[test]
+fn a_file_that_the_business_sent_always_leaves_a_line() {
+    for (phase, timestamp) in [(0, "1759990000"), (1, "1759000000"), (2, "1750000000")] {
+        let placeholder = json!({"from": SHOP, "id": "wamid.H2", "timestamp": timestamp,
+            "type": "media_placeholder", "history_context": {"status": "PLAYED"}});
+        match thread(phase, &[placeholder]).as_slice() {
+            [Ok(GatewayEvent::Echo(reported)), Ok(GatewayEvent::Status(status))] => {
+                assert!(is_missing_file(reported), "{reported:?}");
+                assert_eq!((reported.peer.as_str(), reported.history), (MARIA, true));
+                assert_eq!(status.status, MessageStatus::Read);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
