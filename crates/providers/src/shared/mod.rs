@@ -4,6 +4,8 @@ mod calls;
 mod json;
 mod signature;
 mod url;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+mod vcard;
 
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, transport_text};
 #[cfg(any(feature = "waha", feature = "evolution"))]
@@ -24,3 +26,5 @@ pub(crate) use signature::{has_hex_digest, sole_header};
 #[cfg(feature = "cloud-api")]
 pub(crate) use url::{goes_where, parameter, secure_host};
 pub(crate) use url::{join, query};
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) use vcard::card;
