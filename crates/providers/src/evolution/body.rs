@@ -2,11 +2,11 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
+use recado_core::messages::{Blocks, Interactive, MessageType, ProviderMessageId};
 use serde_json::Value;
 
-use super::parts;
 use super::values::{filled, long, message_id, time};
+use super::{answers, context, events, native, offers, orders, parts, unknown};
 use crate::shared::{at, object, text};
 
 /// How deep one message is unwrapped.
@@ -24,6 +24,9 @@ const WRAPPERS: &[&str] = &[
     "associatedChildMessage",
     "groupMentionedMessage",
     "botInvokeMessage",
+    "commentMessage",
+    "pollCreationMessageV4",
+    "pollCreationMessageV6",
 ];
 /// Fields that are not messages: keys, metadata of the application, the head of an album (its
 /// pictures are separate messages), encrypted votes in polls, and additions of the gateway.
@@ -91,6 +94,17 @@ impl MessageContent {
         }
     }
 
+    /// A message that is all in its blocks: its text is made from them.
+    pub(super) fn with(message_type: MessageType, blocks: Blocks) -> Self {
+        Self { blocks, ..Self::of(message_type) }
+    }
+
+    /// An answer, or what was offered.
+    pub(super) fn interactive(message_type: MessageType, interactive: Interactive) -> Self {
+        let interactive = Some(interactive);
+        Self::with(message_type, Blocks { interactive, ..Blocks::default() })
+    }
+
     pub(super) fn saying(message_type: MessageType, content: Option<&str>) -> Self {
         let content = content.map(long).filter(|content| !content.is_empty());
         Self { content, ..Self::of(message_type) }
@@ -103,11 +117,7 @@ pub(super) fn read(record: &Value) -> Body {
         // A notice of the application ("joined", "missed a call") has no message, and a message
         // that could not be decrypted has none either.
         let is_note = record.get("messageStubType").is_some_and(|stub| !stub.is_null());
-        return if is_note {
-            Body::Nothing
-        } else {
-            said(MessageContent::of(MessageType::Unsupported))
-        };
+        return if is_note { Body::Nothing } else { said(unknown::message(&Value::Null, record)) };
     };
     let message = unwrapped(outer);
     if let Some(protocol) = message.get("protocolMessage") {
@@ -116,43 +126,52 @@ pub(super) fn read(record: &Value) -> Body {
     if let Some(reaction) = message.get("reactionMessage") {
         return parts::reaction(reaction).map_or(Body::Nothing, said);
     }
-    let Some(mut found) = one(message) else {
-        let is_silent = |name: &String| SILENT.contains(&name.as_str());
-        let silent = message
-            .as_object()
-            .is_some_and(|fields| !fields.is_empty() && fields.keys().all(is_silent));
-        return if silent {
-            Body::Nothing
-        } else {
-            said(MessageContent::of(MessageType::Unsupported))
-        };
+    let mut found = match one(message) {
+        Some(found) => found,
+        None if is_silent(message) => return Body::Nothing,
+        None => unknown::message(message, record),
     };
     if let Some(media) = &mut found.media {
         let id = at(record, &["key", "id"]).and_then(Value::as_str);
         media.url = parts::media_source(&[message, outer, record], id);
     }
-    found.quoted = quote(record, message);
+    context::add(&mut found, record, message);
     said(found)
 }
 
-/// A record of the protocol itself: the change of a text, or nothing.
+/// Whether a message has fields, and none with content.
+fn is_silent(message: &Value) -> bool {
+    message.as_object().is_some_and(|fields| {
+        !fields.is_empty() && fields.keys().all(|name| SILENT.contains(&name.as_str()))
+    })
+}
+
+/// The protocol's name of the kind of a message that is not known.
+pub(super) fn kind_of(message: &Value) -> Option<&str> {
+    let names = message.as_object()?.keys().map(String::as_str);
+    names.into_iter().find(|name| !SILENT.contains(name))
+}
+
+/// A record of the protocol itself: the change of a text or a caption, or nothing.
 pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
     let edited = object(protocol, "editedMessage").and_then(|_| protocol.get("editedMessage"));
-    let said = edited.map(unwrapped).and_then(one);
     let of = protocol.get("key").and_then(|key| message_id(key, "id"));
-    // The caption of a file is not the text of a message.
-    match (said, of) {
-        (
-            Some(MessageContent {
-                message_type: MessageType::Text, content: Some(content), ..
-            }),
-            Some(of),
-        ) => {
+    match (edited.and_then(changed_text), of) {
+        (Some(content), Some(of)) => {
             let timestamp =
                 time(protocol, "timestampMs").or_else(|| time(record, "messageTimestamp"));
             Body::Edit { of, content, timestamp }
         }
         _ => Body::Nothing,
+    }
+}
+
+/// The text, or the caption, of a message that replaces another one.
+pub(super) fn changed_text(message: &Value) -> Option<String> {
+    let MessageContent { message_type, content, media, .. } = inner(message)?;
+    match media {
+        Some(media) => media.caption,
+        None => content.filter(|_| message_type == MessageType::Text),
     }
 }
 
@@ -173,6 +192,11 @@ fn unwrapped(message: &Value) -> &Value {
     inner
 }
 
+/// The content of a message in its envelopes, if its kind is known.
+pub(super) fn inner(message: &Value) -> Option<MessageContent> {
+    one(unwrapped(message))
+}
+
 /// The content of a message without envelopes, if its kind is known; the source of its file is not
 /// set.
 fn one(message: &Value) -> Option<MessageContent> {
@@ -185,36 +209,28 @@ fn one(message: &Value) -> Option<MessageContent> {
         }
         "imageMessage" => Some(parts::file(MessageType::Image, part)),
         "videoMessage" | "ptvMessage" => Some(parts::file(MessageType::Video, part)),
-        "audioMessage" => Some(parts::file(MessageType::Audio, part)),
+        "audioMessage" => Some(parts::audio(part)),
         "documentMessage" => Some(parts::file(MessageType::Document, part)),
         "stickerMessage" => Some(parts::file(MessageType::Sticker, part)),
-        "locationMessage" | "liveLocationMessage" => Some(parts::location(part)),
+        "locationMessage" => Some(parts::location(part, false)),
+        "liveLocationMessage" => Some(parts::location(part, true)),
         "contactMessage" | "contactsArrayMessage" => Some(parts::contacts(part)),
-        "buttonsResponseMessage" => Some(parts::button_reply(part)),
-        "listResponseMessage" => Some(parts::list_reply(part)),
-        "templateButtonReplyMessage" => Some(parts::template_reply(part)),
-        "interactiveResponseMessage" => Some(parts::interactive_reply(part)),
+        "buttonsResponseMessage" => Some(answers::button(part)),
+        "listResponseMessage" => Some(answers::list(part)),
+        "templateButtonReplyMessage" => Some(answers::template(part)),
+        "interactiveResponseMessage" => Some(answers::interactive(part)),
+        "pollCreationMessage"
+        | "pollCreationMessageV2"
+        | "pollCreationMessageV3"
+        | "pollCreationMessageV5" => offers::poll(part),
+        "productMessage" => orders::product(part),
+        "orderMessage" => Some(orders::order(part)),
+        "groupInviteMessage" => offers::invitation(part),
+        "eventMessage" => events::event(part),
+        "interactiveMessage" => native::interactive(part),
+        "templateMessage" => offers::template(part),
+        "buttonsMessage" => offers::buttons(part),
+        "listMessage" => offers::list(part),
         _ => None,
     })
-}
-
-/// The quoted message: named beside the message, or inside it.
-fn quote(record: &Value, message: &Value) -> Quote {
-    let inside = message.as_object().and_then(|parts| {
-        parts.values().find_map(|part| object(part, "contextInfo").and(part.get("contextInfo")))
-    });
-    let beside = object(record, "contextInfo").and(record.get("contextInfo"));
-    let contexts = [beside, inside];
-    let context =
-        contexts.into_iter().flatten().find(|context| filled(context, "stanzaId").is_some());
-    let Some(context) = context else { return Quote::default() };
-    let quoted = object(context, "quotedMessage").and(context.get("quotedMessage"));
-    let quoted = quoted.map(unwrapped).and_then(one);
-    let caption =
-        |said: &MessageContent| said.media.as_ref().and_then(|media| media.caption.clone());
-    Quote {
-        id: message_id(context, "stanzaId"),
-        content: quoted.as_ref().and_then(|said| said.content.clone().or_else(|| caption(said))),
-        message_type: quoted.map(|said| said.message_type),
-    }
 }

@@ -8,18 +8,25 @@
 //! - It does not sign webhooks: the address contains a secret token.
 
 mod answer;
+mod answers;
 mod body;
+mod context;
+mod events;
 mod files;
 mod groups;
 mod history;
 mod media;
 mod message;
 mod names;
+mod native;
+mod offers;
+mod orders;
 mod parts;
 mod send;
 mod settings;
 mod state;
 mod status;
+mod unknown;
 mod values;
 mod webhook;
 

@@ -1,13 +1,13 @@
-//! The kinds of messages that are more than text: files, places, cards, reactions, answers.
+//! Files, places, address cards and reactions.
 
-use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::MessageType;
+use recado_core::gateway::EventMedia;
+use recado_core::messages::{Blocks, Location, MessageType, Reaction, SharedContact};
 use serde_json::Value;
 
 use super::body::{MessageContent, Quote};
 use super::media::SOURCE;
 use super::values::{filled, long, message_id, short};
-use crate::shared::{array, at, text, text_at};
+use crate::shared::{array, boolean, card, text};
 
 /// The most bytes of a file's address.
 const MAX_URL: usize = 4_096;
@@ -35,70 +35,64 @@ pub(super) fn media_source(locations: &[&Value], id: Option<&str>) -> Option<Str
     stored.map(str::to_owned).or_else(|| id.map(|id| format!("{SOURCE}{id}")))
 }
 
-/// A place: `lat,lng name` (D31a).
-pub(super) fn location(part: &Value) -> MessageContent {
-    let number = |name| part.get(name).filter(|value| value.is_number()).map(Value::to_string);
-    let point = number("degreesLatitude").zip(number("degreesLongitude"));
-    let name = filled(part, "name").or_else(|| filled(part, "address"));
-    let name = name.or_else(|| filled(part, "caption"));
-    let content = match (point, name) {
-        (Some((lat, lng)), Some(name)) => Some(format!("{lat},{lng} {name}")),
-        (Some((lat, lng)), None) => Some(format!("{lat},{lng}")),
-        (None, name) => name.map(str::to_owned),
-    };
-    MessageContent::saying(MessageType::Location, content.as_deref())
+/// A recording, or a voice note.
+pub(super) fn audio(part: &Value) -> MessageContent {
+    let mut audio = file(MessageType::Audio, part);
+    audio.blocks.is_voice = boolean(part, "ptt") == Some(true);
+    audio
 }
 
-/// Address cards: their names.
+/// A place. Without coordinates it is what its name says.
+pub(super) fn location(part: &Value, is_live: bool) -> MessageContent {
+    let degrees = |name| part.get(name).and_then(Value::as_number).cloned();
+    let name = filled(part, "name").or_else(|| filled(part, "caption"));
+    let name = name.or_else(|| filled(part, "comment"));
+    let address = filled(part, "address");
+    match degrees("degreesLatitude").zip(degrees("degreesLongitude")) {
+        Some((latitude, longitude)) => {
+            let location = Location {
+                latitude,
+                longitude,
+                name: name.map(long),
+                address: address.map(long),
+                url: filled(part, "url").map(long),
+                is_live: is_live || boolean(part, "isLive") == Some(true),
+            };
+            let blocks = Blocks { location: Some(location), ..Blocks::default() };
+            MessageContent::with(MessageType::Location, blocks)
+        }
+        None => MessageContent::saying(MessageType::Location, name.or(address)),
+    }
+}
+
+/// Address cards.
 pub(super) fn contacts(part: &Value) -> MessageContent {
-    let cards = array(part, "contacts");
-    let names: Vec<&str> = if cards.is_empty() {
-        filled(part, "displayName").into_iter().collect()
-    } else {
-        cards.iter().filter_map(|card| filled(card, "displayName")).collect()
+    let cards = match array(part, "contacts") {
+        [] => std::slice::from_ref(part),
+        cards => cards,
     };
-    MessageContent::saying(MessageType::Contacts, Some(&names.join(", ")))
+    let cards = cards.iter().map(contact).collect();
+    let blocks = Blocks { shared_contacts: Some(cards), ..Blocks::default() };
+    MessageContent::with(MessageType::Contacts, blocks)
+}
+
+/// An address card, which is called as the channel calls it.
+fn contact(part: &Value) -> SharedContact {
+    let read = filled(part, "vcard").map(card).unwrap_or_default();
+    let name = filled(part, "displayName").map(long).or(read.name);
+    SharedContact { name, ..read }
 }
 
 /// A reaction: its emoji, quoting the message that it is about; `None` for a removed one.
 pub(super) fn reaction(part: &Value) -> Option<MessageContent> {
     let emoji = filled(part, "text")?;
-    let quoted =
-        Quote { id: part.get("key").and_then(|key| message_id(key, "id")), ..Quote::default() };
-    Some(MessageContent { quoted, ..MessageContent::saying(MessageType::Reaction, Some(emoji)) })
-}
-
-/// The press of a button beneath a message.
-pub(super) fn button_reply(part: &Value) -> MessageContent {
-    pressed(text(part, "selectedButtonId"), text(part, "selectedDisplayText"), None)
-}
-
-/// The press of a button of a template.
-pub(super) fn template_reply(part: &Value) -> MessageContent {
-    pressed(text(part, "selectedId"), text(part, "selectedDisplayText"), None)
-}
-
-/// A choice of a list.
-pub(super) fn list_reply(part: &Value) -> MessageContent {
-    let title = filled(part, "title").or_else(|| filled(part, "description"));
-    pressed(text_at(part, &["singleSelectReply", "selectedRowId"]), title, None)
-}
-
-/// An answer to a message with forms or buttons of the newer kind.
-pub(super) fn interactive_reply(part: &Value) -> MessageContent {
-    let flow = at(part, &["nativeFlowResponseMessage"]);
-    let written = flow.and_then(|flow| filled(flow, "paramsJson"));
-    let parameters: Option<Value> = written.and_then(|json| serde_json::from_str(json).ok());
-    let id = parameters.as_ref().and_then(|parameters| filled(parameters, "id"));
-    let id = id.or_else(|| flow.and_then(|flow| filled(flow, "name")));
-    pressed(id, text_at(part, &["body", "text"]), written)
-}
-
-fn pressed(id: Option<&str>, title: Option<&str>, payload: Option<&str>) -> MessageContent {
-    let kept = |text: Option<&str>| text.map(long).filter(|text| !text.is_empty());
-    let button = Button { id: kept(id), payload: kept(payload), title: kept(title) };
-    MessageContent {
-        button: Some(button),
-        ..MessageContent::saying(MessageType::Interactive, title)
-    }
+    let id = part.get("key").and_then(|key| message_id(key, "id"));
+    let reaction = Reaction {
+        emoji: Some(long(emoji)),
+        provider_message_id: id.as_ref().map(|id| id.as_str().to_owned()),
+        ..Reaction::default()
+    };
+    let blocks = Blocks { reaction: Some(reaction), ..Blocks::default() };
+    let quoted = Quote { id, ..Quote::default() };
+    Some(MessageContent { quoted, ..MessageContent::with(MessageType::Reaction, blocks) })
 }

@@ -35,18 +35,28 @@ pub(super) fn message_id(value: &Value, name: &str) -> Option<ProviderMessageId>
     ProviderMessageId::parse(shared::text(value, name)?)
 }
 
-/// A field that is a time: seconds or milliseconds, as a number, as a text, or as the two halves of
-/// a number, the form of long numbers in the gateway's library.
-pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
-    let number = match value.get(name)? {
+/// A text at the end of a path of fields, made valid for storing; `None` for an empty one.
+pub(super) fn text_in(value: &Value, path: &[&str]) -> Option<String> {
+    shared::text_at(value, path).map(long).filter(|text| !text.trim().is_empty())
+}
+
+/// A field that is a whole number: a number, a text, or the two halves of a number, the form of
+/// long numbers in the gateway's library.
+pub(super) fn whole(value: &Value, name: &str) -> Option<i64> {
+    match value.get(name)? {
         Value::Object(halves) => {
             let half = |name: &str| halves.get(name).and_then(Value::as_i64);
             let low = half("low")? & 0xFFFF_FFFF;
-            half("high").unwrap_or(0).checked_mul(1 << 32)?.checked_add(low)?
+            half("high").unwrap_or(0).checked_mul(1 << 32)?.checked_add(low)
         }
-        Value::String(text) => text.trim().parse().ok()?,
-        other => other.as_i64()?,
-    };
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_i64(),
+    }
+}
+
+/// A field that is a time, in seconds or milliseconds.
+pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    let number = whole(value, name)?;
     let millis = if number < MILLIS_FROM { number.checked_mul(1_000)? } else { number };
     (1..=Timestamp::MAX.millis()).contains(&millis).then(|| Timestamp::from_millis(millis))
 }

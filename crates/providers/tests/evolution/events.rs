@@ -288,7 +288,7 @@ fn an_event_that_is_not_known_is_kept_as_such() {
 #[test]
 fn a_message_of_a_kind_that_is_not_known_is_reported_by_own_sends_too() {
     let mut record = own("3EB0A1", "");
-    record["message"] = json!({"pollCreationMessage": {"name": "Quando?"}});
+    record["message"] = json!({"somethingNewMessage": {"count": 1}});
     let reported = only(Scene::new().reported("send.message", record.clone()));
     assert!(
         matches!(&reported, GatewayEvent::OwnSend(sent) if sent.content.is_none()),

@@ -1,6 +1,8 @@
 //! The adapter of Evolution API, with the shapes that its versions send.
 #![cfg(feature = "evolution")]
 
+mod answers;
+mod context;
 mod errors;
 mod events;
 mod flows;
@@ -10,6 +12,8 @@ mod history;
 mod identity;
 mod media;
 mod messages;
+mod offers;
 mod pairing;
 mod scene;
 mod tokens;
+mod unknown;

@@ -1,14 +1,14 @@
 //! The content of messages, for each kind that the gateway passes on.
 
 use recado_core::Timestamp;
-use recado_core::gateway::{Button, EventMedia, GatewayEvent, GatewayMessage};
+use recado_core::gateway::{EventMedia, GatewayEvent, GatewayMessage};
 use recado_core::messages::{Blocks, MessageType};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
 
 /// A record of a message from a person, of this kind.
-fn record(kind: &str, message: Value) -> Value {
+pub(crate) fn record(kind: &str, message: Value) -> Value {
     json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "remoteJidAlt": "123456@lid",
             "fromMe": false, "id": "3A0F", "participant": "", "addressingMode": "pn"},
         "pushName": "Maria", "status": "DELIVERY_ACK", "message": message, "contextInfo": null,
@@ -16,8 +16,13 @@ fn record(kind: &str, message: Value) -> Value {
         "source": "android"})
 }
 
-fn read(kind: &str, message: Value) -> GatewayMessage {
+pub(crate) fn read(kind: &str, message: Value) -> GatewayMessage {
     Scene::new().message(record(kind, message))
+}
+
+/// A block of a message, as it is shown.
+pub(crate) fn block(message: &GatewayMessage, name: &str) -> Value {
+    serde_json::to_value(&message.blocks).expect("JSON")[name].take()
 }
 
 fn said(kind: &str, message: Value) -> (MessageType, Option<String>) {
@@ -25,7 +30,7 @@ fn said(kind: &str, message: Value) -> (MessageType, Option<String>) {
     (message.message_type, message.content)
 }
 
-fn says(text: &str) -> Option<String> {
+pub(crate) fn says(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
@@ -144,23 +149,62 @@ fn envelopes_are_opened() {
     assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
 }
 
+/// X2, X4, D31a.
 #[test]
-fn places_and_cards_are_reported_in_words() {
+fn places_keep_their_coordinates_their_names_and_their_pages() {
     let place = json!({"degreesLatitude": -18.9186, "degreesLongitude": -48.2772,
-        "name": "Loja", "address": "Rua das Flores, 10"});
-    let expected = (MessageType::Location, says("-18.9186,-48.2772 Loja"));
-    assert_eq!(said("locationMessage", json!({"locationMessage": place})), expected);
-    let bare = json!({"degreesLatitude": -18.5, "degreesLongitude": -48.5, "name": ""});
-    let expected = (MessageType::Location, says("-18.5,-48.5"));
-    assert_eq!(said("liveLocationMessage", json!({"liveLocationMessage": bare})), expected);
-    let card = json!({"displayName": "João", "vcard": "BEGIN:VCARD"});
-    let expected = (MessageType::Contacts, says("João"));
-    assert_eq!(said("contactMessage", json!({"contactMessage": card})), expected);
-    let cards = json!({"displayName": "2 contatos", "contacts": [card, {"displayName": "Ana"}]});
-    let expected = (MessageType::Contacts, says("João, Ana"));
-    assert_eq!(said("contactsArrayMessage", json!({"contactsArrayMessage": cards})), expected);
+        "name": "Loja", "address": "Rua das Flores, 10", "url": "https://loja.example"});
+    let message = read("locationMessage", json!({"locationMessage": place}));
+    assert_eq!((message.message_type, &message.content), (MessageType::Location, &None));
+    let shown = json!({"latitude": -18.9186, "longitude": -48.2772, "name": "Loja",
+        "address": "Rua das Flores, 10", "url": "https://loja.example", "is_live": false});
+    assert_eq!(block(&message, "location"), shown);
+    let text = message.blocks.content();
+    assert_eq!(text, says("-18.9186,-48.2772 Loja, Rua das Flores, 10"));
+    let live = json!({"degreesLatitude": -18.5, "degreesLongitude": -48, "name": "",
+        "caption": "Aqui", "sequenceNumber": "1"});
+    let message = read("liveLocationMessage", json!({"liveLocationMessage": live}));
+    let shown = json!({"latitude": -18.5, "longitude": -48, "name": "Aqui", "address": null,
+        "url": null, "is_live": true});
+    assert_eq!((block(&message, "location"), message.content), (shown, None));
+    // Without coordinates, as "NaN" is written, there is only its name.
+    let nowhere = json!({"degreesLatitude": "NaN", "degreesLongitude": -48.5, "name": "Loja"});
+    let message = read("locationMessage", json!({"locationMessage": nowhere}));
+    assert_eq!((message.message_type, message.content), (MessageType::Location, says("Loja")));
+    assert_eq!(message.blocks, Blocks::default());
 }
 
+/// X2, X4, D31a.
+#[test]
+fn cards_are_read_and_called_as_the_channel_calls_them() {
+    let vcard = "BEGIN:VCARD\nVERSION:3.0\nN:;João;;;\nFN:João da Silva\n\
+        item1.TEL;waid=5534991234567:+55 34 99123-4567\nitem1.X-ABLabel:Celular\nEND:VCARD";
+    let card = json!({"displayName": "João", "vcard": vcard});
+    let message = read("contactMessage", json!({"contactMessage": card}));
+    assert_eq!((message.message_type, &message.content), (MessageType::Contacts, &None));
+    let cards = block(&message, "shared_contacts");
+    assert_eq!(cards[0]["name"], "João");
+    assert_eq!(cards[0]["phones"][0]["number"], "+55 34 99123-4567");
+    assert_eq!(message.blocks.content(), says("João, +55 34 99123-4567"));
+    let cards = json!({"displayName": "2 contatos", "contacts": [card, {"displayName": "Ana"},
+        {"vcard": "BEGIN:VCARD\nFN:Rui\nEND:VCARD"}]});
+    let message = read("contactsArrayMessage", json!({"contactsArrayMessage": cards}));
+    assert_eq!(message.message_type, MessageType::Contacts);
+    let text = message.blocks.content();
+    assert_eq!(text, says("João, +55 34 99123-4567\nAna\nRui"));
+}
+
+/// X3.
+#[test]
+fn a_voice_note_is_no_other_recording() {
+    for (ptt, is_voice) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
+        let audio = json!({"audioMessage": {"ptt": ptt, "mimetype": "audio/ogg; codecs=opus"}});
+        let message = read("audioMessage", audio);
+        assert_eq!((message.message_type, message.blocks.is_voice), (MessageType::Audio, is_voice));
+    }
+}
+
+/// X2, X7.
 #[test]
 fn a_reaction_answers_the_message_it_is_of() {
     let reaction = |text: &str| {
@@ -168,37 +212,13 @@ fn a_reaction_answers_the_message_it_is_of() {
             "fromMe": true, "id": "3EB0A1"}, "text": text, "senderTimestampMs": "1760000000000"}})
     };
     let message = read("reactionMessage", reaction("👍"));
-    assert_eq!(
-        (message.message_type, message.content.as_deref()),
-        (MessageType::Reaction, Some("👍"))
-    );
+    assert_eq!((message.message_type, &message.content), (MessageType::Reaction, &None));
+    let shown = json!({"emoji": "👍", "message_id": null, "provider_message_id": "3EB0A1"});
+    assert_eq!(block(&message, "reaction"), shown);
+    assert_eq!(message.blocks.content(), says("👍"));
     assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
     let taken_back = record("reactionMessage", reaction(""));
     assert!(Scene::new().reported("messages.upsert", taken_back).is_empty());
-}
-
-#[test]
-fn answers_to_buttons_and_lists_are_presses() {
-    let press = |kind: &str, part: Value| {
-        let message = read(kind, json!({ kind: part }));
-        assert_eq!(message.message_type, MessageType::Interactive, "{kind}");
-        (message.content, message.button.expect("a button"))
-    };
-    let button = |id: &str, title: &str| Button { id: says(id), payload: None, title: says(title) };
-    let part = json!({"selectedButtonId": "b1", "selectedDisplayText": "Sim", "type": 1});
-    assert_eq!(press("buttonsResponseMessage", part), (says("Sim"), button("b1", "Sim")));
-    let part = json!({"selectedId": "parar", "selectedDisplayText": "Parar promoções",
-        "selectedIndex": 1});
-    let expected = (says("Parar promoções"), button("parar", "Parar promoções"));
-    assert_eq!(press("templateButtonReplyMessage", part), expected);
-    let part = json!({"title": "Plano A", "listType": 1,
-        "singleSelectReply": {"selectedRowId": "r1"}, "description": "O menor"});
-    assert_eq!(press("listResponseMessage", part), (says("Plano A"), button("r1", "Plano A")));
-    let written = "{\"id\":\"q1\",\"version\":3}";
-    let part = json!({"body": {"text": "Quero"}, "nativeFlowResponseMessage":
-        {"name": "quick_reply", "paramsJson": written, "version": 3}});
-    let expected = Button { id: says("q1"), payload: says(written), title: says("Quero") };
-    assert_eq!(press("interactiveResponseMessage", part), (says("Quero"), expected));
 }
 
 #[test]
@@ -237,9 +257,11 @@ fn the_protocols_other_records_are_left_out() {
         json!({"protocolMessage": revoke}),
         json!({"protocolMessage": {"type": "EPHEMERAL_SETTING", "ephemeralExpiration": 86400}}),
         json!({"protocolMessage": null}),
-        // The caption of a file is not the text of a message.
+        // Nothing was written beneath the file, or it is no text.
         json!({"protocolMessage": {"key": {"id": "3A00"}, "type": 14,
-            "editedMessage": {"imageMessage": {"caption": "Veja bem"}}}}),
+            "editedMessage": {"imageMessage": {"mimetype": "image/jpeg"}}}}),
+        json!({"protocolMessage": {"key": {"id": "3A00"}, "type": 14,
+            "editedMessage": {"listMessage": {"description": "Escolha"}}}}),
         json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"}, "messageContextInfo": {}}),
         json!({"pinInChatMessage": {"type": 1}}),
         json!({"albumMessage": {"expectedImageCount": 3}}),
@@ -261,19 +283,6 @@ fn keys_that_travel_with_a_text_do_not_hide_it() {
     let message = json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"},
         "messageContextInfo": {}, "conversation": "Oi"});
     assert_eq!(said("conversation", message), (MessageType::Text, says("Oi")));
-}
-
-#[test]
-fn a_kind_that_is_not_known_is_a_message_all_the_same() {
-    for message in [
-        json!({"pollCreationMessageV3": {"name": "Quando?", "options": []}}),
-        json!({"orderMessage": {"orderId": "1"}}),
-        json!({"somethingNewMessage": "x"}),
-        json!({}),
-        Value::Null,
-    ] {
-        assert_eq!(said("x", message.clone()), (MessageType::Unsupported, None), "{message}");
-    }
 }
 
 #[test]

@@ -1,0 +1,40 @@
+//! Messages of kinds that nobody can show: whatever text they have stays (X9).
+
+use recado_core::messages::{Blocks, MessageType, Unsupported};
+use serde_json::Value;
+
+use super::body::{self, MessageContent};
+use super::values::{short, text_in};
+use crate::shared::{at, text};
+
+/// Where the protocol has texts of people.
+const TEXTS: &[&[&str]] = &[
+    &["text"],
+    &["caption"],
+    &["contentText"],
+    &["body", "text"],
+    &["body"],
+    &["title"],
+    &["name"],
+    &["description"],
+    &["note"],
+];
+/// Where it has a message with a text.
+const NOTES: &[&[&str]] = &[&["noteMessage"], &["message"]];
+
+/// The message of a kind that is not known, by the record around it.
+pub(super) fn message(message: &Value, record: &Value) -> MessageContent {
+    let kind = body::kind_of(message);
+    let part = kind.and_then(|kind| message.get(kind)).unwrap_or(&Value::Null);
+    let unsupported = Unsupported {
+        reason: text(part, "type").and_then(short),
+        provider_type: kind.or_else(|| text(record, "messageType")).and_then(short),
+    };
+    let note = || {
+        let mut notes = NOTES.iter().filter_map(|path| at(part, path));
+        notes.find_map(|note| body::inner(note)?.content)
+    };
+    let said = TEXTS.iter().find_map(|path| text_in(part, path)).or_else(note);
+    let blocks = Blocks { unsupported: Some(unsupported), ..Blocks::default() };
+    MessageContent { content: said, ..MessageContent::with(MessageType::Unsupported, blocks) }
+}
