@@ -29,6 +29,8 @@ pub(super) enum Meaning {
     NoGroup,
     /// Too many requests.
     TooMany,
+    /// The instance does not reach the channel, as the gateway noticed before it acted.
+    Offline,
     /// Any other error, after which the outcome is unknown.
     Other,
 }
@@ -78,6 +80,10 @@ impl ErrorAnswer {
                 SendFailure::refused(DeliveryCode::RecipientUnreachable, self.describe())
             }
             Meaning::NoGroup => SendFailure::Refused(failure(DeliveryCode::Group)),
+            Meaning::Offline => {
+                let text = self.describe();
+                SendFailure::Connection(Failure::new(DeliveryCode::ConnectionOffline, text))
+            }
             Meaning::TooMany => SendFailure::TryLater {
                 failure: failure(DeliveryCode::RateLimitedByProvider),
                 wait: self.wait,
@@ -110,6 +116,7 @@ impl ErrorAnswer {
             Meaning::BadKey => "the gateway refuses the API key",
             Meaning::NoLicense => "the gateway is not activated (LICENSE_REQUIRED)",
             Meaning::NotOnChannel => "the number is not on the channel",
+            Meaning::Offline => "the instance is not connected (Connection Closed)",
             Meaning::Invalid | Meaning::NoGroup | Meaning::TooMany | Meaning::Other => {
                 return format!("the gateway answered {}", self.status);
             }
@@ -142,6 +149,7 @@ fn meaning(status: u16, body: &Value, message: &Value) -> Meaning {
         300..=399 | 404 | 405 => Meaning::NotHere,
         413 | 414 => Meaning::Invalid,
         429 => Meaning::TooMany,
+        500 if is_closed(message) => Meaning::Offline,
         _ => Meaning::Other,
     }
 }
@@ -161,6 +169,16 @@ fn strings<'a>(message: &'a Value, found: &mut Vec<&'a str>) {
         }
         _ => {}
     }
+}
+
+/// Whether the check of the number before a send found the instance without the channel. What fails
+/// in the send itself, maybe after the message left, is answered with 400 and `Error: …`.
+fn is_closed(message: &Value) -> bool {
+    let text = match message {
+        Value::Array(items) if items.len() == 1 => &items[0],
+        other => other,
+    };
+    text.as_str() == Some("Connection Closed")
 }
 
 /// `[{"exists": false, …}]`.

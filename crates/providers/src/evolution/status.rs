@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::body::{self, Body};
 use super::message::ParsedEvent;
-use super::values::message_id;
+use super::values::{message_id, time};
 use crate::shared::{array, at, boolean};
 
 /// The meaning of an acknowledgement.
@@ -50,11 +50,12 @@ fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent
     })
 }
 
-/// An item of `messages.update`: only the statuses of own messages count.
+/// An item of `messages.update`: edits, and the statuses of own messages. The gateway calls an edit
+/// `SERVER_ACK` too.
 pub(super) fn read(update: &Value) -> ParsedEvent {
     let key = at(update, &["key"]).unwrap_or(update);
     let change = at(update, &["update"]).unwrap_or(update);
-    if let Some(edited) = edited(change) {
+    if let Some(edited) = edited(update, key, change) {
         return Ok(edited);
     }
     if boolean(key, "fromMe") != Some(true) {
@@ -75,12 +76,24 @@ pub(super) fn read(update: &Value) -> ParsedEvent {
     }
 }
 
-/// The changed text in an update, if there is one.
-fn edited(change: &Value) -> Option<Option<GatewayEvent>> {
-    let inner = at(change, &["message", "editedMessage", "message"]);
-    let inner = inner.or_else(|| at(change, &["message"]));
-    let protocol = inner.and_then(|message| at(message, &["protocolMessage"]))?;
-    Some(match body::protocol(protocol, change) {
+/// The changed text or caption in an update, if there is one: as the protocol's record of the
+/// change, or, since 2.3.7, as what replaces the message that the update names.
+fn edited(update: &Value, key: &Value, change: &Value) -> Option<Option<GatewayEvent>> {
+    let message = at(change, &["message"])?;
+    let replaced = at(message, &["editedMessage"]);
+    let inner = replaced.map(|edited| at(edited, &["message"]).unwrap_or(edited));
+    let protocol = at(inner.unwrap_or(message), &["protocolMessage"]);
+    let edit = match (protocol, inner) {
+        (Some(protocol), _) => body::protocol(protocol, change),
+        (None, Some(inner)) => {
+            let of = message_id(update, "keyId").or_else(|| message_id(key, "id"));
+            let timestamp = time(change, "messageTimestamp");
+            let edit = of.zip(body::changed_text(inner));
+            edit.map_or(Body::Nothing, |(of, content)| Body::Edit { of, content, timestamp })
+        }
+        (None, None) => return None,
+    };
+    Some(match edit {
         Body::Edit { of, content, timestamp } => {
             Some(GatewayEvent::Edit { provider_id: of, content, timestamp })
         }

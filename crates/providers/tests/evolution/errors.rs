@@ -115,6 +115,25 @@ async fn keys_instances_and_licences_are_the_connections_fault() {
     assert_eq!(class(&answered(404, json!({"message": "no such page"})).await), expected);
 }
 
+/// D38: the check of the number, which comes before the send, found no connection.
+#[tokio::test]
+async fn an_instance_that_is_not_connected_has_sent_nothing() {
+    let expected = ("connection", DeliveryCode::ConnectionOffline);
+    for message in [json!("Connection Closed"), json!(["Connection Closed"])] {
+        assert_eq!(class(&failed(500, message.clone()).await), expected, "{message}");
+    }
+    let uncertain = ("uncertain", DeliveryCode::DeliveryUncertain);
+    for (status, message) in [
+        (500, json!("Error: Connection Closed")),
+        (500, json!(["Connection Closed", "Timed Out"])),
+        (500, json!([])),
+        (502, json!("Connection Closed")),
+        (400, json!("Connection Closed")),
+    ] {
+        assert_eq!(class(&failed(status, message.clone()).await), uncertain, "{message}");
+    }
+}
+
 #[tokio::test]
 async fn a_failure_of_the_gateway_is_uncertain() {
     let expected = ("uncertain", DeliveryCode::DeliveryUncertain);

@@ -249,6 +249,60 @@ fn a_changed_text_is_an_edit_of_the_first_message() {
     assert_eq!(edit("messages.update", update), expected(1_760_000_005_123));
 }
 
+/// What 2.3.7 reports for an edit, whether or not it is asked for `MESSAGES_EDITED`.
+#[test]
+fn an_update_that_replaces_the_message_is_an_edit_whatever_it_calls_itself() {
+    let update = |from_me: bool, edited: Value| {
+        json!({"keyId": "3A00", "remoteJid": "553491234567@s.whatsapp.net", "fromMe": from_me,
+            "participant": null, "status": "SERVER_ACK", "instanceId": "uuid", "messageId": "cuid",
+            "message": {"editedMessage": edited}})
+    };
+    let photo = json!({"imageMessage": {"caption": "Oi!", "mimetype": "image/jpeg"}});
+    let paper = json!({"documentWithCaptionMessage": {"message": {"documentMessage":
+        {"caption": "Oi!", "fileName": "nota.pdf"}}}});
+    for message in [
+        json!({"conversation": "Oi!"}),
+        json!({"extendedTextMessage": {"text": "Oi!"}}),
+        photo.clone(),
+        paper,
+    ] {
+        for from_me in [true, false] {
+            match Scene::new()
+                .event("messages.update", update(from_me, json!({"message": message})))
+            {
+                GatewayEvent::Edit { provider_id, content, timestamp } => {
+                    assert_eq!((provider_id.as_str(), content.as_str()), ("3A00", "Oi!"));
+                    assert_eq!(timestamp, None);
+                }
+                other => panic!("not an edit: {other:?}"),
+            }
+        }
+    }
+    let scene = Scene::new();
+    let poll = json!({"message": {"pollCreationMessage": {"name": "Quando?"}}});
+    assert!(scene.reported("messages.update", update(true, poll)).is_empty());
+    let mut nameless = update(true, json!({"message": photo}));
+    nameless["keyId"] = Value::Null;
+    assert!(scene.reported("messages.update", nameless).is_empty());
+}
+
+/// D31a.
+#[test]
+fn the_changed_caption_of_a_file_is_an_edit() {
+    let protocol = json!({"key": {"id": "3A00"}, "type": "MESSAGE_EDIT",
+        "timestampMs": "1760000005123",
+        "editedMessage": {"imageMessage": {"caption": "Veja bem"}}});
+    let record = record("protocolMessage", json!({ "protocolMessage": protocol }));
+    for (event, data) in [("messages.upsert", record), ("messages.edited", protocol)] {
+        let edit = Scene::new().event(event, data);
+        assert!(
+            matches!(&edit, GatewayEvent::Edit { provider_id, content, .. }
+            if provider_id.as_str() == "3A00" && content == "Veja bem"),
+            "{edit:?}"
+        );
+    }
+}
+
 #[test]
 fn the_protocols_other_records_are_left_out() {
     let scene = Scene::new();
