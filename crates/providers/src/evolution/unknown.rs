@@ -7,6 +7,8 @@ use super::body::{self, MessageContent};
 use super::values::{short, text_in};
 use crate::shared::{at, text};
 
+/// What the channel shows in place of a message for the phone only; its type is the reason.
+const HIDDEN: &str = "placeholderMessage";
 /// Where the protocol has texts of people.
 const TEXTS: &[&[&str]] = &[
     &["text"],
@@ -27,7 +29,7 @@ pub(super) fn message(message: &Value, record: &Value) -> MessageContent {
     let kind = body::kind_of(message);
     let part = kind.and_then(|kind| message.get(kind)).unwrap_or(&Value::Null);
     let unsupported = Unsupported {
-        reason: text(part, "type").and_then(short),
+        reason: text(part, "type").filter(|_| kind == Some(HIDDEN)).and_then(short),
         provider_type: kind.or_else(|| text(record, "messageType")).and_then(short),
     };
     let note = || {

@@ -55,6 +55,15 @@ fn names() -> impl Strategy<Value = String> {
         "participants",
         "response",
         "mediaUrl",
+        "externalAdReply",
+        "contactsArrayMessage",
+        "contacts",
+        "vcard",
+        "interactiveMessage",
+        "nativeFlowMessage",
+        "buttons",
+        "orderMessage",
+        "totalAmount1000",
     ])
     .prop_map(str::to_owned)
 }
@@ -75,6 +84,14 @@ fn events() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// A record with this message, which was forwarded and led here by an advertisement.
+fn said(message: Value) -> Value {
+    json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "fromMe": false, "id": "3A0F"},
+        "message": message, "messageTimestamp": 1_760_000_000, "contextInfo":
+            {"forwardingScore": 5, "isForwarded": true,
+                "externalAdReply": {"sourceType": "ad", "title": "Oferta"}}})
+}
+
 /// Whole payloads, to be mutated.
 fn payloads() -> Vec<Value> {
     vec![
@@ -91,6 +108,26 @@ fn payloads() -> Vec<Value> {
         json!({"key": {"id": "3A0F", "remoteJid": "1@lid"}, "message": {"protocolMessage":
             {"key": {"id": "3A00"}, "type": 14, "editedMessage": {"conversation": "Oi"}}}}),
         json!({"keyId": "3EB0A1", "fromMe": true, "status": "READ"}),
+        json!({"keyId": "3EB0A1", "fromMe": true, "status": "SERVER_ACK", "message":
+            {"editedMessage": {"message": {"imageMessage": {"caption": "Veja"}}}}}),
+        said(json!({"contactMessage": {"displayName": "Ana",
+            "vcard": "BEGIN:VCARD\nFN:Ana\nTEL;TYPE=CELL:+55 34 99123-4567\nEND:VCARD"}})),
+        said(json!({"liveLocationMessage": {"degreesLatitude": -18.5, "degreesLongitude": 48}})),
+        said(json!({"pollCreationMessageV3": {"name": "Quando?", "selectableOptionsCount": 0,
+            "options": [{"optionName": "Hoje"}]}})),
+        said(json!({"orderMessage": {"itemCount": 3, "totalAmount1000": i64::MAX,
+            "totalCurrencyCode": "BRL"}})),
+        said(json!({"productMessage": {"product": {"priceAmount1000": {"low": -1, "high": -1},
+            "currencyCode": "BRL"}}})),
+        said(json!({"interactiveMessage": {"body": {"text": "Veja"}, "nativeFlowMessage":
+            {"buttons": [{"name": "review_and_pay", "buttonParamsJson": "{\"currency\":\"BRL\",\
+                \"total_amount\":{\"value\":9223372036854775807,\"offset\":0},\
+                \"order\":{\"items\":[{\"quantity\":-1,\"amount\":{\"value\":1}}]}}"}]}}})),
+        said(json!({"interactiveResponseMessage": {"nativeFlowResponseMessage":
+            {"name": "flow", "paramsJson": "{\"a\":[1]}"}}})),
+        said(json!({"eventMessage": {"name": "Feira", "startTime": "253402300799"}})),
+        said(json!({"templateMessage": {"hydratedTemplate": {"hydratedButtons":
+            [{"urlButton": {"url": "https://loja.example"}}]}}})),
         json!({"instance": "loja1", "state": "open", "statusReason": 200}),
         json!({"messages": {"total": 3, "pages": 3, "records": [{"key": {"id": "1",
             "remoteJid": "5534@s.whatsapp.net", "fromMe": true}, "source": "ios"}]}}),

@@ -36,6 +36,22 @@ fn a_poll_is_its_question_and_its_options() {
     }
 }
 
+#[test]
+fn a_poll_may_be_in_an_envelope_and_lack_its_number() {
+    let part = json!({"name": "Quando?", "options": [{"optionName": "Hoje"}, {"optionName": ""}]});
+    for number in ["V4", "V6"] {
+        let message = json!({format!("pollCreationMessage{number}"): {"message":
+            {"pollCreationMessage": part}}});
+        let message = read("pollCreationMessage", message);
+        let shown = json!({"kind": "poll", "body": "Quando?",
+            "options": [{"option": "Hoje", "votes": 0}]});
+        assert_eq!(
+            (message.message_type, block(&message, "interactive")),
+            (MessageType::Poll, shown)
+        );
+    }
+}
+
 /// X2.
 #[test]
 fn a_product_has_its_price() {
