@@ -55,6 +55,15 @@ pub fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
+/// The blocks and marks of a message that holds none (X2, X3).
+pub fn no_blocks() -> Value {
+    json!({
+        "location": null, "shared_contacts": null, "interactive": null, "order": null,
+        "product": null, "referral": null, "reaction": null, "system": null, "unsupported": null,
+        "forwarded": null, "is_voice": false, "deleted_by_sender_at": null,
+    })
+}
+
 /// The members of an object, sorted.
 pub fn keys(object: &Value) -> Vec<String> {
     let object = object.as_object().unwrap_or_else(|| panic!("an object, not {object}"));

@@ -2,7 +2,7 @@
 //! 6.1, 6.2, D52, D53, D57, D65.
 
 use recado_tests::{
-    Hooks, Received, Reply, both_stores, digits, keys, mobile, phone, text, wamid, with,
+    Hooks, Received, Reply, both_stores, digits, keys, mobile, no_blocks, phone, text, wamid, with,
 };
 use serde_json::{Value, json};
 
@@ -61,19 +61,22 @@ async fn message_received_reports_the_message_its_contact_and_its_connection(hoo
     let request = only(&hooks, "message.received");
     assert_eq!(
         data(&hooks, &request),
-        json!({
-            "message_id": message, "type": "text", "content": "olá, \"você\" 🦜\n2ª linha",
-            "media_url": null, "media_mimetype": null, "media_caption": null,
-            "direction": "inbound", "sender_type": "contact", "status": "received",
-            "participant": null, "created_at": hooks.time(),
-            "contact": {
-                "id": contact, "phone": mobile(1), "name": "Zé",
-                "display_name": "Zé", "source_platform": "whatsapp",
-                "is_ai_enabled": true, "external_ai_enabled": false,
-                "ai_paused_until": until, "opted_out_at": null,
-            },
-            "connection": {"id": qr, "type": "whatsapp", "name": "the qr"},
-        })
+        with(
+            json!({
+                "message_id": message, "type": "text", "content": "olá, \"você\" 🦜\n2ª linha",
+                "media_url": null, "media_mimetype": null, "media_caption": null,
+                "direction": "inbound", "sender_type": "contact", "status": "received",
+                "participant": null, "created_at": hooks.time(),
+                "contact": {
+                    "id": contact, "phone": mobile(1), "name": "Zé",
+                    "display_name": "Zé", "source_platform": "whatsapp",
+                    "is_ai_enabled": true, "external_ai_enabled": false,
+                    "ai_paused_until": until, "opted_out_at": null,
+                },
+                "connection": {"id": qr, "type": "whatsapp", "name": "the qr"},
+            }),
+            no_blocks(),
+        )
     );
 }
 
@@ -132,19 +135,22 @@ async fn message_sent_reports_the_message_as_the_channel_took_it(hooks: Hooks) {
     let request = only(&hooks, "message.sent");
     assert_eq!(
         data(&hooks, &request),
-        json!({
-            "message_id": sent["message_id"], "type": "text", "content": "até amanhã ✓",
-            "media_url": null, "media_mimetype": null, "media_caption": null,
-            "direction": "outbound", "sender_type": "system", "status": "sent",
-            "participant": null, "created_at": hooks.time(), "wamid": sent["wamid"],
-            "error_type": null, "delivery_error": null,
-            "contact": {
-                "id": contact, "phone": mobile(1), "name": "Ana", "display_name": "Ana",
-                "source_platform": "whatsapp", "is_ai_enabled": true,
-                "external_ai_enabled": true, "ai_paused_until": null, "opted_out_at": null,
-            },
-            "connection": {"id": cloud, "type": "whatsapp", "name": "the official_cloud"},
-        })
+        with(
+            json!({
+                "message_id": sent["message_id"], "type": "text", "content": "até amanhã ✓",
+                "media_url": null, "media_mimetype": null, "media_caption": null,
+                "direction": "outbound", "sender_type": "system", "status": "sent",
+                "participant": null, "created_at": hooks.time(), "wamid": sent["wamid"],
+                "error_type": null, "delivery_error": null,
+                "contact": {
+                    "id": contact, "phone": mobile(1), "name": "Ana", "display_name": "Ana",
+                    "source_platform": "whatsapp", "is_ai_enabled": true,
+                    "external_ai_enabled": true, "ai_paused_until": null, "opted_out_at": null,
+                },
+                "connection": {"id": cloud, "type": "whatsapp", "name": "the official_cloud"},
+            }),
+            no_blocks(),
+        )
     );
     assert_eq!(events(&hooks), ["contact.created", "message.sent"], "no status_updated");
 }

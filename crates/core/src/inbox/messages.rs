@@ -34,7 +34,7 @@ impl Workspace<'_> {
         event: &GatewayMessage,
         ids: &EventIds,
     ) -> EventResult {
-        if let Some(late) = self.take_late_content(batch, event, ids) {
+        if let Some(late) = self.take_late_content(batch, event, Direction::Inbound, ids) {
             return late;
         }
         if let Some(repeated) = self.repeated(&event.provider_id) {
@@ -76,6 +76,9 @@ impl Workspace<'_> {
         event: &GatewayMessage,
         ids: &EventIds,
     ) -> EventResult {
+        if let Some(late) = self.take_late_content(batch, event, Direction::Outbound, ids) {
+            return late;
+        }
         if let Some(repeated) = self.repeated(&event.provider_id) {
             return repeated;
         }

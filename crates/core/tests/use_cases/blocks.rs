@@ -202,7 +202,7 @@ async fn a_reaction_neither_counts_as_unread_nor_reopens() {
     assert_eq!(scene.contact_of(&text).await["inbox_status"], "open");
 }
 
-/// X5: the text that comes under the id of an `unsupported` message replaces it.
+/// X5, X9: the text that comes under the id of an `unsupported` message replaces it.
 #[tokio::test]
 async fn content_that_comes_later_replaces_an_unsupported_message_and_counts_once() {
     let scene = qr_scene().await;
@@ -220,6 +220,30 @@ async fn content_that_comes_later_replaces_an_unsupported_message_and_counts_onc
         "type": "text", "content": "Outro"});
     assert_eq!(scene.messaging.tell(again).await.result, EventOutcome::Duplicate);
     assert_eq!(scene.message_of("m1").await["content"], "Bom dia");
+}
+
+/// X5: the file of a message that was a notice of a missing file, from either side.
+#[tokio::test]
+async fn a_file_that_comes_later_replaces_the_notice_that_it_is_missing() {
+    let scene = qr_scene().await;
+    for (id, kind, peer) in [("m1", "message", "from"), ("m2", "echo", "to")] {
+        let event = |fields: Value| {
+            let mut event = json!({"kind": kind, "provider_message_id": id, "history": true});
+            event[peer] = json!(PEER);
+            event.as_object_mut().unwrap().extend(body(fields));
+            event
+        };
+        let missing = event(json!({"type": "system", "system": {"kind": "file_missing"}}));
+        assert_eq!(scene.messaging.tell(missing.clone()).await.result, EventOutcome::Stored);
+        assert_eq!(scene.message_of(id).await["content"], "Arquivo não disponível");
+        assert_eq!(scene.messaging.tell(missing.clone()).await.result, EventOutcome::Duplicate);
+        let file = event(json!({"type": "image", "media": {"url": "media:1"}}));
+        assert_eq!(scene.messaging.tell(file).await.result, EventOutcome::Stored);
+        let message = scene.message_of(id).await;
+        assert_eq!((&message["type"], &message["content"]), (&json!("image"), &Value::Null));
+        assert_ne!(message["media_url"], Value::Null);
+        assert_eq!(scene.messaging.tell(missing).await.result, EventOutcome::Duplicate);
+    }
 }
 
 /// X5: content first and `unsupported` later is the same end.

@@ -11,25 +11,17 @@ impl Blocks {
     /// The text for people, in Portuguese where words are needed; `None` where nothing can be
     /// said.
     pub fn content(&self) -> Option<String> {
-        let text = if let Some(reaction) = &self.reaction {
-            reaction.emoji.clone()
-        } else if let Some(location) = &self.location {
-            Some(location_text(location))
-        } else if let Some(cards) = &self.shared_contacts {
-            Some(lines(cards.iter().map(card_text)))
-        } else if let Some(order) = &self.order {
-            Some(order_text(order))
-        } else if let Some(interactive) = &self.interactive {
-            match interactive {
-                Interactive::Answer(answer) => answer_text(answer),
-                Interactive::Offer(offer) => Some(offer_text(offer)),
-            }
-        } else if let Some(system) = &self.system {
-            system_text(system)
-        } else {
-            self.product.as_ref().map(product_text)
-        };
-        text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+        let texts = [
+            self.reaction.as_ref().and_then(|reaction| reaction.emoji.clone()),
+            self.location.as_ref().map(location_text),
+            self.shared_contacts.as_ref().map(|cards| lines(cards.iter().map(card_text))),
+            self.order.as_ref().map(order_text),
+            self.interactive.as_ref().and_then(interactive_text),
+            self.system.as_ref().and_then(system_text),
+            self.product.as_ref().map(product_text),
+        ];
+        let mut texts = texts.into_iter().flatten().map(|text| text.trim().to_owned());
+        texts.find(|text| !text.is_empty())
     }
 }
 
@@ -117,6 +109,13 @@ fn value_text(value: &Value) -> String {
         Value::Bool(yes) => if *yes { "sim" } else { "não" }.to_owned(),
         Value::Array(items) => joined(items.iter().map(value_text), ", "),
         Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn interactive_text(interactive: &Interactive) -> Option<String> {
+    match interactive {
+        Interactive::Answer(answer) => answer_text(answer),
+        Interactive::Offer(offer) => Some(offer_text(offer)),
     }
 }
 
@@ -302,5 +301,13 @@ mod tests {
         assert_eq!(content(json!({"reaction": {"emoji": "👍"}})).as_deref(), Some("👍"));
         assert_eq!(content(json!({"reaction": {"emoji": null}})), None);
         assert_eq!(content(json!({"forwarded": "often"})), None);
+    }
+
+    /// X4.
+    #[test]
+    fn an_offer_without_a_text_is_its_product() {
+        let blocks = json!({"interactive": {"kind": "product"}, "product": {"name": "Caneca",
+            "price": {"amount": "10.5", "currency": "BRL"}}});
+        assert_eq!(content(blocks).as_deref(), Some("Caneca, R$ 10,50"));
     }
 }

@@ -1,4 +1,4 @@
-//! What was offered to choose from, and the answers to it (X2, X6).
+//! What was offered to choose from, and the answers to it (X2).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
