@@ -20,6 +20,8 @@ mod names;
 mod outcomes;
 #[path = "waha/own_messages.rs"]
 mod own_messages;
+#[path = "waha/places.rs"]
+mod places;
 #[path = "waha/reports.rs"]
 mod reports;
 #[path = "waha/robustness.rs"]

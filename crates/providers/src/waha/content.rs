@@ -6,22 +6,10 @@ use serde_json::Value;
 
 use super::files::{source_of_file, source_of_message};
 use super::ids::MessageKey;
-use super::text;
-use crate::shared::{array, at, boolean, text as text_of, text_at};
+use super::proto::{fields, first, proto};
+use super::{places, text};
+use crate::shared::{at, boolean, text as text_of, text_at};
 
-/// Messages that contain another message.
-const WRAPPERS: [&str; 8] = [
-    "ephemeralMessage",
-    "viewOnceMessage",
-    "viewOnceMessageV2",
-    "viewOnceMessageV2Extension",
-    "documentWithCaptionMessage",
-    "editedMessage",
-    "deviceSentMessage",
-    "botInvokeMessage",
-];
-/// How deep messages are unwrapped at most.
-const MAX_DEPTH: usize = 4;
 /// Types of files by the channel's names.
 const FILES: [(&str, MessageType); 7] = [
     ("imageMessage", MessageType::Image),
@@ -89,6 +77,12 @@ impl MessageContent {
             target: None,
         }
     }
+
+    /// A message of blocks; `body` is its text where they say nothing.
+    fn of_blocks(message_type: MessageType, blocks: Blocks, body: Option<String>) -> Self {
+        let body = body.filter(|_| blocks.content().is_none());
+        Self { blocks, ..Self::new(message_type, body) }
+    }
 }
 
 /// Reads a message; `None` if it is an internal message of the channel.
@@ -113,11 +107,14 @@ pub(super) fn read(payload: &Value) -> Option<MessageContent> {
     if let Some(file) = file(payload, proto, body.as_deref()) {
         return Some(file);
     }
-    if let Some(location) = location(payload, proto) {
-        return Some(MessageContent::new(MessageType::Location, Some(location)));
+    // What such messages have as their text is a small picture, or the card itself.
+    if let location @ Some(_) = places::location(payload, proto) {
+        let blocks = Blocks { location, ..Blocks::default() };
+        return Some(MessageContent::of_blocks(MessageType::Location, blocks, None));
     }
-    if let Some(names) = cards(payload, proto) {
-        return Some(MessageContent::new(MessageType::Contacts, names));
+    if let shared_contacts @ Some(_) = places::cards(payload, proto) {
+        let blocks = Blocks { shared_contacts, ..Blocks::default() };
+        return Some(MessageContent::of_blocks(MessageType::Contacts, blocks, None));
     }
     let is_poll = has(proto, |name| name.starts_with("pollCreationMessage"));
     let said = body.or_else(|| {
@@ -132,25 +129,8 @@ pub(super) fn read(payload: &Value) -> Option<MessageContent> {
     }
 }
 
-/// The message in the channel's own form, on engines that report it.
-fn proto(payload: &Value) -> Option<&Value> {
-    let data = payload.get("_data")?;
-    let mut message = ["message", "Message"]
-        .into_iter()
-        .find_map(|name| data.get(name).filter(|message| message.is_object()))?;
-    for _ in 0..MAX_DEPTH {
-        let inner = WRAPPERS.iter().find_map(|name| at(message, &[name, "message"]));
-        match inner.filter(|inner| inner.is_object()) {
-            Some(inner) => message = inner,
-            None => break,
-        }
-    }
-    Some(message)
-}
-
 fn has(proto: Option<&Value>, test: impl Fn(&str) -> bool) -> bool {
-    let fields = proto.and_then(Value::as_object);
-    fields.is_some_and(|fields| fields.iter().any(|(name, value)| !value.is_null() && test(name)))
+    fields(proto).any(test)
 }
 
 /// Whether a message without a text is a known internal message.
@@ -170,11 +150,6 @@ fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
             at(payload, &["_data", "messageStubType"]).is_some_and(|stub| stub.as_i64() != Some(0))
         }
     }
-}
-
-/// A text in the first of these fields that holds one: engines differ in how they write `Id`.
-fn first<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
-    names.iter().find_map(|name| text_of(value, name)).filter(|text| !text.is_empty())
 }
 
 fn button(id: Option<&str>, title: Option<&str>) -> Option<Button> {
@@ -272,54 +247,4 @@ fn by_mimetype(mimetype: Option<&str>) -> MessageType {
         Some(("video", _)) => MessageType::Video,
         _ => MessageType::Document,
     }
-}
-
-/// A place, as `lat,lng name` (D31a).
-fn location(payload: &Value, proto: Option<&Value>) -> Option<String> {
-    let location = at(payload, &["location"]).or_else(|| {
-        ["locationMessage", "liveLocationMessage"].into_iter().find_map(|name| at(proto?, &[name]))
-    })?;
-    let number = |names: &[&str]| {
-        names.iter().find_map(|name| match location.get(name)? {
-            Value::Number(number) => Some(number.to_string()),
-            Value::String(text) => text.trim().parse::<f64>().ok().map(|_| text.trim().to_owned()),
-            _ => None,
-        })
-    };
-    let latitude = number(&["latitude", "degreesLatitude"])?;
-    let longitude = number(&["longitude", "degreesLongitude"])?;
-    let name = first(location, &["name", "title", "description", "address"]).and_then(text::short);
-    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
-    Some(format!("{latitude},{longitude}{name}"))
-}
-
-/// The names on address cards; the outer `None` if there are no cards.
-fn cards(payload: &Value, proto: Option<&Value>) -> Option<Option<String>> {
-    let cards = array(payload, "vCards").iter().chain(array(payload, "vcards"));
-    let mut names: Vec<String> = Vec::new();
-    let mut any = false;
-    for card in cards {
-        any = true;
-        let text = card.as_str().or_else(|| text_of(card, "vcard"));
-        names.extend(text.and_then(name_of).and_then(text::short));
-    }
-    if !any {
-        let one = proto.and_then(|proto| at(proto, &["contactMessage"]));
-        let many = proto.and_then(|proto| at(proto, &["contactsArrayMessage"]));
-        let many = many.map_or(&[][..], |many| array(many, "contacts"));
-        for card in one.into_iter().chain(many) {
-            any = true;
-            names.extend(text_of(card, "displayName").and_then(text::short));
-        }
-    }
-    any.then(|| text::long(&names.join(", ")))
-}
-
-/// The full name on an address card.
-fn name_of(card: &str) -> Option<&str> {
-    card.lines().find_map(|line| {
-        let (field, value) = line.split_once(':')?;
-        let name = field.split(';').next()?.rsplit('.').next()?;
-        name.eq_ignore_ascii_case("FN").then(|| value.trim()).filter(|name| !name.is_empty())
-    })
 }

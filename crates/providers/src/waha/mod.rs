@@ -19,6 +19,8 @@ mod names;
 mod numbers;
 mod own;
 mod pairing;
+mod places;
+mod proto;
 mod reports;
 mod send;
 mod session;

@@ -5,18 +5,10 @@ use recado_core::messages::MessageType;
 use recado_testkit::gateways::WahaEngine;
 use serde_json::{Value, json};
 
-use super::support::{Scene, inbound};
+use super::support::{Scene, gows, inbound, noweb};
 
 fn read(fields: Value) -> GatewayMessage {
     Scene::new(WahaEngine::Gows).message(&inbound(fields))
-}
-
-fn gows(message: Value) -> Value {
-    json!({"body": null, "_data": {"Info": {}, "Message": message}})
-}
-
-fn noweb(message: Value) -> Value {
-    json!({"body": null, "_data": {"key": {}, "message": message}})
 }
 
 fn kind_and_content(fields: Value) -> (MessageType, Option<String>) {
@@ -99,37 +91,6 @@ fn a_file_that_was_not_fetched_yet_is_asked_for_by_its_message() {
     let named = read(json!({"body": "nf.pdf", "hasMedia": true,
         "media": {"url": "u", "mimetype": "application/pdf", "filename": "nf.pdf"}}));
     assert_eq!(named.media.expect("a file").caption, None);
-}
-
-#[test]
-fn a_place_is_its_numbers_and_its_name() {
-    let expected = (MessageType::Location, said("-18.91,-48.27 Loja"));
-    for fields in [
-        json!({"body": "", "location": {"latitude": -18.91, "longitude": -48.27, "name": "Loja"}}),
-        json!({"body": "", "location": {"latitude": "-18.91", "longitude": "-48.27",
-            "description": "Loja"}}),
-        gows(json!({"locationMessage": {"degreesLatitude": -18.91, "degreesLongitude": -48.27,
-            "name": "Loja"}})),
-        noweb(json!({"liveLocationMessage": {"degreesLatitude": -18.91,
-            "degreesLongitude": -48.27, "name": "Loja"}})),
-    ] {
-        assert_eq!(kind_and_content(fields.clone()), expected, "{fields}");
-    }
-}
-
-#[test]
-fn address_cards_are_the_names_on_them() {
-    let card = |name: &str| format!("BEGIN:VCARD\nVERSION:3.0\n{name}\nTEL:+55 34\nEND:VCARD");
-    let fields = json!({"body": card("FN:João"), "vCards": [card("FN:João"),
-        card("item1.FN;CHARSET=UTF-8: Ana Lima\r")]});
-    assert_eq!(kind_and_content(fields), (MessageType::Contacts, said("João, Ana Lima")));
-    let one = gows(json!({"contactMessage": {"displayName": "João", "vcard": "x"}}));
-    assert_eq!(kind_and_content(one), (MessageType::Contacts, said("João")));
-    let many = noweb(json!({"contactsArrayMessage": {"contacts": [{"displayName": "João"},
-        {"displayName": "Ana"}]}}));
-    assert_eq!(kind_and_content(many), (MessageType::Contacts, said("João, Ana")));
-    let nameless = json!({"body": null, "vCards": ["BEGIN:VCARD\nEND:VCARD"]});
-    assert_eq!(kind_and_content(nameless), (MessageType::Contacts, None));
 }
 
 #[test]

@@ -164,3 +164,13 @@ pub fn inbound(fields: Value) -> Value {
     }
     payload
 }
+
+/// Fields of a message in the channel's own form, as GOWS reports it.
+pub fn gows(message: Value) -> Value {
+    json!({"body": null, "_data": {"Info": {}, "Message": message}})
+}
+
+/// The same, as NOWEB reports it.
+pub fn noweb(message: Value) -> Value {
+    json!({"body": null, "_data": {"key": {}, "message": message}})
+}
