@@ -2,6 +2,8 @@
 #![cfg(feature = "waha")]
 #![expect(unreachable_pub, reason = "modules of one test program")]
 
+#[path = "waha/answers.rs"]
+mod answers;
 #[path = "waha/contents.rs"]
 mod contents;
 #[path = "waha/files.rs"]
@@ -16,6 +18,8 @@ mod history;
 mod inbound;
 #[path = "waha/names.rs"]
 mod names;
+#[path = "waha/offers.rs"]
+mod offers;
 #[path = "waha/outcomes.rs"]
 mod outcomes;
 #[path = "waha/own_messages.rs"]

@@ -1,13 +1,16 @@
 //! The type and content of a message.
 
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
+use recado_core::messages::{
+    Blocks, Interactive, MessageType, ProviderMessageId, Reaction, Unsupported,
+};
 use serde_json::Value;
 
+use super::answers::{self, Answered};
 use super::files::{source_of_file, source_of_message};
 use super::ids::MessageKey;
-use super::proto::{fields, first, proto};
-use super::{places, text};
+use super::proto::{fields, proto};
+use super::{context, notices, offers, places, text, trade};
 use crate::shared::{at, boolean, text as text_of, text_at};
 
 /// Types of files by the channel's names.
@@ -85,26 +88,45 @@ impl MessageContent {
     }
 }
 
+/// A reaction with this emoji to this message.
+pub(super) fn reaction(emoji: String, target: Option<ProviderMessageId>) -> MessageContent {
+    let provider_message_id = target.as_ref().map(|target| target.as_str().to_owned());
+    let reaction = Reaction { emoji: Some(emoji), message_id: None, provider_message_id };
+    let blocks = Blocks { reaction: Some(reaction), ..Blocks::default() };
+    MessageContent { target, ..MessageContent::of_blocks(MessageType::Reaction, blocks, None) }
+}
+
 /// Reads a message; `None` if it is an internal message of the channel.
 pub(super) fn read(payload: &Value) -> Option<MessageContent> {
+    let mut said = kind(payload)?;
+    said.blocks.forwarded = context::forwarded(payload);
+    Some(said)
+}
+
+fn kind(payload: &Value) -> Option<MessageContent> {
     let proto = proto(payload);
     let body = text_of(payload, "body").and_then(text::long);
-    if let Some(pressed) = proto.and_then(pressed).or_else(|| pressed_in_browser(payload)) {
-        let content = pressed.title.clone().or(body);
-        return Some(MessageContent {
-            button: Some(pressed),
-            ..MessageContent::new(MessageType::Interactive, content)
-        });
+    if let Some(Answered { button, answer }) = answers::answered(payload, proto) {
+        let interactive = Some(Interactive::Answer(answer));
+        let blocks = Blocks { interactive, ..Blocks::default() };
+        // An id is for programs: where there is no title, the text of the message is better.
+        let body = if button.as_ref().is_some_and(|button| button.title.is_none()) {
+            body
+        } else {
+            body.filter(|_| blocks.content().is_none())
+        };
+        let said = MessageContent::new(MessageType::Interactive, body);
+        return Some(MessageContent { button, blocks, ..said });
     }
-    if let Some(reaction) = proto.and_then(|proto| at(proto, &["reactionMessage"])) {
-        let emoji = text_of(reaction, "text").and_then(text::short)?;
-        let target = reaction.get("key").and_then(MessageKey::of).map(|key| key.raw);
-        return Some(MessageContent {
-            target,
-            ..MessageContent::new(MessageType::Reaction, Some(emoji))
-        });
+    if let Some(reported) = proto.and_then(|proto| at(proto, &["reactionMessage"])) {
+        let emoji = text_of(reported, "text").and_then(text::short)?;
+        let target = reported.get("key").and_then(MessageKey::of).map(|key| key.raw);
+        return Some(reaction(emoji, target));
     }
-    if let Some(file) = file(payload, proto, body.as_deref()) {
+    if let Some(mut file) = file(payload, proto, body.as_deref()) {
+        if let Some((_, offer)) = offers::offer(payload, proto) {
+            file.blocks.interactive = offer.interactive;
+        }
         return Some(file);
     }
     // What such messages have as their text is a small picture, or the card itself.
@@ -116,17 +138,47 @@ pub(super) fn read(payload: &Value) -> Option<MessageContent> {
         let blocks = Blocks { shared_contacts, ..Blocks::default() };
         return Some(MessageContent::of_blocks(MessageType::Contacts, blocks, None));
     }
-    let is_poll = has(proto, |name| name.starts_with("pollCreationMessage"));
+    if let Some((message_type, blocks)) = offers::offer(payload, proto) {
+        return Some(MessageContent::of_blocks(message_type, blocks, body));
+    }
+    if let order @ Some(_) = trade::order(payload, proto) {
+        let blocks = Blocks { order, ..Blocks::default() };
+        return Some(MessageContent::of_blocks(MessageType::Order, blocks, body));
+    }
+    if let product @ Some(_) = trade::product(payload, proto) {
+        let beneath = || text_at(proto?, &["productMessage", "body"]).and_then(text::long);
+        let said = MessageContent::new(MessageType::Text, body.or_else(beneath));
+        return Some(MessageContent { blocks: Blocks { product, ..Blocks::default() }, ..said });
+    }
+    if let system @ Some(_) = notices::call(payload, proto) {
+        let blocks = Blocks { system, ..Blocks::default() };
+        return Some(MessageContent::of_blocks(MessageType::System, blocks, body));
+    }
     let said = body.or_else(|| {
         let proto = proto?;
         let said = text_of(proto, "conversation");
         said.or_else(|| text_at(proto, &["extendedTextMessage", "text"])).and_then(text::long)
     });
     match said {
-        Some(said) if !is_poll => Some(MessageContent::new(MessageType::Text, Some(said))),
+        Some(said) => Some(MessageContent::new(MessageType::Text, Some(said))),
         None if is_bookkeeping(payload, proto) => None,
-        said => Some(MessageContent::new(MessageType::Unsupported, said)),
+        None => Some(unsupported(payload, proto)),
     }
+}
+
+/// A message that nobody can show, with the channel's name of its type (X9).
+fn unsupported(payload: &Value, proto: Option<&Value>) -> MessageContent {
+    let of_channel = fields(proto).find(|name| !is_internal(name));
+    let in_browser = || text_at(payload, &["_data", "type"]);
+    let provider_type = of_channel.or_else(in_browser).and_then(text::short);
+    let unsupported = Some(Unsupported { reason: None, provider_type });
+    let blocks = Blocks { unsupported, ..Blocks::default() };
+    MessageContent { blocks, ..MessageContent::new(MessageType::Unsupported, None) }
+}
+
+/// Whether a field of a message is nothing that a person wrote.
+fn is_internal(name: &str) -> bool {
+    name == "messageContextInfo" || BOOKKEEPING.contains(&name)
 }
 
 fn has(proto: Option<&Value>, test: impl Fn(&str) -> bool) -> bool {
@@ -139,11 +191,10 @@ fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
     if in_browser.is_some_and(|kind| BROWSER_BOOKKEEPING.contains(&kind)) {
         return true;
     }
-    let only_context = |name: &str| name == "messageContextInfo" || BOOKKEEPING.contains(&name);
     match proto {
         Some(proto) => {
             has(Some(proto), |name| BOOKKEEPING.contains(&name))
-                && !has(Some(proto), |name| !only_context(name))
+                && !has(Some(proto), |name| !is_internal(name))
         }
         // A change of the group, or a message that could not be read yet.
         None => {
@@ -152,52 +203,10 @@ fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
     }
 }
 
-fn button(id: Option<&str>, title: Option<&str>) -> Option<Button> {
-    let (id, title) = (id.and_then(text::short), title.and_then(text::short));
-    (id.is_some() || title.is_some()).then_some(Button { id, payload: None, title })
-}
-
-/// A pressed button, or a choice from a list.
-fn pressed(proto: &Value) -> Option<Button> {
-    if let Some(reply) = at(proto, &["buttonsResponseMessage"]) {
-        let title = first(reply, &["selectedDisplayText"])
-            .or_else(|| text_at(reply, &["Response", "SelectedDisplayText"]));
-        return button(first(reply, &["selectedButtonId", "selectedButtonID"]), title);
-    }
-    if let Some(reply) = at(proto, &["templateButtonReplyMessage"]) {
-        let id = first(reply, &["selectedId", "selectedID"]);
-        return button(id, first(reply, &["selectedDisplayText"]));
-    }
-    if let Some(reply) = at(proto, &["listResponseMessage"]) {
-        let chosen = reply.get("singleSelectReply");
-        let id = chosen.and_then(|chosen| first(chosen, &["selectedRowId", "selectedRowID"]));
-        return button(id, first(reply, &["title"]));
-    }
-    let reply = at(proto, &["interactiveResponseMessage"])?;
-    let parameters = text_at(reply, &["nativeFlowResponseMessage", "paramsJson"])
-        .or_else(|| text_at(reply, &["nativeFlowResponseMessage", "paramsJSON"]));
-    let parameters = parameters.and_then(|json| serde_json::from_str::<Value>(json).ok());
-    let id = parameters.as_ref().and_then(|parameters| first(parameters, &["id"]));
-    button(id, text_at(reply, &["body", "text"]))
-}
-
-fn pressed_in_browser(payload: &Value) -> Option<Button> {
-    let data = payload.get("_data")?;
-    let ids: &[&str] = match text_of(data, "type")? {
-        "buttons_response" => &["selectedButtonId"],
-        "template_button_reply" => &["selectedId", "selectedButtonId"],
-        "list_response" => &["selectedRowId"],
-        _ => return None,
-    };
-    let in_list = at(data, &["listResponse", "singleSelectReply"]);
-    let id = first(data, ids).or_else(|| first(in_list?, ids));
-    button(id, text_of(payload, "body"))
-}
-
 /// A file with its caption.
 fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<MessageContent> {
     let media = at(payload, &["media"]).filter(|media| media.is_object());
-    let reported = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
+    let reported = proto.and_then(file_in);
     if boolean(payload, "hasMedia") != Some(true) && media.is_none() && reported.is_none() {
         return None;
     }
@@ -208,7 +217,7 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Me
     };
     let mimetype = field("mimetype", "mimetype");
     let filename = field("filename", "fileName");
-    let in_browser = text_at(payload, &["_data", "type"]).and_then(browser_file);
+    let in_browser = text_at(payload, &["_data", "type"]).and_then(file_type_in_browser);
     let message_type = reported
         .map(|(_, kind)| kind)
         .or(in_browser)
@@ -225,13 +234,30 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Me
         None => full_id.map(source_of_message),
     };
     let media = EventMedia { url, mimetype, filename, caption };
-    Some(MessageContent { media: Some(media), ..MessageContent::new(message_type, None) })
+    let is_voice = message_type == MessageType::Audio && is_voice(payload, inner);
+    let blocks = Blocks { is_voice, ..Blocks::default() };
+    let said = MessageContent::new(message_type, None);
+    Some(MessageContent { media: Some(media), blocks, ..said })
 }
 
-fn browser_file(kind: &str) -> Option<MessageType> {
+/// The file in a message of the channel's own form.
+pub(super) fn file_in(proto: &Value) -> Option<(&Value, MessageType)> {
+    FILES.iter().find_map(|(name, kind)| Some((at(proto, &[name])?, *kind)))
+}
+
+/// Whether sound was recorded in the chat, by any engine's mark.
+fn is_voice(payload: &Value, file: Option<&Value>) -> bool {
+    let marked =
+        |file: &Value| ["ptt", "PTT"].into_iter().any(|name| boolean(file, name) == Some(true));
+    let kinds = [text_of(payload, "type"), text_at(payload, &["_data", "type"])];
+    file.is_some_and(marked) || kinds.into_iter().flatten().any(|it| matches!(it, "ptt" | "voice"))
+}
+
+/// The type of a file by the names of engines that drive a browser.
+pub(super) fn file_type_in_browser(kind: &str) -> Option<MessageType> {
     Some(match kind {
         "image" => MessageType::Image,
-        "audio" | "ptt" => MessageType::Audio,
+        "audio" | "ptt" | "voice" => MessageType::Audio,
         "video" | "ptv" => MessageType::Video,
         "document" => MessageType::Document,
         "sticker" => MessageType::Sticker,
@@ -239,7 +265,8 @@ fn browser_file(kind: &str) -> Option<MessageType> {
     })
 }
 
-fn by_mimetype(mimetype: Option<&str>) -> MessageType {
+/// The type of a file by its kind.
+pub(super) fn by_mimetype(mimetype: Option<&str>) -> MessageType {
     match mimetype.and_then(|mimetype| mimetype.split_once('/')) {
         Some(("image", "webp")) => MessageType::Sticker,
         Some(("image", _)) => MessageType::Image,

@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::address::{ChatAddress, code_of};
 use super::content::{self, MessageContent};
+use super::context;
 use super::ids::{MessageKey, is_surely_ours, reference_of};
 use super::own::Own;
 use super::reports::{self, Ack};
 use super::text;
-use crate::shared::{at, boolean, text as text_of, text_at};
+use crate::shared::{boolean, text as text_of, text_at};
 
 /// The context for reading a message.
 pub(super) struct MessageContext<'a> {
@@ -147,8 +148,10 @@ fn compose(
     said: MessageContent,
     from_me: bool,
 ) -> GatewayMessage {
-    let quoted = at(payload, &["replyTo"]);
+    let quote = context::quote(payload);
     let inbound = !from_me;
+    let mut blocks = said.blocks;
+    blocks.product = blocks.product.or(quote.product);
     GatewayMessage {
         provider_id: key.raw.clone(),
         peer: chat.peer,
@@ -158,10 +161,10 @@ fn compose(
         message_type: said.message_type,
         content: said.content,
         media: said.media,
-        blocks: said.blocks,
-        quoted: said.target.or_else(|| Some(MessageKey::of(quoted?.get("id")?)?.raw)),
-        quoted_content: quoted.and_then(|quoted| text_of(quoted, "body")).and_then(text::long),
-        quoted_type: None,
+        blocks,
+        quoted: said.target.or(quote.id),
+        quoted_content: quote.content,
+        quoted_type: quote.message_type,
         button: said.button,
         history: false,
         timestamp: text::time(payload.get("timestamp")),
@@ -199,6 +202,10 @@ fn push_name(payload: &Value) -> Option<String> {
 fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> Vec<GatewayEvent> {
     let reference = reference_of(&message.provider_id);
     let at = message.timestamp;
+    if message.message_type == MessageType::System {
+        // The own call is noted too: it is nothing that an operator wrote.
+        return Vec::new();
+    }
     // The gateway remembers only for some time which messages programs sent; assigned ids show it
     // permanently.
     let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));

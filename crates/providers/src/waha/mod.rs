@@ -6,8 +6,10 @@
 
 mod address;
 mod answer;
+mod answers;
 mod api;
 mod content;
+mod context;
 mod files;
 mod find;
 mod groups;
@@ -16,7 +18,9 @@ mod ids;
 mod known;
 mod message;
 mod names;
+mod notices;
 mod numbers;
+mod offers;
 mod own;
 mod pairing;
 mod places;
@@ -25,6 +29,7 @@ mod reports;
 mod send;
 mod session;
 mod text;
+mod trade;
 mod webhook;
 
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
-use recado_core::messages::{DeliveryCode, Failure, MessageStatus, MessageType};
+use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
 use super::address::ChatAddress;
-use super::content::MessageContent;
+use super::content;
 use super::ids::{MessageKey, reference_of};
 use super::message::{self, MessageContext};
 use super::own::Own;
@@ -90,8 +90,7 @@ pub(super) fn reaction(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incom
     };
     let Some(emoji) = text_of(reaction, "text").and_then(text::short) else { return Vec::new() };
     let target = reaction.get("messageId").and_then(MessageKey::of).map(|key| key.raw);
-    let said = MessageContent { target, ..MessageContent::new(MessageType::Reaction, Some(emoji)) };
-    message::events_of(payload, said, scene)
+    message::events_of(payload, content::reaction(emoji, target), scene)
 }
 
 /// A change of a message's text.

@@ -1,7 +1,7 @@
 //! The type and content of messages.
 
-use recado_core::gateway::{Button, EventMedia, GatewayMessage};
-use recado_core::messages::MessageType;
+use recado_core::gateway::{EventMedia, GatewayMessage};
+use recado_core::messages::{Forwarded, MessageType, SystemKind};
 use recado_testkit::gateways::WahaEngine;
 use serde_json::{Value, json};
 
@@ -94,52 +94,6 @@ fn a_file_that_was_not_fetched_yet_is_asked_for_by_its_message() {
 }
 
 #[test]
-fn presses_of_buttons_and_choices_of_lists_are_read_on_every_engine() {
-    let button = |id: &str, title: &str| Button { id: said(id), payload: None, title: said(title) };
-    for (fields, expected) in [
-        (
-            noweb(json!({"buttonsResponseMessage": {"selectedButtonId": "sim",
-            "selectedDisplayText": "Sim"}})),
-            button("sim", "Sim"),
-        ),
-        (
-            gows(json!({"buttonsResponseMessage": {"selectedButtonID": "sim",
-            "Response": {"SelectedDisplayText": "Sim"}}})),
-            button("sim", "Sim"),
-        ),
-        (
-            noweb(json!({"templateButtonReplyMessage": {"selectedId": "stop",
-            "selectedDisplayText": "Parar promoções"}})),
-            button("stop", "Parar promoções"),
-        ),
-        (
-            gows(json!({"listResponseMessage": {"title": "Boleto",
-            "singleSelectReply": {"selectedRowID": "op1"}}})),
-            button("op1", "Boleto"),
-        ),
-        (
-            noweb(json!({"interactiveResponseMessage": {"body": {"text": "Sim"},
-            "nativeFlowResponseMessage": {"paramsJson": "{\"id\":\"sim\"}"}}})),
-            button("sim", "Sim"),
-        ),
-        (
-            json!({"body": "Sim", "_data": {"type": "buttons_response", "selectedButtonId": "sim"}}),
-            button("sim", "Sim"),
-        ),
-        (
-            json!({"body": "Boleto", "_data": {"type": "list_response",
-            "listResponse": {"singleSelectReply": {"selectedRowId": "op1"}}}}),
-            button("op1", "Boleto"),
-        ),
-    ] {
-        let message = read(fields.clone());
-        assert_eq!(message.message_type, MessageType::Interactive, "{fields}");
-        assert_eq!(message.content, expected.title, "{fields}");
-        assert_eq!(message.button, Some(expected), "{fields}");
-    }
-}
-
-#[test]
 fn a_text_without_a_body_is_found_in_what_the_engine_has() {
     for fields in [
         gows(json!({"conversation": "Oi"})),
@@ -150,23 +104,33 @@ fn a_text_without_a_body_is_found_in_what_the_engine_has() {
     }
 }
 
+/// X9.
 #[test]
-fn what_is_not_known_is_stored_as_unsupported() {
-    for (fields, content) in [
+fn what_is_not_known_is_stored_as_unsupported_with_the_channels_name_of_it() {
+    for (fields, name) in [
         (json!({"body": ""}), None),
         (json!({"body": null, "_data": null}), None),
-        (gows(json!({"somethingNewMessage": {"x": 1}})), None),
         (
-            json!({"body": "Onde?", "_data": {"Message": {"pollCreationMessageV3": {}}}}),
-            said("Onde?"),
+            json!({"body": "", "_data": {"type": "newsletter_admin_invite"}}),
+            Some("newsletter_admin_invite"),
         ),
-        (gows(json!({"protocolMessage": {}, "somethingNewMessage": {}})), None),
+        (
+            gows(json!({"messageContextInfo": {}, "somethingNewMessage": {"x": 1}})),
+            Some("somethingNewMessage"),
+        ),
+        (
+            gows(json!({"protocolMessage": {}, "somethingNewMessage": {}})),
+            Some("somethingNewMessage"),
+        ),
     ] {
+        let message = read(fields.clone());
         assert_eq!(
-            kind_and_content(fields.clone()),
-            (MessageType::Unsupported, content),
+            (message.message_type, message.content),
+            (MessageType::Unsupported, None),
             "{fields}"
         );
+        let unsupported = message.blocks.unsupported.expect("why");
+        assert_eq!((unsupported.reason, unsupported.provider_type.as_deref()), (None, name));
     }
 }
 
@@ -186,12 +150,111 @@ fn the_channels_bookkeeping_is_no_message() {
     }
 }
 
+/// X2, X7.
 #[test]
 fn a_reaction_in_the_history_points_to_its_message() {
     for key in [json!({"id": "3EB0", "fromMe": true}), json!({"ID": "3EB0", "remoteJID": "x"})] {
         let message = read(noweb(json!({"reactionMessage": {"text": "👍", "key": key}})));
-        assert_eq!(message.message_type, MessageType::Reaction);
-        assert_eq!(message.content.as_deref(), Some("👍"));
+        assert_eq!((message.message_type, message.content), (MessageType::Reaction, None));
         assert_eq!(message.quoted.expect("the target").as_str(), "3EB0");
+        let reaction = message.blocks.reaction.expect("a reaction");
+        assert_eq!(
+            (reaction.emoji.as_deref(), reaction.provider_message_id.as_deref()),
+            (Some("👍"), Some("3EB0"))
+        );
     }
+}
+
+/// X1, X2.
+#[test]
+fn voice_notes_are_sound_with_a_mark() {
+    let file = |fields: Value| {
+        let mut all = json!({"body": null, "hasMedia": true, "media": {
+            "url": "http://w/api/files/x", "mimetype": "audio/ogg; codecs=opus"}});
+        for (name, value) in fields.as_object().expect("an object") {
+            all[name] = value.clone();
+        }
+        read(all)
+    };
+    for (fields, is_voice) in [
+        (json!({}), false),
+        (gows(json!({"audioMessage": {"PTT": true}})), true),
+        (noweb(json!({"audioMessage": {"ptt": true}})), true),
+        (noweb(json!({"audioMessage": {"ptt": false}})), false),
+        (json!({"_data": {"type": "ptt"}}), true),
+        (json!({"type": "voice"}), true),
+    ] {
+        let message = file(fields.clone());
+        assert_eq!(message.message_type, MessageType::Audio, "{fields}");
+        assert_eq!(message.blocks.is_voice, is_voice, "{fields}");
+    }
+}
+
+/// X3.
+#[test]
+fn a_message_says_whether_it_was_forwarded() {
+    let text =
+        |context: Value| json!({"extendedTextMessage": {"text": "Oi", "contextInfo": context}});
+    for (fields, expected) in [
+        (noweb(json!({"conversation": "Oi"})), None),
+        (noweb(text(json!({"isForwarded": false, "forwardingScore": 0}))), None),
+        (noweb(text(json!({"isForwarded": true, "forwardingScore": 1}))), Some(Forwarded::Once)),
+        (gows(text(json!({"isForwarded": true, "forwardingScore": 5}))), Some(Forwarded::Often)),
+        (json!({"_data": {"type": "chat", "isForwarded": true}}), Some(Forwarded::Once)),
+        (json!({"_data": {"isForwarded": true, "forwardingScore": 127}}), Some(Forwarded::Often)),
+    ] {
+        assert_eq!(read(fields.clone()).blocks.forwarded, expected, "{fields}");
+    }
+}
+
+/// X1, X4.
+#[test]
+fn a_call_in_the_chat_is_a_notice() {
+    for (fields, kind, shown) in [
+        (
+            gows(json!({"callLogMesssage": {"isVideo": false, "callOutcome": 1}})),
+            SystemKind::MissedCall { video: false },
+            "Chamada perdida",
+        ),
+        (
+            noweb(json!({"callLogMesssage": {"isVideo": true, "callOutcome": "MISSED"}})),
+            SystemKind::MissedCall { video: true },
+            "Chamada de vídeo perdida",
+        ),
+        (
+            noweb(json!({"callLogMesssage": {"callOutcome": "CONNECTED", "durationSecs": "65"}})),
+            SystemKind::Call { video: false, seconds: Some(65) },
+            "Chamada (1:05)",
+        ),
+        (
+            json!({"body": null, "_data": {"key": {}, "messageStubType": 41}}),
+            SystemKind::MissedCall { video: true },
+            "Chamada de vídeo perdida",
+        ),
+        (
+            json!({"body": "", "_data": {"type": "call_log", "subtype": "miss"}}),
+            SystemKind::MissedCall { video: false },
+            "Chamada perdida",
+        ),
+        (
+            json!({"body": "", "_data": {"type": "call_log", "isVideoCall": true,
+            "callOutcome": "Connected"}}),
+            SystemKind::Call { video: true, seconds: None },
+            "Chamada de vídeo",
+        ),
+    ] {
+        let message = read(fields.clone());
+        assert_eq!((message.message_type, message.content), (MessageType::System, None));
+        assert_eq!(message.blocks.content().as_deref(), Some(shown), "{fields}");
+        assert_eq!(message.blocks.system.map(|notice| notice.kind), Some(kind), "{fields}");
+    }
+}
+
+/// X1, D42a.
+#[test]
+fn an_own_call_is_nothing_that_an_operator_wrote() {
+    let mut fields = gows(json!({"callLogMesssage": {"callOutcome": 1}}));
+    fields["id"] = "true_553491234567@c.us_3A0F".into();
+    fields["fromMe"] = true.into();
+    assert_eq!(Scene::new(WahaEngine::Gows).events("message.any", &inbound(fields)), []);
 }

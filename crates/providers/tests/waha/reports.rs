@@ -109,9 +109,11 @@ fn a_reaction_is_a_message_that_points_to_another() {
         "reaction": {"text": "👍", "messageId": "true_553491234567@c.us_3EB0"}});
     let event = scene.event("message.reaction", &payload);
     let GatewayEvent::Message(message) = event else { panic!("{event:?}") };
+    assert_eq!((message.message_type, message.content), (MessageType::Reaction, None));
+    let reaction = message.blocks.reaction.expect("a reaction");
     assert_eq!(
-        (message.message_type, message.content.as_deref()),
-        (MessageType::Reaction, Some("👍"))
+        (reaction.emoji.as_deref(), reaction.provider_message_id.as_deref()),
+        (Some("👍"), Some("3EB0"))
     );
     assert_eq!(message.quoted.expect("the target").as_str(), "3EB0");
     assert_eq!(message.provider_id.as_str(), "3A1B");
