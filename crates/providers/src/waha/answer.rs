@@ -6,9 +6,9 @@ use recado_core::transport::OutboundResponse;
 use serde_json::Value;
 
 use super::address::ChatAddress;
-use super::api::{said, session_state};
+use super::api::{names_session, said, session_state};
 use super::ids::MessageKey;
-use crate::shared::{clip, text, text_at};
+use crate::shared::{clip, text_at};
 
 /// The message in an answer, or in a lookup: an object with an `id` or, on NOWEB, a `key`.
 pub(super) fn key_of(message: &Value) -> Option<MessageKey> {
@@ -58,9 +58,10 @@ pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFa
         Failure::new(code, text)
     };
     match status {
-        422 if body.is_some_and(names_session) => {
-            session_failure(body.and_then(session_state).unwrap_or("not ready"))
-        }
+        422 if body.is_some_and(names_session) => body.and_then(session_state).map_or_else(
+            || SendFailure::Connection(with(DeliveryCode::ConnectionOffline)),
+            session_failure,
+        ),
         400 | 413 | 415 | 422 => SendFailure::Refused(with(DeliveryCode::ContentRejected)),
         401 | 403 => {
             let text = "the gateway refuses the API key".to_owned();
@@ -74,12 +75,6 @@ pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFa
         },
         _ => SendFailure::Uncertain(with(DeliveryCode::DeliveryUncertain)),
     }
-}
-
-/// Whether an error concerns the session's state.
-fn names_session(body: &Value) -> bool {
-    session_state(body).is_some()
-        || text(body, "error").is_some_and(|error| error.starts_with("Session status"))
 }
 
 #[cfg(test)]

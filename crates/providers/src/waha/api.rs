@@ -138,6 +138,22 @@ pub(super) fn session_state(body: &Value) -> Option<&str> {
     text(body, "status")
 }
 
+/// Whether an error 422 is about the session and not about the message: its state is wrong, or it
+/// is not there. The words of a person are not searched: they are not in the gateway's own text.
+pub(super) fn names_session(body: &Value) -> bool {
+    const WORDS: [&str; 5] =
+        ["does not exist", "not found", "not started", "not running", "is not as expected"];
+    let says = |said: String| {
+        let said = said.to_lowercase();
+        let of_it = said.split_once("session").map(|(_, rest)| rest);
+        of_it.is_some_and(|rest| WORDS.iter().any(|word| rest.contains(word)))
+    };
+    let starts = |error: &str| error.starts_with("Session status");
+    session_state(body).is_some()
+        || text(body, "error").is_some_and(starts)
+        || said(body).is_some_and(says)
+}
+
 /// The gateway's text in an error. The rest of the body repeats the request, and is never kept.
 pub(super) fn said(body: &Value) -> Option<String> {
     let messages = body.get("message").and_then(Value::as_array);

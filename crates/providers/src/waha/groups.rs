@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::address::{ChatAddress, GROUPS, code_of};
 use super::api::{Api, ask};
-use super::known::SessionCache;
+use super::known::{Engine, SessionCache};
 use super::own::Own;
 use super::{session, text};
 use crate::shared::{boolean, text as text_of, text_at};
@@ -71,7 +71,11 @@ pub(super) async fn groups(
         }
         // Not every engine applies limit and offset: then the first answer contains everything.
         if entries.len() != PAGE || groups.len() == before {
-            return Ok(GroupList { without_role, ..GroupList::from(groups) });
+            // NOWEB also answers an empty list after it failed to fetch the groups.
+            let doubtful =
+                matches!(known.engine(connection), Some(Engine::Noweb | Engine::TakesIds) | None);
+            let is_whole = !(groups.is_empty() && doubtful);
+            return Ok(GroupList { is_whole, without_role, ..GroupList::from(groups) });
         }
     }
     Err(ProviderError::Failed("there are more groups than are read".to_owned()))

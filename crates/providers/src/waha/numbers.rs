@@ -11,7 +11,7 @@ use recado_core::transport::Transport;
 
 use super::address::ChatAddress;
 use super::answer::session_failure;
-use super::api::{Api, RequestError, ask};
+use super::api::{Api, RequestError, ask, names_session};
 use super::known::SessionCache;
 use crate::shared::{boolean, digits, text};
 
@@ -82,6 +82,10 @@ pub(super) fn failure(trouble: &RequestError) -> Option<SendFailure> {
     match trouble {
         RequestError::Transport(error) if !error.may_have_arrived() => {
             Some(SendFailure::of_transport(error))
+        }
+        RequestError::Status(422, Some(body)) if names_session(body) => {
+            let failure = Failure::new(DeliveryCode::ConnectionOffline, trouble.text());
+            Some(SendFailure::Connection(failure))
         }
         RequestError::Status(401 | 403, _) => {
             let failure = Failure::new(DeliveryCode::Configuration, trouble.text());

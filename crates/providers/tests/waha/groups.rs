@@ -1,7 +1,7 @@
 //! Groups and communities in the forms of all engines.
 
 use recado_core::gateway::{GatewayEvent, Provider, ProviderError};
-use recado_core::groups::{Group, GroupCode};
+use recado_core::groups::{Group, GroupCode, GroupList};
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{WahaEngine, WahaGroup};
 use serde_json::{Value, json};
@@ -80,14 +80,33 @@ async fn an_engine_that_answers_the_same_again_and_again_comes_to_an_end() {
 }
 
 async fn answered(pages: &[Value]) -> Result<Vec<Group>, ProviderError> {
+    answered_by("NOWEB", pages).await.map(|list| list.groups)
+}
+
+async fn answered_by(engine: &str, pages: &[Value]) -> Result<GroupList, ProviderError> {
     let transport = ScriptedTransport::new();
-    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "NOWEB"}}));
+    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": engine}}));
     for page in pages {
         transport.then_json(200, page);
     }
     let scene = Scene::new(WahaEngine::Noweb);
-    let read = scene.adapter.groups(&transport, &scene.connection).await;
-    read.map(|list| list.groups)
+    scene.adapter.groups(&transport, &scene.connection).await
+}
+
+/// D2.
+#[tokio::test]
+async fn an_empty_list_that_may_be_a_failure_takes_no_group_away() {
+    let group = json!({"100@g.us": {"id": "100@g.us", "subject": "Obra"}});
+    for (engine, page, is_whole) in [
+        ("NOWEB", json!({}), false),
+        ("NOWEB", json!([]), false),
+        ("NOWEB", group, true),
+        ("GOWS", json!([]), true),
+        ("WEBJS", json!([]), true),
+    ] {
+        let list = answered_by(engine, std::slice::from_ref(&page)).await.expect("a list");
+        assert_eq!(list.is_whole, is_whole, "{engine}: {page}");
+    }
 }
 
 #[tokio::test]

@@ -62,6 +62,21 @@ async fn errors_of_the_gateway_are_what_they_mean_for_the_message() {
             json!({"statusCode": 422, "message": "not supported"}),
             ("refused", DeliveryCode::ContentRejected),
         ),
+        (
+            422,
+            json!({"statusCode": 422, "message": "Session \"loja1\" does not exist"}),
+            ("connection", DeliveryCode::ConnectionOffline),
+        ),
+        (
+            422,
+            json!({"exception": {"message": "Session 'loja1' is not started"}}),
+            ("connection", DeliveryCode::ConnectionOffline),
+        ),
+        (
+            422,
+            json!({"statusCode": 422, "message": ["session must be a string"]}),
+            ("refused", DeliveryCode::ContentRejected),
+        ),
         (429, json!({}), ("later", DeliveryCode::RateLimitedByProvider)),
         (500, server_error, ("uncertain", DeliveryCode::DeliveryUncertain)),
         (502, json!({}), ("uncertain", DeliveryCode::DeliveryUncertain)),
