@@ -138,7 +138,9 @@ fn kind(payload: &Value) -> Option<MessageContent> {
         let blocks = Blocks { shared_contacts, ..Blocks::default() };
         return Some(MessageContent::of_blocks(MessageType::Contacts, blocks, None));
     }
-    if let Some((message_type, blocks)) = offers::offer(payload, proto) {
+    if let Some((message_type, blocks)) = offers::offer(payload, proto)
+        && (body.is_some() || blocks.content().is_some())
+    {
         return Some(MessageContent::of_blocks(message_type, blocks, body));
     }
     if let order @ Some(_) = trade::order(payload, proto) {

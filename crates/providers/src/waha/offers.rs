@@ -49,13 +49,16 @@ fn poll(payload: &Value, proto: Option<&Value>) -> Option<Offer> {
             (reported, array(reported, "options"))
         }
         None => {
-            let in_browser = [Some(payload), payload.get("_data")];
+            let is_poll = |it: &&Value| {
+                first(it, &["pollName"]).is_some()
+                    || text_at(it, &["type"]) == Some("poll_creation")
+            };
             let reported =
-                in_browser.into_iter().flatten().find(|it| first(it, &["pollName"]).is_some())?;
+                [Some(payload), payload.get("_data")].into_iter().flatten().find(is_poll)?;
             (reported, array(reported, "pollOptions"))
         }
     };
-    let question = field(reported, &["name", "pollName"]).unwrap_or_default();
+    let question = field(reported, &["name", "pollName"]).or_else(|| field(payload, &["body"]));
     let options: Vec<String> = options
         .iter()
         .take(MAX_ENTRIES)
@@ -72,7 +75,8 @@ fn poll(payload: &Value, proto: Option<&Value>) -> Option<Offer> {
         0 => u32::try_from(options.len()).ok(),
         many => u32::try_from(many).ok(),
     });
-    Some(Offer { selectable, ..Offer::poll(question, options) })
+    let says_any = question.is_some() || !options.is_empty();
+    says_any.then(|| Offer { selectable, ..Offer::poll(question.unwrap_or_default(), options) })
 }
 
 /// A button of any sort.

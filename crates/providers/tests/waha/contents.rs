@@ -119,6 +119,11 @@ fn what_is_not_known_is_stored_as_unsupported_with_the_channels_name_of_it() {
             Some("somethingNewMessage"),
         ),
         (
+            gows(json!({"interactiveMessage": {"InteractiveMessage": {"NewMessage": {}}}})),
+            Some("interactiveMessage"),
+        ),
+        (noweb(json!({"pollCreationMessageV3": {}})), Some("pollCreationMessageV3")),
+        (
             gows(json!({"protocolMessage": {}, "somethingNewMessage": {}})),
             Some("somethingNewMessage"),
         ),

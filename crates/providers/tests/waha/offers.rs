@@ -59,6 +59,8 @@ fn a_poll_is_its_question_with_its_options_on_every_engine() {
     ] {
         assert_eq!(offer(fields.clone()), expected(selectable), "{fields}");
     }
+    let (kind, bare) = offer(json!({"body": "Quando?", "_data": {"type": "poll_creation"}}));
+    assert_eq!((kind, &bare["body"]), (MessageType::Poll, &json!("Quando?")));
     let poll = read(noweb(json!({"pollCreationMessage": {"name": "Quando?", "options": options}})));
     let shown = poll.blocks.content();
     assert_eq!(shown.as_deref(), Some("Enquete: Quando?\n- Hoje\n- Amanhã"));

@@ -137,6 +137,19 @@ async fn what_never_arrived_was_surely_not_sent() {
     }
 }
 
+/// D38.
+#[tokio::test]
+async fn a_number_check_that_finds_no_session_stops_the_send() {
+    let transport = ScriptedTransport::new();
+    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "GOWS"}}));
+    transport.then_json(422, &json!({"message": "Session \"loja1\" does not exist"}));
+    let scene = Scene::new(WahaEngine::Gows);
+    let outgoing = scene.outgoing(1, "5534991234567");
+    let sent = scene.adapter.send(&transport, &scene.connection, &outgoing).await;
+    assert_eq!(class(&failure_of(sent)), ("connection", DeliveryCode::ConnectionOffline));
+    assert_eq!(transport.requests().len(), 2, "nothing was sent");
+}
+
 #[tokio::test]
 async fn a_gateway_that_is_away_is_unreachable_and_nothing_is_sent() {
     let scene = Scene::new(WahaEngine::Gows);
