@@ -68,7 +68,8 @@ pub struct GatewayMessage {
     pub content: Option<String>,
     /// The file it carries.
     pub media: Option<EventMedia>,
-    /// What else it holds (X2). What refers to messages of Recado in it is ignored: Recado finds them itself.
+    /// What else it holds (X2). What refers to messages of Recado in it is ignored: Recado finds
+    /// them itself.
     pub blocks: Blocks,
     /// The message it answers.
     pub quoted: Option<ProviderMessageId>,

@@ -8,9 +8,9 @@ use crate::messages::{
 };
 
 impl Workspace<'_> {
-    /// The content of a message that came as `unsupported`, or without its file, before: it replaces
-    /// what was stored (X5). The first one has counted as unread and has reopened; a contact's
-    /// request to stop in the text still counts. `None` if this is no such content.
+    /// The content of a message that came as `unsupported`, or without its file, before: it
+    /// replaces what was stored (X5). The first one has counted as unread and has reopened; a
+    /// contact's request to stop in the text still counts. `None` if this is no such content.
     pub(super) fn take_late_content(
         &mut self,
         batch: &Batch,

@@ -15,6 +15,7 @@ mod own_sends;
 mod parse;
 mod people;
 mod person;
+mod preferences;
 mod receive;
 mod reports;
 mod result;

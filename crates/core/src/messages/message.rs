@@ -200,7 +200,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// What a person wrote in it, which an edit changes: the caption of a file, else the text (D31a).
+    /// What a person wrote in it, which an edit changes: the caption of a file, else the text
+    /// (D31a).
     pub const fn written(&self) -> &Option<String> {
         if self.message_type.is_file() { &self.media.caption } else { &self.content }
     }

@@ -100,8 +100,9 @@ impl HistoryReader<'_> {
     /// Whether the message will be sent again with its file. If the placeholder were stored now,
     /// the message itself would be ignored as a duplicate. The newest part of the history is at
     /// most a day old, so its files follow. For other parts, the time of the webhook decides;
-    /// without one the placeholder is stored, as nothing more may come. Only the thread says to whom
-    /// the business sent a file, which the later webhook does not: its placeholder is always stored.
+    /// without one the placeholder is stored, as nothing more may come. Only the thread says to
+    /// whom the business sent a file, which the later webhook does not: its placeholder is always
+    /// stored.
     fn file_follows(&self, other: Option<&str>, is_newest: bool, message: &Value) -> bool {
         if text_at(message, &["type"]) != Some("media_placeholder")
             || self.side(other, message) == Ok(Author::Phone)

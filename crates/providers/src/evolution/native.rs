@@ -1,5 +1,5 @@
-//! Messages of the newer interactive kind, whose buttons have parameters as JSON in a text: replies,
-//! pages, lists, payments.
+//! Messages of the newer interactive kind, whose buttons have parameters as JSON in a text:
+//! replies, pages, lists, payments.
 
 use recado_core::messages::{Choice, Offer, OfferKind};
 use serde_json::Value;

@@ -92,7 +92,8 @@ fn answer_text(answer: &Answer) -> Option<String> {
     }
 }
 
-/// A form's answer as `label: value` lines. The token that the sender of the form gave is no answer.
+/// A form's answer as `label: value` lines. The token that the sender of the form gave is no
+/// answer.
 fn form_text(response: &Value) -> String {
     let Value::Object(fields) = response else { return value_text(response) };
     if let (Some(raw), 1) = (fields.get("raw"), fields.len()) {
