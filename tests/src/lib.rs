@@ -25,7 +25,9 @@ pub use gateways::{GatewayServer, webhook_request};
 pub use hooks::{Hook, Hooks};
 pub use hooks_in::{Endpoint, Intake};
 pub use http::{Request, ScriptedAnswer, raw, text};
-pub use messaging::{digits, eight_digits, keys, mobile, no_blocks, path_of, steered, wamid, with};
+pub use messaging::{
+    digits, eight_digits, keys, mobile, no_blocks, path_of, steered, wamid, with, with_blocks,
+};
 pub use recado_tests_macros::{both_stores, on_postgres};
 pub use receiver::{Received, Receiver, Reply};
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};

@@ -64,6 +64,14 @@ pub fn no_blocks() -> Value {
     })
 }
 
+/// These members and those of blocks and marks, sorted.
+pub fn with_blocks(members: &[&str]) -> Vec<String> {
+    let mut all = keys(&no_blocks());
+    all.extend(members.iter().map(|member| (*member).to_owned()));
+    all.sort();
+    all
+}
+
 /// The members of an object, sorted.
 pub fn keys(object: &Value) -> Vec<String> {
     let object = object.as_object().unwrap_or_else(|| panic!("an object, not {object}"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_tests::{
-    Request, World, both_stores, digits, keys, mobile, steered, text, unknown_id, with,
+    Request, World, both_stores, digits, keys, mobile, steered, text, unknown_id, with, with_blocks,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ const COMMON: [&str; 26] = [
 ];
 
 fn common() -> Vec<String> {
-    COMMON.iter().map(|name| (*name).to_owned()).collect()
+    with_blocks(&COMMON)
 }
 
 /// A contact with one imported message per hour, oldest first.

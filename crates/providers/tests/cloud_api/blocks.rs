@@ -119,7 +119,7 @@ fn a_message_about_a_product_names_it() {
 fn a_message_that_an_advertisement_led_to_names_it() {
     let led = |fields: Value| {
         let mut referral = json!({"source_url": "https://fb.me/x", "source_id": "120",
-            "source_type": "ad", "headline": "Promoção", "body": "Fale conosco",
+            "source_type": "ad", "headline": "Promoção", "body": "Saiba mais",
             "media_type": "image", "ctwa_clid": "ARAkL"});
         let own = referral.as_object_mut().expect("an object");
         own.extend(fields.as_object().cloned().expect("an object"));
@@ -132,7 +132,7 @@ fn a_message_that_an_advertisement_led_to_names_it() {
     assert_eq!(
         led(json!({"image_url": image, "thumbnail_url": "https://scontent.example/t.jpg"})),
         json!({"source_type": "ad", "source_id": "120", "source_url": "https://fb.me/x",
-            "headline": "Promoção", "body": "Fale conosco", "media_url": image,
+            "headline": "Promoção", "body": "Saiba mais", "media_url": image,
             "click_id": "ARAkL"})
     );
     for field in ["video_url", "thumbnail_url"] {
