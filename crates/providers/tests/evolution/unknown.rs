@@ -29,7 +29,7 @@ fn a_kind_that_is_not_known_is_a_message_all_the_same() {
 fn what_text_it_has_stays() {
     let note = json!({"extendedTextMessage": {"text": "Conta de luz"}});
     for (kind, part, text) in [
-        ("newsletterAdminInviteMessage", json!({"caption": "Participe"}), "Participe"),
+        ("newsletterAdminInviteMessage", json!({"caption": "Veja o canal"}), "Veja o canal"),
         ("pollResultSnapshotMessage", json!({"name": "Quando?"}), "Quando?"),
         ("requestPaymentMessage", json!({ "noteMessage": note }), "Conta de luz"),
         ("newKindMessage", json!({"body": {"text": "Olá"}}), "Olá"),
