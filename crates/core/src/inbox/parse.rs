@@ -292,6 +292,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::tidy::tidy;
     use super::*;
 
     fn failed(error: Value) -> Failure {
@@ -409,6 +410,34 @@ mod tests {
                 event[name] = value;
             }
             let _ = parse_event(&event, "g.us");
+        }
+
+        /// X2: whatever has the form of blocks is within limits, is stored as it is, and has a text.
+        #[test]
+        fn blocks_of_any_texts_are_stored_as_they_are_shown(
+            words in prop::collection::vec(".{0,40}", 4),
+            response in values(),
+            (latitude, longitude) in (-90.0..90.0_f64, -180.0..180.0_f64),
+            (cents, quantity) in (any::<i64>(), any::<u64>()),
+        ) {
+            let price = json!({"amount": (cents as f64 / 100.0).to_string(), "currency": words[0]});
+            let event = json!({
+                "kind": "message", "provider_message_id": "m", "from": "5511987654321",
+                "type": "text",
+                "location": {"latitude": latitude, "longitude": longitude, "name": words[0]},
+                "shared_contacts": [{"name": words[1], "phones": [{"number": words[2]}]}],
+                "interactive": {"kind": "flow_reply", "title": words[3], "response": response},
+                "order": {"items": [{"name": words[1], "quantity": quantity, "price": price}]},
+                "system": {"kind": "number_changed", "to": words[2], "text": words[3]},
+            });
+            let Ok(GatewayEvent::Message(message)) = parse_event(&event, "g.us").and_then(tidy)
+            else {
+                return Err(TestCaseError::fail("a text is no reason to refuse"));
+            };
+            let written = serde_json::to_string(&message.blocks).expect("blocks are JSON");
+            let read: Blocks = serde_json::from_str(&written).expect("blocks");
+            prop_assert_eq!(serde_json::to_string(&read).expect("blocks are JSON"), written);
+            prop_assert!(message.blocks.content().is_some());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks within limits (X2). A gateway's message is never refused for the size of its blocks.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{Blocks, Interactive};
 use crate::text::kept;
@@ -15,8 +15,9 @@ const MAX_RESPONSE: usize = 65_536;
 const MAX_DEPTH: usize = 32;
 
 impl Blocks {
-    /// The blocks with texts of at most 4,096 characters, without control characters, and with the
-    /// first 100 entries of each list. A longer text ends in `…`. Doing it twice changes nothing.
+    /// The blocks with texts of at most 4,096 characters, without control characters, with the
+    /// first 100 entries of each list, and with at most nine decimals of degrees. A longer text
+    /// ends in `…`. Doing it twice changes nothing.
     #[must_use]
     pub fn tidied(mut self) -> Self {
         if self.is_empty() {
@@ -26,10 +27,23 @@ impl Blocks {
             answer.response = answer.response.take().map(response);
         }
         self.order = self.order.map(super::Order::with_total);
+        if let Some(location) = &mut self.location {
+            for degrees in [&mut location.latitude, &mut location.longitude] {
+                *degrees = rounded(degrees);
+            }
+        }
         let mut value = serde_json::to_value(&self).expect("blocks are JSON");
         cut(&mut value);
         serde_json::from_value(value).expect("shorter texts and lists are still blocks")
     }
+}
+
+/// Degrees with at most nine decimals, which is less than a millimetre. Numbers of so few digits
+/// are read just as they were written.
+fn rounded(degrees: &Number) -> Number {
+    let value = degrees.as_f64().filter(|_| degrees.is_f64());
+    let value = value.map(|value| (value * 1e9).round() / 1e9);
+    value.and_then(Number::from_f64).unwrap_or_else(|| degrees.clone())
 }
 
 /// The answer of a form: an object, and not a large one.
