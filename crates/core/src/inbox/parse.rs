@@ -412,7 +412,8 @@ mod tests {
             let _ = parse_event(&event, "g.us");
         }
 
-        /// X2: whatever has the form of blocks is within limits, is stored as it is, and has a text.
+        /// X2: whatever has the form of blocks is within limits, is stored as it is, and has a
+        /// text.
         #[test]
         fn blocks_of_any_texts_are_stored_as_they_are_shown(
             words in prop::collection::vec(".{0,40}", 4),
