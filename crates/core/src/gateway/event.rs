@@ -86,6 +86,23 @@ pub struct GatewayMessage {
 }
 
 impl GatewayMessage {
+    /// The button that was pressed, or the row of a list that was chosen: the one that the gateway
+    /// names, else the one that its block describes.
+    pub(crate) fn pressed(&self) -> Option<Button> {
+        self.button.clone().or_else(|| match &self.blocks.interactive {
+            Some(Interactive::Answer(answer))
+                if matches!(answer.kind, AnswerKind::ButtonReply | AnswerKind::ListReply) =>
+            {
+                Some(Button {
+                    id: answer.id.clone(),
+                    payload: answer.payload.clone(),
+                    title: answer.title.clone(),
+                })
+            }
+            _ => None,
+        })
+    }
+
     /// What it holds besides its text and its file. A reaction and a pressed button that are
     /// reported without their blocks get them.
     pub(crate) fn all_blocks(&self) -> Blocks {

@@ -27,8 +27,8 @@ pub struct Batch {
 impl Batch {
     /// Whether a message asks to stop (D43).
     pub(super) fn asks_to_stop(&self, event: &GatewayMessage) -> bool {
-        let (content, button) = (event.content.as_deref(), event.button.as_ref());
-        asks_to_stop(event.message_type, content, button, &self.stop_words)
+        let (content, button) = (event.content.as_deref(), event.pressed());
+        asks_to_stop(event.message_type, content, button.as_ref(), &self.stop_words)
     }
 }
 

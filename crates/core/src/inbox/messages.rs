@@ -243,15 +243,15 @@ impl Workspace<'_> {
             return;
         };
         person.newest_inbound = Some(message.timestamp);
+        let mut contact = person.contact.now.clone();
         // X7: a reaction asks for no answer.
-        if message.message_type == MessageType::Reaction {
-            return;
+        if message.message_type != MessageType::Reaction {
+            let here = person.conversations.iter_mut().find(|c| c.now.connection == connection);
+            if let Some(conversation) = here {
+                conversation.now.unread = conversation.now.unread.saturating_add(1);
+            }
+            contact = moved(&contact, Act::CustomerWrote, now);
         }
-        let here = person.conversations.iter_mut().find(|c| c.now.connection == connection);
-        if let Some(conversation) = here {
-            conversation.now.unread = conversation.now.unread.saturating_add(1);
-        }
-        let mut contact = moved(&person.contact.now, Act::CustomerWrote, now);
         // In a group the name is the participant's, not the group's.
         if let (Some(name), false) = (&event.push_name, group) {
             contact = contact.changed(now, |c| c.wa_push_name = Some(name.clone()));

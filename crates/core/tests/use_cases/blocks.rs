@@ -268,6 +268,28 @@ async fn a_request_to_stop_in_late_content_counts() {
     assert_eq!(scene.reported("contact.opted_out").len(), 1);
 }
 
+/// X2, D43: a button that asks to stop counts, also where only the block names it; a form does not.
+#[tokio::test]
+async fn a_pressed_button_that_asks_to_stop_counts_wherever_it_is_named() {
+    for (kind, stops) in [("button_reply", true), ("list_reply", true), ("flow_reply", false)] {
+        let scene = qr_scene().await;
+        let answer = json!({"type": "interactive", "interactive": {"kind": kind, "title": "Sair"}});
+        let message = listed(&scene, "m1", answer).await;
+        let contact = scene.contact_of(&message).await;
+        assert_eq!(contact["opted_out_at"] != Value::Null, stops, "{kind}");
+    }
+}
+
+/// X7, 2.1: whoever reacts has a name all the same.
+#[tokio::test]
+async fn a_reaction_tells_the_name_that_a_person_gave_themselves() {
+    let scene = qr_scene().await;
+    let reaction = json!({"type": "reaction", "content": "👍", "push_name": "Bia",
+        "quoted_provider_message_id": "m0"});
+    let message = listed(&scene, "m1", reaction).await;
+    assert_eq!(scene.contact_of(&message).await["display_name"], "Bia");
+}
+
 /// D31a: what a person writes with a file is its caption, and an edit changes that.
 #[tokio::test]
 async fn an_edit_of_a_file_changes_its_caption() {

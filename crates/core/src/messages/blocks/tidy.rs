@@ -9,6 +9,11 @@ use crate::text::kept;
 const MAX_TEXT: usize = 4_096;
 /// The most entries of a list in a block, and of the object that a form answered.
 const MAX_ENTRIES: usize = 100;
+/// The most bytes of all blocks of a message, as JSON. If they have more, texts and lists are cut
+/// again, at lower limits: lists may stand in lists.
+const MAX_BLOCKS: usize = 256 * 1024;
+/// The lower limits of texts and of lists.
+const LOWER: [(usize, usize); 3] = [(512, 100), (128, 20), (32, 5)];
 /// The most bytes of the object that a form answered.
 const MAX_RESPONSE: usize = 65_536;
 /// How deep the object that a form answered is at most: readers of JSON refuse what is too deep.
@@ -17,7 +22,7 @@ const MAX_DEPTH: usize = 32;
 impl Blocks {
     /// The blocks with texts of at most 4,096 characters, without control characters, with the
     /// first 100 entries of each list, and with at most nine decimals of degrees. A longer text
-    /// ends in `…`. Doing it twice changes nothing.
+    /// ends in `…`. The total of an order is that of all its items.
     #[must_use]
     pub fn tidied(mut self) -> Self {
         if self.is_empty() {
@@ -33,7 +38,12 @@ impl Blocks {
             }
         }
         let mut value = serde_json::to_value(&self).expect("blocks are JSON");
-        cut(&mut value);
+        cut(&mut value, MAX_TEXT, MAX_ENTRIES);
+        for (max_text, max_entries) in LOWER {
+            if value.to_string().len() > MAX_BLOCKS {
+                cut(&mut value, max_text, max_entries);
+            }
+        }
         serde_json::from_value(value).expect("shorter texts and lists are still blocks")
     }
 }
@@ -66,9 +76,9 @@ fn is_within(value: &Value, depth: usize) -> bool {
     }
 }
 
-fn cut_text(text: &str) -> String {
-    let mut short = kept(text, MAX_TEXT + 1);
-    if let Some((end, _)) = short.char_indices().nth(MAX_TEXT) {
+fn cut_text(text: &str, max: usize) -> String {
+    let mut short = kept(text, max + 1);
+    if let Some((end, _)) = short.char_indices().nth(max) {
         let last = short[..end].char_indices().next_back().map_or(0, |(last, _)| last);
         short.truncate(last);
         short.push('…');
@@ -76,18 +86,18 @@ fn cut_text(text: &str) -> String {
     short
 }
 
-fn cut(value: &mut Value) {
+fn cut(value: &mut Value, max_text: usize, max_entries: usize) {
     match value {
-        Value::String(text) => *text = cut_text(text),
+        Value::String(text) => *text = cut_text(text, max_text),
         Value::Array(items) => {
-            items.truncate(MAX_ENTRIES);
-            items.iter_mut().for_each(cut);
+            items.truncate(max_entries);
+            items.iter_mut().for_each(|item| cut(item, max_text, max_entries));
         }
         Value::Object(fields) => {
             let entries = std::mem::take(fields).into_iter().take(MAX_ENTRIES);
             fields.extend(entries.map(|(name, mut value)| {
-                cut(&mut value);
-                (cut_text(&name), value)
+                cut(&mut value, max_text, max_entries);
+                (cut_text(&name, max_text), value)
             }));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -127,6 +137,23 @@ mod tests {
         let cards = vec![SharedContact::default(); 101];
         let blocks = Blocks { shared_contacts: Some(cards), ..Blocks::default() }.tidied();
         assert_eq!(blocks.shared_contacts.map(|cards| cards.len()), Some(100));
+    }
+
+    /// X2: a page of messages stays of a size that can be read.
+    #[test]
+    fn lists_in_lists_of_long_texts_are_cut_further() {
+        let text = "x".repeat(4_096);
+        let card = SharedContact {
+            urls: vec![text.clone(); 100],
+            addresses: vec![text; 100],
+            ..SharedContact::default()
+        };
+        let blocks = Blocks { shared_contacts: Some(vec![card; 100]), ..Blocks::default() };
+        let once = blocks.tidied();
+        let bytes = serde_json::to_string(&once).expect("JSON").len();
+        assert!(bytes <= 256 * 1024, "{bytes}");
+        assert!(once.shared_contacts.as_ref().is_some_and(|cards| !cards.is_empty()));
+        assert_eq!(once.clone().tidied(), once);
     }
 
     /// X2.
