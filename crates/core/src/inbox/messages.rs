@@ -175,7 +175,7 @@ impl Workspace<'_> {
             sender_type: if inbound { SenderType::Contact } else { SenderType::Agent },
             status: if inbound { MessageStatus::Received } else { MessageStatus::Sent },
             failure: None,
-            content: event.content.clone().or_else(|| blocks.content()),
+            content: event.content.clone().or_else(|| blocks.content_of(event.message_type)),
             blocks,
             media: Media {
                 url: None,

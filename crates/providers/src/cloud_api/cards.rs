@@ -4,7 +4,7 @@ use recado_core::messages::{Location, SharedContact, SharedEmail, SharedPhone};
 use serde_json::{Number, Value};
 
 use super::content::words;
-use crate::shared::{array, at};
+use crate::shared::{at, few, listed};
 
 /// The place; `None` without coordinates.
 pub(super) fn location(body: &Value) -> Option<Location> {
@@ -33,7 +33,7 @@ fn degrees(body: &Value, name: &str) -> Option<Number> {
 
 /// The cards; `None` if it is no list.
 pub(super) fn cards(body: &Value) -> Option<Vec<SharedContact>> {
-    Some(body.as_array()?.iter().map(card).collect())
+    Some(few(body.as_array()?).iter().map(card).collect())
 }
 
 fn card(card: &Value) -> SharedContact {
@@ -53,12 +53,12 @@ fn card(card: &Value) -> SharedContact {
     };
     SharedContact {
         name: words(name, "formatted_name").or_else(parts),
-        phones: array(card, "phones").iter().filter_map(phone).collect(),
-        emails: array(card, "emails").iter().filter_map(email).collect(),
+        phones: listed(card, "phones").iter().filter_map(phone).collect(),
+        emails: listed(card, "emails").iter().filter_map(email).collect(),
         organization: words(org, "company"),
         title: words(org, "title"),
-        urls: array(card, "urls").iter().filter_map(|url| words(url, "url")).collect(),
-        addresses: array(card, "addresses").iter().filter_map(address).collect(),
+        urls: listed(card, "urls").iter().filter_map(|url| words(url, "url")).collect(),
+        addresses: listed(card, "addresses").iter().filter_map(address).collect(),
         birthday: words(card, "birthday"),
     }
 }

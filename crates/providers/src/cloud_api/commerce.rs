@@ -5,14 +5,14 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::content::words;
-use crate::shared::{array, integer};
+use crate::shared::{integer, listed};
 
 /// An order, or a cart; `None` if it is no object.
 pub(super) fn order(body: &Value) -> Option<Order> {
     body.is_object().then(|| Order {
         catalog_id: words(body, "catalog_id"),
         text: words(body, "text"),
-        items: array(body, "product_items").iter().map(item).collect(),
+        items: listed(body, "product_items").iter().map(item).collect(),
         total: None,
     })
 }

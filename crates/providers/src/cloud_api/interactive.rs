@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::commerce;
 use super::content::{MessageContent, words};
-use crate::shared::{array, at, prose, text};
+use crate::shared::{at, listed, prose, text};
 
 /// What the app shows for every form that was sent: no title that anybody gave.
 const GENERIC_TITLE: &str = "Sent";
@@ -112,11 +112,11 @@ fn offered(kind: &str, body: &Value) -> Option<MessageContent> {
     offer.footer = part("footer");
     match offer.kind {
         OfferKind::Buttons => {
-            offer.buttons = Some(array(action, "buttons").iter().map(button).collect());
+            offer.buttons = Some(listed(action, "buttons").iter().map(button).collect());
         }
         OfferKind::List | OfferKind::ProductList => {
             offer.button = words(action, "button");
-            offer.sections = Some(array(action, "sections").iter().map(section).collect());
+            offer.sections = Some(listed(action, "sections").iter().map(section).collect());
         }
         OfferKind::CtaUrl => {
             let parameters = at(action, &["parameters"]).unwrap_or(&Value::Null);
@@ -141,12 +141,12 @@ fn button(button: &Value) -> Choice {
 
 /// A section with its rows; of products each is a row with the product's id.
 fn section(section: &Value) -> ListSection {
-    let rows = array(section, "rows").iter().map(|row| ListRow {
+    let rows = listed(section, "rows").iter().map(|row| ListRow {
         id: words(row, "id"),
         title: words(row, "title"),
         description: words(row, "description"),
     });
-    let products = array(section, "product_items")
+    let products = listed(section, "product_items")
         .iter()
         .map(|item| ListRow { id: words(item, "product_retailer_id"), ..ListRow::default() });
     ListSection { title: words(section, "title"), rows: rows.chain(products).collect() }

@@ -48,21 +48,25 @@ pub(super) fn interactive(part: &Value) -> MessageContent {
     let parameters = written.and_then(|json| parse(json.as_bytes())).unwrap_or_default();
     let id = text_in(&parameters, &["id"]);
     let body = text_in(part, &["body", "text"]);
+    let named = || ["title", "display_text"].iter().find_map(|name| text_in(&parameters, &[name]));
     let button = Button {
         id: id.clone().or_else(|| name.map(long)),
         payload: written.map(long),
-        title: body.clone(),
+        title: body.clone().or_else(named),
+    };
+    let says_more = match (&parameters, written) {
+        (Value::Object(fields), _) => !fields.is_empty() && named().is_none(),
+        (_, written) => written.is_some(),
     };
     let is = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
     let response = || match (&parameters, written) {
         (Value::Object(_), _) => Some(parameters.clone()),
         (_, written) => written.map(|raw| Value::String(long(raw))),
     };
-    let named = || ["title", "display_text"].iter().find_map(|name| text_in(&parameters, &[name]));
     let told = if is(CALLS) {
         let response = response();
         Answer { id, title: body, response, ..Answer::new(AnswerKind::CallPermissionReply) }
-    } else if is(FORMS) || (id.is_none() && written.is_some()) {
+    } else if is(FORMS) || (id.is_none() && says_more) {
         Answer { title: body, response: response(), ..Answer::new(AnswerKind::FlowReply) }
     } else {
         let kind = if is(CHOICES) { AnswerKind::ListReply } else { AnswerKind::ButtonReply };

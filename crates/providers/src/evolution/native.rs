@@ -8,7 +8,7 @@ use super::body::MessageContent;
 use super::offers::{header, offered, offered_if_any, sections, some};
 use super::orders;
 use super::values::{filled, text_in};
-use crate::shared::{array, at, parse};
+use crate::shared::{at, listed, parse};
 
 /// Buttons with payments.
 const PAYMENTS: &[&str] = &["payment_info", "review_and_pay", "review_order"];
@@ -50,7 +50,7 @@ impl NativeButton<'_> {
 
 /// The Brazilian payment key of a request for payment, with the name of its owner.
 fn pix(request: &Value) -> Option<String> {
-    let settings = array(request, "payment_settings").iter();
+    let settings = listed(request, "payment_settings").iter();
     let codes = ["pix_static_code", "pix_dynamic_code"];
     let mut found = settings.filter_map(|one| codes.iter().find_map(|code| at(one, &[code])));
     found.find_map(|code| {
@@ -64,7 +64,7 @@ fn pix(request: &Value) -> Option<String> {
 pub(super) fn interactive(part: &Value) -> Option<MessageContent> {
     let flow = at(part, &["nativeFlowMessage"]).unwrap_or(&Value::Null);
     let buttons: Vec<NativeButton<'_>> =
-        array(flow, "buttons").iter().filter_map(NativeButton::of).collect();
+        listed(flow, "buttons").iter().filter_map(NativeButton::of).collect();
     let title = text_in(part, &["header", "title"]);
     let texts = Offer {
         header: header(title.or_else(|| text_in(part, &["header", "subtitle"]))),

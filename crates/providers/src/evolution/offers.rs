@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::body::MessageContent;
 use super::native;
 use super::values::{text_in, whole};
-use crate::shared::{array, at};
+use crate::shared::{at, listed};
 
 /// A message that offers something.
 pub(super) fn offered(offer: Offer) -> MessageContent {
@@ -37,7 +37,7 @@ pub(super) fn some<T>(items: Vec<T>) -> Option<Vec<T>> {
 /// A poll. A number of 0 means that all options may be chosen.
 pub(super) fn poll(part: &Value) -> Option<MessageContent> {
     let question = text_in(part, &["name"]);
-    let options = array(part, "options").iter();
+    let options = listed(part, "options").iter();
     let options: Vec<String> =
         options.filter_map(|option| text_in(option, &["optionName"])).collect();
     if question.is_none() && options.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn invitation(part: &Value) -> Option<MessageContent> {
 
 /// Buttons beneath a text.
 pub(super) fn buttons(part: &Value) -> Option<MessageContent> {
-    let buttons = array(part, "buttons").iter().map(|button| Choice {
+    let buttons = listed(part, "buttons").iter().map(|button| Choice {
         id: text_in(button, &["buttonId"]),
         title: text_in(button, &["buttonText", "displayText"]),
     });
@@ -104,9 +104,9 @@ pub(super) fn sections(part: &Value, name: &str, rows: &str) -> Vec<ListSection>
     };
     let section = |section: &Value| ListSection {
         title: text_in(section, &["title"]),
-        rows: array(section, rows).iter().map(row).collect(),
+        rows: listed(section, rows).iter().map(row).collect(),
     };
-    array(part, name).iter().map(section).collect()
+    listed(part, name).iter().map(section).collect()
 }
 
 /// A template: its text with its variables filled in.
@@ -117,7 +117,7 @@ pub(super) fn template(part: &Value) -> Option<MessageContent> {
     let names = ["hydratedTemplate", "hydratedFourRowTemplate"];
     let template = names.iter().find_map(|name| at(part, &[name]))?;
     let buttons: Vec<TemplateButton> =
-        array(template, "hydratedButtons").iter().filter_map(template_button).collect();
+        listed(template, "hydratedButtons").iter().filter_map(template_button).collect();
     let link = match buttons.as_slice() {
         [button] => button.url.clone(),
         _ => None,

@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use super::body::MessageContent;
 use super::values::{filled, short, text_in, whole};
-use crate::shared::{array, at};
+use crate::shared::{at, listed};
 
 /// A product that was sent or asked about; `None` for one without a name and a text.
 pub(super) fn product(part: &Value) -> Option<MessageContent> {
     let told = at(part, &["product"]).unwrap_or(&Value::Null);
-    let name = text_in(told, &["title"]);
     let product = Product {
         catalog_id: None,
         product_id: text_in(told, &["productId"]).or_else(|| text_in(told, &["retailerId"])),
-        name: name.clone(),
+        name: text_in(told, &["title"]),
         price: thousandths(told, "priceAmount1000", "currencyCode"),
     };
-    let text = lines([name, text_in(part, &["body"])]);
+    // The name is the shop's, not the person's: the block has it.
+    let text = text_in(part, &["body"]);
     if text.is_none() && product == Product::default() {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn requested(request: &Value, text: Option<String>) -> Option<Order> 
     let price = |value: &Value, name: &str| {
         Some(Money { amount: scaled(value.get(name)?)?, currency: currency.clone()? })
     };
-    let listed = at(request, &["order"]).map_or(&[][..], |order| array(order, "items"));
+    let listed = at(request, &["order"]).map_or(&[][..], |order| listed(order, "items"));
     let items: Vec<OrderItem> = listed
         .iter()
         .map(|item| OrderItem {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::body::{MessageContent, Quote};
 use super::media::SOURCE;
 use super::values::{filled, long, message_id, short};
-use crate::shared::{array, boolean, card, text};
+use crate::shared::{boolean, card, listed, text};
 
 /// The most bytes of a file's address.
 const MAX_URL: usize = 4_096;
@@ -67,7 +67,7 @@ pub(super) fn location(part: &Value, is_live: bool) -> MessageContent {
 
 /// Address cards.
 pub(super) fn contacts(part: &Value) -> MessageContent {
-    let cards = match array(part, "contacts") {
+    let cards = match listed(part, "contacts") {
         [] => std::slice::from_ref(part),
         cards => cards,
     };

@@ -52,6 +52,22 @@ pub(crate) fn object<'a>(
     value.get(name)?.as_object()
 }
 
+/// The most entries that are read of a list in a message; the core keeps fewer.
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
+const MOST_LISTED: usize = 1_000;
+
+/// The first entries of a list.
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
+pub(crate) fn few(all: &[Value]) -> &[Value] {
+    &all[..all.len().min(MOST_LISTED)]
+}
+
+/// The first entries of a list in a message.
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
+pub(crate) fn listed<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    few(array(value, name))
+}
+
 /// The items of a field; none if it is no array.
 pub(crate) fn array<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)

@@ -10,11 +10,13 @@ mod vcard;
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, transport_text};
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use json::boolean;
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
+pub(crate) use json::listed;
 #[cfg(feature = "evolution")]
 pub(crate) use json::object;
 pub(crate) use json::{array, at, digits, integer, parse, text, text_at};
 #[cfg(feature = "cloud-api")]
-pub(crate) use json::{prose, seconds, word};
+pub(crate) use json::{few, prose, seconds, word};
 #[cfg(any(feature = "cloud-api", feature = "evolution"))]
 pub(crate) use signature::same;
 #[cfg(feature = "cloud-api")]

@@ -74,7 +74,8 @@ fn native(reply: &Value) -> Option<Answered> {
     let read = written.and_then(|json| parse(json.as_bytes()));
     let id = read.as_ref().and_then(|read| first(read, &["id"]));
     let fields = read.as_ref().and_then(Value::as_object);
-    let says_more = fields.is_some_and(|fields| !fields.is_empty());
+    let named = || first(read.as_ref()?, &["display_text", "title"]);
+    let says_more = fields.is_some_and(|fields| !fields.is_empty()) && named().is_none();
     if FORMS.contains(&name) || (id.is_none() && says_more) {
         let raw = || written.map(|text| Value::String(text.to_owned()));
         let response = read.filter(Value::is_object).or_else(raw);
@@ -82,7 +83,7 @@ fn native(reply: &Value) -> Option<Answered> {
         let answer = Answer { title, response, ..Answer::new(AnswerKind::FlowReply) };
         return Some(Answered { button: None, answer });
     }
-    let title = title.or_else(|| first(read.as_ref()?, &["display_text", "title"]));
+    let title = title.or_else(named);
     let description = read.as_ref().and_then(|read| first(read, &["description"]));
     let kind = match name {
         "single_select" | "menu_options" => AnswerKind::ListReply,

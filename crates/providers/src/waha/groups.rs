@@ -74,7 +74,7 @@ pub(super) async fn groups(
             // NOWEB also answers an empty list after it failed to fetch the groups.
             let doubtful =
                 matches!(known.engine(connection), Some(Engine::Noweb | Engine::TakesIds) | None);
-            let is_whole = !(groups.is_empty() && doubtful);
+            let is_whole = !(entries.is_empty() && doubtful);
             return Ok(GroupList { is_whole, without_role, ..GroupList::from(groups) });
         }
     }

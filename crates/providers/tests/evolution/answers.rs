@@ -75,6 +75,23 @@ fn answers_of_the_newer_kind_are_presses_and_choices_too() {
     );
 }
 
+/// X2, D43: a press is heard by the title that only its parameters have.
+#[test]
+fn a_press_without_a_text_has_the_title_of_its_parameters() {
+    for (written, id) in [
+        ("{\"id\":\"b2\",\"display_text\":\"Parar promoções\"}", "b2"),
+        ("{\"display_text\":\"Parar promoções\"}", "quick_reply"),
+    ] {
+        let part = json!({"nativeFlowResponseMessage":
+            {"name": "quick_reply", "paramsJson": written}});
+        let expected = shown("button_reply", Some(id), "Parar promoções", None);
+        assert_eq!(
+            answer("interactiveResponseMessage", part),
+            (expected, says("Parar promoções"), button(id, Some(written), "Parar promoções"))
+        );
+    }
+}
+
 /// X2, X4.
 #[test]
 fn a_filled_form_is_its_answers() {

@@ -59,11 +59,20 @@ fn a_product_has_its_price() {
         "priceAmount1000": "10500", "retailerId": "sku-1", "productImage": {}},
         "businessOwnerJid": "551140028922@s.whatsapp.net", "body": "Tem azul?"});
     let message = read("productMessage", json!({ "productMessage": part }));
-    assert_eq!(message.content, says("Caneca\nTem azul?"));
+    assert_eq!(message.content, says("Tem azul?"));
     assert_eq!(message.message_type, MessageType::Text);
     let shown = json!({"catalog_id": null, "product_id": "123", "name": "Caneca",
         "price": {"amount": "10.5", "currency": "BRL"}});
     assert_eq!(block(&message, "product"), shown);
+}
+
+/// X2, D43: the name of a product is not what the person said.
+#[test]
+fn a_product_without_a_text_asks_for_nothing() {
+    let part = json!({"product": {"productId": "1", "title": "Stop"}});
+    let message = read("productMessage", json!({ "productMessage": part }));
+    assert_eq!(message.content, None);
+    assert_eq!(block(&message, "product")["name"], "Stop");
 }
 
 /// X1, X2, X4.

@@ -97,6 +97,19 @@ fn a_choice_says_what_it_was_chosen_from() {
     assert_eq!(listed.description, said("R$ 10"));
 }
 
+/// X2, D43: a press without an id is no form, and is heard by its title.
+#[test]
+fn a_press_that_has_a_title_alone_is_a_button() {
+    for body in [json!({"text": "Parar promoções"}), json!(null)] {
+        let (message, pressed) = answer(noweb(json!({"interactiveResponseMessage": {"body": body,
+            "nativeFlowResponseMessage": {"name": "quick_reply",
+                "paramsJson": "{\"display_text\":\"Parar promoções\"}"}}})));
+        assert_eq!(pressed.kind, AnswerKind::ButtonReply);
+        let title = message.button.and_then(|button| button.title);
+        assert_eq!(title, said("Parar promoções"));
+    }
+}
+
 /// X2.
 #[test]
 fn a_form_is_the_object_that_was_filled_and_no_button() {

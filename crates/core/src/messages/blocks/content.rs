@@ -2,12 +2,23 @@
 
 use serde_json::Value;
 
+use super::super::MessageType;
 use super::{
     Answer, AnswerKind, Blocks, Interactive, Location, Money, Offer, OfferKind, Order, OrderItem,
     Product, SharedContact, SystemKind, SystemNotice,
 };
 
 impl Blocks {
+    /// The text for people of a message of this type. A file, or what nobody can show, that asks
+    /// about a product does not say its name.
+    pub(crate) fn content_of(&self, message_type: MessageType) -> Option<String> {
+        let is_about = message_type.is_file() || message_type == MessageType::Unsupported;
+        if is_about && self.product.is_some() {
+            return Self { product: None, ..self.clone() }.content();
+        }
+        self.content()
+    }
+
     /// The text for people, in Portuguese where words are needed; `None` where nothing can be
     /// said.
     pub fn content(&self) -> Option<String> {
@@ -82,7 +93,10 @@ fn product_text(product: &Product) -> String {
 fn answer_text(answer: &Answer) -> Option<String> {
     let chosen = || answer.title.clone().or_else(|| answer.payload.clone());
     match answer.kind {
-        AnswerKind::FlowReply => answer.response.as_ref().map(form_text).or_else(chosen),
+        AnswerKind::FlowReply => {
+            let filled = answer.response.as_ref().map(form_text);
+            filled.filter(|text| !text.trim().is_empty()).or_else(chosen)
+        }
         AnswerKind::ListReply => {
             Some(joined(chosen().into_iter().chain(answer.description.clone()), "\n"))
         }
@@ -293,6 +307,25 @@ mod tests {
             (json!({"kind": "other", "text": "Outro"}), "Outro"),
         ] {
             assert_eq!(content(json!({ "system": system })).as_deref(), Some(text));
+        }
+    }
+
+    /// X4, X2.
+    #[test]
+    fn a_voice_note_about_a_product_does_not_say_its_name() {
+        let product = json!({"product": {"name": "Caneca"}});
+        let blocks: Blocks = serde_json::from_value(product).expect("blocks");
+        assert_eq!(blocks.content_of(MessageType::Audio), None);
+        assert_eq!(blocks.content_of(MessageType::Unsupported), None);
+        assert_eq!(blocks.content_of(MessageType::Text).as_deref(), Some("Caneca"));
+    }
+
+    /// X4.
+    #[test]
+    fn an_empty_form_is_its_title() {
+        for response in [json!({}), json!({"flow_token": "t"})] {
+            let answer = json!({"kind": "flow_reply", "title": "Quero", "response": response});
+            assert_eq!(content(json!({ "interactive": answer })).as_deref(), Some("Quero"));
         }
     }
 
