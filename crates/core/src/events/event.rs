@@ -13,6 +13,9 @@ words! {
         MessageReceived = "message.received",
         /// An outbound message was accepted by the channel.
         MessageSent = "message.sent",
+        /// A message changed: an edit, a deletion, a reaction, a vote, content that came late
+        /// (X5a).
+        MessageUpdated = "message.updated",
         /// The status of a message changed.
         MessageStatusUpdated = "message.status_updated",
         /// A contact began to block messages.

@@ -81,8 +81,15 @@ pub struct GatewayMessage {
     pub button: Option<Button>,
     /// Whether it came from a check of the history (D65).
     pub history: bool,
+    /// Whether the channel announces that its content comes later, under the same id (X5). It is
+    /// stored as [`Unsupported`](MessageType::Unsupported) until then.
+    pub is_late: bool,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
+    /// What the gateway wrote, of a message that is [`Unsupported`](MessageType::Unsupported) or
+    /// only partly understood: it is kept for the operator, and read again by
+    /// [`Provider::read`](super::Provider::read) after an upgrade (X9).
+    pub raw: Option<Value>,
 }
 
 impl GatewayMessage {
@@ -151,7 +158,9 @@ impl GatewayMessage {
             quoted_type: None,
             button: None,
             history: false,
+            is_late: false,
             timestamp: None,
+            raw: None,
         }
     }
 }
@@ -169,12 +178,22 @@ pub struct StatusEvent {
     pub failure: Option<Failure>,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
+    /// Names of the recipient that hide their phone, in the gateway's form: a LID, a
+    /// business-scoped id. A contact learns them by a status of its own message (X8).
+    pub names: Vec<String>,
 }
 
 impl StatusEvent {
     /// A status report without any other details.
     pub const fn new(provider_id: ProviderMessageId, status: MessageStatus) -> Self {
-        Self { provider_id, reference: None, status, failure: None, timestamp: None }
+        Self {
+            provider_id,
+            reference: None,
+            status,
+            failure: None,
+            timestamp: None,
+            names: Vec::new(),
+        }
     }
 }
 
@@ -266,14 +285,17 @@ pub struct TemplateReport {
 pub struct UnknownReport {
     /// What the gateway calls it; cut at [`MAX_KIND`](super::MAX_KIND) characters when it is kept.
     pub kind: String,
-    /// The event itself; only its shape is kept.
+    /// What the gateway wrote: the part of its call that holds this event and no other, in a form
+    /// that [`Provider::read`](super::Provider::read) reads.
     pub body: Value,
+    /// The provider's id of the message that it is about, if it is known.
+    pub provider_id: Option<ProviderMessageId>,
 }
 
 impl UnknownReport {
     /// An event of this kind.
     pub fn new(kind: impl Into<String>, body: Value) -> Self {
-        Self { kind: kind.into(), body }
+        Self { kind: kind.into(), body, provider_id: None }
     }
 }
 
@@ -290,6 +312,13 @@ pub enum GatewayEvent {
         /// The new text.
         content: String,
         /// When it was changed.
+        timestamp: Option<Timestamp>,
+    },
+    /// The sender of a message deleted it for everybody (X3).
+    Deleted {
+        /// The message.
+        provider_id: ProviderMessageId,
+        /// When it was deleted.
         timestamp: Option<Timestamp>,
     },
     /// A message that the operator wrote on the paired phone.

@@ -82,7 +82,8 @@ impl Batch {
                     ids.extend(message.quoted.clone());
                     &message.provider_id
                 }
-                GatewayEvent::Edit { provider_id, .. } => provider_id,
+                GatewayEvent::Edit { provider_id, .. }
+                | GatewayEvent::Deleted { provider_id, .. } => provider_id,
                 GatewayEvent::Status(status) => &status.provider_id,
                 GatewayEvent::OwnSend(sent) => &sent.provider_id,
                 GatewayEvent::Connection(_)
@@ -326,6 +327,7 @@ impl UseCase for Batch {
                 Ok(GatewayEvent::Edit { provider_id, content, timestamp }) => {
                     workspace.take_edit(provider_id, content, *timestamp)
                 }
+                Ok(GatewayEvent::Deleted { .. }) => EventResult::ignored("is not handled yet"),
                 Ok(GatewayEvent::Status(status)) => workspace.take_status(self, status, ids),
                 Ok(GatewayEvent::Preference(report)) => {
                     workspace.take_preference(self, report, ids)

@@ -155,6 +155,7 @@ impl Workspace<'_> {
             status: MessageStatus::Sent,
             failure: None,
             timestamp: sent.timestamp,
+            names: Vec::new(),
         };
         self.take_status(batch, &status, ids)
     }

@@ -68,6 +68,10 @@ pub fn parse_event(value: &Value, group_suffix: &str) -> Incoming {
             content: fields.required("content", |value| long_text(value, MAX_CONTENT))?,
             timestamp: fields.timestamp()?,
         }),
+        "deleted" => Ok(GatewayEvent::Deleted {
+            provider_id: fields.provider_id()?,
+            timestamp: fields.timestamp()?,
+        }),
         "status" => Ok(GatewayEvent::Status(fields.status()?)),
         "connection" => {
             let read = read_word(ConnectionStatus::parse, ConnectionStatus::WORDS);
@@ -157,7 +161,9 @@ impl EventFields<'_> {
             quoted_type: self.optional("quoted_type", read_type())?,
             button,
             history: self.optional("history", read_bool)?.unwrap_or(false),
+            is_late: self.optional("is_late", read_bool)?.unwrap_or(false),
             timestamp: self.timestamp()?,
+            raw: None,
         })
     }
 
@@ -201,6 +207,7 @@ impl EventFields<'_> {
             failure: (status == MessageStatus::Failed)
                 .then(|| failure.unwrap_or_else(|| Failure::new(DeliveryCode::Unknown, None))),
             timestamp: self.timestamp()?,
+            names: self.aliases()?,
         })
     }
 }

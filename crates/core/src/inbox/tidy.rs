@@ -60,6 +60,9 @@ pub(super) fn tidy(event: GatewayEvent) -> Incoming {
             content: kept(&content, MAX_CONTENT),
             timestamp,
         },
+        GatewayEvent::Deleted { provider_id: id, timestamp } => {
+            GatewayEvent::Deleted { provider_id: provider_id(&id)?, timestamp }
+        }
         GatewayEvent::Status(reported) => GatewayEvent::Status(status(reported)?),
         GatewayEvent::Preference(reported) => GatewayEvent::Preference(PreferenceReport {
             peer: peer(reported.peer)?,
@@ -121,7 +124,12 @@ fn status(reported: StatusEvent) -> Result<StatusEvent, String> {
     if let Some(failure) = &mut failure {
         failure.message = optional(failure.message.take(), text::MESSAGE);
     }
-    Ok(StatusEvent { provider_id: provider_id(&reported.provider_id)?, failure, ..reported })
+    Ok(StatusEvent {
+        provider_id: provider_id(&reported.provider_id)?,
+        failure,
+        names: aliases(reported.names),
+        ..reported
+    })
 }
 
 #[cfg(test)]
@@ -147,7 +155,9 @@ mod tests {
             quoted_type: None,
             button: None,
             history: false,
+            is_late: false,
             timestamp: None,
+            raw: None,
         }
     }
 

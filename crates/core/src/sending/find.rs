@@ -107,6 +107,7 @@ async fn prove(app: &Recado, message: &Message, proof: Proof) -> Result<(), Stor
         status: MessageStatus::Sent,
         failure: None,
         timestamp: None,
+        names: Vec::new(),
     });
     let mut events = vec![Ok(event)];
     if !names.is_empty() {

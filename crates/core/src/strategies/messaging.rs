@@ -111,7 +111,9 @@ fn gateway_messages() -> impl Strategy<Value = GatewayMessage> {
             quoted_type: None,
             button: None,
             history,
+            is_late: false,
             timestamp,
+            raw: None,
         },
     )
 }
@@ -129,6 +131,7 @@ fn status_events() -> impl Strategy<Value = StatusEvent> {
             status,
             failure,
             timestamp,
+            names: Vec::new(),
         },
     )
 }

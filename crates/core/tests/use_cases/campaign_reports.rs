@@ -60,6 +60,7 @@ async fn an_uncertain_message_that_is_proved_sent_moves_its_recipient_on() {
             status,
             failure: None,
             timestamp: None,
+            names: Vec::new(),
         };
         scene.shop.messaging.receive(vec![Ok(GatewayEvent::Status(report))]).await;
         let all = scene.recipients().await;

@@ -84,7 +84,9 @@ pub(super) fn text(id: &str, peer: &str, content: &str) -> GatewayMessage {
         quoted_type: None,
         button: None,
         history: false,
+        is_late: false,
         timestamp: None,
+        raw: None,
     }
 }
 
@@ -101,6 +103,7 @@ pub(super) fn reported(id: &str, status: MessageStatus) -> Incoming {
         status,
         failure: None,
         timestamp: None,
+        names: Vec::new(),
     }))
 }
 

@@ -19,6 +19,7 @@ fn status(id: &str, reference: Option<MessageId>, code: Option<DeliveryCode>) ->
         status: code.map_or(MessageStatus::Sent, |_| MessageStatus::Failed),
         failure: code.map(|code| Failure::new(code, None)),
         timestamp: None,
+        names: Vec::new(),
     }
 }
 

@@ -103,6 +103,7 @@ async fn a_report_that_proves_an_uncertain_send_moves_it_on() {
         status: MessageStatus::Delivered,
         failure: None,
         timestamp: None,
+        names: Vec::new(),
     };
     messaging.receive(vec![Ok(GatewayEvent::Status(report))]).await;
     let message = messaging.newest().await;

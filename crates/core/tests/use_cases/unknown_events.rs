@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::gateway_scene::*;
 
 fn unknown(kind: &str, body: Value) -> GatewayEvent {
-    GatewayEvent::Unknown(UnknownReport { kind: kind.to_owned(), body })
+    GatewayEvent::Unknown(UnknownReport::new(kind, body))
 }
 
 async fn kept(scene: &Scene) -> Vec<Stored<UnknownKind>> {

@@ -52,6 +52,8 @@ fn message(id: &str) -> Received {
         quoted_type: None,
         button: None,
         history: false,
+        is_late: false,
+        raw: None,
         timestamp: None,
     })))
 }
@@ -82,7 +84,7 @@ async fn what_a_gateway_reports_is_taken_whatever_follows_its_address() {
 async fn events_that_are_refused_or_unknown_do_not_change_the_answer() {
     let site = Site::new().await;
     let (connection, address) = calling(&site).await;
-    let report = UnknownReport { kind: "label.upsert".to_owned(), body: json!({"name": "VIP 1"}) };
+    let report = UnknownReport::new("label.upsert", json!({"name": "VIP 1"}));
     site.kit.provider.set_received(Ok(vec![
         Received::here(Err("it has no id".to_owned())),
         Received::here(Ok(GatewayEvent::Unknown(report))),

@@ -134,5 +134,6 @@ fn progress(message: &Value) -> Option<Incoming> {
         status,
         failure,
         timestamp: seconds(message, "timestamp"),
+        names: Vec::new(),
     })))
 }

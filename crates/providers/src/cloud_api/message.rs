@@ -112,7 +112,9 @@ fn reported(
         quoted_type: None,
         button,
         history,
+        is_late: false,
         timestamp: seconds(message, "timestamp"),
+        raw: None,
     })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn read(value: &Value, status: &Value) -> Vec<Incoming> {
         status: reported,
         failure: (reported == MessageStatus::Failed).then(|| failure(status)),
         timestamp,
+        names: Vec::new(),
     }))];
     let person = recipient(value, status);
     // Mostly there is only a phone, which needs no event.

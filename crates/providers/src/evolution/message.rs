@@ -86,7 +86,9 @@ fn message(
         quoted_type: quoted.message_type,
         button,
         history,
+        is_late: false,
         timestamp: time(record, "messageTimestamp"),
+        raw: None,
     };
     Ok(Some((ParsedRecord::Message(Box::new(message)), incoming)))
 }

@@ -47,6 +47,7 @@ fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent
         status,
         failure,
         timestamp: None,
+        names: Vec::new(),
     })
 }
 

@@ -261,6 +261,7 @@ impl Reports {
                 status: course.stage.status(),
                 failure: course.stage.failure(),
                 timestamp: Some(now),
+                names: Vec::new(),
             })));
         }
         let batches = batches.into_iter();

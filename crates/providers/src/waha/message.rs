@@ -167,7 +167,9 @@ fn compose(
         quoted_type: quote.message_type,
         button: said.button,
         history: false,
+        is_late: false,
         timestamp: text::time(payload.get("timestamp")),
+        raw: None,
     }
 }
 
@@ -225,6 +227,7 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
             status,
             failure: reports::failure_of(status),
             timestamp: at,
+            names: Vec::new(),
         })
     };
     let ack = reports::ack(payload);

@@ -80,6 +80,7 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) ->
         status: reached,
         failure: failure_of(reached),
         timestamp: happened,
+        names: Vec::new(),
     })))
 }
 

@@ -55,7 +55,9 @@ fn a_text_is_read_whole() {
         quoted_type: Some(MessageType::Text),
         button: None,
         history: false,
+        is_late: false,
         timestamp: Some(Timestamp::from_millis(1_760_000_000_000)),
+        raw: None,
     };
     assert_eq!(message, expected);
     assert_eq!(message.provider_id.as_str(), "3A0F");

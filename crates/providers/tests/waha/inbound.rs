@@ -36,7 +36,9 @@ fn a_text_is_read_with_everything_that_is_reported_of_it() {
         quoted_type: None,
         button: None,
         history: false,
+        is_late: false,
         timestamp: Some(Timestamp::from_millis(1_760_000_000_000)),
+        raw: None,
     };
     let payload = inbound(json!({"id": "false_123456@lid_3A0F", "from": "123456@lid",
         "replyTo": {"id": "3EB0A1", "participant": "551140028922@c.us", "body": "Olá"},

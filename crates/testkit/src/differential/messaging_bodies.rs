@@ -123,10 +123,10 @@ pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<
             status: Some(TemplateStatus::ALL[command.number(n + 5) % TemplateStatus::ALL.len()]),
             category: None,
         }),
-        8 | 9 => GatewayEvent::Unknown(UnknownReport {
-            kind: command.pick(n + 5, &["call", "label.edit"]).to_owned(),
-            body: json!({ "from": peer }),
-        }),
+        8 | 9 => GatewayEvent::Unknown(UnknownReport::new(
+            command.pick(n + 5, &["call", "label.edit"]).to_owned(),
+            json!({ "from": peer }),
+        )),
         _ => return None,
     };
     Some(event)
