@@ -94,6 +94,7 @@ async fn fill(store: &PostgresStore) -> ListId {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            erase_deleted_messages: false,
             created_at: NOW,
             updated_at: NOW,
         })

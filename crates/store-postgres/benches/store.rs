@@ -63,6 +63,7 @@ async fn fill(store: &PostgresStore) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: at,
         updated_at: at,
     });

@@ -28,7 +28,7 @@ WHERE company_id = $1 AND contact_id = $2 AND provider_id IS NOT NULL \
 ORDER BY connection_id, trace \
 ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
 report_status = excluded.report_status, error_type = NULL, error_code = NULL, \
-error_message = NULL, expires_at = excluded.expires_at, version = r.version + 1";
+error_message = NULL, early = NULL, expires_at = excluded.expires_at, version = r.version + 1";
 
 /// The steps that keep the ids of a contact's messages as forgotten. The contact must be locked
 /// before, so that no message can be inserted for it.

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::events::{Erased, Outbox};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
 
 use crate::PostgresStore;
@@ -14,18 +14,45 @@ use crate::session::{Session, Statement, TransactionMode};
 // Whether a delivery refers to an event is looked up for each event separately: a join might read
 // all pending deliveries for each of them.
 
-/// Erases the data of events about `$2` that no pending delivery needs.
-pub(crate) const ERASE: &str = "\
+/// The events that hold what message `$3` said before its sender deleted it, or all where `$3` is
+/// null.
+macro_rules! of_message {
+    ($events:literal) => {
+        concat!(
+            "($3::text IS NULL OR ",
+            $events,
+            "event_type IN \
+             ('message.received', 'message.sent', 'message.updated') \
+             AND ",
+            $events,
+            "data::jsonb ->> 'message_id' = $3 \
+             AND ",
+            $events,
+            "data::jsonb ->> 'deleted_by_sender_at' IS NULL)"
+        )
+    };
+}
+
+/// Erases the data of events about `$2`, or of its message `$3`, that no pending delivery needs.
+pub(crate) const ERASE: &str = concat!(
+    "\
 WITH erased AS (UPDATE events SET data = NULL WHERE ctid = ANY(ARRAY(\
 SELECT e.ctid FROM events e \
-WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL \
+WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL AND ",
+    of_message!("e."),
+    " \
 AND (SELECT true FROM deliveries d WHERE d.company_id = e.company_id \
 AND d.created_at = e.at AND d.event_id = e.id AND d.status = 'pending' LIMIT 1) IS NULL \
-LIMIT $3::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased";
+LIMIT $4::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased"
+);
 
-/// Whether there is an event about `$2` with data.
-pub(crate) const LEFT: &str = "\
-SELECT FROM events WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL LIMIT 1";
+/// Whether there is such an event with data.
+pub(crate) const LEFT: &str = concat!(
+    "\
+SELECT FROM events WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL AND ",
+    of_message!(""),
+    " LIMIT 1"
+);
 
 /// Deletes old deliveries that are finished.
 pub(crate) const SWEEP_DELIVERIES: &str = "\
@@ -48,11 +75,12 @@ impl Outbox for PostgresStore {
     async fn erase_events(
         &self,
         company: CompanyId,
-        contact: ContactId,
+        about: EventsAbout,
         limit: u32,
     ) -> Result<Erased, StoreError> {
-        let erase = params![company.uuid(), contact.uuid(), i64::from(limit)];
-        let left = params![company.uuid(), contact.uuid()];
+        let message = || about.message.map(|message| message.to_string());
+        let erase = params![company.uuid(), about.contact.uuid(), message(), i64::from(limit)];
+        let left = params![company.uuid(), about.contact.uuid(), message()];
         let statements = vec![Statement::new(ERASE, erase), Statement::new(LEFT, left)];
         let session = Session::take(&self.pool).await?;
         let outcome = session.run(TransactionMode::Nothing, statements).await?;

@@ -75,14 +75,14 @@ fn cases() -> Vec<Case> {
             "md5('c2')::uuid, '{contact.created,message.sent}', 5000, 101",
             (110.0, 700.0),
         ),
-        case("an erasure", ERASE, "md5('c2')::uuid, md5('p1')::uuid, 50", (300.0, 3_000.0)),
+        case("an erasure", ERASE, "md5('c2')::uuid, md5('p1')::uuid, NULL, 50", (300.0, 3_000.0)),
         case(
             "what is pending about a contact",
             &ABOUT,
             "md5('c2')::uuid, md5('p1')::uuid, md5('d1')::uuid, 50",
             (300.0, 3_000.0),
         ),
-        case("what is left", LEFT, "md5('c2')::uuid, md5('p1')::uuid", (2.0, 250.0)),
+        case("what is left", LEFT, "md5('c2')::uuid, md5('p1')::uuid, NULL", (2.0, 250.0)),
         case("old deliveries", SWEEP_DELIVERIES, "5000, 100", (450.0, 2_000.0)),
         case("old events", SWEEP_EVENTS, "300, 10", (2_000.0, 9_000.0)),
     ]

@@ -69,6 +69,7 @@ async fn with_list(contacts: u128) -> Database {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
     };

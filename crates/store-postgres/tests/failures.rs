@@ -20,6 +20,7 @@ fn company(id: u128) -> Company {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
     }

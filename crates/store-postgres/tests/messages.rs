@@ -63,6 +63,7 @@ async fn with_messages() -> (Database, Client) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
     };

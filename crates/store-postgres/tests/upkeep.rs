@@ -36,6 +36,7 @@ async fn with_contacts(count: u32) -> Database {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
     };

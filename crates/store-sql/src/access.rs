@@ -17,6 +17,7 @@ record! {
         plan,
         features: Features { inbound_contacts, template_dispatch },
         default_region,
+        erase_deleted_messages,
         created_at,
         updated_at,
     }

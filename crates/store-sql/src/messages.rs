@@ -3,8 +3,9 @@
 use recado_core::Timestamp;
 use recado_core::ids::MessageId;
 use recado_core::messages::{
-    Blocks, DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
-    MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    Blocks, DeliveryCode, Direction, Early, ErrorType, Failure, Media, Message, MessageRef,
+    MessageStatus, MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType,
+    StatusReport,
 };
 
 use crate::cell::{CellReader, CellWriter};
@@ -56,7 +57,8 @@ record! {
         connection("connection_id"),
         provider_id,
         target(
-            "message_id", "status", "error_type", "error_code", "error_message", "expires_at"
+            "message_id", "status", "error_type", "error_code", "error_message", "expires_at",
+            "early"
         ),
     }
 }
@@ -122,40 +124,67 @@ fn write_failure<'a, W: CellWriter<'a>>(failure: Option<&'a Failure>, writer: &m
 
 /// The `status` of a row that only remembers the id of a deleted message.
 const FORGOTTEN: &str = "forgotten";
+/// The `status` of a row for which no status was reported, but something else.
+const EARLY: &str = "early";
 
+/// What the `status` of a reference without a message says.
+enum Word {
+    Reported(MessageStatus),
+    Forgotten,
+    Early,
+}
+
+fn word(text: &str) -> Option<Word> {
+    match text {
+        FORGOTTEN => Some(Word::Forgotten),
+        EARLY => Some(Word::Early),
+        status => MessageStatus::parse(status).map(Word::Reported),
+    }
+}
+
+/// Beside the report, `early` holds what else was reported before the message was known, as JSON.
 impl Field for RefTarget {
-    const WIDTH: usize = 6;
+    const WIDTH: usize = 7;
 
     fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
-        let (message, report, expires_at) = match self {
+        let (message, early, expires_at) = match self {
             Self::Message(message) => (Some(message), None, None),
-            Self::Report { report, expires_at } => (None, Some(report), Some(expires_at)),
+            Self::Early { early, expires_at } => (None, Some(early), Some(expires_at)),
             Self::Forgotten { expires_at } => (None, None, Some(expires_at)),
         };
+        let report = early.and_then(|early| early.report.as_ref());
         write_or_null(message, writer);
-        match self {
-            Self::Forgotten { .. } => writer.word(FORGOTTEN),
-            _ => write_or_null(report.map(|report| &report.status), writer),
+        match (self, report) {
+            (Self::Message(_), _) => writer.null(),
+            (Self::Forgotten { .. }, _) => writer.word(FORGOTTEN),
+            (Self::Early { .. }, Some(report)) => report.status.write(writer),
+            (Self::Early { .. }, None) => writer.word(EARLY),
         }
         write_failure(report.and_then(|report| report.failure.as_ref()), writer);
         write_or_null(expires_at, writer);
+        match early.filter(|early| early.has_more()) {
+            Some(early) => writer.json(json_of(early).into()),
+            None => writer.null(),
+        }
     }
 
     fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let message: Option<MessageId> = Field::read(reader)?;
-        // The column holds the status of a report, or the word of a deleted message.
-        let status = reader.text(|word| match MessageStatus::parse(word) {
-            Some(status) => Some(Some(status)),
-            None => (word == FORGOTTEN).then_some(None),
-        })?;
+        let word = reader.text(word)?;
         let failure = Field::read(reader)?;
         let expires_at: Option<Timestamp> = Field::read(reader)?;
-        match (message, status, expires_at) {
+        let more: Option<Early> = reader.json()?;
+        let early = |report| Early { report, ..more.unwrap_or_default() };
+        match (message, word, expires_at) {
             (Some(message), None, None) => Ok(Self::Message(message)),
-            (None, Some(Some(status)), Some(expires_at)) => {
-                Ok(Self::Report { report: StatusReport { status, failure }, expires_at })
+            (None, Some(Word::Reported(status)), Some(expires_at)) => {
+                let early = early(Some(StatusReport { status, failure }));
+                Ok(Self::Early { early, expires_at })
             }
-            (None, Some(None), Some(expires_at)) => Ok(Self::Forgotten { expires_at }),
+            (None, Some(Word::Early), Some(expires_at)) => {
+                Ok(Self::Early { early: early(None), expires_at })
+            }
+            (None, Some(Word::Forgotten), Some(expires_at)) => Ok(Self::Forgotten { expires_at }),
             _ => Err(reader.unreadable::<Self>()),
         }
     }

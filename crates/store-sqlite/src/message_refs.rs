@@ -20,7 +20,7 @@ const FORGET: &str = "INSERT INTO message_refs \
      WHERE company_id = ?1 AND contact_id = ?2 AND provider_id IS NOT NULL \
      ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
      status = excluded.status, error_type = NULL, error_code = NULL, error_message = NULL, \
-     expires_at = excluded.expires_at, version = message_refs.version + 1";
+     early = NULL, expires_at = excluded.expires_at, version = message_refs.version + 1";
 
 /// Registers on a connection the SQL function that [`FORGET`] calls.
 pub(crate) fn add_trace(conn: &Connection) -> rusqlite::Result<()> {
@@ -68,7 +68,7 @@ pub(crate) fn referred(
         let Some(reference) = table::get::<MessageRef>(conn, &key)? else { continue };
         let message = match reference.target {
             RefTarget::Message(id) => table::get(conn, &[company.into(), id.into()])?,
-            RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
+            RefTarget::Early { .. } | RefTarget::Forgotten { .. } => None,
         };
         found.push(Referred { reference, message });
     }

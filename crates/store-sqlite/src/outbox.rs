@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::events::{Erased, Outbox};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::ids::CompanyId;
 use recado_core::store::{CommitError, StoreError};
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -16,13 +16,30 @@ use crate::error::{ReadResult, commit_error};
 use crate::table;
 use crate::writer::{Transaction, expect_no_conflict, read_error};
 
-const ERASE: &str = "UPDATE events SET data = NULL WHERE seq IN (\
+/// The condition of events that hold what message `?3` said before its sender deleted it, or of all
+/// where `?3` is null.
+macro_rules! of_message {
+    () => {
+        "(?3 IS NULL OR event_type IN ('message.received', 'message.sent', 'message.updated') \
+         AND json_extract(data, '$.message_id') = ?3 \
+         AND json_extract(data, '$.deleted_by_sender_at') IS NULL)"
+    };
+}
+
+const ERASE: &str = concat!(
+    "UPDATE events SET data = NULL WHERE seq IN (\
      SELECT seq FROM events AS e INDEXED BY events_about_contact \
-     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL AND NOT EXISTS (\
+     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL AND ",
+    of_message!(),
+    " AND NOT EXISTS (\
      SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
-     WHERE d.company_id = ?1 AND d.event_id = e.id AND d.queued_at IS NOT NULL) LIMIT ?3)";
-const ABOUT_CONTACT: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
-     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL";
+     WHERE d.company_id = ?1 AND d.event_id = e.id AND d.queued_at IS NOT NULL) LIMIT ?4)"
+);
+const ABOUT_CONTACT: &str = concat!(
+    "SELECT 1 FROM events INDEXED BY events_about_contact \
+     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL AND ",
+    of_message!()
+);
 
 const FINISHED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
      WHERE queued_at IS NULL AND created_at < ?1 ORDER BY created_at, seq LIMIT ?2";
@@ -83,13 +100,20 @@ fn remove(tx: &mut Transaction<'_>, old: &Old) -> Result<u32, CommitError> {
     Ok(u32::try_from(gone).unwrap_or(u32::MAX))
 }
 
+/// The parameters that name events.
+fn names(company: CompanyId, about: EventsAbout) -> [Cell<'static>; 3] {
+    let message = about.message.map_or(Cell::Null, |message| Cell::Owned(message.to_string()));
+    [company.into(), about.contact.into(), message]
+}
+
 fn erase(
     tx: &mut Transaction<'_>,
     company: CompanyId,
-    contact: ContactId,
+    about: EventsAbout,
     limit: u32,
 ) -> Result<Erased, CommitError> {
-    let values: [Cell<'_>; 3] = [company.into(), contact.into(), limit.into()];
+    let [company, contact, message] = names(company, about);
+    let values = [company, contact, message, limit.into()];
     let erased = tx
         .conn
         .prepare_cached(ERASE)
@@ -97,7 +121,7 @@ fn erase(
         .map_err(commit_error)?;
     Ok(Erased {
         events: u32::try_from(erased).unwrap_or(u32::MAX),
-        left: table::exists(tx.conn, ABOUT_CONTACT, &values[..2]).map_err(read_error)?,
+        left: table::exists(tx.conn, ABOUT_CONTACT, &values[..3]).map_err(read_error)?,
     })
 }
 
@@ -106,14 +130,14 @@ impl Outbox for SqliteStore {
     async fn erase_events(
         &self,
         company: CompanyId,
-        contact: ContactId,
+        about: EventsAbout,
         limit: u32,
     ) -> Result<Erased, StoreError> {
-        let tells = [company.into(), contact.into()];
+        let tells = names(company, about);
         if !self.read(move |conn| table::exists(conn, ABOUT_CONTACT, &tells)).await? {
             return Ok(Erased::default());
         }
-        self.write(move |tx| erase(tx, company, contact, limit)).await.map_err(expect_no_conflict)
+        self.write(move |tx| erase(tx, company, about, limit)).await.map_err(expect_no_conflict)
     }
 
     // The rows are selected on a reading connection, so that the writer only has to delete.

@@ -307,6 +307,7 @@ mod tests {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            erase_deleted_messages: false,
             created_at: Timestamp::MIN,
             updated_at: Timestamp::MIN,
         }

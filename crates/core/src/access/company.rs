@@ -60,6 +60,8 @@ pub struct Company {
     /// The region whose national phone numbers it writes without a country code (D14).
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub default_region: Region,
+    /// Whether the content of messages that their sender deletes is erased (X3).
+    pub erase_deleted_messages: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -76,6 +78,8 @@ body! {
         features: FeaturesPatch = OrDefault<FeaturesPatch>,
         /// The region whose national phone numbers it writes; `BR` by default.
         default_region: Region = OrDefault<Region>,
+        /// Whether the content of messages that their sender deletes is erased; `false` by default.
+        erase_deleted_messages: Option<bool> = Optional<bool>,
     }
 }
 
@@ -97,6 +101,7 @@ impl CompanyDraft {
             plan: self.plan.unwrap_or(Plan::Enterprise),
             features: self.features.over(&Features::default()),
             default_region: self.default_region,
+            erase_deleted_messages: self.erase_deleted_messages.unwrap_or(false),
             created_at: now,
             updated_at: now,
         }
@@ -139,5 +144,6 @@ body! {
         plan: Option<Plan> = Optional<Plan>,
         features: FeaturesPatch = OrDefault<FeaturesPatch>,
         default_region: Option<Region> = Optional<Region>,
+        erase_deleted_messages: Option<bool> = Optional<bool>,
     }
 }

@@ -354,6 +354,8 @@ pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::PullMissedOnce { .. }
         | JobKind::FindSent { .. }
         | JobKind::LearnNames { .. }
+        | JobKind::AnnounceLate { .. }
+        | JobKind::EraseMessage { .. }
         | JobKind::EraseEvents { .. } => Ok(true),
     }
 }

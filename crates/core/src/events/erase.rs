@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::EventsAbout;
 use crate::Recado;
 use crate::ids::ContactId;
 use crate::jobs::Job;
@@ -24,7 +25,8 @@ pub(crate) async fn erase_events_job(
     contact: ContactId,
 ) -> Result<(), StoreError> {
     app.deliveries().withdraw(job.company, contact, WITHDRAWALS).await?;
-    let erased = app.database().outbox().erase_events(job.company, contact, AT_ONCE).await?;
+    let about = EventsAbout::contact(contact);
+    let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;
     let change = if !erased.left {
         job.delete()
     } else if erased.events > 0 {

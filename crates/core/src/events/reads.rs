@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{EventType, JournalPosition};
 use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, EventId};
+use crate::ids::{CompanyId, ContactId, EventId, MessageId};
 use crate::store::StoreError;
 
 /// An event as it is stored: as it was written, except that its data may have been erased (D26).
@@ -56,6 +56,24 @@ pub trait EventReads: Send + Sync {
     ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError>;
 }
 
+/// The events whose data is erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsAbout {
+    /// Those about this contact (D26).
+    pub contact: ContactId,
+    /// Of these only the ones with the content of this message from before its sender deleted it
+    /// (X3): `message.received`, `message.sent` and `message.updated` whose data has this
+    /// `message_id` and no `deleted_by_sender_at`.
+    pub message: Option<MessageId>,
+}
+
+impl EventsAbout {
+    /// All events about a contact.
+    pub const fn contact(contact: ContactId) -> Self {
+        Self { contact, message: None }
+    }
+}
+
 /// The result of an erasure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Erased {
@@ -68,12 +86,12 @@ pub struct Erased {
 /// Removal of what is finished, in bounded steps.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Erases the data of at most `limit` events about a contact that have no pending delivery
-    /// (D26). The events stay.
+    /// Erases the data of at most `limit` of these events that have no pending delivery (D26, X3).
+    /// The events stay.
     async fn erase_events(
         &self,
         company: CompanyId,
-        contact: ContactId,
+        about: EventsAbout,
         limit: u32,
     ) -> Result<Erased, StoreError>;
 

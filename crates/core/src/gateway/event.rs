@@ -110,6 +110,13 @@ impl GatewayMessage {
         })
     }
 
+    /// The message that it answers, reacts to, or votes in.
+    pub(crate) fn target(&self) -> Option<ProviderMessageId> {
+        let reaction = self.blocks.reaction.as_ref();
+        let reacted_to = || reaction.and_then(|reaction| reaction.provider_message_id.as_deref());
+        self.quoted.clone().or_else(|| reacted_to().and_then(ProviderMessageId::parse))
+    }
+
     /// What it holds besides its text and its file. A reaction and a pressed button that are
     /// reported without their blocks get them.
     pub(crate) fn all_blocks(&self) -> Blocks {

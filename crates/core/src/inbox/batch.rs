@@ -7,18 +7,22 @@ use async_trait::async_trait;
 
 use super::facts::{Batch, BatchFacts};
 use super::people::Names;
-use super::person::Person;
-use super::person::Tracked;
+use super::person::{Person, Tracked};
+use super::standing::standing_id;
 use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
+use crate::access::Company;
 use crate::connections::Connection;
 use crate::contacts::{ChannelKey, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery, asks_to_stop};
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming, Preference};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use crate::messages::{DeliveryCode, MediaLinks, ProviderMessageId};
-use crate::store::{Decided, Reads, RecordsExt, StoreError};
+use crate::jobs::{Job, JobKind};
+use crate::messages::{
+    DeliveryCode, Direction, MediaLinks, MessageType, ProviderMessageId, RefTarget, Referred,
+};
+use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
@@ -78,8 +82,12 @@ impl Batch {
         let mut ids = BTreeSet::new();
         for event in self.readable() {
             let about = match event {
-                GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
-                    ids.extend(message.quoted.clone());
+                GatewayEvent::Message(message) => {
+                    ids.extend(self.named_ids(message, Direction::Inbound));
+                    &message.provider_id
+                }
+                GatewayEvent::Echo(message) => {
+                    ids.extend(self.named_ids(message, Direction::Outbound));
                     &message.provider_id
                 }
                 GatewayEvent::Edit { provider_id, .. }
@@ -99,6 +107,72 @@ impl Batch {
             ids.insert(about.clone());
         }
         ids.into_iter().collect()
+    }
+
+    /// The ids of what a message answers, reacts to, or votes in.
+    fn named_ids(
+        &self,
+        message: &GatewayMessage,
+        direction: Direction,
+    ) -> impl Iterator<Item = ProviderMessageId> {
+        let is_group = || GroupCode::parse(&message.peer, &self.group_suffix).is_some();
+        let standing = standing_id(self.connection, message, direction, is_group());
+        message.target().into_iter().chain(standing)
+    }
+
+    /// The messages that named messages of these events before those were known (X5).
+    fn named_before<'a>(
+        &'a self,
+        referred: &'a [Referred],
+    ) -> impl Iterator<Item = MessageId> + 'a {
+        let is_about = |id: &ProviderMessageId| {
+            self.readable().any(|event| match event {
+                GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
+                    message.provider_id == *id
+                }
+                GatewayEvent::Status(status) => status.provider_id == *id,
+                GatewayEvent::OwnSend(sent) => sent.provider_id == *id,
+                _ => false,
+            })
+        };
+        let early = referred.iter().filter_map(move |referred| match &referred.reference.target {
+            RefTarget::Early { early, .. } if is_about(&referred.reference.provider_id) => {
+                Some(early.named_by.iter().copied())
+            }
+            _ => None,
+        });
+        early.flatten()
+    }
+
+    /// Whether an event is about a message that was deleted, or deletes one (X3).
+    fn deletes(&self, referred: &[Referred]) -> bool {
+        let is_deletion = |event: &GatewayEvent| matches!(event, GatewayEvent::Deleted { .. });
+        self.readable().any(is_deletion)
+            || referred.iter().any(|referred| match &referred.reference.target {
+                RefTarget::Early { early, .. } => early.deleted_at.is_some(),
+                _ => referred.message.as_ref().is_some_and(|message| message.is_deleted()),
+            })
+    }
+
+    /// The jobs that report those of these messages whose content is late (X5).
+    async fn announcements(
+        &self,
+        store: &dyn Reads,
+        referred: &[Referred],
+    ) -> Result<Vec<Stored<Job>>, StoreError> {
+        let mut found = Vec::new();
+        let messages = referred.iter().filter_map(|referred| referred.message.as_ref());
+        for message in messages.filter(|m| m.message_type == MessageType::Unsupported) {
+            let kind = JobKind::AnnounceLate { message: message.id };
+            found.extend(store.job_like(self.company, &kind).await?);
+        }
+        Ok(found)
+    }
+
+    /// The names of a status's recipient.
+    pub(super) fn recipient_names(&self, names: &[String]) -> Option<Names> {
+        let (peer, aliases) = names.split_first()?;
+        Names::new(peer, aliases, &self.group_suffix)
     }
 
     fn references(&self) -> Vec<MessageId> {
@@ -162,7 +236,11 @@ impl Batch {
             ids,
             ..ChannelQuery::default()
         };
-        for names in &everybody {
+        let recipients = self.readable().filter_map(|event| match event {
+            GatewayEvent::Status(status) => self.recipient_names(&status.names),
+            _ => None,
+        });
+        for names in everybody.iter().cloned().chain(recipients) {
             names.ask(&mut query);
         }
         let found = match store.channel_contacts(self.company, &query).await {
@@ -268,16 +346,24 @@ impl UseCase for Batch {
             people: Some(Vec::new()),
             groups: Vec::new(),
             export_frontier: None,
+            erases: false,
+            announcements: Vec::new(),
         };
         let Some(connection) = facts.connection.clone() else { return Ok(facts) };
         let provider_ids = self.provider_ids();
         if !provider_ids.is_empty() {
             facts.referred = store.referred(self.company, self.connection, &provider_ids).await?;
         }
-        let references = self.references();
+        let mut references = self.references();
+        references.extend(self.named_before(&facts.referred));
         if !references.is_empty() {
             facts.messages = store.messages(self.company, &references).await?;
         }
+        if self.deletes(&facts.referred) {
+            let company = store.get::<Company>(self.company).await?;
+            facts.erases = company.is_some_and(|company| company.erase_deleted_messages);
+        }
+        facts.announcements = self.announcements(store, &facts.referred).await?;
         let known = facts.referred.iter().filter_map(|referred| referred.message.as_ref());
         let of_campaigns: BTreeSet<MessageId> = known
             .chain(&facts.messages)
@@ -325,9 +411,11 @@ impl UseCase for Batch {
                 Ok(GatewayEvent::Message(message)) => workspace.take_message(self, message, ids),
                 Ok(GatewayEvent::Echo(message)) => workspace.take_echo(self, message, ids),
                 Ok(GatewayEvent::Edit { provider_id, content, timestamp }) => {
-                    workspace.take_edit(provider_id, content, *timestamp)
+                    workspace.take_edit(self, provider_id, content, *timestamp, ids)
                 }
-                Ok(GatewayEvent::Deleted { .. }) => EventResult::ignored("is not handled yet"),
+                Ok(GatewayEvent::Deleted { provider_id, timestamp }) => {
+                    workspace.take_deletion(self, provider_id, *timestamp, ids)
+                }
                 Ok(GatewayEvent::Status(status)) => workspace.take_status(self, status, ids),
                 Ok(GatewayEvent::Preference(report)) => {
                     workspace.take_preference(self, report, ids)

@@ -9,6 +9,7 @@ use crate::conversations::{StopWords, asks_to_stop};
 use crate::gateway::{GatewayMessage, Incoming, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId};
+use crate::jobs::Job;
 use crate::messages::{MediaLinks, Message, Referred};
 use crate::store::Stored;
 
@@ -45,4 +46,8 @@ pub struct BatchFacts {
     /// Those of the named groups that are stored for the connection.
     pub(super) groups: Vec<GroupCode>,
     pub(super) export_frontier: Option<Timestamp>,
+    /// Whether the company erases what senders delete; read only where something was deleted.
+    pub(super) erases: bool,
+    /// The jobs that report messages whose content is late (X5).
+    pub(super) announcements: Vec<Stored<Job>>,
 }

@@ -4,13 +4,16 @@ use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::gateway::GatewayMessage;
 use crate::messages::{
-    Blocks, Direction, Message, MessageType, SystemKind, fetch_job, wants_fetch,
+    Blocks, Direction, EventContact, Message, MessageType, SystemKind, deleted, fetch_job,
+    message_received, message_sent, wants_fetch,
 };
 
 impl Workspace<'_> {
     /// The content of a message that came as `unsupported`, or without its file, before: it
     /// replaces what was stored (X5). The first one has counted as unread and has reopened; a
-    /// contact's request to stop in the text still counts. `None` if this is no such content.
+    /// contact's request to stop in the text still counts. The event of the message is written now
+    /// if it has waited for the content, else its change is reported. `None` if this is no such
+    /// content.
     pub(super) fn take_late_content(
         &mut self,
         batch: &Batch,
@@ -29,15 +32,7 @@ impl Workspace<'_> {
             .as_ref()?
             .iter()
             .position(|person| is_late && person.contact.now.id == before.contact)?;
-        let content = self.compose(event, ids, index, direction);
-        let message = Message {
-            message_type: content.message_type,
-            content: content.content,
-            media: content.media,
-            blocks: content.blocks,
-            quoted: content.quoted,
-            ..before
-        };
+        let message = self.with_content(before, self.compose(event, ids, index, direction));
         let stops = direction == Direction::Inbound
             && batch.names(event).is_some_and(|names| names.group.is_none())
             && batch.asks_to_stop(event);
@@ -47,8 +42,49 @@ impl Workspace<'_> {
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
-        self.replace_message(message);
+        if self.end_announcement(id) {
+            self.announce(batch, &message, ids);
+            self.replace_message(message);
+        } else {
+            self.update_message(batch, ids.events[1], message);
+        }
+        self.remember_target(event, id);
         Some(EventResult::about(EventOutcome::Stored, id))
+    }
+
+    /// The stored message with the content that came late. An edit and a deletion that came in
+    /// between stay.
+    fn with_content(&self, before: Message, content: Message) -> Message {
+        let edited = before.edited_at.and_then(|_| before.written().clone());
+        let deleted_at = before.blocks.deleted_by_sender_at;
+        let mut message = Message {
+            message_type: content.message_type,
+            content: content.content,
+            media: content.media,
+            blocks: content.blocks,
+            quoted: content.quoted,
+            ..before
+        };
+        if edited.is_some() {
+            *message.written_mut() = edited;
+        }
+        match deleted_at {
+            Some(at) => deleted(&message, at, self.erases),
+            None => message,
+        }
+    }
+
+    /// Reports a message that has waited for its content: `message.received`, or `message.sent` of
+    /// an echo.
+    fn announce(&mut self, batch: &Batch, message: &Message, ids: &EventIds) {
+        let Some(person) = self.person(message.contact) else { return };
+        let (contact, id) = (EventContact::Known(&person.contact.now), ids.events[1]);
+        let (connection, now, links) = (self.connection, self.now, &batch.links);
+        let event = match message.direction {
+            Direction::Inbound => message_received(id, message, contact, connection, now, links),
+            Direction::Outbound => message_sent(id, message, contact, connection, now, links),
+        };
+        self.emit(event);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages and echoes, edits and requests to stop (2.4, 3.1, 3.4, D31, D31a, D41–D43, D65, D72).
 
 use super::people::{Matched, Names};
+use super::standing::standing_id;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
@@ -8,9 +9,10 @@ use crate::connections::ConnectionKind;
 use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ConversationState, echo_is_reply};
 use crate::gateway::GatewayMessage;
+use crate::ids::MessageId;
 use crate::messages::{
-    Direction, EventContact, Media, Message, MessageStatus, MessageType, OptOutSource, Participant,
-    ProviderMessageId, Quoted, RefTarget, SenderType, contact_opted_out, fetch_job,
+    Direction, EventContact, Media, Message, MessageStatus, OptOutSource, Participant,
+    ProviderMessageId, Quoted, RefTarget, SenderType, announce_job, contact_opted_out, fetch_job,
     message_received, message_sent, touch_contact, touch_conversation, wants_fetch,
 };
 
@@ -42,6 +44,14 @@ impl Workspace<'_> {
             self.add_group(group.clone());
         }
         let index = matched.index();
+        let is_group = names.group.is_some();
+        let standing = standing_id(self.connection.id, event, Direction::Inbound, is_group);
+        let again = standing
+            .as_ref()
+            .and_then(|id| self.take_again(batch, event, Direction::Inbound, id, ids));
+        if let Some(again) = again {
+            return again;
+        }
         let participant = participant(event, &names);
         let message =
             Message { participant, ..self.compose(event, ids, index, Direction::Inbound) };
@@ -51,13 +61,14 @@ impl Workspace<'_> {
         }
         let stops = names.group.is_none() && batch.asks_to_stop(event);
         let announced = stops && self.opt_out(index, event, &message);
-        self.report_received(batch, matched, &message, ids, event.history, announced);
+        self.report_received(batch, matched, event, &message, ids, announced);
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
         self.ask_names(index, &names.peer, &message, ids.names_job);
         let id = message.id;
-        self.add_message(message);
+        self.add_message(message.clone());
+        self.add_to_target(batch, event, &message, standing, ids);
         EventResult::about(EventOutcome::Stored, id)
     }
 
@@ -81,6 +92,14 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let index = matched.index();
+        let is_group = names.group.is_some();
+        let standing = standing_id(self.connection.id, event, Direction::Outbound, is_group);
+        let again = standing
+            .as_ref()
+            .and_then(|id| self.take_again(batch, event, Direction::Outbound, id, ids));
+        if let Some(again) = again {
+            return again;
+        }
         let participant = participant(event, &names);
         let message =
             Message { participant, ..self.compose(event, ids, index, Direction::Outbound) };
@@ -96,61 +115,27 @@ impl Workspace<'_> {
                     person.clear_unread();
                 }
                 let contact = EventContact::Known(&person.contact.now);
-                let sent = message_sent(
-                    ids.events[1],
-                    &message,
-                    contact,
-                    self.connection,
-                    now,
-                    &batch.links,
-                );
-                self.emit(sent);
+                let (id, through) = (ids.events[1], self.connection);
+                let sent = message_sent(id, &message, contact, through, now, &batch.links);
+                if event.is_late {
+                    self.work(announce_job(ids.job, &message, now));
+                } else {
+                    self.emit(sent);
+                }
             }
         }
         let id = message.id;
-        let kept = self.report_of(&event.provider_id).cloned();
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
         self.ask_names(index, &names.peer, &message, ids.names_job);
-        self.add_message(message);
-        if let Some(RefTarget::Report { report, .. }) = kept {
+        let early = self.add_message(message.clone());
+        self.add_to_target(batch, event, &message, standing, ids);
+        if let Some(report) = early.report {
             let events = [ids.events[2], ids.events[3]];
             self.advance_message(batch, id, &report, self.now, ids, events);
         }
         EventResult::about(EventOutcome::Stored, id)
-    }
-
-    /// The text of a message, or the caption of its file, was changed (D31a). A change of an
-    /// unknown message is ignored (R48).
-    pub(super) fn take_edit(
-        &mut self,
-        provider_id: &ProviderMessageId,
-        content: &str,
-        at: Option<Timestamp>,
-    ) -> EventResult {
-        let now = self.now;
-        let Some(id) = self.message_of(provider_id) else {
-            return match self.is_forgotten(provider_id) {
-                true => EventResult::of(EventOutcome::Duplicate),
-                false => EventResult::ignored("no such message"),
-            };
-        };
-        match self.message_mut(id) {
-            None => EventResult::ignored("no such message"),
-            Some(message) if message.written().as_deref() == Some(content) => {
-                EventResult::about(EventOutcome::Duplicate, id)
-            }
-            // Edits may arrive in any order: an older one does not undo a newer one.
-            Some(message) if at.is_some() && message.edited_at > at => {
-                EventResult::ignored("the message was edited later")
-            }
-            Some(message) => {
-                *message.written_mut() = Some(content.to_owned());
-                message.edited_at = Some(at.unwrap_or(now));
-                EventResult::about(EventOutcome::Stored, id)
-            }
-        }
     }
 
     pub(super) fn compose(
@@ -165,7 +150,7 @@ impl Workspace<'_> {
         let inbound = direction == Direction::Inbound;
         let quoted = self.quoted(event);
         let blocks = event.all_blocks().resolved(quoted.message, |id| self.message_of(id));
-        Message {
+        let message = Message {
             id: ids.message,
             company: self.connection.company,
             contact: contact.unwrap_or(ids.contact),
@@ -196,22 +181,45 @@ impl Workspace<'_> {
             sender: None,
             created_at: self.now,
             timestamp: event.timestamp.unwrap_or(self.now),
+        };
+        match self.early_of(&event.provider_id) {
+            Some(early) => {
+                let named = early.named_by.iter().filter_map(|id| self.message(*id));
+                early.applied(message, named, self.erases)
+            }
+            None => message,
+        }
+    }
+
+    /// Adds a new message to what it answers, reacts to, or votes in.
+    fn add_to_target(
+        &mut self,
+        batch: &Batch,
+        event: &GatewayMessage,
+        message: &Message,
+        standing: Option<ProviderMessageId>,
+        ids: &EventIds,
+    ) {
+        if let Some(standing) = standing {
+            self.point(standing, RefTarget::Message(message.id));
+        }
+        self.remember_target(event, message.id);
+        self.count_in_poll(batch, event, None, message, ids.events[2]);
+    }
+
+    /// Remembers that a message names one that is not known yet (X5).
+    pub(super) fn remember_target(&mut self, event: &GatewayMessage, id: MessageId) {
+        let target = event.target().filter(|target| *target != event.provider_id);
+        if let Some(target) = target.filter(|target| self.message_of(target).is_none()) {
+            self.keep_early(&target, |early| early.add_name(id));
         }
     }
 
     /// The quoted message as it is stored; else as the gateway reports it (D31a).
     fn quoted(&self, event: &GatewayMessage) -> Quoted {
-        let ours = event
-            .quoted
-            .as_ref()
-            .and_then(|id| self.message_of(id))
-            .and_then(|id| self.message(id));
-        match ours {
-            Some(quoted) => Quoted {
-                message: Some(quoted.id),
-                content: quoted.content.clone().or_else(|| quoted.media.caption.clone()),
-                message_type: Some(quoted.message_type),
-            },
+        let ours = event.target().and_then(|id| self.message_of(&id));
+        match ours.and_then(|id| self.message(id)) {
+            Some(quoted) => Quoted::of(quoted),
             None => Quoted {
                 message: None,
                 content: event.quoted_content.clone(),
@@ -244,8 +252,7 @@ impl Workspace<'_> {
         };
         person.newest_inbound = Some(message.timestamp);
         let mut contact = person.contact.now.clone();
-        // X7: a reaction asks for no answer.
-        if message.message_type != MessageType::Reaction {
+        if message.asks_for_attention() {
             let here = person.conversations.iter_mut().find(|c| c.now.connection == connection);
             if let Some(conversation) = here {
                 conversation.now.unread = conversation.now.unread.saturating_add(1);
@@ -285,9 +292,9 @@ impl Workspace<'_> {
         &mut self,
         batch: &Batch,
         matched: Matched,
+        event: &GatewayMessage,
         message: &Message,
         ids: &EventIds,
-        history: bool,
         opted_out: bool,
     ) {
         let Some(person) = self.people.as_ref().and_then(|people| people.get(matched.index()))
@@ -295,13 +302,13 @@ impl Workspace<'_> {
             return;
         };
         let contact = &person.contact.now;
-        let received = (!history).then(|| {
-            let known = EventContact::Known(contact);
-            let id = ids.events[1];
-            message_received(id, message, known, self.connection, self.now, &batch.links)
-        });
-        if let Some(event) = received {
-            self.emit(event);
+        let (id, known) = (ids.events[1], EventContact::Known(contact));
+        let received =
+            message_received(id, message, known, self.connection, self.now, &batch.links);
+        if event.is_late && !event.history {
+            self.work(announce_job(ids.job, message, self.now));
+        } else if !event.history {
+            self.emit(received);
         }
         if opted_out {
             self.report_opt_out(matched.index(), message, ids);

@@ -2,6 +2,7 @@
 
 mod alone;
 mod batch;
+mod changes;
 mod error;
 mod event_ids;
 mod facts;
@@ -19,6 +20,7 @@ mod preferences;
 mod receive;
 mod reports;
 mod result;
+mod standing;
 mod tidy;
 mod webhook;
 mod workspace;
@@ -30,7 +32,7 @@ pub(crate) use gather::{Deciding, Lookups};
 pub use handle::Inbox;
 pub(crate) use learn_names::learn_names_job;
 pub use parse::{parse_event, parse_events};
-pub use reports::REPORT_KEPT;
 pub use result::{EventOutcome, EventResult};
 pub(crate) use tidy::tidy_group;
 pub use webhook::{CalledConnection, ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
+pub use workspace::REPORT_KEPT;

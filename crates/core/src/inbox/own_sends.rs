@@ -146,7 +146,10 @@ impl Workspace<'_> {
         let known = self.message_of(&sent.provider_id).is_some()
             || sent.reference.is_some_and(|reference| self.message(reference).is_some());
         let reference = if known { sent.reference } else { self.explained(batch, sent) };
-        if !known && reference.is_none() && self.report_of(&sent.provider_id).is_some() {
+        if !known
+            && reference.is_none()
+            && self.early_of(&sent.provider_id).is_some_and(|early| early.report.is_some())
+        {
             return EventResult::ignored("no message of ours is known by this id");
         }
         let status = StatusEvent {

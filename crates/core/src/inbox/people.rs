@@ -204,7 +204,7 @@ impl Workspace<'_> {
     /// A new phone becomes the phone of every named contact that has none. If another contact has
     /// this phone, both stay, and a send by phone is ambiguous until the operator merges them.
     /// Returns whether anything is new.
-    fn learn(&mut self, names: &Names, index: usize) -> bool {
+    pub(super) fn learn(&mut self, names: &Names, index: usize) -> bool {
         let (now, platform) = (self.now, self.connection.platform.clone());
         let Some(people) = self.people.as_mut() else { return false };
         let mut is_news = false;

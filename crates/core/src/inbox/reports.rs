@@ -1,7 +1,5 @@
 //! Status reports (3.2, D28).
 
-use std::time::Duration;
-
 use super::messages::moved;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
@@ -10,13 +8,11 @@ use crate::conversations::{Act, ConversationState};
 use crate::gateway::StatusEvent;
 use crate::ids::{EventId, MessageId};
 use crate::messages::{
-    Direction, EventContact, Message, MessageStatus, OptOutSource, RefTarget, StatusReport,
-    StatusStep, advance, contact_opted_out, merge_reports, message_sent, status_updated, steps,
+    Direction, EventContact, Message, MessageStatus, OptOutSource, ProviderMessageId, RefTarget,
+    StatusReport, StatusStep, advance, contact_opted_out, merge_reports, message_sent,
+    status_updated, steps,
 };
 use crate::sending::asks_to_stop;
-
-/// How long a report that came before its message is kept (D28).
-pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
 
 impl Workspace<'_> {
     /// A status report: it changes the message, or is kept until the message is known (R30).
@@ -57,12 +53,12 @@ impl Workspace<'_> {
         if by_id.is_none() && message.provider_id.is_none() {
             message.provider_id = Some(event.provider_id.clone());
             self.add_kept(event, &mut reports);
-            self.point(event.provider_id.clone(), RefTarget::Message(id));
+            self.take_early(id, &event.provider_id);
         }
         let current = self.message(id).map(|message| message.status);
         let [_, first, second, _] = ids.events;
         let at = event.timestamp.unwrap_or(self.now);
-        let mut moved = false;
+        let mut moved = self.learn_recipient(batch, id, &event.names);
         for (report, events) in reports.iter().zip([[first, second], [second, second]]) {
             moved |= self.advance_message(batch, id, report, at, ids, events);
         }
@@ -79,10 +75,8 @@ impl Workspace<'_> {
     /// Adds the report that was kept for the id of this message. A failure is reported after
     /// `message.sent`.
     fn add_kept(&self, event: &StatusEvent, reports: &mut Vec<StatusReport>) {
-        let Some(RefTarget::Report { report: kept, .. }) = self.report_of(&event.provider_id)
-        else {
-            return;
-        };
+        let kept = self.early_of(&event.provider_id).and_then(|early| early.report.as_ref());
+        let Some(kept) = kept else { return };
         if kept.status == MessageStatus::Failed {
             reports.push(kept.clone());
         } else {
@@ -93,12 +87,42 @@ impl Workspace<'_> {
     }
 
     fn keep(&mut self, event: &StatusEvent, report: StatusReport) {
-        let report = match self.report_of(&event.provider_id) {
-            Some(RefTarget::Report { report: kept, .. }) => merge_reports(kept.clone(), &report),
-            _ => report,
-        };
-        let expires_at = self.now.plus(REPORT_KEPT);
-        self.point(event.provider_id.clone(), RefTarget::Report { report, expires_at });
+        self.keep_early(&event.provider_id, |early| {
+            early.report = Some(match early.report.take() {
+                Some(kept) => merge_reports(kept, &report),
+                None => report,
+            });
+        });
+    }
+
+    /// Makes the provider's id refer to a message that was sent, which gets what came before: edits,
+    /// a deletion, messages that name it (X5).
+    fn take_early(&mut self, id: MessageId, provider_id: &ProviderMessageId) {
+        let early = self.early_of(provider_id).cloned().unwrap_or_default();
+        self.point(provider_id.clone(), RefTarget::Message(id));
+        if let (Some(message), true) = (self.message(id).cloned(), early.has_more()) {
+            let named: Vec<Message> =
+                early.named_by.iter().filter_map(|id| self.message(*id).cloned()).collect();
+            self.replace_message(early.applied(message, &named, self.erases));
+            self.settle_names(id, &early.named_by);
+        }
+    }
+
+    /// The names of the recipient that a status of a message reports are its contact's (X8), unless
+    /// it is a group, where they are a participant's. No contact is made. Returns whether one is
+    /// new.
+    fn learn_recipient(&mut self, batch: &Batch, id: MessageId, names: &[String]) -> bool {
+        let Some(names) = batch.recipient_names(names) else { return false };
+        let Some(contact) = self.message(id).map(|message| message.contact) else { return false };
+        let index = self
+            .people
+            .as_ref()
+            .and_then(|people| people.iter().position(|person| person.contact.now.id == contact));
+        index.is_some_and(|index| {
+            let is_group =
+                self.people.as_ref().is_some_and(|people| people[index].contact.now.is_group);
+            !is_group && self.learn(&names, index)
+        })
     }
 
     /// Changes a message's status by a report of `at` and adds the events; false if the report

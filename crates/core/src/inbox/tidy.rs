@@ -7,7 +7,7 @@ use crate::gateway::{
     StatusEvent,
 };
 use crate::groups::Group;
-use crate::messages::ProviderMessageId;
+use crate::messages::{MessageType, ProviderMessageId};
 use crate::text::{self, kept};
 
 /// The most characters of a message's content; far more than any channel allows.
@@ -84,7 +84,12 @@ pub(super) fn tidy(event: GatewayEvent) -> Incoming {
     })
 }
 
-fn message(reported: GatewayMessage) -> Result<GatewayMessage, String> {
+fn message(mut reported: GatewayMessage) -> Result<GatewayMessage, String> {
+    // X5: nobody can show it until its content comes.
+    if reported.is_late {
+        reported.message_type = MessageType::Unsupported;
+        reported.blocks.unsupported.get_or_insert_default();
+    }
     let mut button = reported.button;
     if let Some(button) = &mut button {
         for part in [&mut button.id, &mut button.payload, &mut button.title] {
@@ -137,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::messages::{Blocks, MessageType};
+    use crate::messages::Blocks;
 
     fn reported(peer: &str, content: &str) -> GatewayMessage {
         GatewayMessage {

@@ -1,6 +1,7 @@
 //! The rows that a batch of events has read, changed event by event, and the writes that result.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use super::person::{Person, Tracked};
 use super::{BatchFacts, EventOutcome, EventResult};
@@ -12,9 +13,12 @@ use crate::events::Event;
 use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::ids::{ContactId, MessageId};
-use crate::jobs::Job;
-use crate::messages::{Message, MessageRef, ProviderMessageId, RefTarget};
-use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row};
+use crate::jobs::{Job, JobKind};
+use crate::messages::{Early, Message, MessageRef, ProviderMessageId, RefTarget};
+use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row, Stored};
+
+/// How long a report that came before its message is kept (D28).
+pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
 
 /// The state a batch works on.
 #[derive(Debug)]
@@ -36,6 +40,12 @@ pub(super) struct Workspace<'a> {
     events: Vec<Event>,
     /// How far exports of the company have read (D25).
     pub(super) export_frontier: Option<Timestamp>,
+    /// Whether the company erases what senders delete (X3).
+    pub(super) erases: bool,
+    /// The jobs that report messages whose content is late (X5).
+    announcements: Vec<Stored<Job>>,
+    /// Those of them that are not needed any more.
+    ended_jobs: Vec<Stored<Job>>,
 }
 
 impl<'a> Workspace<'a> {
@@ -74,6 +84,9 @@ impl<'a> Workspace<'a> {
             jobs: Vec::new(),
             events: Vec::new(),
             export_frontier: facts.export_frontier,
+            erases: facts.erases,
+            announcements: facts.announcements,
+            ended_jobs: Vec::new(),
         }
     }
 
@@ -81,7 +94,7 @@ impl<'a> Workspace<'a> {
     pub(super) fn message_of(&self, id: &ProviderMessageId) -> Option<MessageId> {
         match &self.refs.get(id)?.now.target {
             RefTarget::Message(message) => Some(*message),
-            RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
+            RefTarget::Early { .. } | RefTarget::Forgotten { .. } => None,
         }
     }
 
@@ -103,17 +116,24 @@ impl<'a> Workspace<'a> {
         let trace = self.refs.get(&id.trace(self.connection.id));
         trace.is_some_and(|entry| match entry.now.target {
             RefTarget::Forgotten { expires_at } => expires_at > self.now,
-            RefTarget::Message(_) | RefTarget::Report { .. } => false,
+            RefTarget::Message(_) | RefTarget::Early { .. } => false,
         })
     }
 
-    /// The report or trace kept for a provider's id without a message, unless it has expired.
-    pub(super) fn report_of(&self, id: &ProviderMessageId) -> Option<&RefTarget> {
+    /// What was reported of a message before it was known, unless that has expired.
+    pub(super) fn early_of(&self, id: &ProviderMessageId) -> Option<&Early> {
         match &self.refs.get(id)?.now.target {
-            RefTarget::Message(_) | RefTarget::Forgotten { .. } => None,
-            RefTarget::Report { expires_at, .. } if *expires_at <= self.now => None,
-            report => Some(report),
+            RefTarget::Early { early, expires_at } if *expires_at > self.now => Some(early),
+            _ => None,
         }
+    }
+
+    /// Keeps something more of a message that is not known, for another ten minutes (D28, X5).
+    pub(super) fn keep_early(&mut self, id: &ProviderMessageId, add: impl FnOnce(&mut Early)) {
+        let mut early = self.early_of(id).cloned().unwrap_or_default();
+        add(&mut early);
+        let expires_at = self.now.plus(REPORT_KEPT);
+        self.point(id.clone(), RefTarget::Early { early, expires_at });
     }
 
     pub(super) fn message(&self, id: MessageId) -> Option<&Message> {
@@ -128,7 +148,22 @@ impl<'a> Workspace<'a> {
         Some(&mut self.messages.get_mut(&id)?.now)
     }
 
-    /// Replaces a message whose status changed, and updates its campaign recipient (D58).
+    /// Whether the event of a message waits for its content (X5).
+    pub(super) fn is_unannounced(&self, id: MessageId) -> bool {
+        self.jobs.iter().any(|job| announces(job, id))
+            || self.announcements.iter().any(|job| announces(job, id))
+    }
+
+    /// Ends the wait of a message's event for its content; whether there was one.
+    pub(super) fn end_announcement(&mut self, id: MessageId) -> bool {
+        let waiting = self.is_unannounced(id);
+        self.jobs.retain(|job| !announces(job, id));
+        let ended = self.announcements.extract_if(.., |job| announces(job, id));
+        self.ended_jobs.extend(ended);
+        waiting
+    }
+
+    /// Replaces a message that changed, and updates its campaign recipient (D58).
     pub(super) fn replace_message(&mut self, message: Message) {
         if let Some(recipient) = self.recipients.get_mut(&message.id) {
             recipient.now = follow(&recipient.now, &message, self.now);
@@ -138,12 +173,16 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Adds a message and makes its provider's id refer to it.
-    pub(super) fn add_message(&mut self, message: Message) {
-        if let Some(id) = message.provider_id.clone() {
-            self.point(id, RefTarget::Message(message.id));
-        }
-        self.messages.insert(message.id, Tracked::new(message));
+    /// Adds a message, and makes its provider's id refer to it. Messages that named it before refer
+    /// to it now. Returns what else was reported of it before.
+    pub(super) fn add_message(&mut self, message: Message) -> Early {
+        let (id, provider_id) = (message.id, message.provider_id.clone());
+        self.messages.insert(id, Tracked::new(message));
+        let Some(provider_id) = provider_id else { return Early::default() };
+        let early = self.early_of(&provider_id).cloned().unwrap_or_default();
+        self.point(provider_id, RefTarget::Message(id));
+        self.settle_names(id, &early.named_by);
+        early
     }
 
     /// Makes a provider's id refer to `target`.
@@ -234,6 +273,9 @@ impl<'a> Workspace<'a> {
         changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
         // A reference that held a report may refer to a new message now.
         changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));
+        for ended in self.ended_jobs {
+            changes = changes.with(ended.delete());
+        }
         for job in self.jobs {
             changes = changes.insert(job);
         }
@@ -242,6 +284,11 @@ impl<'a> Workspace<'a> {
         }
         changes
     }
+}
+
+/// Whether a job reports this message.
+fn announces(job: &Job, id: MessageId) -> bool {
+    matches!(job.kind, JobKind::AnnounceLate { message } if message == id)
 }
 
 /// The necessary writes: those of existing rows, and those of new ones.

@@ -75,6 +75,18 @@ pub enum JobKind {
         /// The message.
         message: MessageId,
     },
+    /// Reports a message whose content is late (X5).
+    AnnounceLate {
+        /// The message.
+        message: MessageId,
+    },
+    /// Erases what is left elsewhere of a message that its sender deleted (X3).
+    EraseMessage {
+        /// The message.
+        message: MessageId,
+        /// Its file, if one was stored.
+        document: Option<DocumentId>,
+    },
     /// Erases the data of a deleted contact from events (D26).
     EraseEvents {
         /// The contact.
@@ -113,6 +125,8 @@ impl JobKind {
             Self::PullMissedOnce { .. } => "pull_missed_once",
             Self::FindSent { .. } => "find_sent",
             Self::LearnNames { .. } => "learn_names",
+            Self::AnnounceLate { .. } => "announce_late",
+            Self::EraseMessage { .. } => "erase_message",
             Self::EraseEvents { .. } => "erase_events",
         }
     }
@@ -124,7 +138,9 @@ impl JobKind {
             Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
             Self::FetchMedia { message }
             | Self::FindSent { message }
-            | Self::LearnNames { message } => message.uuid(),
+            | Self::LearnNames { message }
+            | Self::AnnounceLate { message }
+            | Self::EraseMessage { message, .. } => message.uuid(),
             Self::SyncGroups { connection }
             | Self::SyncGroupsOnce { connection }
             | Self::CheckConnection { connection }

@@ -11,7 +11,7 @@ use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
 use crate::ids::{CompanyId, JobId};
 use crate::inbox::learn_names_job;
-use crate::messages::fetch_media_job;
+use crate::messages::{announce_late_job, erase_message_job, fetch_media_job};
 use crate::organizations::enrich;
 use crate::sending::find_sent_job;
 use crate::store::{ChangeSet, Decided, StoreError, Stored};
@@ -72,6 +72,12 @@ impl Jobs<'_> {
                 pull_missed_job(self.app, &job, *connection, *since).await?;
             }
             JobKind::FindSent { message } => find_sent_job(self.app, &job, *message).await?,
+            JobKind::AnnounceLate { message } => {
+                announce_late_job(self.app, &job, *message).await?;
+            }
+            JobKind::EraseMessage { message, document } => {
+                erase_message_job(self.app, &job, *message, *document).await?;
+            }
             JobKind::LearnNames { message } => learn_names_job(self.app, &job, *message).await?,
         }
         Ok(true)

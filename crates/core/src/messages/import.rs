@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::import_draft::{CoveredBy, ImportedMessage, MessageDraft};
 use super::{
-    Blocks, ContactBrief, EventContact, MediaLinks, Message, MessageListItem, MessageRecord,
-    MessageRef, MessageStatus, MessageType, Messages, Quoted, RefTarget, Referred, StatusReport,
+    Blocks, ContactBrief, EarlyFacts, EventContact, MediaLinks, Message, MessageListItem,
+    MessageRecord, MessageRef, MessageStatus, MessageType, Messages, Quoted, RefTarget, Referred,
     advance, message_received, message_sent, touch_contact, touch_conversation,
 };
 use crate::Timestamp;
@@ -87,6 +87,7 @@ struct ImportFacts {
     /// The message with the same id, and the quoted one.
     messages: Vec<Stored<Message>>,
     referred: Option<Referred>,
+    early: EarlyFacts,
     debit: Option<LedgerLine>,
 }
 
@@ -196,6 +197,7 @@ impl UseCase for ImportMessage {
             }
             _ => None,
         };
+        let early = EarlyFacts::load(store, company, referred.as_ref()).await?;
         let debit = match body.debit {
             None => None,
             Some(CoveredBy { consumption_id: id }) => {
@@ -203,7 +205,7 @@ impl UseCase for ImportMessage {
             }
         };
         let debit = debit.filter(|line| line.kind == LineKind::Debit);
-        Ok(ImportFacts { contact, connection, messages, referred, debit })
+        Ok(ImportFacts { contact, connection, messages, referred, early, debit })
     }
 
     fn decide(
@@ -223,7 +225,10 @@ impl UseCase for ImportMessage {
         let connection = through.id;
         let mut message = self.message(known.contact.id, connection, &facts);
         let kept = facts.referred.as_ref().map(|referred| &referred.reference);
-        if let Some(report) = kept.map(|kept| kept_report(kept, now)).transpose()?.flatten()
+        kept.map_or(Ok(()), is_free)?;
+        message = facts.early.applied(message, now);
+        let report = facts.early.early(now).and_then(|early| early.report.as_ref());
+        if let Some(report) = report
             && let Some(step) = advance(message.status, message.failure.as_ref(), report)
         {
             message = step.apply(&message);
@@ -237,6 +242,9 @@ impl UseCase for ImportMessage {
                 None => Change::insert(reference),
                 Some(kept) => kept.update(reference),
             });
+        }
+        for change in facts.early.changes(&message, now) {
+            changes = changes.with(change);
         }
         if let Some(event) = &self.event {
             let contact = touch_contact(&known.contact, &message);
@@ -270,19 +278,15 @@ impl ImportEvent {
     }
 }
 
-/// The status report that came for a provider's id before its message, if it has not expired.
+/// Whether no message has the provider's id.
 ///
 /// # Errors
 ///
-/// [`ImportMessageError::Exists`] when the id belongs to a message.
-fn kept_report(
-    reference: &MessageRef,
-    now: Timestamp,
-) -> Result<Option<&StatusReport>, ImportMessageError> {
+/// [`ImportMessageError::Exists`] when one has.
+fn is_free(reference: &Stored<MessageRef>) -> Result<(), ImportMessageError> {
     match &reference.target {
         RefTarget::Message(message) => Err(ImportMessageError::Exists { message: *message }),
-        RefTarget::Report { report, expires_at } => Ok((*expires_at > now).then_some(report)),
-        RefTarget::Forgotten { .. } => Ok(None),
+        RefTarget::Early { .. } | RefTarget::Forgotten { .. } => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Message;
+use super::erase::remove_file;
 use super::media_type::{ending_of, mimetype_of};
 use crate::connections::Connection;
 use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
@@ -184,7 +185,14 @@ async fn end_fetch(
     match written.await {
         Ok(true) => Ok(()),
         Err(Error::Store(error)) => Err(error),
-        Ok(false) | Err(_) => app.close_job(ChangeSet::new().with(job.delete())).await,
+        Ok(false) | Err(_) => {
+            let now = app.store().messages(job.company, &[message.id]).await?.pop();
+            let is_erased = now.is_some_and(|now| now.is_deleted() && now.media.is_empty());
+            if let (Some(document), true) = (document, is_erased) {
+                remove_file(app, job, document).await?;
+            }
+            app.close_job(ChangeSet::new().with(job.delete())).await
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A message as it is stored.
 
-use super::{Blocks, Failure, Participant, ProviderMessageId};
+use super::{Blocks, Failure, Participant, ProviderMessageId, SystemKind};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
 use crate::prosas::Prosa;
@@ -139,6 +139,17 @@ pub struct Quoted {
     pub message_type: Option<MessageType>,
 }
 
+impl Quoted {
+    /// A stored message as another one quotes it: its text, or its caption (D31a).
+    pub fn of(message: &Message) -> Self {
+        Self {
+            message: Some(message.id),
+            content: message.content.clone().or_else(|| message.media.caption.clone()),
+            message_type: Some(message.message_type),
+        }
+    }
+}
+
 hides! {
     Quoted {
         shows { message }
@@ -209,6 +220,20 @@ impl Message {
     /// What a person wrote in it, to be changed.
     pub(crate) const fn written_mut(&mut self) -> &mut Option<String> {
         if self.message_type.is_file() { &mut self.media.caption } else { &mut self.content }
+    }
+
+    /// Whether it asks somebody to look: it counts as unread and reopens its conversation (3.1). A
+    /// reaction does not (X7), nor does what the channel says by itself: that a number changed, or a
+    /// group. A missed call, and a file that the gateway could not give, come from the contact.
+    pub fn asks_for_attention(&self) -> bool {
+        let notice = self.blocks.system.as_ref().map(|notice| &notice.kind);
+        match self.message_type {
+            MessageType::Reaction => false,
+            MessageType::System => {
+                matches!(notice, Some(SystemKind::MissedCall { .. } | SystemKind::FileMissing))
+            }
+            _ => true,
+        }
     }
 
     /// Whether a campaign sent it, so that the status of a campaign's recipient follows it (D58).

@@ -1,29 +1,20 @@
-//! The target of a provider's message id: the message, or a status report that came before it.
+//! The target of a provider's message id: the message, or what was reported before it.
 
+use super::Early;
 use super::provider_id::ProviderMessageId;
-use super::{Failure, MessageStatus};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, MessageId};
-
-/// A status report that came before its message was known (D28).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusReport {
-    /// The furthest status reported so far.
-    pub status: MessageStatus,
-    /// Why, when it is failed.
-    pub failure: Option<Failure>,
-}
 
 /// What a provider's message id refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefTarget {
     /// A stored message.
     Message(MessageId),
-    /// No message yet: a status report is kept until `expires_at`.
-    Report {
-        /// The report.
-        report: StatusReport,
-        /// From this time on the report is ignored.
+    /// No message yet: what was reported of it is kept until `expires_at`.
+    Early {
+        /// What was reported.
+        early: Early,
+        /// From this time on it is ignored.
         expires_at: Timestamp,
     },
     /// A message that was deleted with its contact, under the [trace](ProviderMessageId::trace) of
@@ -37,6 +28,10 @@ pub enum RefTarget {
 /// The one row for a provider's message id on a connection. The first message or report with the id
 /// inserts it, so that a concurrent insert of the other fails and is decided again (D28, D31). It
 /// is deleted with its message.
+///
+/// Several ids may refer to one message: each change of a reaction has an id of its own (X7). So
+/// does what one person may do once to a message, under its
+/// [standing](ProviderMessageId::standing) id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRef {
     /// The company.

@@ -1,6 +1,11 @@
 //! Messages: content, sender and status (2.4, 3.2, 4.6, 4.7).
 
+mod announce;
 mod blocks;
+mod deletion;
+mod early;
+mod early_facts;
+mod erase;
 mod events;
 mod failure;
 mod handle;
@@ -21,15 +26,23 @@ mod reads;
 mod samples;
 mod status;
 mod touch;
+mod updated;
 mod view;
+mod votes;
 mod who_wrote;
 mod written_by;
 
+pub(crate) use announce::{announce_job, announce_late_job};
 pub use blocks::{
     Answer, AnswerKind, Blocks, Choice, Forwarded, Interactive, ListRow, ListSection, Location,
     Money, Offer, OfferHeader, OfferKind, Order, OrderItem, PollOption, Product, Reaction,
     Referral, SharedContact, SharedEmail, SharedPhone, SystemKind, SystemNotice, Unsupported,
 };
+pub(crate) use deletion::deleted;
+pub(crate) use early::naming;
+pub use early::{Early, EarlyEdit, StatusReport};
+pub(crate) use early_facts::EarlyFacts;
+pub(crate) use erase::erase_message_job;
 pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;
@@ -41,7 +54,7 @@ pub(crate) use media::fetch_media_job;
 pub use media::{fetch_job, wants_fetch};
 pub use media_link::MediaLinks;
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
-pub use message_ref::{MessageRef, RefTarget, StatusReport};
+pub use message_ref::{MessageRef, RefTarget};
 pub use participant::{Participant, ParticipantView};
 pub use provider_id::ProviderMessageId;
 pub use read_media::{LinkedFile, ReadMediaError};
@@ -51,7 +64,9 @@ pub use reads::{
 pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
+pub use updated::message_updated;
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
+pub(crate) use votes::count_vote;
 pub use written_by::WrittenBy;
 
 pub use crate::events::{OptOutSource, contact_opted_out};

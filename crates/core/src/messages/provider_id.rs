@@ -35,14 +35,27 @@ impl ProviderMessageId {
     #[must_use]
     pub fn trace(&self, connection: ConnectionId) -> Self {
         let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);
-        let mut trace = String::with_capacity(65);
-        trace.push('\t');
-        for byte in hash.finalize() {
-            // Writing into a string cannot fail.
-            let _ = write!(trace, "{byte:02x}");
-        }
-        Self(trace)
+        Self(format!("\t{}", hexadecimal(hash)))
     }
+
+    /// The id under which the one reaction, or vote, of a person on the message of this id is found
+    /// (X6, X7): a tab, the word, and a SHA-256 in hexadecimal digits. A provider's id never has
+    /// this form. `person` tells persons of one chat apart.
+    #[must_use]
+    pub(crate) fn standing(&self, connection: ConnectionId, word: &str, person: &str) -> Self {
+        let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);
+        let hash = hash.chain_update("\t").chain_update(person);
+        Self(format!("\t{word}{}", hexadecimal(hash)))
+    }
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    let mut digits = String::with_capacity(64);
+    for byte in hash.finalize() {
+        // Writing into a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 impl fmt::Debug for ProviderMessageId {

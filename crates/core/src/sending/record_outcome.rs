@@ -17,9 +17,9 @@ use crate::gateway::{Accepted, Providers, SendResult};
 use crate::ids::{EventId, JobId, LedgerLineId};
 use crate::messages::steps;
 use crate::messages::{
-    DeliveryCode, Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus,
-    OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep, advance,
-    contact_opted_out, message_sent, status_updated,
+    DeliveryCode, Direction, EarlyFacts, EventContact, Failure, MediaLinks, Message, MessageRef,
+    MessageStatus, OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep,
+    advance, contact_opted_out, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
@@ -82,6 +82,7 @@ pub(crate) struct OutcomeFacts {
     message: Option<Stored<Message>>,
     connection: Option<Stored<Connection>>,
     referred: Option<Referred>,
+    early: EarlyFacts,
     /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
     contacts: Option<Vec<ChannelContact>>,
     debit: Option<Stored<LedgerLine>>,
@@ -96,6 +97,7 @@ impl OutcomeFacts {
             message: Some(Stored::new(intended.message.clone(), Version::FIRST)),
             connection: Some(intended.connection.clone()),
             referred: None,
+            early: EarlyFacts::default(),
             contacts: Some(vec![intended.contact.clone()]),
             debit: None,
             claimed: intended.claimed.clone(),
@@ -283,8 +285,8 @@ impl RecordOutcome {
                 // The provider gave the same id twice: the first message keeps it.
                 _ => (Vec::new(), None),
             },
-            RefTarget::Report { report, expires_at } => {
-                let report = (*expires_at > now).then(|| report.clone());
+            RefTarget::Early { .. } => {
+                let report = facts.early.early(now).and_then(|early| early.report.clone());
                 (vec![known.reference.update(reference)], report)
             }
             RefTarget::Forgotten { .. } => (vec![known.reference.update(reference)], None),
@@ -337,6 +339,7 @@ impl UseCase for RecordOutcome {
             }
             SendOutcome::Failed(_) => None,
         };
+        let early = EarlyFacts::load(store, company, referred.as_ref()).await?;
         // This may be another contact than at the intent, as contacts may have been merged since.
         let contact = message.as_ref().map_or(self.message.contact, |message| message.contact);
         let mut query = ChannelQuery {
@@ -358,7 +361,7 @@ impl UseCase for RecordOutcome {
         };
         let current = message.as_ref().map_or(&self.message, Stored::value);
         let claimed = Claimed::load(store, current, self.claim).await?;
-        Ok(OutcomeFacts { message, connection, referred, contacts, debit, claimed })
+        Ok(OutcomeFacts { message, connection, referred, early, contacts, debit, claimed })
     }
 
     fn decide(&self, facts: OutcomeFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
@@ -378,6 +381,8 @@ impl UseCase for RecordOutcome {
             let (written, reported) = self.reference(&facts, accepted, now);
             references = written;
             reports.extend(reported);
+            message = facts.early.applied(message, now);
+            references.extend(facts.early.changes(&message, now));
         }
         let debit = self.debit(&facts, now);
         if let Some((line, _)) = &debit {

@@ -83,7 +83,7 @@ impl Names<MessageId> for RefTarget {
     fn named(&self) -> Option<MessageId> {
         match self {
             Self::Message(id) => Some(*id),
-            Self::Report { .. } | Self::Forgotten { .. } => None,
+            Self::Early { .. } | Self::Forgotten { .. } => None,
         }
     }
 }

@@ -208,13 +208,13 @@ macro_rules! stubs {
                     async fn erase_events(
                         &self,
                         company: $crate::ids::CompanyId,
-                        contact: $crate::ids::ContactId,
+                        about: $crate::events::EventsAbout,
                         limit: u32,
                     ) -> Result<$crate::events::Erased, $crate::store::StoreError> {
                         if_written!(erase_events
-                            { <$Store>::erase_events(self, company, contact, limit).await }
+                            { <$Store>::erase_events(self, company, about, limit).await }
                             {{
-                                let _ = (company, contact, limit);
+                                let _ = (company, about, limit);
                                 Err($crate::store::stubs::missing("Outbox", "erase_events"))
                             }}
                         )

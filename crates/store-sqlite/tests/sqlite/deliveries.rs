@@ -283,6 +283,6 @@ async fn nothing_is_written_where_nothing_is_to_be_swept_or_erased() {
     let before = scene.store.stats();
     assert_eq!(scene.store.sweep_outbox(at(5000), 500).await.unwrap(), 0);
     let stranger = ContactId::new(Uuid::from_u128(99));
-    assert!(!scene.store.erase_events(of, stranger, 500).await.unwrap().left);
+    assert!(!scene.store.erase_events(of, EventsAbout::contact(stranger), 500).await.unwrap().left);
     assert_eq!(scene.store.stats(), before);
 }

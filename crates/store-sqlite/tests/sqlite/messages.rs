@@ -7,8 +7,8 @@ use recado_core::connections::{
 use recado_core::contacts::Platform;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::messages::{
-    Blocks, Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus,
-    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+    Blocks, Direction, Early, Media, Message, MessageFilter, MessageReads, MessageRef,
+    MessageStatus, MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{
@@ -271,8 +271,8 @@ async fn a_round_of_upkeep_drops_more_than_one_transaction_holds_and_leaves_the_
         company: of,
         connection: connection(of, 0).id,
         provider_id: id(n),
-        target: RefTarget::Report {
-            report: StatusReport { status: MessageStatus::Read, failure: None },
+        target: RefTarget::Early {
+            early: Early::of_report(StatusReport { status: MessageStatus::Read, failure: None }),
             expires_at: at(n),
         },
     };

@@ -24,6 +24,7 @@ pub(crate) fn company(n: u128) -> Company {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
     }

@@ -8,7 +8,9 @@ use recado_core::idempotency::{CallState, RememberedCall};
 use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
-use recado_core::messages::{DeliveryCode, Failure, MessageStatus, RefTarget, StatusReport};
+use recado_core::messages::{
+    DeliveryCode, Early, EarlyEdit, Failure, MessageStatus, RefTarget, StatusReport,
+};
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Row};
 use recado_core::templates::{
@@ -165,10 +167,35 @@ pub async fn every_field_of_reports_workers_and_calls_is_read_back(harness: &dyn
         let id = format!("w{n}");
         let mut row = scene.report(&connection, &id, at(0));
         let report = StatusReport { status, failure };
-        row.target = RefTarget::Report { report, expires_at: Timestamp::MAX };
+        let early = Early::of_report(report);
+        row.target = RefTarget::Early { early, expires_at: Timestamp::MAX };
         scene.add(row.clone()).await;
         let found = scene.store.referred(scene.company, connection.id, &[wamid(&id)]).await;
         let found = found.expect("the store works").pop().expect("the report is there");
+        assert_eq!((found.reference, found.message), (first(row), None));
+    }
+    let named = || MessageId::new(scene.uuid());
+    let edit = |text: &str, n| Some(EarlyEdit { content: text.to_owned(), at: at(n) });
+    for (n, early) in [
+        Early { edit: edit("a \"new\" text", 3), ..Early::default() },
+        Early { deleted_at: Some(at(4)), ..Early::default() },
+        Early { named_by: vec![named(), named()], ..Early::default() },
+        Early {
+            report: Some(StatusReport { status: MessageStatus::Read, failure: None }),
+            edit: edit("", 5),
+            deleted_at: Some(at(6)),
+            named_by: vec![named()],
+        },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("e{n}");
+        let mut row = scene.report(&connection, &id, at(0));
+        row.target = RefTarget::Early { early, expires_at: Timestamp::MAX };
+        scene.add(row.clone()).await;
+        let found = scene.store.referred(scene.company, connection.id, &[wamid(&id)]).await;
+        let found = found.expect("the store works").pop().expect("the row is there");
         assert_eq!((found.reference, found.message), (first(row), None));
     }
     let longest = "é".repeat(256);

@@ -12,8 +12,8 @@ use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::{ConnectionId, ContactId, LedgerLineId, MessageId, TemplateId, WorkerId};
 use recado_core::leads::{Inferred, LeadMemory};
 use recado_core::messages::{
-    Blocks, Direction, Media, Message, MessageRef, MessageStatus, MessageType, ProviderMessageId,
-    Quoted, RefTarget, SenderType, StatusReport,
+    Blocks, Direction, Early, Media, Message, MessageRef, MessageStatus, MessageType,
+    ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Stored};
@@ -216,7 +216,7 @@ impl Scene {
             company: self.company,
             connection: connection.id,
             provider_id: wamid(id),
-            target: RefTarget::Report { report, expires_at },
+            target: RefTarget::Early { early: Early::of_report(report), expires_at },
         }
     }
 

@@ -7,7 +7,7 @@ use recado_core::deliveries::{
     Delivery, DeliverySeq, DeliveryStatus, PendingDeliveries, PendingQueue, QueueKey, QueuePage,
     QueueRead, cancelled, redelivered,
 };
-use recado_core::events::EventType;
+use recado_core::events::{EventType, EventsAbout};
 use recado_core::ids::{ContactId, DeliveryId, WebhookId};
 use recado_core::store::ChangeSet;
 use recado_core::webhooks::{Webhook, WebhookState};
@@ -217,7 +217,11 @@ pub async fn a_queue_reports_that_data_was_erased(harness: &dyn Harness) {
     let event = scene.reported_of(contact, 1);
     let finished = scene.delivered(key, &event);
     scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&finished)).await;
-    let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
+    let erased = scene
+        .store
+        .erase_events(scene.company, EventsAbout::contact(contact), ALL)
+        .await
+        .expect("works");
     assert_eq!((erased.events, erased.left), (1, false));
     scene.apply(first(finished.clone()).update(redelivered(&finished, at(9)))).await;
     let again = scene.read_queue(whole(key)).await.again;

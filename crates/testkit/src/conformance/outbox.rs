@@ -1,15 +1,16 @@
 //! Erasing the data of events about a contact (D26), and the sweep of old, finished rows.
 
 use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
-use recado_core::events::{Event, EventType};
-use recado_core::ids::ContactId;
+use recado_core::events::{Event, EventType, EventsAbout};
+use recado_core::ids::{ContactId, MessageId};
 
 use super::Harness;
 use super::outbound_scene::{ALL, record};
 use super::scene::{Scene, at, first};
 
 async fn erase(scene: &Scene, contact: ContactId, limit: u32) -> (u32, bool) {
-    let erased = scene.store.erase_events(scene.company, contact, limit).await;
+    let about = EventsAbout::contact(contact);
+    let erased = scene.store.erase_events(scene.company, about, limit).await;
     let erased = erased.expect("the store works");
     (erased.events, erased.left)
 }
@@ -55,6 +56,41 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     assert_eq!((&journal[0].1.data, &journal[3].1.data), (&None, &None));
     assert_eq!(erase(&scene, gone, ALL).await, (0, false), "once is enough");
     assert_eq!(scene.delivery_now(finished[0].id).await, Some(first(finished[0].clone())));
+}
+
+/// Of a contact's events, those lose their data that hold what one message said before its sender
+/// deleted it (X3); those of other messages, of its status and of the deletion keep it.
+pub async fn the_data_of_a_deleted_messages_events_is_erased(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contact = ContactId::new(scene.uuid());
+    let (gone, stays) = (MessageId::new(scene.uuid()), MessageId::new(scene.uuid()));
+    let about = |event_type, message: MessageId, deleted: &str, n| {
+        let data = format!(
+            r#"{{"content":"Oi","message_id":"{message}","deleted_by_sender_at":{deleted}}}"#
+        );
+        Event { event_type, data, ..scene.reported_of(contact, n) }
+    };
+    let events = [
+        about(EventType::MessageReceived, gone, "null", 0),
+        about(EventType::MessageUpdated, gone, "null", 1),
+        about(EventType::MessageSent, gone, "null", 2),
+        about(EventType::MessageUpdated, gone, "\"2025-11-13T02:13:20.000Z\"", 3),
+        about(EventType::MessageStatusUpdated, gone, "null", 4),
+        about(EventType::MessageReceived, stays, "null", 5),
+        scene.reported_of(contact, 6),
+    ];
+    let waiting = scene.fresh(scene.queue(), &events[1]);
+    scene.tell(&events, std::slice::from_ref(&waiting)).await;
+    let erase = async || {
+        let about = EventsAbout { contact, message: Some(gone) };
+        let erased = scene.store.erase_events(scene.company, about, ALL).await;
+        let erased = erased.expect("the store works");
+        (erased.events, erased.left)
+    };
+    assert_eq!(erase().await, (2, true), "a pending delivery needs one");
+    scene.apply(first(waiting.clone()).update(cancelled(&waiting))).await;
+    assert_eq!(erase().await, (1, false));
+    assert_eq!(whole(&scene, &events).await, [false, false, false, true, true, true, true]);
 }
 
 /// While a delivery of an event is pending, the event keeps its data.

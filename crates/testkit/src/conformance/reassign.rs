@@ -6,7 +6,7 @@ use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::deals::Deal;
 use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
-use recado_core::events::Event;
+use recado_core::events::{Event, EventsAbout};
 use recado_core::idempotency::RememberedCall;
 use recado_core::ids::{ContactId, EventId};
 use recado_core::jobs::{Job, JobKind};
@@ -407,7 +407,8 @@ pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Har
     assert_eq!(queue.fresh[0].contact, Some(into.id));
     assert_eq!(queue.fresh[0].delivery, first(pending));
     let erase = async |id| {
-        let erased = scene.store.erase_events(scene.company, id, ALL).await.expect("works");
+        let erased = scene.store.erase_events(scene.company, EventsAbout::contact(id), ALL);
+        let erased = erased.await.expect("works");
         (erased.events, erased.left)
     };
     assert_eq!(erase(from.id).await, (0, false));

@@ -203,6 +203,7 @@ impl Scene {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            erase_deleted_messages: false,
             created_at: at(0),
             updated_at: at(0),
         }

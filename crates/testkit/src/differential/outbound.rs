@@ -7,8 +7,8 @@ use recado_core::deliveries::{
     AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus,
     PendingDeliveries, PendingQueue, QueueKey, QueueRead, after_attempt, cancelled,
 };
-use recado_core::events::{EventType, JournalRequest};
-use recado_core::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
+use recado_core::events::{EventType, EventsAbout, JournalRequest};
+use recado_core::ids::{CompanyId, ContactId, DeliveryId, MessageId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::query::Params;
 use recado_core::store::{ChangeSet, CommitError, Conflict, RecordsExt};
@@ -96,7 +96,11 @@ impl Side<'_> {
             Verb::ReadDelivery => show(app.deliveries().get(company, delivery).await),
             Verb::Forget => {
                 let contact = ContactId::new(nil(world.id("contact", command, 1)));
-                let erased = self.store.erase_events(company, contact, ALL).await;
+                let message = command
+                    .once_in(2, 2)
+                    .then(|| MessageId::new(nil(world.id("message", command, 3))));
+                let about = EventsAbout { contact, message };
+                let erased = self.store.erase_events(company, about, ALL).await;
                 json!({ "ok": format!("{erased:?}") })
             }
             Verb::Sweep => {

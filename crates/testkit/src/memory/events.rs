@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{Delivery, DeliveryStatus};
 use recado_core::events::{
-    Erased, Event, EventReads, EventRecord, EventType, JournalPosition, Outbox,
+    Erased, Event, EventReads, EventRecord, EventType, EventsAbout, JournalPosition, Outbox,
 };
-use recado_core::ids::{CompanyId, ContactId, EventId};
+use recado_core::ids::{CompanyId, EventId, MessageId};
 use recado_core::store::{Row, RowKey, StoreError};
 
 use super::{MemoryStore, SequencedEvent, State};
@@ -91,17 +91,30 @@ impl EventReads for MemoryStore {
     }
 }
 
+/// Whether the data of an event is about a message as it was before its sender deleted it; of no
+/// message in particular, any is.
+fn holds(record: &EventRecord, data: &str, message: Option<MessageId>) -> bool {
+    use EventType::{MessageReceived, MessageSent, MessageUpdated};
+    let Some(message) = message else { return true };
+    let data: serde_json::Value = serde_json::from_str(data).unwrap_or_default();
+    matches!(record.event_type, MessageReceived | MessageSent | MessageUpdated)
+        && data["message_id"] == message.to_string()
+        && data["deleted_by_sender_at"].is_null()
+}
+
 #[async_trait]
 impl Outbox for MemoryStore {
     async fn erase_events(
         &self,
         company: CompanyId,
-        contact: ContactId,
+        about: EventsAbout,
         limit: u32,
     ) -> Result<Erased, StoreError> {
         let mut state = self.state();
         let reported = |record: &EventRecord| {
-            record.company == company && record.contact == Some(contact) && record.data.is_some()
+            record.company == company
+                && record.contact == Some(about.contact)
+                && record.data.as_deref().is_some_and(|data| holds(record, data, about.message))
         };
         let is_pending = |delivery: &Delivery| delivery.status == DeliveryStatus::Pending;
         let erasable: Vec<u64> = state

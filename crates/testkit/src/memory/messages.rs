@@ -103,7 +103,7 @@ impl MessageReads for MemoryStore {
             .map(|reference| {
                 let message = match &reference.target {
                     RefTarget::Message(id) => state.rows.get(&RowKey::Message { company, id: *id }),
-                    RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
+                    RefTarget::Early { .. } | RefTarget::Forgotten { .. } => None,
                 };
                 Referred { reference, message }
             })

@@ -12,7 +12,7 @@ fn is_spent(row: &Row, cutoffs: &Cutoffs) -> bool {
     match row {
         Row::MessageRef(reference) => match &reference.target {
             RefTarget::Message(_) => false,
-            RefTarget::Report { expires_at, .. } | RefTarget::Forgotten { expires_at } => {
+            RefTarget::Early { expires_at, .. } | RefTarget::Forgotten { expires_at } => {
                 *expires_at <= cutoffs.ended
             }
         },

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{QueueKey, Signals};
-use recado_core::events::{Erased, Outbox};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Row, RowKey, Store,
@@ -345,11 +345,11 @@ impl Outbox for FaultyStore {
     async fn erase_events(
         &self,
         company: CompanyId,
-        contact: ContactId,
+        about: EventsAbout,
         limit: u32,
     ) -> Result<Erased, StoreError> {
         self.note("erase_events");
-        self.clear(self.inner.erase_events(company, contact, limit)).await
+        self.clear(self.inner.erase_events(company, about, limit)).await
     }
 
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {

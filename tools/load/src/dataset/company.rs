@@ -48,6 +48,7 @@ pub(crate) fn make(name: &str, now: Timestamp) -> Made {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            erase_deleted_messages: false,
             created_at: now,
             updated_at: now,
         })

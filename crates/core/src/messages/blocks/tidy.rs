@@ -30,6 +30,7 @@ impl Blocks {
         }
         if let Some(Interactive::Answer(answer)) = &mut self.interactive {
             answer.response = answer.response.take().map(response);
+            *answer = answer.clone().with_choice();
         }
         self.order = self.order.map(super::Order::with_total);
         if let Some(location) = &mut self.location {

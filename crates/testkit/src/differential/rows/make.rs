@@ -13,9 +13,9 @@ use recado_core::ids::*;
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
-    Blocks, DeliveryCode, Direction, ErrorType, Failure, Location, Media, Message, MessageRef,
-    MessageStatus, MessageType, Participant, ProviderMessageId, Quoted, RefTarget, SenderType,
-    StatusReport,
+    Blocks, DeliveryCode, Direction, Early, EarlyEdit, ErrorType, Failure, Location, Media,
+    Message, MessageRef, MessageStatus, MessageType, Participant, ProviderMessageId, Quoted,
+    RefTarget, SenderType, StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
@@ -345,7 +345,12 @@ impl Maker<'_> {
         let target = if self.once_in(1, 3) {
             let failure = self.maybe(2, || self.failure(3));
             let report = StatusReport { status: self.one(7, MessageStatus::ALL), failure };
-            RefTarget::Report { report, expires_at: self.soon(8) }
+            let report = self.maybe(12, || report);
+            let deleted_at = self.maybe(13, || self.time(14));
+            let edit = self.maybe(15, || EarlyEdit { content: self.text(16), at: self.time(17) });
+            let named_by = self.maybe(18, || self.message_id(19)).into_iter().collect();
+            let early = Early { report, edit, deleted_at, named_by };
+            RefTarget::Early { early, expires_at: self.soon(8) }
         } else if self.once_in(4, 8) {
             RefTarget::Forgotten { expires_at: self.soon(8) }
         } else {

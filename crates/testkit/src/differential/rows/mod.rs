@@ -55,6 +55,7 @@ impl CompanyRows {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            erase_deleted_messages: false,
             created_at: TestClock::START,
             updated_at: TestClock::START,
         };

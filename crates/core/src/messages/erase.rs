@@ -1,0 +1,112 @@
+//! Erasing what is left elsewhere of a message that its sender deleted, for companies that erase
+//! such messages (X3): its file, its copies in stored events, and the quotes of it.
+
+use std::time::Duration;
+
+use super::{MessageFilter, Quoted};
+use crate::Recado;
+use crate::documents::{Document, file_key};
+use crate::events::EventsAbout;
+use crate::ids::{DocumentId, MessageId};
+use crate::jobs::Job;
+use crate::page::PageRequest;
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
+
+/// How many events are erased in one step, and how many messages of the contact are read at once.
+const AT_ONCE: u32 = 100;
+/// How long the job is held while the messages of its contact are read.
+const LEASE: Duration = Duration::from_secs(120);
+/// The first wait for deliveries that are pending; it doubles.
+const WAIT: Duration = Duration::from_secs(30);
+/// The longest wait.
+const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+
+/// Removes the file, the quotes, and the data of events of a deleted message. An event that a
+/// pending delivery needs is erased once the delivery is settled; the job stays until nothing is
+/// left (X3, R64).
+///
+/// # Errors
+///
+/// When the store fails; the job is taken up again later.
+pub(crate) async fn erase_message_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    id: MessageId,
+    document: Option<DocumentId>,
+) -> Result<(), StoreError> {
+    let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };
+    let message = app.store().messages(job.company, &[id]).await?.pop();
+    let Some(message) = message.filter(|message| message.is_deleted()) else {
+        return app.close_job(ChangeSet::new().with(job.delete())).await;
+    };
+    let mut is_clean = match document {
+        Some(document) => remove_file(app, &job, document).await?,
+        None => true,
+    };
+    is_clean &= erase_quotes(app, &message).await?;
+    let about = EventsAbout { contact: message.contact, message: Some(id) };
+    let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;
+    let change = if is_clean && !erased.left {
+        job.delete()
+    } else if erased.events > 0 {
+        job.update(Job { leased_until: None, due_at: app.now(), ..job.value().clone() })
+    } else {
+        let wait = WAIT.saturating_mul(2_u32.saturating_pow(job.attempts)).min(MAX_WAIT);
+        let attempts = job.attempts.saturating_add(1);
+        let due_at = app.now().plus(wait);
+        job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
+    };
+    app.close_job(ChangeSet::new().with(change)).await
+}
+
+/// Removes the stored copy of the file, then its record; false if it has to be tried again.
+pub(super) async fn remove_file(
+    app: &Recado,
+    job: &Job,
+    id: DocumentId,
+) -> Result<bool, StoreError> {
+    let Some(document) = app.store().get::<Document>((job.company, id)).await? else {
+        return Ok(true);
+    };
+    if app.files().remove(&file_key(job.company, id)).await.is_err() {
+        return Ok(false);
+    }
+    app.commit_once(ChangeSet::new().with(document.delete())).await
+}
+
+/// Takes the text out of the quotes of a message: only messages of its contact quote it. False if a
+/// quoting message changed meanwhile, so that the job has to look again.
+async fn erase_quotes(app: &Recado, message: &Stored<super::Message>) -> Result<bool, StoreError> {
+    let filter = MessageFilter {
+        contact: Some(message.contact),
+        from: Some(message.created_at),
+        ..MessageFilter::default()
+    };
+    let mut page = PageRequest::first(AT_ONCE);
+    loop {
+        let found = app.store().message_page(message.company, &filter, page).await?;
+        let is_quote =
+            |quoted: &Quoted| quoted.message == Some(message.id) && quoted.content.is_some();
+        let quoting: Vec<MessageId> = found
+            .items
+            .iter()
+            .filter(|record| is_quote(&record.message.quoted))
+            .map(|record| record.message.id)
+            .collect();
+        if !quoting.is_empty() {
+            let mut changes = ChangeSet::new();
+            for stored in app.store().messages(message.company, &quoting).await? {
+                let mut after = stored.value().clone();
+                after.quoted.content = None;
+                changes = changes.with(stored.update(after));
+            }
+            if !app.commit_once(changes).await? {
+                return Ok(false);
+            }
+        }
+        if found.items.len() < AT_ONCE as usize {
+            return Ok(true);
+        }
+        page = PageRequest { page: page.page + 1, ..page };
+    }
+}

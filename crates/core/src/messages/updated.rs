@@ -1,0 +1,112 @@
+//! The event about a message that changed (X5a).
+
+use serde_json::{Map, Value};
+
+use super::events::{message_received, message_sent};
+use super::{Direction, EventContact, MediaLinks, Message};
+use crate::Timestamp;
+use crate::connections::Connection;
+use crate::events::{Event, EventType};
+use crate::ids::EventId;
+
+/// The keys of an event that are not about the message itself.
+const BESIDE: [&str; 2] = ["contact", "connection"];
+
+/// The event `message.updated` (X5a): the fields of `message.received`, or of `message.sent` for an
+/// outbound message, as they are after the change, and `changed`, the names of those that are
+/// different. `None` if none is, so that one change is never reported twice.
+pub fn message_updated(
+    id: EventId,
+    before: &Message,
+    after: &Message,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+    links: &MediaLinks,
+) -> Option<Event> {
+    let event = |message| match after.direction {
+        Direction::Inbound => message_received(id, message, contact, connection, at, links),
+        Direction::Outbound => message_sent(id, message, contact, connection, at, links),
+    };
+    let (old, mut event) = (fields(&event(before)), event(after));
+    let mut new = fields(&event);
+    let changed = changed_keys(&old, &new);
+    if changed.is_empty() {
+        return None;
+    }
+    new.insert("changed".to_owned(), changed.into());
+    event.event_type = EventType::MessageUpdated;
+    event.data = Value::Object(new).to_string();
+    Some(event)
+}
+
+fn fields(event: &Event) -> Map<String, Value> {
+    serde_json::from_str(&event.data).expect("the data of an event is an object")
+}
+
+/// The keys of the message that differ, in the order of the event.
+fn changed_keys(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<String> {
+    let changed = new.iter().filter(|(key, value)| {
+        !BESIDE.contains(&key.as_str()) && old.get(key.as_str()) != Some(*value)
+    });
+    changed.map(|(key, _)| key.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::super::samples::{at, connection, contact, links, message};
+    use super::*;
+
+    fn event(before: &Message, after: &Message) -> Option<Event> {
+        let (contact, connection) = (contact(), connection());
+        let id = EventId::new(Uuid::from_u128(8));
+        let contact = EventContact::Known(&contact);
+        message_updated(id, before, after, contact, &connection, at(9), &links())
+    }
+
+    /// X5a.
+    #[test]
+    fn a_changed_message_is_reported_as_it_is_now_with_the_keys_that_changed() {
+        let before = message(Direction::Inbound, at(0));
+        let mut after = Message { content: Some("Oi".to_owned()), ..before.clone() };
+        after.blocks.is_voice = true;
+        let event = event(&before, &after).expect("it changed");
+        assert_eq!((event.event_type, event.at), (EventType::MessageUpdated, at(9)));
+        let data = fields(&event);
+        let mut changed: Vec<&str> =
+            data["changed"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        changed.sort_unstable();
+        assert_eq!(changed, ["content", "is_voice"]);
+        let mut whole = fields(&message_received(
+            event.id,
+            &after,
+            EventContact::Known(&contact()),
+            &connection(),
+            at(9),
+            &links(),
+        ));
+        whole.insert("changed".to_owned(), data["changed"].clone());
+        assert_eq!(data, whole);
+    }
+
+    /// X5a.
+    #[test]
+    fn an_outbound_message_is_reported_in_the_form_of_message_sent() {
+        let before = message(Direction::Outbound, at(0));
+        let after = Message { content: Some("Oi".to_owned()), ..before.clone() };
+        let data = fields(&event(&before, &after).expect("it changed"));
+        assert_eq!((&data["changed"], &data["wamid"]), (&json!(["content"]), &Value::Null));
+    }
+
+    /// X5a.
+    #[test]
+    fn what_no_event_shows_is_no_change() {
+        let before = message(Direction::Inbound, at(0));
+        let after = Message { edited_at: Some(at(5)), ..before.clone() };
+        assert_eq!(event(&before, &after), None);
+        assert_eq!(event(&before, &before), None);
+    }
+}
