@@ -165,7 +165,7 @@ mod tests {
         let Some(Interactive::Offer(offer)) = counted.blocks.interactive else {
             panic!("it is a poll")
         };
-        let votes: Vec<u32> = offer.options.unwrap_or_default().iter().map(|o| o.votes).collect();
+        let votes: Vec<u64> = offer.options.unwrap_or_default().iter().map(|o| o.votes).collect();
         assert_eq!(votes, [0, 1]);
     }
 

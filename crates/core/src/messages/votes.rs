@@ -91,7 +91,7 @@ mod tests {
         poll
     }
 
-    fn votes(poll: &mut Message) -> Vec<u32> {
+    fn votes(poll: &mut Message) -> Vec<u64> {
         poll.poll_options_mut().into_iter().flatten().map(|option| option.votes).collect()
     }
 
@@ -145,9 +145,9 @@ mod tests {
                 count_vote(&mut poll, &last[*person], &chosen);
                 last[*person] = chosen;
             }
-            let expected: Vec<u32> = OPTIONS
+            let expected: Vec<u64> = OPTIONS
                 .iter()
-                .map(|option| last.iter().filter(|chosen| chosen.contains(option)).count() as u32)
+                .map(|option| last.iter().filter(|chosen| chosen.contains(option)).count() as u64)
                 .collect();
             prop_assert_eq!(votes(&mut poll), expected);
         }

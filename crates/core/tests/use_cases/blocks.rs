@@ -12,43 +12,43 @@ use serde_json::{Value, json};
 use super::messaging::Messaging;
 use super::shown;
 
-const PEER: &str = "5511987654321";
+pub(super) const PEER: &str = "5511987654321";
 
-struct Scene {
-    messaging: Messaging,
-    model: MemoryStore,
+pub(super) struct Scene {
+    pub(super) messaging: Messaging,
+    pub(super) model: MemoryStore,
 }
 
-async fn qr_scene() -> Scene {
+pub(super) async fn qr_scene() -> Scene {
     let model = MemoryStore::new();
     Scene { messaging: Messaging::on(Kit::on(Arc::new(model.clone())).await).await, model }
 }
 
 impl Scene {
-    async fn message_of(&self, id: &str) -> Value {
+    pub(super) async fn message_of(&self, id: &str) -> Value {
         let messages = self.messaging.messages().await;
         messages.into_iter().find(|message| message["wamid"] == id).unwrap()
     }
 
     /// The data of all events of this type.
-    fn reported(&self, event: &str) -> Vec<Value> {
+    pub(super) fn reported(&self, event: &str) -> Vec<Value> {
         let events = self.model.events(self.messaging.kit.company.id);
         let events = events.iter().filter(|known| known.event_type.as_str() == event);
         events.map(|known| serde_json::from_str(&known.data).unwrap()).collect()
     }
 
     /// The contact of a message.
-    async fn contact_of(&self, message: &Value) -> Value {
+    pub(super) async fn contact_of(&self, message: &Value) -> Value {
         shown(&self.messaging.kit, contact_id(message)).await
     }
 }
 
-fn contact_id(message: &Value) -> ContactId {
+pub(super) fn contact_id(message: &Value) -> ContactId {
     ContactId::parse(message["contact_id"].as_str().unwrap()).unwrap()
 }
 
 /// Reports a neutral event; its message as it is listed.
-async fn listed(scene: &Scene, id: &str, fields: Value) -> Value {
+pub(super) async fn listed(scene: &Scene, id: &str, fields: Value) -> Value {
     let mut event = json!({"kind": "message", "provider_message_id": id, "from": PEER});
     event.as_object_mut().unwrap().extend(body(fields));
     let result = scene.messaging.tell(event.clone()).await;

@@ -5,6 +5,7 @@
 //! when the store, the document store or another server fails.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod any_order;
 mod bad_events;
 mod blocks;
 mod calls;
@@ -52,6 +53,7 @@ mod inbound;
 mod inbound_access;
 mod inbox;
 mod journal;
+mod late_content;
 mod late_events;
 mod late_reports;
 mod leads;
@@ -59,6 +61,7 @@ mod learn_names;
 mod media;
 mod merge_campaigns;
 mod merges;
+mod message_changes;
 mod messages;
 mod messaging;
 mod outbound;
@@ -76,6 +79,7 @@ mod send_template;
 mod sending;
 mod shop;
 mod simulation;
+mod standing;
 mod store_failures;
 mod template_sync;
 mod templates;

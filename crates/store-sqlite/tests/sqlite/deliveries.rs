@@ -6,7 +6,7 @@ use recado_core::deliveries::{
     Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery,
     DueReads, QueueKey, QueuePage, QueueRead,
 };
-use recado_core::events::{Event, EventReads, EventType, JournalPosition, Outbox};
+use recado_core::events::{Event, EventReads, EventType, EventsAbout, JournalPosition, Outbox};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::store::{
