@@ -95,8 +95,8 @@ impl Workspace<'_> {
         });
     }
 
-    /// Makes the provider's id refer to a message that was sent, which gets what came before: edits,
-    /// a deletion, messages that name it (X5).
+    /// Makes the provider's id refer to a message that was sent, which gets what came before:
+    /// edits, a deletion, messages that name it (X5).
     fn take_early(&mut self, id: MessageId, provider_id: &ProviderMessageId) {
         let early = self.early_of(provider_id).cloned().unwrap_or_default();
         self.point(provider_id.clone(), RefTarget::Message(id));

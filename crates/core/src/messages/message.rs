@@ -223,8 +223,8 @@ impl Message {
     }
 
     /// Whether it asks somebody to look: it counts as unread and reopens its conversation (3.1). A
-    /// reaction does not (X7), nor does what the channel says by itself: that a number changed, or a
-    /// group. A missed call, and a file that the gateway could not give, come from the contact.
+    /// reaction does not (X7). Nor does what the channel says by itself, such as that a number
+    /// changed. A missed call, and a file that the gateway could not give, come from the contact.
     pub fn asks_for_attention(&self) -> bool {
         let notice = self.blocks.system.as_ref().map(|notice| &notice.kind);
         match self.message_type {
