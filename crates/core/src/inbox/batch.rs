@@ -146,7 +146,12 @@ impl Batch {
 
     /// Whether an event is about a message that was deleted, or deletes one (X3).
     fn deletes(&self, referred: &[Referred]) -> bool {
-        let is_deletion = |event: &GatewayEvent| matches!(event, GatewayEvent::Deleted { .. });
+        let is_deletion = |event: &GatewayEvent| match event {
+            GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
+                message.blocks.deleted_by_sender_at.is_some()
+            }
+            event => matches!(event, GatewayEvent::Deleted { .. }),
+        };
         self.readable().any(is_deletion)
             || referred.iter().any(|referred| match &referred.reference.target {
                 RefTarget::Early { early, .. } => early.deleted_at.is_some(),

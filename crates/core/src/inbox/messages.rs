@@ -12,8 +12,8 @@ use crate::gateway::GatewayMessage;
 use crate::ids::MessageId;
 use crate::messages::{
     Direction, EventContact, Media, Message, MessageStatus, OptOutSource, Participant,
-    ProviderMessageId, Quoted, RefTarget, SenderType, announce_job, contact_opted_out, fetch_job,
-    message_received, message_sent, touch_contact, touch_conversation, wants_fetch,
+    ProviderMessageId, Quoted, RefTarget, SenderType, announce_job, contact_opted_out, deleted,
+    fetch_job, message_received, message_sent, touch_contact, touch_conversation, wants_fetch,
 };
 
 /// Contacts could not be read although the event needs them; never answered, as such a batch fails
@@ -182,11 +182,15 @@ impl Workspace<'_> {
             created_at: self.now,
             timestamp: event.timestamp.unwrap_or(self.now),
         };
-        match self.early_of(&event.provider_id) {
+        let message = match self.early_of(&event.provider_id) {
             Some(early) => {
                 let named = early.named_by.iter().filter_map(|id| self.message(*id));
                 early.applied(message, named, self.erases)
             }
+            None => message,
+        };
+        match message.blocks.deleted_by_sender_at {
+            Some(at) => deleted(&message, at, self.erases),
             None => message,
         }
     }
