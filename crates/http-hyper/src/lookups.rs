@@ -17,7 +17,7 @@ use crate::network::Network;
 const UNDER_WAY: usize = 64;
 
 /// What is looked up.
-type Name = (String, u16);
+type HostAndPort = (String, u16);
 
 /// The result of a look-up, once it has ended; no addresses if it failed.
 type Answer = Option<Vec<SocketAddr>>;
@@ -27,7 +27,7 @@ pub(crate) struct LookUps {
     network: Arc<dyn Network>,
     permits: Arc<Semaphore>,
     /// The look-ups under way; results are not kept.
-    open: Mutex<HashMap<Name, watch::Sender<Answer>>>,
+    open: Mutex<HashMap<HostAndPort, watch::Sender<Answer>>>,
 }
 
 impl LookUps {
@@ -45,7 +45,7 @@ impl LookUps {
         answered.ok().and_then(|answer| answer.clone()).unwrap_or_default()
     }
 
-    fn join(self: &Arc<Self>, name: Name) -> watch::Receiver<Answer> {
+    fn join(self: &Arc<Self>, name: HostAndPort) -> watch::Receiver<Answer> {
         let (look_up, receiver) = {
             let mut open = self.open();
             if let Some(answer) = open.get(&name) {
@@ -61,7 +61,7 @@ impl LookUps {
         receiver
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Name, watch::Sender<Answer>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<HostAndPort, watch::Sender<Answer>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -69,7 +69,7 @@ impl LookUps {
 /// One look-up. Its entry in `open` is removed when it ends in any way.
 struct LookUp {
     all: Arc<LookUps>,
-    name: Name,
+    name: HostAndPort,
     answer: watch::Sender<Answer>,
     is_open: bool,
 }

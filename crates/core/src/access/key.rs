@@ -211,7 +211,7 @@ pub struct NewKey {
 }
 
 /// Calls in a minute.
-type Rate = Number<1, MAX_RATE>;
+type PerMinute = Number<1, MAX_RATE>;
 
 body! {
     /// A new API key.
@@ -220,9 +220,9 @@ body! {
         name: String = Required<Name>,
         scopes: Scopes = Required<Scopes>,
         /// 600 by default.
-        rate_per_minute: Option<u32> = Optional<Rate>,
+        rate_per_minute: Option<u32> = Optional<PerMinute>,
         /// 60 by default.
-        export_rate_per_minute: Option<u32> = Optional<Rate>,
+        export_rate_per_minute: Option<u32> = Optional<PerMinute>,
     }
 }
 
@@ -232,8 +232,8 @@ body! {
     pub struct KeyPatch as "UpdateKey" of ApiKey {
         name: Option<String> = Replaced<Name>,
         scopes: Option<Scopes> = Optional<Scopes>,
-        rate_per_minute: Option<u32> = Optional<Rate>,
-        export_rate_per_minute: Option<u32> = Optional<Rate>,
+        rate_per_minute: Option<u32> = Optional<PerMinute>,
+        export_rate_per_minute: Option<u32> = Optional<PerMinute>,
     }
 }
 

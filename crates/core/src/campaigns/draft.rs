@@ -17,7 +17,7 @@ pub const DEFAULT_RATE: u32 = 10;
 pub const MAX_RATE: u32 = 1_000;
 
 /// Messages a second.
-type Rate = Number<1, MAX_RATE>;
+type PerSecond = Number<1, MAX_RATE>;
 
 body! {
     /// A new campaign.
@@ -36,7 +36,7 @@ body! {
         /// 0 by default.
         cost as "cost_brl_per_message": Brl = OrDefault<Brl>,
         /// 10 by default.
-        messages_per_second: Option<u32> = Optional<Rate>,
+        messages_per_second: Option<u32> = Optional<PerSecond>,
     }
 }
 
@@ -48,7 +48,7 @@ body! {
         template as "template_id": Option<TemplateId> = Kept<TemplateId>,
         /// Only before it is started.
         list as "list_id": Option<ListId> = Kept<ListId>,
-        messages_per_second: Option<u32> = Kept<Rate>,
+        messages_per_second: Option<u32> = Kept<PerSecond>,
         connection as "connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
         /// All of them.
         variables: Given<BTreeMap<u32, String>> = Clearable<Variables>,

@@ -33,12 +33,12 @@ fn rest_after(limited: u32) -> Duration {
 
 /// A wait because of the gateway's rate limit.
 #[derive(Clone, Copy, Debug)]
-struct Rest {
+struct RateLimitWait {
     until: Timestamp,
     length: Duration,
 }
 
-impl Rest {
+impl RateLimitWait {
     fn is_over(self, now: Timestamp) -> bool {
         is_over(self.until, now, self.length)
     }
@@ -80,7 +80,7 @@ pub(super) struct RecipientQueue {
     /// How many messages in a row the gateway refused because of its rate limit.
     limited: u32,
     /// No message goes out before this moment, because of that.
-    rests: Option<Rest>,
+    rate_limit: Option<RateLimitWait>,
     /// Counts the rounds from the beginning: what an earlier round began is ignored.
     round: u64,
     /// Nothing is begun before this moment.
@@ -101,7 +101,7 @@ impl RecipientQueue {
             finishing: false,
             unreached: 0,
             limited: 0,
-            rests: None,
+            rate_limit: None,
             round: 0,
             waits_until: None,
         }
@@ -127,10 +127,10 @@ impl RecipientQueue {
             steps.push(CampaignTask::Read(self.read_to));
         }
         let has_room = has_room && self.taking.len() < IN_FLIGHT;
-        if self.rests.is_some_and(|rest| rest.is_over(now)) {
-            self.rests = None;
+        if self.rate_limit.is_some_and(|rest| rest.is_over(now)) {
+            self.rate_limit = None;
         }
-        let may_ask = !self.asking && self.rests.is_none();
+        let may_ask = !self.asking && self.rate_limit.is_none();
         if may_ask && !self.queue.is_empty() && has_room {
             self.asking = true;
             steps.push(CampaignTask::Ask);
@@ -179,24 +179,24 @@ impl RecipientQueue {
     /// A message was not sent because of the gateway's rate limit. Messages that were in flight
     /// when the wait began do not make it longer. `named` is the wait that the gateway reported.
     pub(super) fn limited(&mut self, named: Option<Duration>, now: Timestamp) {
-        if self.rests.is_none_or(|rest| rest.is_over(now)) {
+        if self.rate_limit.is_none_or(|rest| rest.is_over(now)) {
             self.limited = self.limited.saturating_add(1);
             let named = named.unwrap_or_default().min(LONGEST_NAMED_REST);
             let length = rest_after(self.limited).max(named);
-            self.rests = Some(Rest { until: now.plus(length), length });
+            self.rate_limit = Some(RateLimitWait { until: now.plus(length), length });
         }
     }
 
     /// A message was accepted. One that was in flight when a wait began does not end the wait.
     pub(super) fn passed(&mut self, now: Timestamp) {
-        if self.rests.is_none_or(|rest| rest.is_over(now)) {
+        if self.rate_limit.is_none_or(|rest| rest.is_over(now)) {
             self.limited = 0;
         }
     }
 
     /// The next moment at which there may be something to begin, if it waits for one.
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
-        self.waits_until.into_iter().chain(self.rests.map(|rest| rest.until)).min()
+        self.waits_until.into_iter().chain(self.rate_limit.map(|rest| rest.until)).min()
     }
 
     /// A slot was not used: its recipient may still wait, and gets another slot in the next round.
@@ -376,7 +376,7 @@ mod tests {
         let mut queue = queue();
         steps(&mut queue);
         queue.read(chunk(1..=300), Some(RecipientNumber(300)));
-        let (mut now, mut rests) = (NOW, Vec::new());
+        let (mut now, mut waits) = (NOW, Vec::new());
         for _ in 0..8 {
             assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
             queue.next();
@@ -390,10 +390,10 @@ mod tests {
                     .steps(Timestamp::from_millis(until.millis() - 1), true)
                     .contains(&CampaignTask::Ask)
             );
-            rests.push(until.since(now).as_secs());
+            waits.push(until.since(now).as_secs());
             now = until;
         }
-        assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
         assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
         queue.passed(now);
         queue.limited(None, now);

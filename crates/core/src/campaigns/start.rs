@@ -135,7 +135,7 @@ pub(super) enum Finish {
 }
 
 /// What finishing reads.
-pub(super) struct Rest {
+pub(super) struct UnfinishedFacts {
     campaign: Stored<Campaign>,
     waiting: bool,
     sending: Vec<Stored<Recipient>>,
@@ -143,7 +143,7 @@ pub(super) struct Rest {
 
 #[async_trait]
 impl UseCase for FinishCampaign {
-    type Loaded = Option<Rest>;
+    type Loaded = Option<UnfinishedFacts>;
     type Output = Finish;
     type Error = NotFound;
 
@@ -155,7 +155,7 @@ impl UseCase for FinishCampaign {
         let waiting = store.recipients(company, id, RecipientStatus::Waiting, None, 1).await?;
         let sending =
             store.recipients(company, id, RecipientStatus::Sending, None, ORPHANS).await?;
-        Ok(Some(Rest { campaign, waiting: !waiting.is_empty(), sending }))
+        Ok(Some(UnfinishedFacts { campaign, waiting: !waiting.is_empty(), sending }))
     }
 
     fn decide(&self, rest: Self::Loaded, now: Timestamp) -> Result<Decided<Finish>, NotFound> {

@@ -15,7 +15,7 @@ use crate::sending::keeps_number;
 
 /// One name of a person in an event.
 #[derive(Clone, Debug)]
-struct Name {
+struct ChannelName {
     key: ChannelKey,
     /// The phone that it is, as it is written.
     phone: Option<Phone>,
@@ -24,7 +24,7 @@ struct Name {
     forms: Vec<String>,
 }
 
-impl Name {
+impl ChannelName {
     fn parse(written: &str) -> Option<Self> {
         let key = ChannelKey::parse(written)?;
         let phone = Phone::on_channel(written);
@@ -56,17 +56,17 @@ pub(super) struct Names {
     /// The group it is, if it is one.
     pub(super) group: Option<GroupCode>,
     /// That of `peer` first, then those of the aliases.
-    names: Vec<Name>,
+    names: Vec<ChannelName>,
 }
 
 impl Names {
     /// The names of `peer`; `None` when it is not one.
     pub(super) fn new(peer: &str, aliases: &[String], group_suffix: &str) -> Option<Self> {
         let group = GroupCode::parse(peer, group_suffix);
-        let mut names: Vec<Name> = Vec::new();
+        let mut names: Vec<ChannelName> = Vec::new();
         if group.is_none() {
             let written = std::iter::once(peer).chain(aliases.iter().map(String::as_str));
-            for name in written.filter_map(Name::parse) {
+            for name in written.filter_map(ChannelName::parse) {
                 if names.iter().all(|known| known.key != name.key) {
                     names.push(name);
                 }
@@ -104,7 +104,7 @@ impl Names {
             return Some(0);
         }
         let is_known_by =
-            |name: &Name| name.is(contact.identifier.as_str()) || name.is_alias_of(person);
+            |name: &ChannelName| name.is(contact.identifier.as_str()) || name.is_alias_of(person);
         if let Some(position) = self.names.iter().position(is_known_by) {
             return Some(position);
         }

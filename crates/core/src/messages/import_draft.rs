@@ -20,7 +20,7 @@ use crate::problems::Problems;
 use crate::templates::{Category, TemplateCategory};
 
 /// A text as long as that of a received message.
-type Content = Text<65_536>;
+type LongText = Text<65_536>;
 /// A provider's text, or an external id.
 type Long = Text<1024>;
 /// Most bytes of an address.
@@ -146,7 +146,7 @@ body! {
     #[derive(Clone, Copy, Debug)]
     pub struct ShownFailure as "DeliveryErrorBody" {
         code: DeliveryCode = Required<DeliveryCode>,
-        description: () = Unread<Content>,
+        description: () = Unread<LongText>,
     }
 }
 
@@ -212,15 +212,15 @@ body! {
         contact as "contact_id": Option<ContactId> = Expected<ContactId>,
         connection as "connection_id": Option<ConnectionId> = Expected<ConnectionId>,
         message_type as "type": Option<MessageType> = Optional<MessageType>,
-        content: Option<String> = Optional<Content>,
+        content: Option<String> = Optional<LongText>,
         media_url: Option<String> = Optional<MediaUrl>,
         media_mimetype: Option<String> = Optional<Long>,
         media_filename: Option<String> = Optional<Long>,
-        media_caption: Option<String> = Optional<Content>,
+        media_caption: Option<String> = Optional<LongText>,
         error_type: Option<ErrorType> = OfFailed<ErrorType>,
-        error_message: Option<String> = OfFailed<Content>,
+        error_message: Option<String> = OfFailed<LongText>,
         /// The same as `error_message`.
-        failure_reason: Option<String> = OfFailed<Content>,
+        failure_reason: Option<String> = OfFailed<LongText>,
         delivery_error: Option<ShownFailure> = OfFailed<ShownFailure>,
         sender_type: Option<SenderType> = Sender,
         /// Of a message in a group: who wrote it.
@@ -228,7 +228,7 @@ body! {
         provider_id as "wamid": Option<ProviderMessageId> = Optional<ProviderMessageId>,
         external_id: Option<String> = Optional<Long>,
         quoted_message as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
-        quoted_content: Option<String> = Optional<Content>,
+        quoted_content: Option<String> = Optional<LongText>,
         quoted_type: Option<MessageType> = Optional<MessageType>,
         template_category as "official_template_category": Option<TemplateCategory>
             = Optional<Category>,

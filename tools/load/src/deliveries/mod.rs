@@ -93,7 +93,7 @@ impl Order {
 /// The results.
 #[derive(Debug, Default, Serialize)]
 struct Seen {
-    rates: Vec<rates::Rate>,
+    rates: Vec<rates::DeliveryRate>,
     latency: Option<latency::Latency>,
     backlogs: Vec<backlog::Drained>,
     isolation: Vec<isolation::Isolation>,

@@ -29,7 +29,7 @@ const WARMUP: Duration = Duration::from_secs(1);
 
 /// The results of one kind of load.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Rate {
+pub(super) struct DeliveryRate {
     pub(super) what: String,
     pub(super) webhooks: u16,
     /// Whether the published figures are about this load: one call of the API for each event.
@@ -53,7 +53,7 @@ pub(super) struct Rate {
     pub(super) resident: u64,
 }
 
-impl Rate {
+impl DeliveryRate {
     /// Processor time of one delivery in all processes, including the clients.
     pub(super) fn all_ms(&self) -> f64 {
         self.server_ms + self.receiver_ms + self.clients_ms
@@ -65,7 +65,10 @@ impl Rate {
 /// # Errors
 ///
 /// When something fails or a delivery is lost.
-pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
+pub(super) async fn measure_one(
+    order: &Order,
+    seen: &mut Vec<DeliveryRate>,
+) -> Result<(), AnyError> {
     let clients = usize::try_from(order.clients)?;
     for (what, webhooks, kind, clients) in [
         ("a bare event a call, one webhook", 1, Kind::Test, clients),
@@ -88,7 +91,10 @@ pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(
 /// # Errors
 ///
 /// When something fails or a delivery is lost.
-pub(super) async fn measure_ten(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
+pub(super) async fn measure_ten(
+    order: &Order,
+    seen: &mut Vec<DeliveryRate>,
+) -> Result<(), AnyError> {
     let clients = usize::try_from(order.clients)?;
     for (what, kind, clients) in [
         ("a status report a call, ten webhooks", Kind::Report, clients),
@@ -108,7 +114,7 @@ async fn measure(
     webhooks: u16,
     kind: Kind,
     clients: usize,
-) -> Result<Rate, AnyError> {
+) -> Result<DeliveryRate, AnyError> {
     let receivers = receiver::Order { healthy: webhooks, ..receiver::Order::default() };
     let mut receivers = Receivers::start(receivers).await?;
     let store = stores::open(&order.database).await?;
@@ -156,7 +162,7 @@ async fn measure(
     let last = arrivals.iter().map(|arrival| arrival.at).max().unwrap_or(ended);
     let seconds = |from: u64, to: u64| (to.saturating_sub(from) as f64 / 1e6).max(f64::EPSILON);
     let each = |took: Duration| took.as_secs_f64() * 1e3 / deliveries.max(events).max(1) as f64;
-    let rate = Rate {
+    let rate = DeliveryRate {
         what: what.to_owned(),
         webhooks,
         is_comparable: webhooks > 0 && !matches!(kind, Kind::Messages(2..)),

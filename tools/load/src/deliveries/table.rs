@@ -2,7 +2,7 @@
 //! webhook server, which were measured on the same kind of machine.
 
 use super::Seen;
-use super::rates::Rate;
+use super::rates::DeliveryRate;
 use crate::baseline::table::Table;
 use crate::report::millis;
 
@@ -99,7 +99,7 @@ pub(super) fn table(seen: &Seen) -> Table {
     table
 }
 
-fn add_rate(table: &mut Table, rate: &Rate) {
+fn add_rate(table: &mut Table, rate: &DeliveryRate) {
     let published = PUBLISHED.iter().find(|published| published.webhooks == rate.webhooks);
     let published = published.filter(|_| rate.is_comparable);
     let Some(published) = published else {
