@@ -10,7 +10,7 @@ use crate::messages::{
 };
 
 impl Workspace<'_> {
-    /// The text of a message, or the caption of its file, was changed (D31a). A change of an
+    /// The text of a message, or the caption of its file, was changed (D31a, R48). A change of an
     /// unknown message waits for it (X5).
     pub(super) fn take_edit(
         &mut self,
