@@ -44,6 +44,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0011_participants_of_groups.sql"),
     },
     Migration { version: 12, name: "blocks", sql: include_str!("migrations/0012_blocks.sql") },
+    Migration {
+        version: 13,
+        name: "unknown_events",
+        sql: include_str!("migrations/0013_unknown_events.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

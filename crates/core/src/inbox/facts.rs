@@ -1,6 +1,7 @@
 //! A batch of events, and what is read for it.
 
 use super::EventIds;
+use super::keep::KeptFacts;
 use super::person::Person;
 use crate::Timestamp;
 use crate::campaigns::Recipient;
@@ -45,4 +46,6 @@ pub struct BatchFacts {
     /// Those of the named groups that are stored for the connection.
     pub(super) groups: Vec<GroupCode>,
     pub(super) export_frontier: Option<Timestamp>,
+    /// What is kept of these events already (X9).
+    pub(super) kept: KeptFacts,
 }
