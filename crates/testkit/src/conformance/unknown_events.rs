@@ -7,12 +7,12 @@ use recado_core::gateway::{
     UnknownReason,
 };
 use recado_core::ids::UnknownEventId;
+use recado_core::messages::ProviderMessageId;
 use recado_core::store::{Change, RecordsExt, Row, Stored, UniqueKey};
 use uuid::Uuid;
 
 use super::Harness;
 use super::channel_rows::AWKWARD;
-use super::channel_scene::wamid;
 use super::scene::{Scene, assert_stale, assert_taken, at, first};
 
 const DAY: i64 = 86_400_000;
@@ -70,7 +70,8 @@ pub async fn every_field_of_a_kept_event_is_read_back(harness: &dyn Harness) {
             reason: UnknownReason::ALL[n % UnknownReason::ALL.len()],
             form: UnknownForm::ALL[n % UnknownForm::ALL.len()],
             received_at: [Timestamp::MIN, Timestamp::MAX][n % 2],
-            provider_id: (n % 3 == 0).then(|| wamid(AWKWARD[n % AWKWARD.len()])),
+            provider_id: (n % 3 == 0)
+                .then(|| ProviderMessageId::from_stored(AWKWARD[n % AWKWARD.len()].to_owned())),
             body: KeptBody::from_stored(bodies[n % bodies.len()].to_owned()),
             ..scene.unknown_event(&connection, kind)
         };
