@@ -37,6 +37,7 @@ const PUBLIC: &[&str] = &[
     EventType::ContactCreated.as_str(),
     EventType::MessageReceived.as_str(),
     EventType::MessageSent.as_str(),
+    EventType::MessageUpdated.as_str(),
     EventType::MessageStatusUpdated.as_str(),
     EventType::ContactOptedOut.as_str(),
 ];

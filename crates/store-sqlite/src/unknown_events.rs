@@ -92,7 +92,9 @@ mod tests {
                 let (mut condition, mut values) = selected(company, &query);
                 let count = format!("SELECT count(*) FROM unknown_events WHERE {condition}");
                 let step = plans::step(&conn, &count);
-                assert!(step.contains("COVERING INDEX") && step.contains(index), "{step}");
+                // Those of a company are counted by any index of it.
+                let is_one = connection.is_none() || step.contains(index);
+                assert!(step.contains("COVERING INDEX") && is_one, "{step}");
                 in_order(&mut condition, &mut values, &query);
                 let list = format!("{} WHERE {condition}", UnknownEvent::statements().select);
                 let steps = plans::steps(&conn, &list);

@@ -80,6 +80,7 @@ mod inbound_secrecy;
 mod isolation;
 mod isolation_messaging;
 mod journal;
+mod kept_events;
 mod kill;
 mod kill_sends;
 mod lead_memory;

@@ -59,7 +59,7 @@ impl Inbox<'_> {
         Ok(results)
     }
 
-    /// [`Inbox::receive`] for events that a gateway itself posted: records, too, that its connection
+    /// [`Inbox::receive`] for events that a gateway itself posted: also records that its connection
     /// was heard (X9).
     ///
     /// # Errors
