@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use recado_core::gateway::Providers;
+use recado_core::ids::CompanyId;
+use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
@@ -259,6 +261,20 @@ impl TestServer {
         self.addr = running.addr;
         self.store = store;
         self.running = Some(running);
+    }
+
+    /// Reads again what was not understood, as `recado inbox replay` does.
+    pub async fn replay(&self, company: CompanyId) -> Replayed {
+        let inbox = self.running.as_ref().expect("it runs").recado.inbox();
+        let (mut all, mut cursor) = (Replayed::default(), None);
+        loop {
+            let (step, next) = inbox.replay(company, None, cursor).await.expect("the store works");
+            all = all.and(step);
+            cursor = next;
+            if cursor.is_none() {
+                return all;
+            }
+        }
     }
 
     /// Runs all background work that is due.

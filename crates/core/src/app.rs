@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::access::{Limiter, MemoryLimiter};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
-use crate::connections::{Connection, GatewayName};
+use crate::connections::{Connection, GatewayName, LastHeard};
 use crate::contacts::CursorKey;
 use crate::conversations::StopWords;
 use crate::deliveries::RetryWaits;
@@ -114,6 +114,7 @@ struct Inner {
     under_way: Arc<UnderWay>,
     gather: Deciding,
     lookups: Lookups,
+    heard: LastHeard,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -163,6 +164,7 @@ impl Recado {
             under_way: Arc::default(),
             gather: Deciding::default(),
             lookups: Lookups::default(),
+            heard: LastHeard::default(),
         }))
     }
 
@@ -252,6 +254,10 @@ impl Recado {
 
     pub(crate) fn lookups(&self) -> &Lookups {
         &self.0.lookups
+    }
+
+    pub(crate) fn heard(&self) -> &LastHeard {
+        &self.0.heard
     }
 
     pub(crate) fn unrecorded(&self) -> &Unrecorded {

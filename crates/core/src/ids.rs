@@ -75,6 +75,8 @@ macro_rules! for_each_id {
             DeliveryId;
             /// An inbound endpoint.
             InboundEndpointId;
+            /// A kept event that was not understood.
+            UnknownEventId;
         }
     };
 }

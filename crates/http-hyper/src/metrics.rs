@@ -1,16 +1,25 @@
 //! Counters of the HTTP surface, labelled by route template, never by path (D70).
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 use metrics::{
     Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
+use recado_core::inbox::NotUnderstood;
 
 const REQUESTS: &str = "recado_http_requests_total";
 const DURATION: &str = "recado_http_request_duration_seconds";
 const IN_FLIGHT: &str = "recado_http_requests_in_flight";
 const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
+const NOT_UNDERSTOOD: &str = "recado_gateway_not_understood_total";
+
+/// How many kinds have a label of their own: gateways can invent any number of them (X9).
+const MAX_KINDS: usize = 50;
+/// The label of all others.
+const OTHER: &str = "other";
 
 /// Registers descriptions of the metrics; a recorder has to be installed before.
 pub(crate) fn describe() {
@@ -25,6 +34,11 @@ pub(crate) fn describe() {
         GATEWAY_EVENTS,
         Unit::Count,
         "Events in the webhooks of gateways, by result."
+    );
+    describe_counter!(
+        NOT_UNDERSTOOD,
+        Unit::Count,
+        "Events that are kept because they were not understood, by gateway, reason and kind."
     );
 }
 
@@ -65,6 +79,35 @@ pub(crate) fn gateway_events(result: &'static str, count: usize) {
     }
 }
 
+/// Counts what is kept because it was not understood (X9).
+pub(crate) fn not_understood<'a>(
+    gateway: &str,
+    kept: impl Iterator<Item = (&'a NotUnderstood, usize)>,
+) {
+    for (kept, count) in kept {
+        let labels = [
+            Label::new("gateway", gateway.to_owned()),
+            Label::from_static_parts("reason", kept.reason.as_str()),
+            Label::new("kind", kind_label(&kept.kind)),
+        ];
+        counter!(NOT_UNDERSTOOD, labels.iter()).increment(count as u64);
+    }
+}
+
+/// A kind as a label. The first ones of this process have labels of their own.
+fn kind_label(kind: &str) -> String {
+    static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.contains(kind) {
+        return kind.to_owned();
+    }
+    if known.len() >= MAX_KINDS {
+        return OTHER.to_owned();
+    }
+    known.insert(kind.to_owned());
+    kind.to_owned()
+}
+
 /// Counts a request as in flight until it is dropped, however it ends.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard(());
@@ -79,5 +122,18 @@ impl InFlightGuard {
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
         gauge!(IN_FLIGHT).decrement(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// X9.
+    #[test]
+    fn kinds_have_a_bounded_number_of_labels() {
+        let labels: BTreeSet<String> = (0..500).map(|n| kind_label(&format!("k{n}"))).collect();
+        assert!(labels.len() <= MAX_KINDS + 1 && labels.contains(OTHER), "{labels:?}");
+        assert_eq!(kind_label(labels.first().expect("a label")), *labels.first().expect("a label"));
     }
 }

@@ -103,11 +103,13 @@ async fn take(mut call: HookCall) -> Outcome {
     Answer::hook(TakenAnswer {})
 }
 
-/// Counts the outcomes of the events, and logs refused and unknown ones.
+/// Counts the outcomes of the events, and logs refused and unknown ones, never with a body (X9).
 fn log(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
     metrics::gateway_events("stored", taken.stored);
     metrics::gateway_events("passed_over", taken.passed_over);
     metrics::gateway_events("refused", taken.refused_in_all);
+    let kept = taken.not_understood.iter().map(|(kept, count)| (kept, *count));
+    metrics::not_understood(called.gateway().as_str(), kept);
     let connection = tracing::field::display(called.id());
     if taken.refused_in_all > 0 {
         let (count, reasons) = (taken.refused_in_all, &taken.refused);
@@ -116,5 +118,10 @@ fn log(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
     if !taken.unknown.is_empty() {
         let kinds = &taken.unknown;
         tracing::info!(connection, ?kinds, "a gateway sent events of unknown kinds");
+    }
+    if !taken.not_understood.is_empty() {
+        let kept = taken.not_understood.keys();
+        let kept: Vec<_> = kept.map(|kept| (kept.reason.as_str(), &kept.kind)).collect();
+        tracing::info!(connection, ?kept, "events of a gateway are kept: they were not understood");
     }
 }

@@ -89,6 +89,7 @@ impl Scene {
             status: ConnectionStatus::Connected,
             created_at: Standing.now(),
             updated_at: Standing.now(),
+            last_heard_at: None,
         }
     }
 

@@ -61,6 +61,7 @@ fn connection() -> Connection {
         status: ConnectionStatus::Connected,
         created_at: NOW,
         updated_at: NOW,
+        last_heard_at: None,
     }
 }
 

@@ -4,15 +4,14 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::connections::{Connection, ConnectionReads};
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptEvents, KeptQuery};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{first_stored, rows, select};
+use crate::session::{first_stored, rows};
 use crate::table::Table;
-use crate::unknown_kinds::OF_CONNECTION;
 
 /// A connection by its id, of any company.
 pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {
@@ -36,12 +35,12 @@ impl ConnectionReads for PostgresStore {
         first_stored(&rows(&self.pool, ANYWHERE.as_str(), params![id.uuid()]).await?)
     }
 
-    async fn unknown_kinds(
+    async fn unknown_events(
         &self,
         company: CompanyId,
-        connection: ConnectionId,
-    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
-        select(&self.pool, &OF_CONNECTION, params![company.uuid(), connection.uuid()]).await
+        query: &KeptQuery,
+    ) -> Result<KeptEvents, StoreError> {
+        self.kept_events(company, query).await
     }
 }
 

@@ -84,7 +84,7 @@ mod table_key;
 mod templates;
 #[cfg(feature = "tls")]
 mod tls;
-mod unknown_kinds;
+mod unknown_events;
 mod upkeep;
 mod webhooks;
 

@@ -46,6 +46,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 12, name: "blocks", sql: include_str!("migrations/0012_blocks.sql") },
     Migration {
         version: 13,
+        name: "unknown_events",
+        sql: include_str!("migrations/0013_unknown_events.sql"),
+    },
+    Migration {
+        version: 14,
         name: "changes_of_messages",
         sql: include_str!("migrations/0014_changes_of_messages.sql"),
     },

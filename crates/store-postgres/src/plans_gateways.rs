@@ -1,15 +1,16 @@
 //! The cost of gateways and merges: how many rows and pages their statements touch, with plans that
 //! were made while the tables were empty, or while every contact had few rows.
 
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptOrder, KeptQuery};
+use recado_core::ids::ConnectionId;
+use uuid::Uuid;
 
 use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Prepared};
 use crate::reassign::REASSIGN;
-use crate::table::Table;
-use crate::unknown_kinds::{FORGET, OF_CONNECTION};
+use crate::unknown_events::{FORGET, statements};
 
 /// Three rows of each table for each of three contacts of 300 companies.
 const SMALL: &str = "\
@@ -58,11 +59,12 @@ SELECT company_id, md5('g' || i)::uuid, row_number() OVER (), contact_id, \
 CASE WHEN contact_id = md5('into')::uuid THEN 'waiting' ELSE 'read' END, 1 FROM had; \
 INSERT INTO remembered_calls SELECT company_id, 'o', id::text, '', NULL, NULL, contact_id, i, 1 \
 FROM had; \
-INSERT INTO unknown_kinds SELECT company_id, contact_id, 'k' || i, '{}', 1, 0, i, 1 FROM had;";
+INSERT INTO unknown_events SELECT company_id, id, contact_id, contact_id, 'k' || i % 3, \
+'unsupported', 'gateway', i, NULL, '{}', 1 FROM had;";
 
 const ANALYZE: &str = "ANALYZE aliases, clicks, contact_tags, contacts, connections, deals, \
 dispatch_windows, documents, events, ledger_lines, links, list_members, messages, \
-messages_left_sent, recipients, remembered_calls, unknown_kinds";
+messages_left_sent, recipients, remembered_calls, unknown_events";
 
 fn cases() -> Vec<Case> {
     let case = |name, sql: String, arguments: &str, few| Case {
@@ -71,11 +73,24 @@ fn cases() -> Vec<Case> {
         arguments: arguments.to_owned(),
         few,
     };
-    let of_connection = format!("{} {}", UnknownKind::sql().select, *OF_CONNECTION);
+    let query = |kind: Option<&str>, order| KeptQuery {
+        connection: Some(ConnectionId::new(Uuid::nil())),
+        kind: kind.map(str::to_owned),
+        order,
+        limit: 10,
+    };
+    let (count, newest) = statements(&query(None, KeptOrder::NewestFirst));
+    let oldest = KeptOrder::OldestFirst { after: None };
+    let (count_of_kind, oldest) = statements(&query(Some("k1"), oldest));
+    let (few, kind) =
+        ("md5('c2')::uuid, md5('p2')::uuid", "md5('c2')::uuid, md5('p2')::uuid, 'k1'");
     let mut cases = vec![
         case("a call of a gateway", ANYWHERE.clone(), "md5('c2')::uuid", (1.0, 6.0)),
-        case("unknown kinds", of_connection, "md5('c2')::uuid, md5('p2')::uuid", (3.0, 10.0)),
-        case("old unknown kinds", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
+        case("how many are kept", count, few, (3.0, 10.0)),
+        case("kept events", newest, &format!("{few}, 10"), (3.0, 10.0)),
+        case("how many of a kind", count_of_kind, kind, (3.0, 10.0)),
+        case("kept events of a kind", oldest, &format!("{kind}, 10"), (3.0, 10.0)),
+        case("old kept events", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
     ];
     for reassign in REASSIGN.iter() {
         // Only the statements that look for duplicates run with a contact that has rows already.

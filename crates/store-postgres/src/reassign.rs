@@ -82,7 +82,7 @@ fn reassign_events(condition: &str) -> String {
 
 /// All statements, in order. A recipient of a campaign that `$3` is a recipient of, too, loses its
 /// contact.
-pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
+pub(crate) static REASSIGN: LazyLock<[String; 23]> = LazyLock::new(|| {
     let recipient = format!(
         "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
         has("recipients", "campaign_id")
@@ -110,6 +110,7 @@ pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
         STOP_WAITING.to_owned(),
         reassign("recipients", &recipient),
         reassign("remembered_calls", MOVED_ON),
+        reassign("unknown_events", MOVED_ON),
     ]
 });
 

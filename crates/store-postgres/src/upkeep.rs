@@ -8,7 +8,7 @@ use crate::PostgresStore;
 use crate::error::failed;
 use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, rows};
-use crate::unknown_kinds;
+use crate::unknown_events;
 
 /// The advisory lock of the process that folds counts; one process at a time is enough.
 const LOCK: i64 = 0x7265_6361_646f_0002;
@@ -146,7 +146,7 @@ impl Upkeep for PostgresStore {
         self.forget(FORGET_CALLS, cutoffs.ended).await?;
         self.forget(FORGET_WINDOWS, cutoffs.ended).await?;
         self.forget(FORGET_WORKERS, cutoffs.workers).await?;
-        self.forget(unknown_kinds::FORGET, cutoffs.unknown_kinds).await?;
+        self.forget(unknown_events::FORGET, cutoffs.unknown_events).await?;
         Ok(())
     }
 }

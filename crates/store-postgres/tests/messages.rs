@@ -41,6 +41,7 @@ fn connection(number: u128) -> Connection {
         status: ConnectionStatus::Connected,
         created_at: NOW,
         updated_at: NOW,
+        last_heard_at: None,
     }
 }
 

@@ -116,18 +116,18 @@ async fn upkeep_folds_the_counts_of_lists() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn upkeep_forgets_kinds_that_were_not_met_for_thirty_days() {
+async fn upkeep_forgets_events_that_were_kept_for_thirty_days() {
     let database = with_contacts(0).await;
     let seed = "INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', \
                 true, 'connected', 0, 0, 1 FROM companies; \
-                INSERT INTO unknown_kinds SELECT id, id, 'k' || i, '{}', 1, 0, \
-                1790000000000 - i, 1 FROM companies, generate_series(0, 2) i";
+                INSERT INTO unknown_events SELECT id, md5('e' || i)::uuid, id, NULL, 'k', \
+                'unknown_kind', 'gateway', 1790000000000 - i, NULL, '{}', 1 FROM companies, generate_series(0, 2) i";
     database.client().await.batch_execute(seed).await.unwrap();
     let days = Duration::from_secs(30 * 24 * 3600);
     for (after, left) in [(0, 2), (1, 1), (2, 0)] {
         let now = NOW.plus(days).minus(Duration::from_millis(2)).plus(Duration::from_millis(after));
         database.store.upkeep(now).await.unwrap();
-        assert_eq!(count(&database, "unknown_kinds").await, left, "after {after}");
+        assert_eq!(count(&database, "unknown_events").await, left, "after {after}");
     }
 }
 

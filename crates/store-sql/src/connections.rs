@@ -22,6 +22,7 @@ record! {
         status,
         created_at,
         updated_at,
+        last_heard_at,
     }
 }
 

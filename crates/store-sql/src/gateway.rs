@@ -1,17 +1,27 @@
-//! Kinds of events that gateways sent and that no adapter recognizes.
+//! Events of gateways that were not understood.
 
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptBody, UnknownEvent, UnknownForm, UnknownReason};
 
+use crate::field::{texts, words};
 use crate::record::record;
 
 record! {
-    UnknownKind in "unknown_kinds" key(company_id, connection_id, kind) {
+    UnknownEvent in "unknown_events" key(company_id, id) {
         company("company_id"),
+        id,
         connection("connection_id"),
+        contact("contact_id"),
         kind,
-        shape,
-        seen,
-        first_at,
-        last_at,
+        reason,
+        form,
+        received_at,
+        provider_id,
+        body,
     }
+}
+
+words! { UnknownForm, UnknownReason }
+
+texts! {
+    KeptBody: KeptBody::expose, |text| Some(KeptBody::from_stored(text.to_owned()));
 }

@@ -73,6 +73,7 @@ fn connection() -> Connection {
         status: ConnectionStatus::Connected,
         created_at: Timestamp::from_millis(NOW),
         updated_at: Timestamp::from_millis(NOW),
+        last_heard_at: None,
     }
 }
 

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use recado_core::connections::{Connection, ConnectionReads};
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptEvents, KeptQuery};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
 use crate::table::{self};
-use crate::unknown_kinds;
+use crate::unknown_events;
 
 /// Each statement asks whether one kind of row refers to a connection.
 const USES: [&str; 4] = [
@@ -31,12 +31,13 @@ impl ConnectionReads for SqliteStore {
         self.read(move |conn| table::find(conn, ANYWHERE, &[id.into()])).await
     }
 
-    async fn unknown_kinds(
+    async fn unknown_events(
         &self,
         company: CompanyId,
-        connection: ConnectionId,
-    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
-        self.read(move |conn| unknown_kinds::of_connection(conn, company, connection)).await
+        query: &KeptQuery,
+    ) -> Result<KeptEvents, StoreError> {
+        let query = query.clone();
+        self.read(move |conn| unknown_events::kept(conn, company, &query)).await
     }
 }
 

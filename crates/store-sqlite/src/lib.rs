@@ -59,7 +59,7 @@ mod records;
 mod schema;
 mod table;
 mod templates;
-mod unknown_kinds;
+mod unknown_events;
 mod upkeep;
 mod webhooks;
 mod writer;

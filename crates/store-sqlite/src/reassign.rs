@@ -16,7 +16,7 @@ use crate::table;
 /// Listings, counts and the search index need no other changes: their values do not depend on the
 /// contact of a message, and moving a list member does not change the size of its list. A trigger
 /// of the table counts the members that are deleted.
-const MOVES: [&str; 20] = [
+const MOVES: [&str; 21] = [
     "UPDATE messages SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE deals SET contact_id = ?3, version = version + 1 \
@@ -30,6 +30,8 @@ const MOVES: [&str; 20] = [
     "UPDATE ledger_lines SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE remembered_calls SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE unknown_events SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE aliases SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE OR IGNORE list_members SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",

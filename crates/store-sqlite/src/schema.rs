@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_reports.sql"),
     include_str!("../migrations/0009_participants_of_groups.sql"),
     include_str!("../migrations/0010_blocks.sql"),
+    include_str!("../migrations/0011_unknown_events.sql"),
     include_str!("../migrations/0012_changes_of_messages.sql"),
 ];
 

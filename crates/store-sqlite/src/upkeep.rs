@@ -46,11 +46,11 @@ const SPENT: [ExpiredRows; 5] = [
         until: |cutoffs| cutoffs.ended,
     },
     ExpiredRows {
-        any: "SELECT 1 FROM unknown_kinds WHERE last_at <= ?1",
-        drop: "DELETE FROM unknown_kinds WHERE rowid IN \
-               (SELECT rowid FROM unknown_kinds INDEXED BY unknown_kinds_by_last \
-               WHERE last_at <= ?1 LIMIT ?2)",
-        until: |cutoffs| cutoffs.unknown_kinds,
+        any: "SELECT 1 FROM unknown_events WHERE received_at <= ?1",
+        drop: "DELETE FROM unknown_events WHERE rowid IN \
+               (SELECT rowid FROM unknown_events INDEXED BY unknown_events_by_time \
+               WHERE received_at <= ?1 LIMIT ?2)",
+        until: |cutoffs| cutoffs.unknown_events,
     },
     ExpiredRows {
         any: "SELECT 1 FROM workers WHERE leased_until <= ?1",
@@ -121,7 +121,7 @@ mod tests {
         let conn = plans::database();
         for spent in SPENT.iter().filter(|spent| !spent.any.contains("FROM workers ")) {
             let is_range = |step: &String| {
-                ["_by_expiry (expires_at<?)", "_by_end (ends_at<?)", "_by_last (last_at<?)"]
+                ["_by_expiry (expires_at<?)", "_by_end (ends_at<?)", "_by_time (received_at<?)"]
                     .iter()
                     .any(|range| step.contains(range))
             };

@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
-    ProviderError, ProviderTemplate, ProviderWebhook, Providers, Received, SendFailure, SendResult,
-    WebhookRefused,
+    Accepted, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing,
+    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, Received, SendFailure,
+    SendResult, WebhookRefused,
 };
 use recado_core::groups::{Group, GroupList};
 use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::messages::ProviderMessageId;
 use recado_core::transport::Transport;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::descriptions;
@@ -55,6 +56,9 @@ pub struct Asked {
 /// The answer to a request that repeats for each connection.
 type ScriptedAnswer<T> = Result<T, ProviderError>;
 
+/// Reads a kept body again.
+type Reader = Arc<dyn Fn(&Value) -> Vec<Incoming> + Send + Sync>;
+
 struct Script {
     next: VecDeque<SendResult>,
     otherwise: Option<SendFailure>,
@@ -80,6 +84,7 @@ struct Script {
     admit: Result<(), WebhookRefused>,
     received: Result<Vec<Received>, WebhookRefused>,
     handshake: Handshake,
+    read: Reader,
 }
 
 impl Default for Script {
@@ -109,6 +114,7 @@ impl Default for Script {
             admit: Ok(()),
             received: Err(WebhookRefused::Unsupported),
             handshake: Err(WebhookRefused::Unsupported),
+            read: Arc::new(|_| Vec::new()),
         }
     }
 }
@@ -277,6 +283,15 @@ impl ScriptedProvider {
     /// Sets the events of every webhook.
     pub fn set_received(&self, received: Result<Vec<Received>, WebhookRefused>) -> &Self {
         self.script().received = received;
+        self
+    }
+
+    /// Sets how kept bodies are read again; none is understood without this call.
+    pub fn set_read(
+        &self,
+        read: impl Fn(&Value) -> Vec<Incoming> + Send + Sync + 'static,
+    ) -> &Self {
+        self.script().read = Arc::new(read);
         self
     }
 
@@ -460,6 +475,11 @@ impl Provider for ScriptedProvider {
         _: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         self.script().received.clone()
+    }
+
+    fn read(&self, _: &Connection, body: &Value) -> Vec<Incoming> {
+        let read = self.script().read.clone();
+        read(body)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `recado openapi`, `migrate`, `company`, `key`, `contact`, `webhook` and `endpoint`.
+//! `recado openapi`, `migrate`, `company`, `key`, `contact`, `inbox`, `webhook` and `endpoint`.
 
 mod common;
 
@@ -119,6 +119,56 @@ fn contacts_that_are_one_person_are_listed() {
         .output()
         .expect("it runs");
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// X9.
+#[test]
+fn what_was_not_understood_is_listed_and_read_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id");
+    let replayed = |looked_at: u64| serde_json::json!({"looked_at": looked_at, "told": 0, "still_unknown": looked_at});
+    assert_eq!(json(&run(&["inbox", "replay", "--json"])), replayed(0));
+
+    let token = "an operator token for tests";
+    let server = Server::start(folder.path(), &["serve", "--operator-token", token], "listening");
+    let post = |path: &str, body: &str| {
+        let headers =
+            [format!("Authorization: Bearer {token}"), "Content-Type: application/json".to_owned()];
+        let path = format!("/operator/v1/companies/{company}/connections{path}");
+        send(&server.addr(), "POST", &path, &headers, body)
+    };
+    let new = r#"{"kind":"qr","name":"Loja","identifier":"1","gateway":"simulated"}"#;
+    let made = post("", new).json();
+    let connection = made["data"]["id"].as_str().expect("an id").to_owned();
+    let event = r#"{"events":[{"kind":"message","provider_message_id":"m1","type":"unsupported",
+        "from":"5534991230001","unsupported":{"provider_type":"sketch"},"drawn":"a cat"}]}"#;
+    let answer = post(&format!("/{connection}/events"), event);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    // Beside the server.
+    assert_eq!(json(&run(&["inbox", "replay", "--company", company, "--json"])), replayed(1));
+    server.stop();
+
+    let of = ["--company", company, "--connection", &connection];
+    let unknown = |more: &[&str]| run(&[&["inbox", "unknown"], &of[..], more].concat());
+    let listed = json(&unknown(&["--json"]));
+    assert_eq!(
+        (&listed[0]["kind"], &listed[0]["reason"]),
+        (&"sketch".into(), &"unsupported".into())
+    );
+    assert_eq!(listed[0]["body"]["drawn"], "a cat");
+    let table = unknown(&[]);
+    assert!(table.contains("sketch") && table.contains("m1"), "{table}");
+    let said = run(&[&["inbox", "replay"], &of[..]].concat());
+    assert!(said.contains("1 are still unknown"), "{said}");
+
+    let nobody = "01a19b7c-a680-78b4-a652-e44da7f29e26";
+    for arguments in [&["--company", nobody][..], &["--company", company, "--connection", nobody]] {
+        let all = [&["inbox", "replay"], arguments].concat();
+        let output = recado(folder.path()).args(all).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1));
+    }
 }
 
 #[test]

@@ -81,6 +81,7 @@ mod inbox_view;
 mod isolation;
 mod isolation_messaging;
 mod journal;
+mod kept_events;
 mod kill;
 mod kill_sends;
 mod lead_memory;

@@ -53,6 +53,8 @@ pub struct Connection {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// When its gateway was last heard; up to a minute old. Not a change of the connection.
+    pub last_heard_at: Option<Timestamp>,
 }
 
 impl Connection {

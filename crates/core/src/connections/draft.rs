@@ -134,6 +134,7 @@ impl ConnectionDraft {
             status: body.status.unwrap_or(at_first),
             created_at: now,
             updated_at: now,
+            last_heard_at: None,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, Removable, UniqueKey};
+use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, Removable, StoreError, UniqueKey};
 
 impl Connections<'_> {
     /// All connections of a company.
@@ -26,7 +26,11 @@ impl Connections<'_> {
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<ConnectionView>> {
         let connections = self.app.store().all_stored::<Connection>(company).await?;
-        Ok(connections.iter().map(|connection| self.view(connection)).collect())
+        let mut views = Vec::with_capacity(connections.len());
+        for connection in &connections {
+            views.push(self.view(connection).await?);
+        }
+        Ok(views)
     }
 
     /// A connection.
@@ -36,7 +40,7 @@ impl Connections<'_> {
     /// [`ManageError::NotFound`](crate::ManageError::NotFound).
     pub async fn get(&self, company: CompanyId, id: ConnectionId) -> ManageResult<ConnectionView> {
         match self.app.store().get::<Connection>((company, id)).await? {
-            Some(connection) => Ok(self.view(&connection)),
+            Some(connection) => Ok(self.view(&connection).await?),
             None => Err(NOT_FOUND),
         }
     }
@@ -56,7 +60,7 @@ impl Connections<'_> {
         let reported = draft.reports_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
-        let view = self.view(&connection);
+        let view = self.plain_view(&connection);
         let jobs = regular_jobs(&connection, self.app.providers(), now);
         let mut changes = ChangeSet::new().insert(connection);
         for kind in jobs {
@@ -89,7 +93,7 @@ impl Connections<'_> {
         if changed && has_state && patch.makes_doubtful() {
             self.check_soon(company, id).await?;
         }
-        Ok(self.view(&connection))
+        Ok(self.view(&connection).await?)
     }
 
     /// Deletes a connection, or deactivates it when messages, conversations, templates or contacts
@@ -149,7 +153,13 @@ impl Connections<'_> {
         written.map(|_| ()).map_err(|error| error.map(|_| NotFound))
     }
 
-    fn view(&self, connection: &Connection) -> ConnectionView {
+    async fn view(&self, connection: &Connection) -> Result<ConnectionView, StoreError> {
+        let not_understood = self.not_understood(connection.company, connection.id).await?;
+        Ok(ConnectionView { not_understood, ..self.plain_view(connection) })
+    }
+
+    /// That of a connection of which nothing is kept.
+    fn plain_view(&self, connection: &Connection) -> ConnectionView {
         let gateway = self.app.providers().description(&connection.gateway);
         ConnectionView::new(connection, gateway, &self.app.settings().public_url)
     }

@@ -8,6 +8,7 @@ mod draft;
 mod gateway_name;
 mod gateways;
 mod handle;
+mod heard;
 mod manage;
 mod missed;
 mod pairing;
@@ -15,7 +16,7 @@ mod reads;
 #[cfg(test)]
 pub(crate) mod samples;
 mod settings;
-mod unknown;
+mod unknown_events;
 mod upkeep;
 mod view;
 
@@ -27,10 +28,12 @@ pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnectio
 pub use gateway_name::GatewayName;
 pub use gateways::{GatewayView, SettingView};
 pub use handle::Connections;
+pub use heard::HEARD_AGAIN;
+pub(crate) use heard::LastHeard;
 pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;
 pub use reads::ConnectionReads;
 pub use settings::ConnectionSettings;
-pub use unknown::UnknownKindView;
+pub use unknown_events::UnknownEventView;
 pub use view::{ConnectionView, ShownStatus};

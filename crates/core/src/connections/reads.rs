@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Connection;
-use crate::gateway::UnknownKind;
+use crate::gateway::{KeptEvents, KeptQuery};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{StoreError, Stored};
 
@@ -16,12 +16,12 @@ pub trait ConnectionReads: Send + Sync {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError>;
 
-    /// The kinds of events that a connection received and its adapter did not recognize, newest
-    /// `last_at` first, then by kind; at most
-    /// [`MAX_UNKNOWN_KINDS`](crate::gateway::MAX_UNKNOWN_KINDS).
-    async fn unknown_kinds(
+    /// The events of a company that were not understood and are kept (X9), of one connection or of
+    /// all, in the order of the query: by `received_at`, then `id`, up or down alike. The total
+    /// counts all that its connection and kind select; total and page are of one state.
+    async fn unknown_events(
         &self,
         company: CompanyId,
-        connection: ConnectionId,
-    ) -> Result<Vec<Stored<UnknownKind>>, StoreError>;
+        query: &KeptQuery,
+    ) -> Result<KeptEvents, StoreError>;
 }

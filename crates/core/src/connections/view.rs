@@ -67,11 +67,16 @@ pub struct ConnectionView {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// When an event of its gateway last came, up to a minute older than it was; null before the
+    /// first (X9).
+    pub last_heard_at: Option<Timestamp>,
+    /// How many events are kept because they were not understood (X9).
+    pub not_understood: u64,
 }
 
 impl ConnectionView {
     /// The form of a connection to `gateway`, `None` if this process has no such gateway, of an
-    /// installation with this `public_url`.
+    /// installation with this `public_url`. It says that nothing is kept.
     pub fn new(
         connection: &Connection,
         gateway: Option<&GatewayDescription>,
@@ -93,6 +98,8 @@ impl ConnectionView {
             status: ShownStatus::of(connection.status, gateway),
             created_at: connection.created_at,
             updated_at: connection.updated_at,
+            last_heard_at: connection.last_heard_at,
+            not_understood: 0,
         }
     }
 }

@@ -8,11 +8,13 @@
 
 use std::time::Duration;
 
+use super::kept_events::kept_of;
 use super::{Contact, Contacts};
 use crate::access::{Caller, Scope};
 use crate::code::Code;
 use crate::documents::{Document, DocumentState, FileError, Files, file_key, undo_key};
 use crate::error::{Error, NotFound, Rejection};
+use crate::gateway::UnknownEvent;
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
@@ -136,8 +138,9 @@ impl Contacts<'_> {
                 contact = again;
             }
             let documents = store.documents(company, id).await?;
+            let kept = kept_of(store, &contact).await?;
             let forget = self.forget_events(company, id);
-            Ok(begin_purge(&contact, &documents, job_id, forget, now))
+            Ok(begin_purge(&contact, &documents, &kept, job_id, forget, now))
         };
         self.app.decide(begin).await
     }
@@ -176,7 +179,8 @@ impl Contacts<'_> {
             for document in &documents {
                 changes = changes.with(document.delete());
             }
-            changes = gone(changes, &contact, now).insert(self.forget_events(company, id));
+            let kept = kept_of(store, &contact).await?;
+            changes = gone(changes, &contact, &kept, now).insert(self.forget_events(company, id));
             let erasing = Stored::new(erasing, purge.job.version().next());
             Ok(Decided::new(changes, Some(erasing)))
         };
@@ -184,8 +188,15 @@ impl Contacts<'_> {
     }
 }
 
-/// Adds the contact's deletion. Messages that gateways repeat must not create it again (R145).
-fn gone(changes: ChangeSet, contact: &Stored<Contact>, now: Timestamp) -> ChangeSet {
+/// Adds the contact's deletion, with kept events that name it (X9). Messages that gateways repeat
+/// must not create it again (R145).
+fn gone(
+    changes: ChangeSet,
+    contact: &Stored<Contact>,
+    kept: &[Stored<UnknownEvent>],
+    now: Timestamp,
+) -> ChangeSet {
+    let changes = kept.iter().fold(changes, |changes, event| changes.with(event.delete()));
     let until = now.plus(FORGOTTEN_KEPT);
     let forget = Change::forget_messages(contact.company, contact.id, until);
     changes.with(forget).with(contact.delete())
@@ -198,12 +209,13 @@ fn gone(changes: ChangeSet, contact: &Stored<Contact>, now: Timestamp) -> Change
 fn begin_purge(
     contact: &Stored<Contact>,
     documents: &[Stored<Document>],
+    kept: &[Stored<UnknownEvent>],
     id: JobId,
     forget: Job,
     now: Timestamp,
 ) -> Decided<Option<Purge>> {
     if documents.is_empty() {
-        return Decided::new(gone(ChangeSet::new(), contact, now).insert(forget), None);
+        return Decided::new(gone(ChangeSet::new(), contact, kept, now).insert(forget), None);
     }
     let uploads = documents.iter().filter(|document| document.state == DocumentState::Uploading);
     let uploads: Vec<_> =
@@ -396,7 +408,8 @@ mod tests {
         let job = |n: u128, kind| Job::due_now(JobId::new(Uuid::from_u128(n)), company, kind, now);
         let forget = job(5, JobKind::EraseEvents { contact: id });
         let contact = Stored::new(contact, Version::FIRST);
-        let begun = begin_purge(&contact, &documents, JobId::new(Uuid::from_u128(6)), forget, now);
+        let begun =
+            begin_purge(&contact, &documents, &[], JobId::new(Uuid::from_u128(6)), forget, now);
         let written: Vec<&Document> = begun
             .changes
             .changes

@@ -19,6 +19,7 @@ mod handle;
 mod identifier;
 mod import;
 mod import_body;
+mod kept_events;
 mod link_facts;
 mod list;
 mod merge;

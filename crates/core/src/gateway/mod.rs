@@ -1,10 +1,10 @@
 //! Gateways: the services through which connections reach their channel, behind one trait.
 
 mod event;
+mod kept;
 mod outcome;
 mod provider;
 mod providers;
-mod unknown;
 mod webhook;
 
 pub use event::{
@@ -12,11 +12,15 @@ pub use event::{
     NamesReport, OwnSend, Preference, PreferenceReport, Received, StatusEvent, TemplateReport,
     UnknownReport,
 };
+pub(crate) use kept::{Identity, Keep, kept_kind};
+pub use kept::{
+    KEPT_OF_CONNECTION, KEPT_OF_KIND, KeptBody, KeptEvents, KeptOrder, KeptQuery, LISTED_EVENTS,
+    MAX_KEPT_BODY, MAX_KIND, UnknownEvent, UnknownForm, UnknownReason,
+};
 pub use outcome::{Accepted, Fault, SendFailure, SendResult};
 pub use provider::{
     Content, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode, Provider, ProviderError,
     ProviderTemplate,
 };
 pub use providers::Providers;
-pub use unknown::{MAX_KIND, MAX_UNKNOWN_KINDS, UnknownKind, shape};
 pub use webhook::{Handshake, ProviderWebhook, ReceiveResult, WebhookRefused};

@@ -334,8 +334,9 @@ pub trait Provider: Send + Sync {
 
     /// Reads again what was kept because it was not understood (X9): the
     /// [`body`](super::UnknownReport::body) of an unknown event, or what a message has as
-    /// [`raw`](super::GatewayMessage::raw). The events are those of `receive` for a call that holds
-    /// just this. What is not understood still is unknown, or unsupported, again.
+    /// [`raw`](super::GatewayMessage::raw), or the whole body of a call that was malformed or of
+    /// which an event was refused. The events are those of `receive` for a call that holds just
+    /// this. What is not understood still is unknown, or unsupported, again.
     fn read(&self, _connection: &Connection, _body: &serde_json::Value) -> Vec<Incoming> {
         Vec::new()
     }

@@ -183,6 +183,7 @@ mod tests {
             status: ConnectionStatus::Connected,
             created_at: NOW,
             updated_at: NOW,
+            last_heard_at: None,
         }
     }
 

@@ -2,17 +2,14 @@
 
 use super::{EventOutcome, EventResult, Inbox};
 use crate::error::{Error, NotFound};
-use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
+use crate::gateway::{GatewayEvent, Identity, Keep, UnknownForm, UnknownReason};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::JobKind;
-use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// How long after a group has changed the groups are read: many changes arrive together (R119).
 const GROUPS_DELAY: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long after a reported state the gateway is checked.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
-/// How many kinds of a connection are kept (R105).
-const MAX_KINDS: usize = 200;
 
 /// Whether an event is handled on its own.
 pub(super) const fn is_alone(event: &GatewayEvent) -> bool {
@@ -69,51 +66,19 @@ impl Inbox<'_> {
             GatewayEvent::Template(report) => {
                 app.templates().follow(company, connection, &report).await
             }
-            GatewayEvent::Unknown(report) => self.keep_unknown(company, connection, &report).await,
-            _ => Ok(EventResult::ignored("is taken with others")),
-        }
-    }
-
-    /// Keeps the kind and the shape of an event that the adapter does not know.
-    async fn keep_unknown(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        report: &UnknownReport,
-    ) -> Result<EventResult, Error<NotFound>> {
-        let store = self.app.store();
-        let named: String = report.kind.chars().filter(|c| !c.is_control()).collect();
-        let kind = &named.chars().take(MAX_KIND).collect::<String>();
-        let shape = &shape(&report.body);
-        let keep = |now| async move {
-            let changes =
-                match store.get::<UnknownKind>((company, connection, kind.clone())).await? {
-                    Some(known) => ChangeSet::new().with(known.update(UnknownKind {
-                        shape: shape.clone(),
-                        seen: known.seen.saturating_add(1),
-                        last_at: now,
-                        ..known.value().clone()
-                    })),
-                    None if store.unknown_kinds(company, connection).await?.len() >= MAX_KINDS => {
-                        let ignored = "too many unknown kinds are kept already";
-                        return Ok(Decided::unchanged(EventResult::ignored(ignored)));
-                    }
-                    None => ChangeSet::new().insert(UnknownKind {
-                        company,
-                        connection,
-                        kind: kind.clone(),
-                        shape: shape.clone(),
-                        seen: 1,
-                        first_at: now,
-                        last_at: now,
-                    }),
+            GatewayEvent::Unknown(report) => {
+                let body = &report.body.to_string();
+                let keep = Keep {
+                    kind: &report.kind,
+                    reason: UnknownReason::UnknownKind,
+                    form: UnknownForm::Gateway,
+                    provider_id: report.provider_id.as_ref(),
+                    body,
+                    identity: Identity::Text(body),
                 };
-            Ok(Decided::new(changes, EventResult::of(EventOutcome::Stored)))
-        };
-        match self.app.decide(keep).await {
-            // Many at once count as one, so that no other work waits for this record.
-            Err(Error::Busy) => Ok(EventResult::ignored("others of its kind are being noted")),
-            kept => kept,
+                self.keep(company, connection, &keep).await
+            }
+            _ => Ok(EventResult::ignored("is taken with others")),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use super::facts::{Batch, BatchFacts};
+use super::keep::{Keeping, KeptFacts};
 use super::people::Names;
 use super::person::{Person, Tracked};
 use super::standing::standing_id;
@@ -69,7 +70,7 @@ impl Batch {
     }
 
     /// Messages and echoes.
-    fn reported(&self) -> impl Iterator<Item = &GatewayMessage> {
+    pub(super) fn reported(&self) -> impl Iterator<Item = &GatewayMessage> {
         self.readable().filter_map(|event| match event {
             GatewayEvent::Message(message) | GatewayEvent::Echo(message) => Some(message),
             _ => None,
@@ -353,6 +354,7 @@ impl UseCase for Batch {
             export_frontier: None,
             erases: false,
             announcements: Vec::new(),
+            kept: KeptFacts::default(),
         };
         let Some(connection) = facts.connection.clone() else { return Ok(facts) };
         let provider_ids = self.provider_ids();
@@ -384,6 +386,7 @@ impl UseCase for Batch {
             known.chain(&facts.messages).map(|message| message.contact).collect();
         facts.people = self.people(store, &connection, ids.into_iter().collect()).await?;
         facts.groups = self.groups(store).await?;
+        facts.kept = self.kept(store, &connection, &facts).await?;
         let unexplained = self.unexplained(store, &facts).await?;
         facts.messages.extend(unexplained);
         let unknown = facts.people.as_ref().is_some_and(|people| {
@@ -408,13 +411,18 @@ impl UseCase for Batch {
         if facts.people.is_none() && (!self.everybody().is_empty() || self.stops_somebody()) {
             return Err(InboxError::ContactStateUnavailable);
         }
+        let mut keeping = Keeping::new(std::mem::take(&mut facts.kept));
         let mut workspace = Workspace::new(&connection, &self.gateways, facts, now);
         let mut results = Vec::with_capacity(self.events.len());
         for (event, ids) in &self.events {
             results.push(match event {
                 Err(reason) => EventResult::refused(reason.clone()),
-                Ok(GatewayEvent::Message(message)) => workspace.take_message(self, message, ids),
-                Ok(GatewayEvent::Echo(message)) => workspace.take_echo(self, message, ids),
+                Ok(GatewayEvent::Message(message)) => {
+                    keeping.take(&mut workspace, self, message, false, ids)
+                }
+                Ok(GatewayEvent::Echo(message)) => {
+                    keeping.take(&mut workspace, self, message, true, ids)
+                }
                 Ok(GatewayEvent::Edit { provider_id, content, timestamp }) => {
                     workspace.take_edit(self, provider_id, content, *timestamp, ids)
                 }
@@ -437,7 +445,7 @@ impl UseCase for Batch {
                 ) => EventResult::ignored("is taken on its own"),
             });
         }
-        Ok(Decided::new(workspace.into_changes(), results))
+        Ok(Decided::new(keeping.into_changes(workspace.into_changes()), results))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changes of messages that are stored: edits and deletions by their senders (D31a, X3, X5a).
 
+use super::keep::kept_of;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
@@ -75,7 +76,9 @@ impl Workspace<'_> {
             return EventResult::about(EventOutcome::Duplicate, id);
         }
         if self.erases {
-            let kind = JobKind::EraseMessage { message: id, document: message.media.document };
+            let document = message.media.document;
+            let kept = kept_of(&message);
+            let kind = JobKind::EraseMessage { message: id, document, kept };
             self.work(Job::due_now(ids.job, message.company, kind, self.now));
         }
         self.update_message(batch, ids.events[1], deleted(&message, at, self.erases));

@@ -1,6 +1,7 @@
 //! A batch of events, and what is read for it.
 
 use super::EventIds;
+use super::keep::KeptFacts;
 use super::person::Person;
 use crate::Timestamp;
 use crate::campaigns::Recipient;
@@ -50,4 +51,6 @@ pub struct BatchFacts {
     pub(super) erases: bool,
     /// The jobs that report messages whose content is late (X5).
     pub(super) announcements: Vec<Stored<Job>>,
+    /// What is kept of these events already (X9).
+    pub(super) kept: KeptFacts,
 }

@@ -142,13 +142,14 @@ impl EventFields<'_> {
         let button = self.optional("button", button)?;
         let title = button.as_ref().and_then(|button| button.title.clone());
         let read_type = || read_word(MessageType::parse, MessageType::WORDS);
+        let message_type = self.required("type", read_type())?;
         Ok(GatewayMessage {
             provider_id: self.provider_id()?,
             peer: self.required(peer, channel_name)?,
             aliases: self.aliases()?,
             participant: self.optional("participant", channel_name)?,
             push_name: self.optional("push_name", short_text)?.filter(|name| !name.is_empty()),
-            message_type: self.required("type", read_type())?,
+            message_type,
             content: self
                 .optional("content", |value| long_text(value, MAX_CONTENT))?
                 .filter(|content| !content.is_empty())
@@ -163,7 +164,8 @@ impl EventFields<'_> {
             history: self.optional("history", read_bool)?.unwrap_or(false),
             is_late: self.optional("is_late", read_bool)?.unwrap_or(false),
             timestamp: self.timestamp()?,
-            raw: None,
+            raw: (message_type == MessageType::Unsupported)
+                .then(|| Value::Object(self.object.clone())),
         })
     }
 

@@ -93,6 +93,29 @@ impl Names {
         self.rank(person, &person.contact.now.source_platform).is_some()
     }
 
+    /// Who is known by each of the names that anybody is known by. Forms of one number are one
+    /// name (D15).
+    pub(super) fn known_by(&self, people: &[Person], platform: &Platform) -> Vec<Vec<usize>> {
+        if self.names.len() < 2 {
+            return Vec::new();
+        }
+        let is_first = |(at, name): &(usize, &ChannelName)| {
+            !self.names[..*at].iter().any(|before| before.forms.contains(&name.forms[0]))
+        };
+        let holders = |name: &ChannelName| -> Vec<usize> {
+            let is_its = |person: &Person| {
+                let contact = &person.contact.now;
+                contact.source_platform == *platform
+                    && (name.is(contact.identifier.as_str())
+                        || name.is_alias_of(person)
+                        || name.is_phone_of(contact))
+            };
+            people.iter().enumerate().filter(|(_, p)| is_its(p)).map(|(index, _)| index).collect()
+        };
+        let names = self.names.iter().enumerate().filter(is_first);
+        names.map(|(_, name)| holders(name)).filter(|known| !known.is_empty()).collect()
+    }
+
     /// How well the names match this contact; a lower rank is a better match. The gateway's name
     /// for it comes before aliases, and the contact's phone comes last.
     fn rank(&self, person: &Person, platform: &Platform) -> Option<usize> {

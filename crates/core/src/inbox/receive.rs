@@ -59,6 +59,24 @@ impl Inbox<'_> {
         Ok(results)
     }
 
+    /// [`Inbox::receive`] for events that a gateway itself posted: also records that its connection
+    /// was heard (X9).
+    ///
+    /// # Errors
+    ///
+    /// [`InboxError`].
+    pub async fn receive_posted(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        events: Vec<Incoming>,
+    ) -> Result<Vec<EventResult>, Error<InboxError>> {
+        let results = self.receive(company, connection, events).await?;
+        // The events are stored, whether the time is or not.
+        let _ = self.app.connections().heard(company, connection).await;
+        Ok(results)
+    }
+
     /// Handles the waiting events, together with those of other waiting calls.
     async fn flush(
         &self,

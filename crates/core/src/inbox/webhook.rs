@@ -1,14 +1,17 @@
 //! Webhooks of gateways (D68): verified, translated, routed to connections, and stored.
 
-use super::{EventOutcome, EventResult, Inbox, InboxError};
+use super::{EventOutcome, EventResult, Inbox, InboxError, NotUnderstood};
 use crate::code::Code;
-use crate::connections::{Capability, Connection, GatewayDescription, SharedWebhook};
-use crate::error::{Error, Rejection};
+use crate::connections::{Capability, Connection, GatewayDescription, GatewayName, SharedWebhook};
+use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{
-    Addressee, GatewayEvent, Incoming, Provider, ProviderWebhook, Received, WebhookRefused,
+    Addressee, GatewayEvent, Identity, Incoming, Keep, Provider, ProviderWebhook, Received,
+    UnknownForm, UnknownReason, WebhookRefused,
 };
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{RecordsExt, StoreError, Stored};
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most bytes of one webhook (D68).
@@ -86,6 +89,11 @@ impl CalledConnection {
         self.connection.company
     }
 
+    /// The connection's gateway.
+    pub fn gateway(&self) -> &GatewayName {
+        &self.connection.gateway
+    }
+
     /// The connection.
     pub fn id(&self) -> ConnectionId {
         self.connection.id
@@ -107,20 +115,38 @@ pub struct ReceivedWebhook {
     pub refused_in_all: usize,
     /// The kinds that the adapter does not know; at most 20.
     pub unknown: Vec<String>,
+    /// What is kept since this call because it was not understood, and how often (X9); at most 20
+    /// kinds for each reason, the others as `other`.
+    pub not_understood: BTreeMap<NotUnderstood, usize>,
 }
 
 /// How many reasons, or kinds, are listed.
 const MAX_LISTED: usize = 20;
+/// The kind of all those that are not listed.
+const OTHER: &str = "other";
+/// The kind of a call that is not what the gateway sends.
+const MALFORMED: &str = "malformed call";
 
 impl ReceivedWebhook {
     fn count(&mut self, results: Vec<EventResult>) {
         for result in results {
+            if let Some(kept) = result.kept {
+                self.count_kept(kept);
+            }
             match result.result {
                 EventOutcome::Stored => self.stored += 1,
                 EventOutcome::Duplicate | EventOutcome::Ignored => self.passed_over += 1,
                 EventOutcome::Refused => self.refuse(result.reason.unwrap_or_default()),
             }
         }
+    }
+
+    fn count_kept(&mut self, mut kept: NotUnderstood) {
+        let of_reason = self.not_understood.keys().filter(|one| one.reason == kept.reason).count();
+        if of_reason >= MAX_LISTED && !self.not_understood.contains_key(&kept) {
+            OTHER.clone_into(&mut kept.kind);
+        }
+        *self.not_understood.entry(kept).or_default() += 1;
     }
 
     fn refuse(&mut self, reason: String) {
@@ -192,8 +218,18 @@ impl Inbox<'_> {
         called: &CalledConnection,
         webhook: &ProviderWebhook,
     ) -> Result<ReceivedWebhook, Error<ProviderWebhookError>> {
-        let received = called.provider.receive(&called.connection, webhook);
-        let received = received.map_err(|refused| Error::Rejected(refused.into()))?;
+        let company = called.company();
+        let received = match called.provider.receive(&called.connection, webhook) {
+            Ok(received) => received,
+            Err(refused) => {
+                // A call is verified before it is read, so this one is the gateway's.
+                if refused == WebhookRefused::Malformed && !webhook.body.trim_ascii().is_empty() {
+                    self.keep_call(company, called.id(), MALFORMED, webhook).await?;
+                    self.hear(company, called.id()).await;
+                }
+                return Err(Error::Rejected(refused.into()));
+            }
+        };
         let mut taken = ReceivedWebhook::default();
         for event in &received {
             if let (Ok(GatewayEvent::Unknown(report)), true) =
@@ -202,14 +238,53 @@ impl Inbox<'_> {
                 taken.unknown.push(report.kind.chars().take(crate::gateway::MAX_KIND).collect());
             }
         }
-        let company = called.company();
-        for (connection, events) in self.routed(called, received, &mut taken).await? {
-            match self.receive(company, connection, events).await {
-                Ok(results) => taken.count(results),
+        let routed = self.routed(called, received, &mut taken).await?;
+        if routed.iter().all(|(connection, _)| *connection != called.id()) {
+            self.hear(company, called.id()).await;
+        }
+        for (connection, events) in routed {
+            let results = match self.receive(company, connection, events).await {
+                Ok(results) => results,
                 Err(error) => return Err(error.map(ProviderWebhookError::from)),
+            };
+            let refused = results.iter().find(|result| result.result == EventOutcome::Refused);
+            if let Some(reason) = refused.and_then(|result| result.reason.as_deref()) {
+                let kept = self.keep_call(company, connection, reason, webhook).await?;
+                taken.not_understood.extend(kept.map(|kept| (kept, 1)));
             }
+            taken.count(results);
+            self.hear(company, connection).await;
         }
         Ok(taken)
+    }
+
+    /// Keeps the body of a call with an event that could not be read (X9): whole, as the event may
+    /// be any part of it. Returns what is kept now.
+    async fn keep_call(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        why: &str,
+        webhook: &ProviderWebhook,
+    ) -> Result<Option<NotUnderstood>, Error<ProviderWebhookError>> {
+        let body = String::from_utf8_lossy(&webhook.body);
+        let is_json = serde_json::from_str::<IgnoredAny>(&body).is_ok();
+        let keep = Keep {
+            kind: why,
+            reason: UnknownReason::Unreadable,
+            form: if is_json { UnknownForm::Gateway } else { UnknownForm::Text },
+            provider_id: None,
+            body: &body,
+            identity: Identity::Text(&body),
+        };
+        let kept = self.keep(company, connection, &keep).await;
+        let kept = kept.map_err(|error| error.map(|NotFound| ProviderWebhookError::NotFound))?;
+        Ok(kept.kept)
+    }
+
+    /// Records that a connection was heard. The events are stored, whether this is or not.
+    async fn hear(&self, company: CompanyId, connection: ConnectionId) {
+        let _ = self.app.connections().heard(company, connection).await;
     }
 
     /// The events grouped by connection, in order.

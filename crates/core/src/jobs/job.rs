@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::Timestamp;
 use crate::ids::{
     CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
+    UnknownEventId,
 };
 
 /// What a job does. At most one job of a kind exists for one subject.
@@ -86,6 +87,8 @@ pub enum JobKind {
         message: MessageId,
         /// Its file, if one was stored.
         document: Option<DocumentId>,
+        /// What was kept of it as not understood, if it was `unsupported` (X9).
+        kept: Option<UnknownEventId>,
     },
     /// Erases the data of a deleted contact from events (D26).
     EraseEvents {

@@ -75,8 +75,8 @@ impl Jobs<'_> {
             JobKind::AnnounceLate { message } => {
                 announce_late_job(self.app, &job, *message).await?;
             }
-            JobKind::EraseMessage { message, document } => {
-                erase_message_job(self.app, &job, *message, *document).await?;
+            JobKind::EraseMessage { message, document, kept } => {
+                erase_message_job(self.app, &job, *message, *document, *kept).await?;
             }
             JobKind::LearnNames { message } => learn_names_job(self.app, &job, *message).await?,
         }

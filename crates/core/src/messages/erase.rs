@@ -1,5 +1,6 @@
 //! Erasing what is left elsewhere of a message that its sender deleted, for companies that erase
-//! such messages (X3): its file, its copies in stored events, and the quotes of it.
+//! such messages (X3): its file, its copies in stored events, what was kept of it as not understood,
+//! and the quotes of it.
 
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use super::{MessageFilter, Quoted};
 use crate::Recado;
 use crate::documents::{Document, file_key};
 use crate::events::EventsAbout;
-use crate::ids::{DocumentId, MessageId};
+use crate::gateway::UnknownEvent;
+use crate::ids::{DocumentId, MessageId, UnknownEventId};
 use crate::jobs::Job;
 use crate::page::PageRequest;
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
@@ -33,6 +35,7 @@ pub(crate) async fn erase_message_job(
     job: &Stored<Job>,
     id: MessageId,
     document: Option<DocumentId>,
+    kept: Option<UnknownEventId>,
 ) -> Result<(), StoreError> {
     let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };
     let message = app.store().messages(job.company, &[id]).await?.pop();
@@ -43,6 +46,11 @@ pub(crate) async fn erase_message_job(
         Some(document) => remove_file(app, &job, document).await?,
         None => true,
     };
+    if let Some(kept) = kept
+        && let Some(kept) = app.store().get::<UnknownEvent>((job.company, kept)).await?
+    {
+        is_clean &= app.commit_once(ChangeSet::new().with(kept.delete())).await?;
+    }
     is_clean &= erase_quotes(app, &message).await?;
     let about = EventsAbout { contact: message.contact, message: Some(id) };
     let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;

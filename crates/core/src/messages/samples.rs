@@ -59,6 +59,7 @@ pub(super) fn connection() -> Connection {
         status: ConnectionStatus::Connected,
         created_at: at(0),
         updated_at: at(0),
+        last_heard_at: None,
     }
 }
 

@@ -165,6 +165,7 @@ mod tests {
             },
             created_at: at,
             updated_at: at,
+            last_heard_at: None,
         };
         Stored::new(connection, Version::FIRST)
     }

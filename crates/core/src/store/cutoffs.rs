@@ -7,8 +7,8 @@ use crate::Timestamp;
 /// How long a worker is remembered after its lease lapsed (D36): by then other processes have
 /// recorded the sends that it left.
 const WORKERS_KEPT: Duration = Duration::from_hours(1);
-/// How long an unknown kind of event is remembered after it came last (R105).
-const UNKNOWN_KINDS_KEPT: Duration = Duration::from_hours(30 * 24);
+/// How long an event that was not understood is kept (X9, R105).
+const UNKNOWN_EVENTS_KEPT: Duration = Duration::from_hours(30 * 24);
 
 /// The moments up to which [`Upkeep::upkeep`](super::Upkeep::upkeep) removes rows: a row is removed
 /// when its time is at or before the moment.
@@ -19,8 +19,8 @@ pub struct Cutoffs {
     pub ended: Timestamp,
     /// For workers, by the end of their lease.
     pub workers: Timestamp,
-    /// For unknown kinds of events, by when they came last.
-    pub unknown_kinds: Timestamp,
+    /// For events that were not understood, by when they came.
+    pub unknown_events: Timestamp,
 }
 
 impl Cutoffs {
@@ -29,7 +29,7 @@ impl Cutoffs {
         Self {
             ended: now,
             workers: now.minus(WORKERS_KEPT),
-            unknown_kinds: now.minus(UNKNOWN_KINDS_KEPT),
+            unknown_events: now.minus(UNKNOWN_EVENTS_KEPT),
         }
     }
 }

@@ -162,11 +162,10 @@ macro_rules! for_each_row {
             } versioned;
             /// A running process.
             Worker($crate::workers::Worker) { id: $crate::ids::WorkerId } versioned;
-            /// A kind of event that a connection's adapter does not know.
-            UnknownKind($crate::gateway::UnknownKind) {
+            /// An event that was not understood, as it came.
+            UnknownEvent($crate::gateway::UnknownEvent) {
                 company: $crate::ids::CompanyId,
-                connection: $crate::ids::ConnectionId,
-                kind: String,
+                id: $crate::ids::UnknownEventId,
             } versioned;
             /// A template.
             Template($crate::templates::Template) {

@@ -67,10 +67,10 @@ macro_rules! for_each_read {
                 fn connection_anywhere(
                     id: $crate::ids::ConnectionId,
                 ) -> Option<$crate::store::Stored<$crate::connections::Connection>>;
-                fn unknown_kinds(
+                fn unknown_events(
                     company: $crate::ids::CompanyId,
-                    connection: $crate::ids::ConnectionId,
-                ) -> Vec<$crate::store::Stored<$crate::gateway::UnknownKind>>;
+                    query: &$crate::gateway::KeptQuery,
+                ) -> $crate::gateway::KeptEvents;
             }
             ContactReads($crate::contacts::ContactReads) {
                 fn contact_record(

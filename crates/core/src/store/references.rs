@@ -171,7 +171,7 @@ references! {
     LeadMemory { contact => Contact: Cascade }
     LedgerLine { contact => Contact: SetNull }
     RememberedCall { contact => Contact: Cascade }
-    UnknownKind { connection => Connection: Cascade }
+    UnknownEvent { connection => Connection: Cascade, contact => Contact: Cascade }
     Template { connection => Connection: Restrict }
     DispatchWindow { contact => Contact: Cascade }
     Recipient { campaign => Campaign: Cascade, contact => Contact: SetNull }

@@ -126,6 +126,7 @@ fn connection_row(kit: &Kit, id: ConnectionId) -> Connection {
         status: ConnectionStatus::Connected,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
+        last_heard_at: None,
     }
 }
 

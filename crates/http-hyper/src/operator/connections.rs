@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::{ErrorResponse, Outcome};
+use crate::metrics;
 use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
@@ -174,7 +175,9 @@ async fn events(call: CompanyCall) -> Outcome {
     let suffix = &call.recado.settings().group_suffix;
     let events = parse_events(&call.body, suffix);
     let events = events.map_err(|problems| ErrorResponse::rejected(&problems))?;
-    let results = call.recado.inbox().receive(call.who.id, id(&call), events).await?;
+    let results = call.recado.inbox().receive_posted(call.who.id, id(&call), events).await?;
+    let kept = results.iter().filter_map(EventResult::not_understood);
+    metrics::not_understood("neutral", kept.map(|kept| (kept, 1)));
     let indexed = results.into_iter().enumerate();
     let results = indexed.map(|(index, result)| IndexedResult { index, result }).collect();
     Answer::ok(EventResults { results })

@@ -1,10 +1,10 @@
 //! The gateways of this process, and requests to those of connections: a code for pairing a phone,
-//! the state, templates, and kinds of events that the adapter does not know.
+//! the state, templates, and what of it was not understood.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use recado_core::Code;
-use recado_core::connections::{ConnectionView, GatewayView, UnknownKindView};
+use recado_core::connections::{ConnectionView, GatewayView, UnknownEventView};
 use recado_core::ids::ConnectionId;
 use recado_core::templates::TemplateView;
 use serde::Serialize;
@@ -74,9 +74,12 @@ pub(crate) const ROUTES: &[Route] = &[
         "/operator/v1/companies/{company_id}/connections/{id}/unknown-events",
         |c| Box::pin(unknown_events(c)),
         |op| {
-            op.says("listUnknownEvents", "List what the gateway sent and Recado does not know")
-                .more("By kind, the newest first; at most 200.")
-                .lists::<UnknownKindView>()
+            op.says("listUnknownEvents", "List what the gateway sent and Recado did not understand")
+                .more(
+                    "As it came, the newest first; at most 200. Kept for 30 days, and read again \
+                     by `recado inbox replay`.",
+                )
+                .lists::<UnknownEventView>()
         },
     ),
 ];
@@ -154,5 +157,5 @@ async fn sync_templates(call: CompanyCall) -> Outcome {
 }
 
 async fn unknown_events(call: CompanyCall) -> Outcome {
-    Answer::ok(call.recado.connections().unknown_kinds(call.who.id, id(&call)).await?)
+    Answer::ok(call.recado.connections().unknown_events(call.who.id, id(&call)).await?)
 }

@@ -89,6 +89,7 @@ pub(crate) fn connection(settings: &Map<String, Value>) -> Connection {
         status: ConnectionStatus::Connected,
         created_at: at,
         updated_at: at,
+        last_heard_at: None,
     }
 }
 

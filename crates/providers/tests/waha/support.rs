@@ -46,6 +46,7 @@ pub fn connection(settings: &Value) -> Connection {
         status: ConnectionStatus::Connected,
         created_at: NOW,
         updated_at: NOW,
+        last_heard_at: None,
     }
 }
 

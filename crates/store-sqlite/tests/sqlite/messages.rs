@@ -40,6 +40,7 @@ fn connection(of: CompanyId, n: u32) -> Connection {
         status: ConnectionStatus::Connected,
         created_at: at(0),
         updated_at: at(0),
+        last_heard_at: None,
     }
 }
 

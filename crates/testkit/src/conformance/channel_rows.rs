@@ -64,6 +64,7 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
             status: *status,
             created_at: Timestamp::MIN,
             updated_at: Timestamp::MAX,
+            last_heard_at: Some(Timestamp::MAX),
             ..scene.connection()
         };
         scene.add(connection.clone()).await;

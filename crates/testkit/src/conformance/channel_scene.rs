@@ -6,10 +6,12 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Platform};
 use recado_core::conversations::Conversation;
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptBody, UnknownEvent, UnknownForm, UnknownReason};
 use recado_core::groups::{ConnectionGroup, Group, GroupCode};
 use recado_core::idempotency::{CallKey, CallState, RememberedCall};
-use recado_core::ids::{ConnectionId, ContactId, LedgerLineId, MessageId, TemplateId, WorkerId};
+use recado_core::ids::{
+    ConnectionId, ContactId, LedgerLineId, MessageId, TemplateId, UnknownEventId, WorkerId,
+};
 use recado_core::leads::{Inferred, LeadMemory};
 use recado_core::messages::{
     Blocks, Direction, Early, Media, Message, MessageRef, MessageStatus, MessageType,
@@ -92,6 +94,7 @@ impl Scene {
             status: ConnectionStatus::Connected,
             created_at: at(0),
             updated_at: at(0),
+            last_heard_at: None,
         }
     }
 
@@ -100,16 +103,19 @@ impl Scene {
         ConnectionGroup { company: self.company, connection: connection.id, group }
     }
 
-    /// A kind of event that came once and that no adapter recognizes.
-    pub(super) fn unknown_kind(&self, connection: &Connection, kind: &str) -> UnknownKind {
-        UnknownKind {
+    /// An event that no adapter recognizes, about nobody.
+    pub(super) fn unknown_event(&self, connection: &Connection, kind: &str) -> UnknownEvent {
+        UnknownEvent {
             company: self.company,
+            id: UnknownEventId::new(self.uuid()),
             connection: connection.id,
+            contact: None,
             kind: kind.to_owned(),
-            shape: json!({ "event": "xxxx" }),
-            seen: 1,
-            first_at: at(0),
-            last_at: at(0),
+            reason: UnknownReason::UnknownKind,
+            form: UnknownForm::Gateway,
+            received_at: at(0),
+            provider_id: None,
+            body: KeptBody::from_stored(json!({ "event": kind }).to_string()),
         }
     }
 

@@ -71,7 +71,7 @@ mod scene;
 mod suite;
 mod topics;
 pub mod unique_keys;
-pub mod unknown_kinds;
+pub mod unknown_events;
 pub mod upkeep;
 
 use std::sync::Arc;

@@ -89,7 +89,7 @@ pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
         scene.call("k", None).into(),
         scene.worker(0).into(),
         scene.template(Some(&connection)).into(),
-        scene.unknown_kind(&connection, "newsletter.upsert").into(),
+        scene.unknown_event(&connection, "newsletter.upsert").into(),
     ];
     scene.add_all(rows.clone()).await;
     let all = rows.iter().fold(ChangeSet::new().insert(scene.list()), |changes, row| {

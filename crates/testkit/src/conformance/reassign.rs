@@ -7,6 +7,7 @@ use recado_core::deals::Deal;
 use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
 use recado_core::events::{Event, EventsAbout};
+use recado_core::gateway::UnknownEvent;
 use recado_core::idempotency::RememberedCall;
 use recado_core::ids::{ContactId, EventId};
 use recado_core::jobs::{Job, JobKind};
@@ -40,6 +41,7 @@ struct Owned {
     event: Event,
     job: Job,
     enrolled: Enrolled,
+    kept: UnknownEvent,
 }
 
 /// Stores one row of each kind for a stored contact.
@@ -58,6 +60,7 @@ async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
         call: scene.call(name, Some(contact.id)),
         conversation: scene.conversation(contact, &connection),
         event: scene.reported_of(contact.id, 3),
+        kept: UnknownEvent { contact: Some(contact.id), ..scene.unknown_event(&connection, name) },
         job: Job { kind: JobKind::EraseEvents { contact: contact.id }, ..scene.job() },
         message,
         link,
@@ -85,6 +88,7 @@ async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
         made.conversation.clone().into(),
         scene.lead(contact).into(),
         made.job.clone().into(),
+        made.kept.clone().into(),
         scene.waiting(made.enrolled.campaign.id, 1, contact.id).into(),
     ];
     let changes = rows.into_iter().fold(ChangeSet::new(), ChangeSet::insert);
@@ -138,6 +142,9 @@ async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, a
         .expect("works")
         .expect("there");
     assert_eq!(*call.value(), RememberedCall { contact: Some(id), ..made.call.clone() });
+    let kept = store.get::<UnknownEvent>((company, made.kept.id)).await;
+    let kept = kept.expect("works").expect("there");
+    assert_eq!(*kept.value(), UnknownEvent { contact: Some(id), ..made.kept.clone() });
     let campaign = made.enrolled.campaign.id;
     let recipient = scene.recipient_now(campaign, 1).await.expect("the recipient is there");
     assert_eq!(*recipient.value(), scene.waiting(campaign, 1, id));
@@ -153,8 +160,9 @@ async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, a
         version(&line),
         version(&call),
         version(&recipient),
+        version(&kept),
     ];
-    assert_eq!(versions, [at; 8]);
+    assert_eq!(versions, [at; 9]);
     let event = scene.event_now(made.event.id).await.expect("the event is there");
     assert_eq!(event.contact, Some(id));
     assert_shown(scene, made, name, to).await;
@@ -264,6 +272,7 @@ pub async fn a_reassignment_needs_its_contact(harness: &dyn Harness) {
         scene.window(&from, 1).into(),
         scene.debit(Some(from.id), 1, 0).into(),
         scene.call("k", Some(from.id)).into(),
+        UnknownEvent { contact: Some(from.id), ..scene.unknown_event(&connection, "k") }.into(),
     ];
     for row in rows {
         scene.add(row.clone()).await;

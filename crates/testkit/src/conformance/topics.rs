@@ -271,15 +271,15 @@ macro_rules! conformance_topic {
         the_window_that_was_sent_or_ends_later_stays,
         what_both_contacts_have_stays_as_the_taker_has_it,
     } };
-    ($($go:tt)::+ [$($in:tt)*] unknown_kinds) => { $($go)::+! { [$($in)*] unknown_kinds:
-        every_field_of_an_unknown_kind_is_read_back,
-        unknown_kinds_come_newest_first_then_by_kind,
-        a_listing_of_unknown_kinds_is_bounded,
-        an_unknown_kind_is_there_once,
-        an_unknown_kind_needs_its_connection,
-        unknown_kinds_of_another_company_are_missing,
-        unknown_kinds_go_with_their_connection,
-        unknown_kinds_that_came_long_ago_go,
+    ($($go:tt)::+ [$($in:tt)*] unknown_events) => { $($go)::+! { [$($in)*] unknown_events:
+        every_field_of_a_kept_event_is_read_back,
+        kept_events_come_in_order_page_by_page,
+        kept_events_of_one_kind_are_found_and_counted,
+        a_kept_event_is_there_once,
+        a_kept_event_needs_its_connection_and_its_contact,
+        kept_events_of_another_company_are_missing,
+        kept_events_go_with_their_connection_and_their_contact,
+        kept_events_that_came_long_ago_go,
     } };
     ($($go:tt)::+ [$($in:tt)*] upkeep) => { $($go)::+! { [$($in)*] upkeep:
         reports_that_expired_go_and_references_stay,

@@ -128,8 +128,7 @@ impl Side<'_> {
         let known = |kind: &str| world.ids.get(kind).into_iter().flatten();
         for id in known("connection").filter_map(|id| ConnectionId::parse(id)) {
             everything.push(show(app.groups().all(company, id).await));
-            let kinds = app.store().unknown_kinds(company, id).await;
-            everything.push(json!(format!("{kinds:?}")));
+            everything.push(show(app.connections().unknown_events(company, id).await));
         }
         for id in known("contact").filter_map(|id| ContactId::parse(id)) {
             everything.push(show(app.leads().get(company, id).await));

@@ -1,15 +1,13 @@
 //! Reads of connections, groups, conversations, templates, lead memories, remembered calls and
 //! workers.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::Company;
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{Alias, ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
-use recado_core::gateway::{MAX_UNKNOWN_KINDS, UnknownKind};
+use recado_core::gateway::{KeptEvents, KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, Message, SenderType};
@@ -120,17 +118,28 @@ impl ConnectionReads for MemoryStore {
         Ok(state.rows.all_stored::<Connection>().find(|connection| connection.id == id))
     }
 
-    async fn unknown_kinds(
+    async fn unknown_events(
         &self,
         company: CompanyId,
-        connection: ConnectionId,
-    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
-        let mut kinds = self.state().sorted_stored(
-            |kind: &UnknownKind| kind.company == company && kind.connection == connection,
-            |kind| (Reverse(kind.last_at), kind.kind.clone()),
+        query: &KeptQuery,
+    ) -> Result<KeptEvents, StoreError> {
+        let mut events = self.state().sorted_stored(
+            |event: &UnknownEvent| {
+                event.company == company
+                    && query.connection.is_none_or(|wanted| event.connection == wanted)
+                    && query.kind.as_ref().is_none_or(|wanted| event.kind == *wanted)
+            },
+            |event| (event.received_at, event.id),
         );
-        kinds.truncate(MAX_UNKNOWN_KINDS);
-        Ok(kinds)
+        let total = events.len() as u64;
+        match query.order {
+            KeptOrder::NewestFirst => events.reverse(),
+            KeptOrder::OldestFirst { after } => {
+                events.retain(|event| after.is_none_or(|at| (event.received_at, event.id) > at));
+            }
+        }
+        events.truncate(query.limit as usize);
+        Ok(KeptEvents { total, events })
     }
 }
 

@@ -49,6 +49,10 @@ fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Opt
             call.contact = Some(into);
             Some(Move::Next(call.into()))
         }
+        Row::UnknownEvent(mut event) if event.company == company && event.contact == Some(from) => {
+            event.contact = Some(into);
+            Some(Move::Next(event.into()))
+        }
         Row::Recipient(mut recipient)
             if recipient.company == company && recipient.contact == Some(from) =>
         {

@@ -18,7 +18,7 @@ fn is_spent(row: &Row, cutoffs: &Cutoffs) -> bool {
         },
         Row::RememberedCall(call) => call.expires_at <= cutoffs.ended,
         Row::DispatchWindow(window) => window.ends_at <= cutoffs.ended,
-        Row::UnknownKind(kind) => kind.last_at <= cutoffs.unknown_kinds,
+        Row::UnknownEvent(event) => event.received_at <= cutoffs.unknown_events,
         Row::Worker(worker) => worker.leased_until <= cutoffs.workers,
         _ => false,
     }

@@ -21,6 +21,7 @@ fn connection() -> Connection {
         status: ConnectionStatus::Connected,
         created_at: TestClock::START,
         updated_at: TestClock::START,
+        last_heard_at: None,
     }
 }
 

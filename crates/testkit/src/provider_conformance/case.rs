@@ -191,6 +191,7 @@ impl ProviderCase {
             status: ConnectionStatus::Connected,
             created_at: at,
             updated_at: at,
+            last_heard_at: None,
         }
     }
 

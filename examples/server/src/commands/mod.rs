@@ -6,6 +6,7 @@ mod contact;
 mod demo;
 mod endpoint;
 mod import;
+mod inbox;
 mod key;
 mod output;
 mod serve;
@@ -47,6 +48,9 @@ pub enum Command {
     /// Finds contacts that are one person, on the database directly
     #[command(after_help = contact::HELP)]
     Contact(contact::ContactArgs),
+    /// Lists what was not understood, and reads it again, on the database directly
+    #[command(after_help = inbox::HELP)]
+    Inbox(inbox::InboxArgs),
     /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
@@ -117,6 +121,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Key(args) => key::run(&core(&options).await?, args).await,
         Command::Connection(args) => connection::run(&core(&options).await?, args).await,
         Command::Contact(args) => contact::run(&core(&options).await?, args).await,
+        Command::Inbox(args) => inbox::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),

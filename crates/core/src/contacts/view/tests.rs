@@ -86,6 +86,7 @@ fn connections_show_what_the_contact_is_called_there_and_its_one_state() {
         status: ConnectionStatus::Connected,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
+        last_heard_at: None,
     };
     let conversation = Conversation {
         company: connection.company,

@@ -3,6 +3,7 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::{Alias, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery};
+use recado_core::gateway::UnknownEvent;
 use recado_core::idempotency::RememberedCall;
 use recado_core::leads::LeadMemory;
 use recado_core::prosas::LedgerLine;
@@ -88,9 +89,8 @@ impl CompanyRows {
                 store.get::<Worker>(maker.worker_id(at)).await.expect("works").as_ref().map(any)
             }
             "row unknown" => {
-                let connection = maker.connection_id(at);
-                let kinds = store.unknown_kinds(company, connection).await.expect("works");
-                nth(&kinds, nth_of)
+                let event = store.get::<UnknownEvent>((company, maker.unknown_id(at))).await;
+                event.expect("works").as_ref().map(any)
             }
             "row job" => {
                 // The lease expires at once.

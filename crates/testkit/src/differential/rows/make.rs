@@ -6,7 +6,7 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptBody, UnknownEvent, UnknownForm, UnknownReason};
 use recado_core::groups::{ConnectionGroup, Group, GroupCode};
 use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::*;
@@ -234,6 +234,7 @@ impl Maker<'_> {
             status: self.one(9, ConnectionStatus::ALL),
             created_at: self.time(10),
             updated_at: self.time(11),
+            last_heard_at: self.maybe(12, || self.time(13)),
         }
     }
 
@@ -410,23 +411,30 @@ impl Maker<'_> {
         }
     }
 
-    fn unknown(&self) -> UnknownKind {
-        // Some kinds were last seen so long ago that they are about to be deleted.
+    fn unknown(&self) -> UnknownEvent {
+        // Some came so long ago that they are about to be deleted.
         let back = if self.once_in(3, 3) { 30 * 86_400_000 } else { 0 };
-        let shape = match self.command.number(4) % 3 {
-            0 => json!({ "event": "xxxx", "id": [0, null, self.text(5)] }),
-            1 => json!(self.text(5)),
-            _ => json!([]),
+        let body = match self.command.number(4) % 3 {
+            0 => json!({ "event": "call", "id": [0, null, self.text(5)] }).to_string(),
+            1 => self.text(5),
+            _ => String::new(),
         };
-        UnknownKind {
+        UnknownEvent {
             company: self.company,
+            id: UnknownEventId::new(self.fresh),
             connection: self.connection_id(1),
+            contact: self.maybe(10, || self.contact_id(11)),
             kind: self.unknown_name(2),
-            shape,
-            seen: self.command.number(6) as u64,
-            first_at: self.time(7),
-            last_at: Timestamp::from_millis(self.soon(8).millis() - back),
+            reason: self.one(6, UnknownReason::ALL),
+            form: self.one(7, UnknownForm::ALL),
+            received_at: Timestamp::from_millis(self.soon(8).millis() - back),
+            provider_id: self.maybe(9, || self.wamid(12)),
+            body: KeptBody::from_stored(body),
         }
+    }
+
+    pub(super) fn unknown_id(&self, n: usize) -> UnknownEventId {
+        UnknownEventId::new(self.known(n, "row unknown"))
     }
 
     /// The name of an event that no adapter recognizes.

@@ -4,7 +4,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{ContactFilter, DraftQuery};
 use recado_core::conversations::ChannelQuery;
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::leads::LeadMemory;
 use recado_core::messages::{Direction, MessageFilter, MessageStatus, MessageType};
@@ -104,16 +104,24 @@ impl CompanyRows {
             }
             7 => self.on_their_way(maker).await,
             8 => {
-                let (connection, kind) = (maker.connection_id(10), maker.unknown_name(11));
+                let connection = maker.connection_id(10);
                 let anywhere = store.connection_anywhere(connection).await.expect("works");
-                let kinds = store.unknown_kinds(company, connection).await.expect("works");
-                let one = store
-                    .get::<UnknownKind>((company, connection, kind.clone()))
-                    .await
-                    .expect("works");
+                let one = store.get::<UnknownEvent>((company, maker.unknown_id(11))).await;
+                let one = one.expect("works");
+                let after = one.as_ref().map(|event| (event.received_at, event.id));
+                let query = KeptQuery {
+                    connection: maker.maybe(12, || connection),
+                    kind: maker.maybe(13, || maker.unknown_name(14)),
+                    order: match maker.once_in(15, 2) {
+                        true => KeptOrder::NewestFirst,
+                        false => KeptOrder::OldestFirst { after },
+                    },
+                    limit: maker.command.number(16) as u32 % 4,
+                };
+                let kept = store.unknown_events(company, &query).await.expect("works");
                 json!([
                     anywhere.as_ref().map(shown::stored),
-                    shown::all(&kinds),
+                    [json!(kept.total), json!(shown::all(&kept.events))],
                     one.as_ref().map(shown::stored),
                 ])
             }
@@ -204,8 +212,9 @@ impl CompanyRows {
         for connection in ids("row connection").into_iter().map(ConnectionId::new) {
             let groups = store.groups(company, connection).await.expect("works");
             everything.push(json!(shown::all(&groups)));
-            let kinds = store.unknown_kinds(company, connection).await.expect("works");
-            everything.push(json!(shown::all(&kinds)));
+            let query = KeptQuery::newest(connection, ALL);
+            let kept = store.unknown_events(company, &query).await.expect("works");
+            everything.push(json!([json!(kept.total), json!(shown::all(&kept.events))]));
             let anywhere = store.connection_anywhere(connection).await.expect("works");
             everything.push(json!(anywhere.as_ref().map(shown::stored)));
             everything.push(self.contact(ContactId::new(Uuid::nil()), connection).await);

@@ -3,7 +3,7 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::conversations::Conversation;
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::UnknownEvent;
 use recado_core::groups::{ConnectionGroup, Group};
 use recado_core::idempotency::RememberedCall;
 use recado_core::jobs::Job;
@@ -39,8 +39,8 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
             RememberedCall { key: of.key.clone(), ..made }.into()
         }
         (Row::Worker(of), Row::Worker(made)) => Worker { id: of.id, ..made }.into(),
-        (Row::UnknownKind(of), Row::UnknownKind(made)) => {
-            UnknownKind { connection: of.connection, kind: of.kind.clone(), ..made }.into()
+        (Row::UnknownEvent(of), Row::UnknownEvent(made)) => {
+            UnknownEvent { id: of.id, ..made }.into()
         }
         (Row::Job(of), Row::Job(made)) => {
             let is_same = of.kind.name() == made.kind.name();

@@ -71,6 +71,7 @@ pub(super) fn row(row: &Row) -> Value {
             [debug(&row.provider_id), debug(&row.needs)],
             [debug(row.token), debug(row.created_at), debug(row.updated_at)],
         ]),
+        Row::UnknownEvent(row) => json!([debug(row), row.body.expose()]),
         Row::Alias(row) => json!([debug(row), row.key.as_str()]),
         other => json!(debug(other)),
     }

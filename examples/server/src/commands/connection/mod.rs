@@ -48,7 +48,8 @@ struct Of {
     company: CompanyId,
 }
 
-fn connection_id(text: &str) -> Result<ConnectionId, String> {
+/// Reads a connection's id.
+pub(super) fn connection_id(text: &str) -> Result<ConnectionId, String> {
     ConnectionId::parse(text).ok_or_else(|| "must be the id of a connection".to_owned())
 }
 

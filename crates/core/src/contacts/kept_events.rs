@@ -1,0 +1,147 @@
+//! Kept events of a person: they are erased with the contact (X9).
+
+use super::{Contact, Phone};
+use crate::conversations::ChannelQuery;
+use crate::gateway::{KeptOrder, KeptQuery, UnknownEvent};
+use crate::store::{Reads, StoreError, Stored};
+
+/// How many events are read at a time.
+const STEP: u32 = 50;
+/// The fewest digits of a number that is looked for without its context.
+const DIGITS: usize = 8;
+/// The shortest other name that is looked for.
+const NAME: usize = 3;
+
+/// What identifies a person in the text of an event.
+#[derive(Debug, Default)]
+struct PersonNames {
+    /// Numbers in every form of D15.
+    numbers: Vec<String>,
+    /// Other names of the channel, as they are written.
+    others: Vec<String>,
+}
+
+impl PersonNames {
+    fn of<'a>(contact: &'a Contact, aliases: impl Iterator<Item = &'a str>) -> Self {
+        let mut names = Self::default();
+        for name in aliases.chain([contact.identifier.as_str()]) {
+            let phone = Phone::on_channel(name);
+            names.numbers.extend(phone.iter().flat_map(Phone::aliases));
+            let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+            let is_number = name.strip_suffix("@lid").unwrap_or(name) == digits;
+            match is_number && digits.len() >= DIGITS {
+                true => names.numbers.push(digits),
+                false => names.others.push(name.to_owned()),
+            }
+        }
+        names.numbers.extend(contact.phone.iter().flat_map(Phone::aliases));
+        names.numbers.retain(|digits| digits.len() >= DIGITS);
+        names.others.retain(|name| name.chars().count() >= NAME);
+        for names in [&mut names.numbers, &mut names.others] {
+            names.sort();
+            names.dedup();
+        }
+        names
+    }
+
+    /// Whether a text names the person. Between the digits of a number may be what people write
+    /// there.
+    fn are_in(&self, text: &str) -> bool {
+        let between = |c: &char| matches!(c, ' ' | '-' | '(' | ')' | '.' | '\u{a0}');
+        let squeezed: String = text.chars().filter(|c| !between(c)).collect();
+        self.numbers.iter().any(|digits| squeezed.contains(digits.as_str()))
+            || self.others.iter().any(|name| stands_in(text, name))
+    }
+}
+
+/// Whether a name stands in a text, and not as a part of a longer one.
+fn stands_in(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+/// The kept events of a contact's company that are about the contact or name it (X9). There are few
+/// of them, and mostly none.
+///
+/// # Errors
+///
+/// When the store fails.
+pub(super) async fn kept_of(
+    store: &dyn Reads,
+    contact: &Contact,
+) -> Result<Vec<Stored<UnknownEvent>>, StoreError> {
+    let (mut found, mut after, mut names) = (Vec::new(), None, None);
+    loop {
+        let order = KeptOrder::OldestFirst { after };
+        let query = KeptQuery { connection: None, kind: None, order, limit: STEP };
+        let page = store.unknown_events(contact.company, &query).await?.events;
+        let is_last = page.len() < STEP as usize;
+        if names.is_none() && !page.is_empty() {
+            let query = ChannelQuery { ids: vec![contact.id], ..ChannelQuery::default() };
+            let known = store.channel_contacts(contact.company, &query).await?;
+            let aliases = known.iter().flat_map(|known| &known.aliases).map(|key| key.as_str());
+            names = Some(PersonNames::of(contact, aliases));
+        }
+        after = page.last().map(|event| (event.received_at, event.id));
+        found.extend(page.into_iter().filter(|event| {
+            let names = names.as_ref();
+            event.contact == Some(contact.id)
+                || event.contact.is_none() && names.is_some_and(|n| n.are_in(event.body.expose()))
+        }));
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::contacts::{Identifier, Platform};
+    use crate::ids::{CompanyId, ContactId};
+
+    fn names(identifier: &str, aliases: &[&str]) -> PersonNames {
+        let contact = Contact::new(
+            ContactId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            Platform::whatsapp(),
+            Identifier::parse(identifier).expect("an identifier"),
+            Phone::on_channel(identifier),
+            Timestamp::from_millis(0),
+        );
+        PersonNames::of(&contact, aliases.iter().copied())
+    }
+
+    /// X9, D15.
+    #[test]
+    fn a_body_names_a_person_by_any_form_of_a_number() {
+        let person = names("553491230001", &["123456789012345@lid"]);
+        for body in [
+            r#"{"from":"553491230001@c.us"}"#,
+            r#"{"from":"5534991230001@c.us"}"#,
+            r#"{"tel":"+55 (34) 99123-0001"}"#,
+            r#"{"sender":"123456789012345@lid"}"#,
+            r#"{"sender":{"user":"123456789012345"}}"#,
+        ] {
+            assert!(person.are_in(body), "{body}");
+        }
+        for body in [r#"{"from":"5534991230002@c.us"}"#, r#"{"at":1763000000000}"#, "{}"] {
+            assert!(!person.are_in(body), "{body}");
+        }
+    }
+
+    /// X9: a name that is no number counts as a whole word only.
+    #[test]
+    fn other_names_stand_alone() {
+        let person = names("BR.abc", &["x"]);
+        assert!(person.are_in(r#"{"user_id":"BR.abc"}"#));
+        assert!(!person.are_in(r#"{"user_id":"BR.abcd","x":"xBR.abc"}"#));
+        assert!(!person.are_in(r#"{"x":"x"}"#), "too short to mean anybody");
+    }
+}
