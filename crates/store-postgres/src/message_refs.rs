@@ -17,14 +17,20 @@ use crate::session::rows;
 use crate::table::columns_of;
 
 /// Keeps each id of a contact's messages as forgotten (R145). The stored value is computed as in
-/// the core. If the same id was forgotten before, the row exists already.
+/// the core. Every id that refers to a message counts, except standing ones, which no gateway
+/// reports. If the same id was forgotten before, the row exists already.
 pub(crate) const FORGET: &str = "\
 INSERT INTO message_refs AS r \
 (company_id, connection_id, provider_id, report_status, expires_at, version) \
-SELECT DISTINCT company_id, connection_id, chr(9) || \
+SELECT company_id, connection_id, chr(9) || \
 encode(sha256(convert_to(connection_id::text || provider_id, 'UTF8')), 'hex') AS trace, \
-'forgotten', $3::bigint, 1 FROM messages \
+'forgotten', $3::bigint, 1 FROM (\
+SELECT company_id, connection_id, provider_id FROM messages \
 WHERE company_id = $1 AND contact_id = $2 AND provider_id IS NOT NULL \
+UNION SELECT m.company_id, x.connection_id, x.provider_id FROM messages m \
+CROSS JOIN LATERAL (SELECT connection_id, provider_id FROM message_refs \
+WHERE company_id = m.company_id AND message_id = m.id OFFSET 0) AS x \
+WHERE m.company_id = $1 AND m.contact_id = $2 AND left(x.provider_id, 1) <> chr(9)) AS ids \
 ORDER BY connection_id, trace \
 ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
 report_status = excluded.report_status, error_type = NULL, error_code = NULL, \

@@ -51,6 +51,9 @@ fn conditions(filter: &MessageFilter, params: &mut Vec<Param>) -> Conditions {
     if let Some(contact) = filter.contact {
         and(&mut beyond, "contact_id =", Param::of(contact.uuid()));
     }
+    if let Some(quoted) = filter.quoting {
+        and(&mut beyond, "quoted_message_id =", Param::of(quoted.uuid()));
+    }
     if let Some(from) = filter.from {
         and(&mut beyond, "created_at >=", Param::of(from.millis()));
     }

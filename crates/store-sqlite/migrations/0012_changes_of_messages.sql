@@ -2,3 +2,9 @@
 ALTER TABLE message_refs ADD COLUMN early TEXT;
 -- Whether the content of messages that their sender deletes is erased.
 ALTER TABLE companies ADD COLUMN erase_deleted_messages INTEGER NOT NULL DEFAULT 0;
+-- The messages that quote one: answers, reactions, votes.
+CREATE INDEX messages_by_quoted ON messages (company_id, quoted_message_id, created_at, id)
+    WHERE quoted_message_id IS NOT NULL;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('messages', 'messages_by_quoted', '1000000 100000 2 1 1');
+ANALYZE sqlite_schema;

@@ -11,13 +11,20 @@ use crate::cell::Cell;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{self};
 
-/// Keeps each id of a contact's messages as forgotten (R145). If the same id was forgotten before,
-/// the row exists already.
+/// Keeps each id of a contact's messages as forgotten (R145): that of the message, and every other
+/// one that refers to it, except standing ones, which no gateway reports. If the same id was
+/// forgotten before, the row exists already.
 const FORGET: &str = "INSERT INTO message_refs \
      (company_id, connection_id, provider_id, status, expires_at, version) \
-     SELECT DISTINCT company_id, connection_id, recado_trace(connection_id, provider_id), \
-     'forgotten', ?3, 1 FROM messages \
+     SELECT company_id, connection_id, recado_trace(connection_id, provider_id), \
+     'forgotten', ?3, 1 FROM (\
+     SELECT company_id, connection_id, provider_id FROM messages \
      WHERE company_id = ?1 AND contact_id = ?2 AND provider_id IS NOT NULL \
+     UNION SELECT r.company_id, r.connection_id, r.provider_id FROM messages AS m \
+     CROSS JOIN message_refs AS r INDEXED BY message_refs_by_message \
+     ON r.company_id = m.company_id AND r.message_id = m.id \
+     WHERE m.company_id = ?1 AND m.contact_id = ?2 AND substr(r.provider_id, 1, 1) <> char(9)\
+     ) WHERE true \
      ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
      status = excluded.status, error_type = NULL, error_code = NULL, error_message = NULL, \
      early = NULL, expires_at = excluded.expires_at, version = message_refs.version + 1";

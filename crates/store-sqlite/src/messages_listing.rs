@@ -29,9 +29,15 @@ static BY_CONTACT: Index = Index {
     scope: &["company_id", "contact_id", "direction", "is_history"],
 };
 
+static BY_QUOTED: Index = Index {
+    table: "messages",
+    name: "messages_by_quoted",
+    scope: &["company_id", "quoted_message_id"],
+};
+
 /// All indexes of listings.
 #[cfg(test)]
-pub(crate) static INDEXES: [&Index; 3] = [&BY_CREATION, &BY_FACET, &BY_CONTACT];
+pub(crate) static INDEXES: [&Index; 4] = [&BY_CREATION, &BY_FACET, &BY_CONTACT, &BY_QUOTED];
 
 /// One page of a listing with the total of all pages.
 pub(crate) fn page(
@@ -45,14 +51,18 @@ pub(crate) fn page(
         return Ok(Page::empty());
     }
     let span = Span::new(filter.from, filter.to);
-    let (keys, total) = match filter.contact {
-        None => of_company(conn, company, &passing, span, page)?,
-        Some(contact) => {
+    let (keys, total) = match (filter.quoting, filter.contact) {
+        (Some(quoted), contact) => {
+            let range = IndexRange::new(&BY_QUOTED, vec![company.into(), quoted.into()], span);
+            filtered(conn, vec![range], &passing, contact, page)?
+        }
+        (None, None) => of_company(conn, company, &passing, span, page)?,
+        (None, Some(contact)) => {
             let ranges = of_contact(company, contact, filter.direction, span);
             if is_only_of_direction(filter) {
                 counted(conn, ranges, page)?
             } else {
-                filtered(conn, ranges, &passing, page)?
+                filtered(conn, ranges, &passing, None, page)?
             }
         }
     };
@@ -124,21 +134,27 @@ fn shown(
     part_of(conn, ranges, page.limit.into(), page.offset())
 }
 
-/// The page of the messages in a contact's ranges that pass. The combination of each message is
-/// read from the start of its row.
+/// The page of the messages in these ranges that pass, and are of the contact, if one is given. The
+/// combination of each message is read from the start of its row.
 fn filtered(
     conn: &Connection,
     ranges: Vec<IndexRange>,
     passing: &Passing,
+    contact: Option<ContactId>,
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {
-    let mut facet_at = conn.prepare_cached("SELECT facet_id FROM messages WHERE seq = ?1")?;
+    let mut row_at =
+        conn.prepare_cached("SELECT facet_id, contact_id FROM messages WHERE seq = ?1")?;
     let mut merged = Merged::new(ranges, None, u64::MAX);
     let mut keys = Vec::new();
     let mut total = 0;
     while let Some(key) = merged.next(conn)? {
-        let facet = FacetId(facet_at.query_row([key.seq], |row| row.get(0))?);
-        if passing.facets.binary_search(&facet).is_err() {
+        let (facet, of): (FacetId, ContactId) = row_at.query_row([key.seq], |row| {
+            let mut columns = Columns::new(row);
+            Ok((FacetId(columns.get()?), columns.get()?))
+        })?;
+        let is_its = contact.is_none_or(|contact| contact == of);
+        if !is_its || passing.facets.binary_search(&facet).is_err() {
             continue;
         }
         total += 1;

@@ -110,6 +110,12 @@ impl GatewayMessage {
         })
     }
 
+    /// Whether it is a vote in a poll.
+    pub(crate) fn is_vote(&self) -> bool {
+        matches!(&self.blocks.interactive, Some(Interactive::Answer(answer))
+            if answer.kind == AnswerKind::PollVote)
+    }
+
     /// The message that it answers, reacts to, or votes in.
     pub(crate) fn target(&self) -> Option<ProviderMessageId> {
         let reaction = self.blocks.reaction.as_ref();

@@ -9,21 +9,17 @@ use super::facts::{Batch, BatchFacts};
 use super::keep::{Keeping, KeptFacts};
 use super::people::Names;
 use super::person::{Person, Tracked};
-use super::standing::standing_id;
 use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
 use crate::access::Company;
 use crate::connections::Connection;
 use crate::contacts::{ChannelKey, DraftQuery};
-use crate::conversations::{ChannelContact, ChannelQuery, asks_to_stop};
+use crate::conversations::{ChannelContact, ChannelQuery};
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming, Preference};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use crate::jobs::{Job, JobKind};
-use crate::messages::{
-    DeliveryCode, Direction, MediaLinks, MessageType, ProviderMessageId, RefTarget, Referred,
-};
-use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::messages::{DeliveryCode, MediaLinks};
+use crate::store::{Decided, Reads, RecordsExt, StoreError};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
@@ -65,7 +61,7 @@ impl Batch {
         Names::new(&message.peer, &message.aliases, &self.group_suffix)
     }
 
-    fn readable(&self) -> impl Iterator<Item = &GatewayEvent> {
+    pub(super) fn readable(&self) -> impl Iterator<Item = &GatewayEvent> {
         self.events.iter().filter_map(|(event, _)| event.as_ref().ok())
     }
 
@@ -75,119 +71,6 @@ impl Batch {
             GatewayEvent::Message(message) | GatewayEvent::Echo(message) => Some(message),
             _ => None,
         })
-    }
-
-    /// The providers' ids of the messages that events are about, with the traces that these would
-    /// have left (R145), and of those that they quote.
-    fn provider_ids(&self) -> Vec<ProviderMessageId> {
-        let mut ids = BTreeSet::new();
-        for event in self.readable() {
-            let about = match event {
-                GatewayEvent::Message(message) => {
-                    ids.extend(self.named_ids(message, Direction::Inbound));
-                    &message.provider_id
-                }
-                GatewayEvent::Echo(message) => {
-                    ids.extend(self.named_ids(message, Direction::Outbound));
-                    &message.provider_id
-                }
-                GatewayEvent::Edit { provider_id, .. }
-                | GatewayEvent::Deleted { provider_id, .. } => provider_id,
-                GatewayEvent::Status(status) => &status.provider_id,
-                GatewayEvent::OwnSend(sent) => &sent.provider_id,
-                GatewayEvent::Connection(_)
-                | GatewayEvent::Groups(_)
-                | GatewayEvent::GroupsChanged
-                | GatewayEvent::StateDoubtful
-                | GatewayEvent::Preference(_)
-                | GatewayEvent::Names(_)
-                | GatewayEvent::Template(_)
-                | GatewayEvent::Unknown(_) => continue,
-            };
-            ids.insert(about.trace(self.connection));
-            ids.insert(about.clone());
-        }
-        ids.into_iter().collect()
-    }
-
-    /// The ids of what a message answers, reacts to, or votes in.
-    fn named_ids(
-        &self,
-        message: &GatewayMessage,
-        direction: Direction,
-    ) -> impl Iterator<Item = ProviderMessageId> {
-        let is_group = || GroupCode::parse(&message.peer, &self.group_suffix).is_some();
-        let standing = standing_id(self.connection, message, direction, is_group());
-        message.target().into_iter().chain(standing)
-    }
-
-    /// The messages that named messages of these events before those were known (X5).
-    fn named_before<'a>(
-        &'a self,
-        referred: &'a [Referred],
-    ) -> impl Iterator<Item = MessageId> + 'a {
-        let is_about = |id: &ProviderMessageId| {
-            self.readable().any(|event| match event {
-                GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
-                    message.provider_id == *id
-                }
-                GatewayEvent::Status(status) => status.provider_id == *id,
-                GatewayEvent::OwnSend(sent) => sent.provider_id == *id,
-                _ => false,
-            })
-        };
-        let early = referred.iter().filter_map(move |referred| match &referred.reference.target {
-            RefTarget::Early { early, .. } if is_about(&referred.reference.provider_id) => {
-                Some(early.named_by.iter().copied())
-            }
-            _ => None,
-        });
-        early.flatten()
-    }
-
-    /// Whether an event is about a message that was deleted, or deletes one (X3).
-    fn deletes(&self, referred: &[Referred]) -> bool {
-        let is_deletion = |event: &GatewayEvent| match event {
-            GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
-                message.blocks.deleted_by_sender_at.is_some()
-            }
-            event => matches!(event, GatewayEvent::Deleted { .. }),
-        };
-        self.readable().any(is_deletion)
-            || referred.iter().any(|referred| match &referred.reference.target {
-                RefTarget::Early { early, .. } => early.deleted_at.is_some(),
-                _ => referred.message.as_ref().is_some_and(|message| message.is_deleted()),
-            })
-    }
-
-    /// The jobs that report those of these messages whose content is late (X5).
-    async fn announcements(
-        &self,
-        store: &dyn Reads,
-        referred: &[Referred],
-    ) -> Result<Vec<Stored<Job>>, StoreError> {
-        let mut found = Vec::new();
-        let messages = referred.iter().filter_map(|referred| referred.message.as_ref());
-        for message in messages.filter(|m| m.message_type == MessageType::Unsupported) {
-            let kind = JobKind::AnnounceLate { message: message.id };
-            found.extend(store.job_like(self.company, &kind).await?);
-        }
-        Ok(found)
-    }
-
-    /// The names of a status's recipient.
-    pub(super) fn recipient_names(&self, names: &[String]) -> Option<Names> {
-        let (peer, aliases) = names.split_first()?;
-        Names::new(peer, aliases, &self.group_suffix)
-    }
-
-    fn references(&self) -> Vec<MessageId> {
-        let references = self.readable().filter_map(|event| match event {
-            GatewayEvent::Status(status) => status.reference,
-            GatewayEvent::OwnSend(sent) => sent.reference,
-            _ => None,
-        });
-        references.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// All persons and groups that the events name.
@@ -307,11 +190,7 @@ impl Batch {
             _ => false,
         });
         let stops = self.readable().any(|event| match event {
-            GatewayEvent::Message(message) => {
-                let (content, button) = (message.content.as_deref(), message.button.as_ref());
-                asks_to_stop(message.message_type, content, button, &self.stop_words)
-                    && is_it(message)
-            }
+            GatewayEvent::Message(message) => self.asks_to_stop(message) && is_it(message),
             _ => false,
         });
         if echoes {
@@ -363,6 +242,7 @@ impl UseCase for Batch {
         }
         let mut references = self.references();
         references.extend(self.named_before(&facts.referred));
+        references.extend(self.naming_late(store, &facts.referred).await?);
         if !references.is_empty() {
             facts.messages = store.messages(self.company, &references).await?;
         }
@@ -466,7 +346,7 @@ mod tests {
             message: MessageId::new(id),
             job: JobId::new(id),
             names_job: JobId::new(id),
-            events: [EventId::new(id); 4],
+            events: [EventId::new(id); 5],
         }
     }
 

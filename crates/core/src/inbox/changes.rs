@@ -4,6 +4,7 @@ use super::keep::kept_of;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
+use crate::gateway::GatewayMessage;
 use crate::ids::{EventId, MessageId};
 use crate::jobs::{Job, JobKind};
 use crate::messages::{
@@ -32,16 +33,20 @@ impl Workspace<'_> {
         };
         match self.message(id) {
             None => EventResult::ignored("no such message"),
+            // The same text at a later time: an edit in between that comes later is older.
             Some(message) if message.written().as_deref() == Some(content) => {
-                EventResult::about(EventOutcome::Duplicate, id)
+                let latest = message.edited_at.unwrap_or(message.timestamp);
+                if at.is_none_or(|at| at <= latest) || message.is_erased() {
+                    return EventResult::about(EventOutcome::Duplicate, id);
+                }
+                self.replace_message(Message { edited_at: at, ..message.clone() });
+                EventResult::about(EventOutcome::Stored, id)
             }
             // Edits may arrive in any order: an older one does not undo a newer one.
             Some(message) if at.is_some() && message.edited_at > at => {
                 EventResult::ignored("the message was edited later")
             }
-            Some(message) if message.is_deleted() && self.erases => {
-                EventResult::ignored("the message was deleted")
-            }
+            Some(message) if message.is_erased() => EventResult::ignored("the message was deleted"),
             Some(message) => {
                 let mut after = message.clone();
                 *after.written_mut() = Some(edit.content);
@@ -85,11 +90,24 @@ impl Workspace<'_> {
         EventResult::about(EventOutcome::Stored, id)
     }
 
+    /// A message that is stored comes again, and was deleted since (X3).
+    pub(super) fn take_deletion_of_known(
+        &mut self,
+        batch: &Batch,
+        event: &GatewayMessage,
+        ids: &EventIds,
+    ) -> Option<EventResult> {
+        let at = event.blocks.deleted_by_sender_at?;
+        let known = self.message_of(&event.provider_id)?;
+        let is_news = self.message(known).is_some_and(|message| !message.is_deleted());
+        is_news.then(|| self.take_deletion(batch, &event.provider_id, Some(at), ids))
+    }
+
     /// Replaces a message whose content changed, and reports it (X5a). Nothing is reported of a
     /// message that no event has reported yet: one of a history (D65), or one whose content is
     /// late, which is reported with all changes once.
     pub(super) fn update_message(&mut self, batch: &Batch, id: EventId, after: Message) {
-        let silent = after.is_history || self.is_unannounced(after.id);
+        let silent = after.is_history || self.relies_on_announcement(after.id);
         if let (Some(before), false) = (self.message(after.id), silent) {
             let contact = self
                 .person(after.contact)

@@ -15,8 +15,9 @@ pub struct EventIds {
     pub job: JobId,
     /// Of the job that asks the gateway for a sender's phone.
     pub names_job: JobId,
-    /// Of events: the contact's creation, what happened to the message, its second step, a block.
-    pub events: [EventId; 4],
+    /// Of events: the contact's creation, what happened to the message, its second step, a block,
+    /// what happened to another message.
+    pub events: [EventId; 5],
 }
 
 impl EventIds {
@@ -27,7 +28,7 @@ impl EventIds {
             message: MessageId::new(app.uuid(now)),
             job: JobId::new(app.uuid(now)),
             names_job: JobId::new(app.uuid(now)),
-            events: [event(), event(), event(), event()],
+            events: [event(), event(), event(), event(), event()],
         }
     }
 }

@@ -27,8 +27,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Whether a message asks to stop (D43).
+    /// Whether a message asks to stop (D43). A vote does not: its words are those of the poll.
     pub(super) fn asks_to_stop(&self, event: &GatewayMessage) -> bool {
+        if event.is_vote() {
+            return false;
+        }
         let (content, button) = (event.content.as_deref(), event.pressed());
         asks_to_stop(event.message_type, content, button.as_ref(), &self.stop_words)
     }

@@ -1,11 +1,12 @@
 //! Content that comes after its message was stored as `unsupported` (X5).
 
+use super::standing::standing_id;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::gateway::GatewayMessage;
 use crate::messages::{
-    Blocks, Direction, EventContact, Message, MessageType, SystemKind, deleted, fetch_job,
-    message_received, message_sent, wants_fetch,
+    Blocks, Direction, EventContact, Message, MessageType, SystemKind, add_vote, deleted,
+    fetch_job, message_received, message_sent, wants_fetch,
 };
 
 impl Workspace<'_> {
@@ -27,51 +28,43 @@ impl Workspace<'_> {
             && (before.message_type == MessageType::Unsupported || is_file_missing(&before.blocks))
             && event.message_type != MessageType::Unsupported
             && !is_file_missing(&event.blocks);
+        if is_late && before.is_erased() {
+            return Some(EventResult::ignored("the message was deleted"));
+        }
         let index = self
             .people
             .as_ref()?
             .iter()
             .position(|person| is_late && person.contact.now.id == before.contact)?;
-        let message = self.with_content(before, self.compose(event, ids, index, direction));
+        let had_fetch = wants_fetch(&before);
+        let content = self.compose(event, ids, index, direction);
+        let mut message = with_content(before, content);
+        let quoting = self.quoting(id);
+        for vote in quoting.iter().filter_map(|quoting| self.message(*quoting)) {
+            add_vote(&mut message, vote);
+        }
         let stops = direction == Direction::Inbound
             && batch.names(event).is_some_and(|names| names.group.is_none())
             && batch.asks_to_stop(event);
         if stops && self.opt_out(index, event, &message) {
             self.report_opt_out(index, &message, ids);
         }
-        if wants_fetch(&message) {
+        // A job that fetches the file reads the message when it begins.
+        if wants_fetch(&message) && !had_fetch {
             self.work(fetch_job(ids.job, &message, self.now));
         }
         if self.end_announcement(id) {
             self.announce(batch, &message, ids);
-            self.replace_message(message);
+            self.replace_message(message.clone());
         } else {
-            self.update_message(batch, ids.events[1], message);
+            self.update_message(batch, ids.events[1], message.clone());
         }
-        self.remember_target(event, id);
+        self.settle_names(id, &quoting);
+        let is_group = batch.names(event).is_some_and(|names| names.group.is_some());
+        let standing = standing_id(self.connection.id, event, direction, is_group);
+        let standing = standing.filter(|standing| self.message_of(standing).is_none());
+        self.add_to_target(batch, event, &message, standing, ids);
         Some(EventResult::about(EventOutcome::Stored, id))
-    }
-
-    /// The stored message with the content that came late. An edit and a deletion that came in
-    /// between stay.
-    fn with_content(&self, before: Message, content: Message) -> Message {
-        let edited = before.edited_at.and_then(|_| before.written().clone());
-        let deleted_at = before.blocks.deleted_by_sender_at;
-        let mut message = Message {
-            message_type: content.message_type,
-            content: content.content,
-            media: content.media,
-            blocks: content.blocks,
-            quoted: content.quoted,
-            ..before
-        };
-        if edited.is_some() {
-            *message.written_mut() = edited;
-        }
-        match deleted_at {
-            Some(at) => deleted(&message, at, self.erases),
-            None => message,
-        }
     }
 
     /// Reports a message that has waited for its content: `message.received`, or `message.sent` of
@@ -85,6 +78,28 @@ impl Workspace<'_> {
             Direction::Outbound => message_sent(id, message, contact, connection, now, links),
         };
         self.emit(event);
+    }
+}
+
+/// The stored message with the content that came late. An edit and a deletion that came in between
+/// stay.
+fn with_content(before: Message, content: Message) -> Message {
+    let edited = before.edited_at.and_then(|_| before.written().clone());
+    let deleted_at = before.blocks.deleted_by_sender_at;
+    let mut message = Message {
+        message_type: content.message_type,
+        content: content.content,
+        media: content.media,
+        blocks: content.blocks,
+        quoted: content.quoted,
+        ..before
+    };
+    if edited.is_some() {
+        *message.written_mut() = edited;
+    }
+    match deleted_at {
+        Some(at) => deleted(&message, at, false),
+        None => message,
     }
 }
 

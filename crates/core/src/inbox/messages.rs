@@ -31,6 +31,9 @@ impl Workspace<'_> {
         if let Some(late) = self.take_late_content(batch, event, Direction::Inbound, ids) {
             return late;
         }
+        if let Some(deleted) = self.take_deletion_of_known(batch, event, ids) {
+            return deleted;
+        }
         if let Some(repeated) = self.repeated(&event.provider_id) {
             return repeated;
         }
@@ -81,6 +84,9 @@ impl Workspace<'_> {
     ) -> EventResult {
         if let Some(late) = self.take_late_content(batch, event, Direction::Outbound, ids) {
             return late;
+        }
+        if let Some(deleted) = self.take_deletion_of_known(batch, event, ids) {
+            return deleted;
         }
         if let Some(repeated) = self.repeated(&event.provider_id) {
             return repeated;
@@ -196,7 +202,7 @@ impl Workspace<'_> {
     }
 
     /// Adds a new message to what it answers, reacts to, or votes in.
-    fn add_to_target(
+    pub(super) fn add_to_target(
         &mut self,
         batch: &Batch,
         event: &GatewayMessage,
@@ -208,11 +214,11 @@ impl Workspace<'_> {
             self.point(standing, RefTarget::Message(message.id));
         }
         self.remember_target(event, message.id);
-        self.count_in_poll(batch, event, None, message, ids.events[2]);
+        self.count_in_poll(batch, event, None, message, ids.events[4]);
     }
 
     /// Remembers that a message names one that is not known yet (X5).
-    pub(super) fn remember_target(&mut self, event: &GatewayMessage, id: MessageId) {
+    fn remember_target(&mut self, event: &GatewayMessage, id: MessageId) {
         let target = event.target().filter(|target| *target != event.provider_id);
         if let Some(target) = target.filter(|target| self.message_of(target).is_none()) {
             self.keep_early(&target, |early| early.add_name(id));

@@ -2,6 +2,7 @@
 
 mod alone;
 mod batch;
+mod batch_messages;
 mod changes;
 mod error;
 mod event_ids;

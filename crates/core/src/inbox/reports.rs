@@ -47,16 +47,17 @@ impl Workspace<'_> {
             // The message is still being sent: the answer to the send decides whether it was sent,
             // and its event comes first. The report is kept until then.
             self.keep(event, report);
+            self.learn_recipient(batch, id, &event.names);
             return EventResult::about(EventOutcome::Stored, id);
         }
         let mut reports = vec![report];
         if by_id.is_none() && message.provider_id.is_none() {
             message.provider_id = Some(event.provider_id.clone());
             self.add_kept(event, &mut reports);
-            self.take_early(id, &event.provider_id);
+            self.take_early(batch, id, &event.provider_id, ids);
         }
         let current = self.message(id).map(|message| message.status);
-        let [_, first, second, _] = ids.events;
+        let [_, first, second, ..] = ids.events;
         let at = event.timestamp.unwrap_or(self.now);
         let mut moved = self.learn_recipient(batch, id, &event.names);
         for (report, events) in reports.iter().zip([[first, second], [second, second]]) {
@@ -97,13 +98,26 @@ impl Workspace<'_> {
 
     /// Makes the provider's id refer to a message that was sent, which gets what came before:
     /// edits, a deletion, messages that name it (X5).
-    fn take_early(&mut self, id: MessageId, provider_id: &ProviderMessageId) {
+    fn take_early(
+        &mut self,
+        batch: &Batch,
+        id: MessageId,
+        provider_id: &ProviderMessageId,
+        ids: &EventIds,
+    ) {
         let early = self.early_of(provider_id).cloned().unwrap_or_default();
         self.point(provider_id.clone(), RefTarget::Message(id));
         if let (Some(message), true) = (self.message(id).cloned(), early.has_more()) {
             let named: Vec<Message> =
                 early.named_by.iter().filter_map(|id| self.message(*id).cloned()).collect();
-            self.replace_message(early.applied(message, &named, self.erases));
+            let is_reported = message.status != MessageStatus::Pending;
+            let after = early.applied(message, &named, self.erases);
+            // `message.sent` of a pending message has the change.
+            if is_reported {
+                self.update_message(batch, ids.events[4], after);
+            } else {
+                self.replace_message(after);
+            }
             self.settle_names(id, &early.named_by);
         }
     }
@@ -158,8 +172,9 @@ impl Workspace<'_> {
             } else {
                 status_updated(event, &message, step.previous, contact, self.connection, self.now)
             };
-            // D65: no event is sent for a message of a history.
-            if !message.is_history {
+            // D65: no event is sent for a message of a history. X5: the first event of a message
+            // whose content is late has its status.
+            if !message.is_history && !self.relies_on_announcement(message.id) {
                 self.emit(reported);
             }
         }

@@ -5,10 +5,7 @@ use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::contacts::ChannelKey;
 use crate::gateway::GatewayMessage;
 use crate::ids::{ConnectionId, EventId};
-use crate::messages::{
-    AnswerKind, Direction, Interactive, Message, MessageType, ProviderMessageId, RefTarget,
-    count_vote,
-};
+use crate::messages::{Direction, Message, MessageType, ProviderMessageId, RefTarget, count_vote};
 
 /// The id under which the reaction, or vote, of the person is found who sent this message; `None`
 /// for any other message, and in a group where the gateway does not report who it was. In a chat
@@ -19,10 +16,12 @@ pub(super) fn standing_id(
     direction: Direction,
     is_group: bool,
 ) -> Option<ProviderMessageId> {
-    let word = match &event.blocks.interactive {
-        Some(Interactive::Answer(answer)) if answer.kind == AnswerKind::PollVote => "vote",
-        _ if event.message_type == MessageType::Reaction => "reaction",
-        _ => return None,
+    let word = if event.is_vote() {
+        "vote"
+    } else if event.message_type == MessageType::Reaction {
+        "reaction"
+    } else {
+        return None;
     };
     let person = match direction {
         Direction::Outbound => "own".to_owned(),
@@ -54,8 +53,10 @@ impl Workspace<'_> {
             .as_ref()?
             .iter()
             .position(|person| person.contact.now.id == before.contact)?;
-        self.point(event.provider_id.clone(), RefTarget::Message(id));
         let said = self.compose(event, ids, index, direction);
+        let early = self.early_of(&event.provider_id).cloned().unwrap_or_default();
+        self.point(event.provider_id.clone(), RefTarget::Message(id));
+        self.settle_names(id, &early.named_by);
         let latest = before.edited_at.unwrap_or(before.timestamp);
         let after = if said.timestamp >= latest {
             let edited_at = Some(said.timestamp);
@@ -71,6 +72,7 @@ impl Workspace<'_> {
             Message {
                 timestamp: said.timestamp,
                 provider_id: said.provider_id,
+                quoted: said.quoted,
                 edited_at: Some(latest),
                 ..before.clone()
             }
@@ -80,8 +82,13 @@ impl Workspace<'_> {
         if after == before {
             return Some(EventResult::about(EventOutcome::Duplicate, id));
         }
-        self.update_message(batch, ids.events[1], after.clone());
-        self.count_in_poll(batch, event, Some(&before), &after, ids.events[2]);
+        // D65: what a history brings is not reported.
+        if event.history {
+            self.replace_message(after.clone());
+        } else {
+            self.update_message(batch, ids.events[1], after.clone());
+        }
+        self.count_in_poll(batch, event, Some(&before), &after, ids.events[4]);
         Some(EventResult::about(EventOutcome::Stored, id))
     }
 
@@ -97,9 +104,11 @@ impl Workspace<'_> {
         let Some(chosen) = after.vote() else { return };
         let poll = event.target().and_then(|target| self.message_of(&target));
         let Some(mut poll) = poll.and_then(|poll| self.message(poll)).cloned() else { return };
-        let dropped = before.and_then(Message::vote).unwrap_or_default();
+        // A vote that came so early that it does not refer to the poll was not counted.
+        let counted = before.filter(|before| before.quoted.message == Some(poll.id));
+        let dropped = counted.and_then(Message::vote).unwrap_or_default();
         count_vote(&mut poll, &dropped, &chosen);
-        if after.is_history || event.history {
+        if event.history {
             self.replace_message(poll);
         } else {
             self.update_message(batch, id, poll);

@@ -88,6 +88,7 @@ fn message(mut reported: GatewayMessage) -> Result<GatewayMessage, String> {
     // X5: nobody can show it until its content comes.
     if reported.is_late {
         reported.message_type = MessageType::Unsupported;
+        reported.media = None;
         reported.blocks.unsupported.get_or_insert_default();
     }
     let mut button = reported.button;

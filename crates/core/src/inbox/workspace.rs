@@ -1,6 +1,6 @@
 //! The rows that a batch of events has read, changed event by event, and the writes that result.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::person::{Person, Tracked};
@@ -46,6 +46,8 @@ pub(super) struct Workspace<'a> {
     announcements: Vec<Stored<Job>>,
     /// Those of them that are not needed any more.
     ended_jobs: Vec<Stored<Job>>,
+    /// The messages of which something was not reported because of such a job.
+    relied_on: BTreeSet<MessageId>,
 }
 
 impl<'a> Workspace<'a> {
@@ -87,6 +89,7 @@ impl<'a> Workspace<'a> {
             erases: facts.erases,
             announcements: facts.announcements,
             ended_jobs: Vec::new(),
+            relied_on: BTreeSet::new(),
         }
     }
 
@@ -144,12 +147,27 @@ impl<'a> Workspace<'a> {
         self.messages.values().map(|entry| &entry.now)
     }
 
+    /// The messages of the batch that quote this one.
+    pub(super) fn quoting(&self, id: MessageId) -> Vec<MessageId> {
+        let quoting = self.all_messages().filter(|message| message.quoted.message == Some(id));
+        quoting.map(|message| message.id).collect()
+    }
+
     pub(super) fn message_mut(&mut self, id: MessageId) -> Option<&mut Message> {
         Some(&mut self.messages.get_mut(&id)?.now)
     }
 
-    /// Whether the event of a message waits for its content (X5).
-    pub(super) fn is_unannounced(&self, id: MessageId) -> bool {
+    /// Whether the event of a message waits for its content (X5), so that nothing else is reported
+    /// of it yet. The commit then requires that it waits still.
+    pub(super) fn relies_on_announcement(&mut self, id: MessageId) -> bool {
+        let waits = self.is_unannounced(id);
+        if waits {
+            self.relied_on.insert(id);
+        }
+        waits
+    }
+
+    fn is_unannounced(&self, id: MessageId) -> bool {
         self.jobs.iter().any(|job| announces(job, id))
             || self.announcements.iter().any(|job| announces(job, id))
     }
@@ -273,6 +291,11 @@ impl<'a> Workspace<'a> {
         changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
         // A reference that held a report may refer to a new message now.
         changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));
+        for job in self.announcements {
+            if self.relied_on.iter().any(|id| announces(&job, *id)) {
+                changes = changes.require(job.unchanged());
+            }
+        }
         for ended in self.ended_jobs {
             changes = changes.with(ended.delete());
         }

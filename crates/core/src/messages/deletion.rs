@@ -21,6 +21,13 @@ pub(crate) fn deleted(message: &Message, at: Timestamp, erases: bool) -> Message
 }
 
 impl Message {
+    /// Whether its sender has deleted it, and its content was erased (X3).
+    pub fn is_erased(&self) -> bool {
+        let deleted_by_sender_at = self.blocks.deleted_by_sender_at;
+        let rest = Blocks { deleted_by_sender_at, ..Blocks::default() };
+        self.is_deleted() && self.content.is_none() && self.media.is_empty() && self.blocks == rest
+    }
+
     /// Whether its sender has deleted it (X3).
     pub const fn is_deleted(&self) -> bool {
         self.blocks.deleted_by_sender_at.is_some()

@@ -4,20 +4,22 @@
 
 use std::time::Duration;
 
-use super::{MessageFilter, Quoted};
+use super::MessageFilter;
 use crate::Recado;
 use crate::documents::{Document, file_key};
 use crate::events::EventsAbout;
 use crate::gateway::UnknownEvent;
-use crate::ids::{DocumentId, MessageId, UnknownEventId};
-use crate::jobs::Job;
+use crate::ids::{DocumentId, JobId, MessageId, UnknownEventId};
+use crate::jobs::{Job, JobKind};
 use crate::page::PageRequest;
-use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
+use crate::store::{Change, ChangeSet, RecordsExt, StoreError, Stored};
 
 /// How many events are erased in one step, and how many messages of the contact are read at once.
 const AT_ONCE: u32 = 100;
 /// How long the job is held while the messages of its contact are read.
 const LEASE: Duration = Duration::from_secs(120);
+/// How long after the deletion it is looked for copies for the last time.
+const SETTLED: Duration = Duration::from_secs(30);
 /// The first wait for deliveries that are pending; it doubles.
 const WAIT: Duration = Duration::from_secs(30);
 /// The longest wait.
@@ -54,7 +56,9 @@ pub(crate) async fn erase_message_job(
     is_clean &= erase_quotes(app, &message).await?;
     let about = EventsAbout { contact: message.contact, message: Some(id) };
     let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;
-    let change = if is_clean && !erased.left {
+    // What read the message before its deletion may be written a moment later.
+    let is_settled = app.now() >= job.created_at.plus(SETTLED);
+    let change = if is_clean && is_settled && !erased.left {
         job.delete()
     } else if erased.events > 0 {
         job.update(Job { leased_until: None, due_at: app.now(), ..job.value().clone() })
@@ -64,7 +68,8 @@ pub(crate) async fn erase_message_job(
         let due_at = app.now().plus(wait);
         job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
     };
-    app.close_job(ChangeSet::new().with(change)).await
+    // If its contact was merged meanwhile, the events of the other one are to be looked through.
+    app.close_job(ChangeSet::new().require(message.unchanged()).with(change)).await
 }
 
 /// Removes the stored copy of the file, then its record; false if it has to be tried again.
@@ -82,23 +87,53 @@ pub(super) async fn remove_file(
     app.commit_once(ChangeSet::new().with(document.delete())).await
 }
 
-/// Takes the text out of the quotes of a message: only messages of its contact quote it. False if a
-/// quoting message changed meanwhile, so that the job has to look again.
-async fn erase_quotes(app: &Recado, message: &Stored<super::Message>) -> Result<bool, StoreError> {
-    let filter = MessageFilter {
-        contact: Some(message.contact),
-        from: Some(message.created_at),
-        ..MessageFilter::default()
+/// Has the file of an erased message removed by the job of its erasure, because it could not be
+/// removed at once.
+///
+/// # Errors
+///
+/// When the store fails.
+pub(super) async fn remove_later(
+    app: &Recado,
+    message: &super::Message,
+    document: DocumentId,
+) -> Result<(), StoreError> {
+    let company = message.company;
+    let kind = |kept| JobKind::EraseMessage { message: message.id, document: Some(document), kept };
+    let known = app.store().job_like(company, &kind(None)).await?;
+    let due_at = app.now().plus(WAIT);
+    let change = match known {
+        None => {
+            let job = Job::due_now(JobId::new(app.uuid(due_at)), company, kind(None), app.now());
+            Change::insert(Job { due_at, ..job })
+        }
+        Some(known) => {
+            let kept = match known.kind {
+                JobKind::EraseMessage { kept, .. } => kept,
+                _ => None,
+            };
+            known.update(Job {
+                kind: kind(kept),
+                due_at,
+                leased_until: None,
+                ..known.value().clone()
+            })
+        }
     };
+    app.commit_once(ChangeSet::new().with(change)).await.map(|_| ())
+}
+
+/// Takes the text out of the quotes of a message. False if a quoting message changed meanwhile, so
+/// that the job has to look again.
+async fn erase_quotes(app: &Recado, message: &Stored<super::Message>) -> Result<bool, StoreError> {
+    let filter = MessageFilter { quoting: Some(message.id), ..MessageFilter::default() };
     let mut page = PageRequest::first(AT_ONCE);
     loop {
         let found = app.store().message_page(message.company, &filter, page).await?;
-        let is_quote =
-            |quoted: &Quoted| quoted.message == Some(message.id) && quoted.content.is_some();
         let quoting: Vec<MessageId> = found
             .items
             .iter()
-            .filter(|record| is_quote(&record.message.quoted))
+            .filter(|record| record.message.quoted.content.is_some())
             .map(|record| record.message.id)
             .collect();
         if !quoting.is_empty() {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Message;
-use super::erase::remove_file;
+use super::erase::{remove_file, remove_later};
 use super::media_type::{ending_of, mimetype_of};
 use crate::connections::Connection;
 use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
@@ -187,9 +187,10 @@ async fn end_fetch(
         Err(Error::Store(error)) => Err(error),
         Ok(false) | Err(_) => {
             let now = app.store().messages(job.company, &[message.id]).await?.pop();
-            let is_erased = now.is_some_and(|now| now.is_deleted() && now.media.is_empty());
-            if let (Some(document), true) = (document, is_erased) {
-                remove_file(app, job, document).await?;
+            if let Some((document, erased)) = document.zip(now.filter(|now| now.is_erased()))
+                && !remove_file(app, job, document).await?
+            {
+                remove_later(app, &erased, document).await?;
             }
             app.close_job(ChangeSet::new().with(job.delete())).await
         }

@@ -66,7 +66,7 @@ pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 pub use updated::message_updated;
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
-pub(crate) use votes::count_vote;
+pub(crate) use votes::{add_vote, count_vote};
 pub use written_by::WrittenBy;
 
 pub use crate::events::{OptOutSource, contact_opted_out};

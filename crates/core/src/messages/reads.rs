@@ -39,6 +39,8 @@ pub struct MessageFilter {
     pub message_type: Option<MessageType>,
     /// In this status.
     pub status: Option<MessageStatus>,
+    /// Quoting this message: answers to it, reactions, votes (D31a).
+    pub quoting: Option<MessageId>,
     /// `created_at` at or after this.
     pub from: Option<Timestamp>,
     /// `created_at` at or before this.

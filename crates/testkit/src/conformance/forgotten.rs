@@ -3,7 +3,7 @@
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
-use recado_core::messages::{Message, MessageRef, RefTarget, Referred};
+use recado_core::messages::{Message, MessageRef, ProviderMessageId, RefTarget, Referred};
 use recado_core::store::{Change, ChangeSet, Row, Stored, Version};
 
 use super::Harness;
@@ -68,12 +68,21 @@ pub async fn a_deleted_contacts_messages_leave_traces_of_their_ids(harness: &dyn
     let gone = with_messages(&scene, &one, &["w1", "w2"]).await;
     scene.add_all(known(&scene, &gone, &two, "w1")).await;
     scene.add(scene.inbound(&gone, &one, 0)).await;
+    // Other ids of a message: one that a gateway gave, and one that none gives.
+    let message = by_id(&scene, &one, "w2").await[0].message.clone().expect("it is stored");
+    let standing = ProviderMessageId::from_stored("\treaction".to_owned());
+    for provider_id in [wamid("w9"), standing.clone()] {
+        scene.add(MessageRef { provider_id, ..scene.reference(&message, "w2") }).await;
+    }
     with_messages(&scene, &one, &["w3"]).await;
     delete(&scene, gone, at(9)).await;
-    for (connection, id) in [(&one, "w1"), (&one, "w2"), (&two, "w1")] {
+    for (connection, id) in [(&one, "w1"), (&one, "w2"), (&one, "w9"), (&two, "w1")] {
         assert_eq!(by_id(&scene, connection, id).await, []);
         assert_eq!(by_trace(&scene, connection, id).await, trace(connection, id, at(9), 1));
     }
+    let of_standing = [standing.trace(one.id)];
+    let found = scene.store.referred(scene.company, one.id, &of_standing).await;
+    assert_eq!(found.expect("the store works"), []);
     assert_eq!(by_trace(&scene, &two, "w2").await, []);
     assert_eq!(by_trace(&scene, &one, "w3").await, []);
     let stays = by_id(&scene, &one, "w3").await;

@@ -2,6 +2,7 @@
 
 use recado_core::connections::Connection;
 use recado_core::contacts::{Contact, Phone, Region};
+use recado_core::ids::MessageId;
 use recado_core::messages::{
     ContactBrief, Direction, Message, MessageFilter, MessageRecord, MessageStatus, MessageType,
 };
@@ -29,6 +30,7 @@ async fn messaging(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2
     let connections = [scene.connection(), scene.connection()];
     scene.add_all(contacts.clone()).await;
     scene.add_all(connections.clone()).await;
+    let quoted = [MessageId::new(scene.uuid()), MessageId::new(scene.uuid())];
     let types = [MessageType::Text, MessageType::Image, MessageType::Reaction];
     let statuses = [MessageStatus::Sent, MessageStatus::Read, MessageStatus::Failed];
     let mut messages: Vec<Message> = (0..90)
@@ -44,6 +46,7 @@ async fn messaging(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2
                 message.status = statuses[n / 5 % 3];
             }
             message.is_history = n.is_multiple_of(11);
+            message.quoted.message = quoted.get(n % 8).copied();
             // The listing is ordered by the time of storage, not by the provider's time.
             message.timestamp = at(-(n as i64));
             message
@@ -102,19 +105,27 @@ pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness
             filter.direction.is_none_or(|wanted| message.direction == wanted),
             filter.message_type.is_none_or(|wanted| message.message_type == wanted),
             filter.status.is_none_or(|wanted| message.status == wanted),
+            filter.quoting.is_none_or(|quoted| message.quoted.message == Some(quoted)),
             filter.from.is_none_or(|from| from <= message.created_at),
             filter.to.is_none_or(|to| message.created_at <= to),
         ]
         .iter()
         .all(|holds| *holds)
     };
+    let quoted = messages.iter().find_map(|message| message.quoted.message);
     let mut found = 0;
     for contact in options(&[contacts[0].id]) {
         for connection in options(&[connections[1].id]) {
             for direction in options(&[Direction::Inbound, Direction::Outbound]) {
                 for message_type in options(&[MessageType::Image, MessageType::Video]) {
                     for status in options(&[MessageStatus::Read, MessageStatus::Received]) {
-                        for (from, to) in [(None, None), (Some(3), Some(5)), (Some(4), Some(2))] {
+                        for (quoting, from, to) in [
+                            (None, None, None),
+                            (None, Some(3), Some(5)),
+                            (None, Some(4), Some(2)),
+                            (quoted, None, None),
+                            (quoted, Some(3), Some(5)),
+                        ] {
                             let (from, to) = (from.map(at), to.map(at));
                             let filter = MessageFilter {
                                 contact,
@@ -122,6 +133,7 @@ pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness
                                 direction,
                                 message_type,
                                 status,
+                                quoting,
                                 from,
                                 to,
                             };

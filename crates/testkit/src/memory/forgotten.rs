@@ -1,6 +1,6 @@
 //! Keeps the ids of a contact's messages as forgotten.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
@@ -19,12 +19,22 @@ impl State {
         expires_at: Timestamp,
     ) {
         let own = |message: &&Message| (message.company, message.contact) == (company, contact);
-        let ids: BTreeSet<_> = self
+        let messages: BTreeMap<_, _> = self
             .rows
             .all::<Message>()
             .filter(own)
-            .filter_map(|message| Some((message.connection, message.provider_id.clone()?)))
+            .map(|message| (message.id, (message.connection, message.provider_id.clone())))
             .collect();
+        let of_messages =
+            messages.values().filter_map(|(connection, id)| Some((*connection, id.clone()?)));
+        // A gateway reports no id that begins with a tab.
+        let of_references = self.rows.all::<MessageRef>().filter_map(|reference| {
+            let is_their = matches!(&reference.target, RefTarget::Message(id)
+                if messages.contains_key(id) && reference.company == company);
+            let is_reported = is_their && !reference.provider_id.as_str().starts_with('\t');
+            is_reported.then(|| (reference.connection, reference.provider_id.clone()))
+        });
+        let ids: BTreeSet<_> = of_messages.chain(of_references).collect();
         for (connection, id) in ids {
             let target = RefTarget::Forgotten { expires_at };
             let provider_id = id.trace(connection);

@@ -25,6 +25,7 @@ fn passes(message: &Message, filter: &MessageFilter) -> bool {
         && filter.direction.is_none_or(|direction| message.direction == direction)
         && filter.message_type.is_none_or(|kind| message.message_type == kind)
         && filter.status.is_none_or(|status| message.status == status)
+        && filter.quoting.is_none_or(|quoted| message.quoted.message == Some(quoted))
         && filter.from.is_none_or(|from| message.created_at >= from)
         && filter.to.is_none_or(|to| message.created_at <= to)
 }

@@ -42,6 +42,7 @@ impl Maker<'_> {
             direction: given(14).then(|| Direction::ALL[pick(15) % 2]),
             message_type: given(16).then(|| MessageType::ALL[pick(17) % 4]),
             status: given(18).then(|| MessageStatus::ALL[pick(19) % MessageStatus::ALL.len()]),
+            quoting: self.command.once_in(24, 6).then(|| self.message_id(25)),
             from: self.when(20),
             to: self.when(22),
         }
