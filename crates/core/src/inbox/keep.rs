@@ -17,7 +17,7 @@ use crate::gateway::{
     KeptQuery, UnknownEvent, UnknownForm, UnknownReason, kept_kind,
 };
 use crate::ids::{CompanyId, ConnectionId, ContactId, UnknownEventId};
-use crate::messages::{Blocks, Message, MessageType, ProviderMessageId};
+use crate::messages::{Blocks, Message, MessageType};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
 /// The kind of an unsupported message whose gateway names no type.
