@@ -73,6 +73,7 @@ impl Connections {
                 status: ConnectionStatus::Connected,
                 created_at: now,
                 updated_at: now,
+                last_heard_at: None,
             }
         };
         let simulated =
