@@ -9,6 +9,7 @@ mod gateway_name;
 mod gateways;
 mod handle;
 mod heard;
+mod last_heard;
 mod manage;
 mod missed;
 mod pairing;
@@ -28,8 +29,8 @@ pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnectio
 pub use gateway_name::GatewayName;
 pub use gateways::{GatewayView, SettingView};
 pub use handle::Connections;
-pub use heard::HEARD_AGAIN;
-pub(crate) use heard::LastHeard;
+pub use last_heard::HEARD_AGAIN;
+pub(crate) use last_heard::LastHeard;
 pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;

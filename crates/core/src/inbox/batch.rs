@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::facts::{Batch, BatchFacts};
-use super::keep::{Keeping, KeptFacts};
+use super::facts::{Batch, BatchFacts, KeptFacts};
+use super::keep::Keeping;
 use super::people::Names;
 use super::person::{Person, Tracked};
 use super::workspace::Workspace;

@@ -1,17 +1,18 @@
 //! A batch of events, and what is read for it.
 
+use std::collections::BTreeMap;
+
 use super::EventIds;
-use super::keep::KeptFacts;
 use super::person::Person;
 use crate::Timestamp;
 use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::conversations::{StopWords, asks_to_stop};
-use crate::gateway::{GatewayMessage, Incoming, Providers};
+use crate::gateway::{GatewayMessage, Incoming, Providers, UnknownEvent};
 use crate::groups::GroupCode;
-use crate::ids::{CompanyId, ConnectionId};
+use crate::ids::{CompanyId, ConnectionId, UnknownEventId};
 use crate::jobs::Job;
-use crate::messages::{MediaLinks, Message, Referred};
+use crate::messages::{MediaLinks, Message, ProviderMessageId, Referred};
 use crate::store::Stored;
 
 /// Events of one connection that are decided together.
@@ -56,4 +57,15 @@ pub struct BatchFacts {
     pub(super) announcements: Vec<Stored<Job>>,
     /// What is kept of these events already (X9).
     pub(super) kept: KeptFacts,
+}
+
+/// What is read of kept events for a batch.
+#[derive(Debug, Default)]
+pub(super) struct KeptFacts {
+    /// Those that are kept already.
+    pub(super) known: BTreeMap<UnknownEventId, Stored<UnknownEvent>>,
+    /// Those of messages whose content comes now.
+    pub(super) late: BTreeMap<ProviderMessageId, Stored<UnknownEvent>>,
+    /// Those that give way to new ones.
+    pub(super) giving_way: Vec<Stored<UnknownEvent>>,
 }

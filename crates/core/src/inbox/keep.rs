@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::facts::KeptFacts;
 use super::people::Names;
 use super::workspace::Workspace;
 use super::{Batch, BatchFacts, EventIds, EventOutcome, EventResult, Inbox};
@@ -16,7 +17,7 @@ use crate::gateway::{
     KeptQuery, UnknownEvent, UnknownForm, UnknownReason, kept_kind,
 };
 use crate::ids::{CompanyId, ConnectionId, ContactId, UnknownEventId};
-use crate::messages::{Blocks, Message, MessageType, ProviderMessageId};
+use crate::messages::{Blocks, Message, MessageType};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
 /// The kind of an unsupported message whose gateway names no type.
@@ -94,16 +95,6 @@ fn body_of(event: &GatewayMessage, is_echo: bool) -> (String, UnknownForm) {
     let is_neutral = raw["provider_message_id"].as_str() == Some(event.provider_id.as_str());
     let form = if is_neutral { UnknownForm::Neutral } else { UnknownForm::Gateway };
     (raw.to_string(), form)
-}
-
-/// What is read of kept events for a batch.
-#[derive(Debug, Default)]
-pub(super) struct KeptFacts {
-    /// Those that are kept already.
-    known: BTreeMap<UnknownEventId, Stored<UnknownEvent>>,
-    /// Those of messages whose content comes now.
-    late: BTreeMap<ProviderMessageId, Stored<UnknownEvent>>,
-    giving_way: Vec<Stored<UnknownEvent>>,
 }
 
 impl Batch {
