@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
-use recado_core::gateway::{Provider, ProviderWebhook, Providers, WebhookRefused};
+use recado_core::gateway::{GatewayEvent, Provider, ProviderWebhook, Providers, WebhookRefused};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -107,5 +107,21 @@ impl Fuzzed {
         let text = String::from_utf8_lossy(body);
         let is_json = text.contains("\\u") || serde_json::from_str::<Value>(&text).is_ok();
         assert!(taken.is_err() || is_json, "what is no JSON is not translated");
+        for event in taken.into_iter().flatten().filter_map(|received| received.event.ok()) {
+            read_again(provider.as_ref(), &connection, &event);
+        }
+    }
+}
+
+/// What is kept of an event that was not understood is read again as it was.
+fn read_again(provider: &dyn Provider, connection: &Connection, event: &GatewayEvent) {
+    let kept = match event {
+        GatewayEvent::Unknown(report) => Some(&report.body),
+        GatewayEvent::Message(message) | GatewayEvent::Echo(message) => message.raw.as_ref(),
+        _ => None,
+    };
+    if let Some(kept) = kept {
+        let again = provider.read(connection, kept);
+        assert!(again.contains(&Ok(event.clone())), "{event:?} is read as {again:?}");
     }
 }

@@ -6,12 +6,16 @@
 mod answers;
 #[path = "cloud_api/blocks.rs"]
 mod blocks;
+#[path = "cloud_api/changes.rs"]
+mod changes;
 #[path = "cloud_api/errors.rs"]
 mod errors;
 #[path = "cloud_api/fields.rs"]
 mod fields;
 #[path = "cloud_api/flows.rs"]
 mod flows;
+#[path = "cloud_api/futures.rs"]
+mod futures;
 #[path = "cloud_api/history.rs"]
 mod history;
 #[path = "cloud_api/inbound.rs"]

@@ -4,12 +4,16 @@
 
 #[path = "waha/answers.rs"]
 mod answers;
+#[path = "waha/changes.rs"]
+mod changes;
 #[path = "waha/contents.rs"]
 mod contents;
 #[path = "waha/files.rs"]
 mod files;
 #[path = "waha/finding.rs"]
 mod finding;
+#[path = "waha/futures.rs"]
+mod futures;
 #[path = "waha/groups.rs"]
 mod groups;
 #[path = "waha/history.rs"]
@@ -18,6 +22,8 @@ mod history;
 mod inbound;
 #[path = "waha/names.rs"]
 mod names;
+#[path = "waha/notices.rs"]
+mod notices;
 #[path = "waha/offers.rs"]
 mod offers;
 #[path = "waha/outcomes.rs"]
@@ -26,6 +32,8 @@ mod outcomes;
 mod own_messages;
 #[path = "waha/places.rs"]
 mod places;
+#[path = "waha/referrals.rs"]
+mod referrals;
 #[path = "waha/reports.rs"]
 mod reports;
 #[path = "waha/robustness.rs"]

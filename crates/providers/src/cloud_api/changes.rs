@@ -1,40 +1,88 @@
 //! The changes of a webhook, by their field.
 
 use recado_core::gateway::{Addressee, GatewayEvent, Incoming, Received, UnknownReport};
-use serde_json::Value;
+use recado_core::messages::ProviderMessageId;
+use serde_json::{Map, Value, json};
 
-use super::people::Contacts;
+use super::message::id_of;
+use super::people::{Contacts, NamedPerson};
 use super::webhook::EntryContext;
-use super::{account, history, message, preferences, status};
+use super::{account, calls, history, identity, message, preferences, status};
 use crate::shared::at;
 use crate::shared::word;
 
 /// Known fields that are ignored: quality scores of templates, and the address book of the paired
 /// phone. Alerts and limits of the account are recorded as unknown kinds.
 const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
+/// Fields of a value that are no lists of events.
+const AROUND: [&str; 3] = ["messaging_product", "metadata", "contacts"];
+
+/// A change: its field and its value.
+pub(super) struct Change<'a> {
+    pub(super) field: &'a str,
+    pub(super) value: &'a Value,
+}
+
+impl Change<'_> {
+    /// The change with these lists in place of its own, and the entry of `contacts` that belongs to
+    /// what is in them.
+    pub(super) fn around(&self, contact: Option<&Value>, lists: Value) -> Value {
+        let mut value = Map::new();
+        for name in ["messaging_product", "metadata"] {
+            value.extend(at(self.value, &[name]).map(|kept| (name.to_owned(), kept.clone())));
+        }
+        value.extend(contact.map(|contact| ("contacts".to_owned(), json!([contact]))));
+        if let Value::Object(lists) = lists {
+            value.extend(lists);
+        }
+        json!({"field": self.field, "value": value})
+    }
+
+    /// This change alone, as an event that is not known.
+    pub(super) fn unknown(&self, kind: String) -> Incoming {
+        unknown(kind, json!({"field": self.field, "value": self.value}), None)
+    }
+
+    /// An item of a list of it, as an event that is not known; `fields` name its person.
+    pub(super) fn unknown_item(
+        &self,
+        kind: String,
+        list: &str,
+        item: &Value,
+        fields: &[&str],
+    ) -> Incoming {
+        let contact = NamedPerson::entry(item, fields, Contacts::of(self.value));
+        let body = self.around(contact, json!({ list: [item] }));
+        unknown(kind, body, id_of(item, "id").ok())
+    }
+}
 
 /// The events of one change.
 pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> Vec<Received> {
+    let change = Change { field, value };
     let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
     let here = number.map_or(Addressee::Called, Addressee::Number);
     let (to, events) = match field {
-        "messages" => (here, messages(envelope, value)),
-        "smb_message_echoes" => (here, message::echoes(envelope, value)),
-        "history" => (here, history::read(envelope, value)),
-        "user_preferences" => (here, preferences::read(value)),
+        "messages" => (here, messages(envelope, &change)),
+        "smb_message_echoes" => (here, message::echoes(envelope, &change)),
+        "history" => (here, history::read(envelope, &change)),
+        "calls" => (here, calls::read(&change)),
+        "user_preferences" => (here, preferences::read(&change)),
+        "user_id_update" => (here, identity::updates(&change)),
         "message_template_status_update" => (envelope.of_account(), account::status(value)),
         "template_category_update" => (envelope.of_account(), account::category(value)),
         "account_update" => (envelope.of_account(), vec![Ok(GatewayEvent::StateDoubtful)]),
         known if LEFT_OUT.contains(&known) => (here, Vec::new()),
-        other => (here, vec![unknown(other.to_owned(), value)]),
+        other => (here, vec![change.unknown(other.to_owned())]),
     };
     events.into_iter().map(|event| Received { to: to.clone(), event }).collect()
 }
 
-/// Inbound messages, statuses of outbound ones, and errors of the account.
-fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
-    let Some(fields) = value.as_object() else {
-        return vec![unknown("messages".to_owned(), value)];
+/// Inbound messages, statuses of outbound ones, and errors of the account. Lists that are not known
+/// are events of their own.
+fn messages(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
+    let Some(fields) = change.value.as_object() else {
+        return vec![change.unknown("messages".to_owned())];
     };
     let (mut events, mut is_known) = (Vec::new(), false);
     for name in ["messages", "statuses", "errors"] {
@@ -50,22 +98,37 @@ fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
         is_known = true;
         match name {
             "messages" => {
-                let contacts = Contacts::of_senders(value);
-                events.extend(items.iter().flat_map(|it| message::inbound(envelope, contacts, it)));
+                let contacts = Contacts::of_senders(change.value);
+                let read = items.iter();
+                events.extend(read.flat_map(|it| message::inbound(envelope, change, contacts, it)));
             }
-            "statuses" => events.extend(items.iter().flat_map(|item| status::read(value, item))),
+            "statuses" => events.extend(items.iter().flat_map(|item| status::read(change, item))),
             // An error without a message concerns the account or the number.
             _ if !items.is_empty() => events.push(Ok(GatewayEvent::StateDoubtful)),
             _ => {}
         }
     }
+    let is_list = |name: &str| ["messages", "statuses", "errors"].contains(&name);
+    let others = fields.iter().filter(|(name, value)| {
+        !is_list(name) && !AROUND.contains(&name.as_str()) && !value.is_null()
+    });
+    for (name, value) in others {
+        is_known = true;
+        let body = change.around(None, json!({ name: value }));
+        events.push(unknown(format!("messages.{name}"), body, None));
+    }
     if !is_known {
-        events.push(unknown("messages".to_owned(), value));
+        events.push(change.unknown("messages".to_owned()));
     }
     events
 }
 
-/// An event of an unknown kind.
-pub(super) fn unknown(kind: String, body: &Value) -> Incoming {
-    Ok(GatewayEvent::Unknown(UnknownReport::new(kind, body.clone())))
+/// An event of an unknown kind; `body` is what [`read`](super::webhook::read) reads.
+pub(super) fn unknown(
+    kind: String,
+    body: Value,
+    provider_id: Option<ProviderMessageId>,
+) -> Incoming {
+    let report = UnknownReport::new(kind, body);
+    Ok(GatewayEvent::Unknown(UnknownReport { provider_id, ..report }))
 }

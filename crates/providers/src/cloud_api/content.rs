@@ -48,9 +48,7 @@ pub(super) fn read(message: &Value) -> MessageContent {
     let known = match kind {
         // A file of the history, which has no body.
         "media_placeholder" => {
-            let system = Some(SystemNotice::new(SystemKind::FileMissing));
-            let blocks = Blocks { system, ..Blocks::default() };
-            Some(MessageContent::of(MessageType::System, blocks))
+            Some(MessageContent::of(MessageType::System, notice(SystemKind::FileMissing, None)))
         }
         _ => at(message, &[kind]).and_then(|body| known(kind, body)),
     };
@@ -123,7 +121,8 @@ fn known(kind: &str, body: &Value) -> Option<MessageContent> {
             let order = Some(commerce::order(body)?);
             MessageContent::of(MessageType::Order, Blocks { order, ..blocks() })
         }
-        "reaction" => {
+        // Without an emoji it was withdrawn (X7).
+        "reaction" if body.is_object() => {
             let (emoji, target) = (words(body, "emoji"), words(body, "message_id"));
             let reaction = Reaction { emoji, provider_message_id: target, message_id: None };
             MessageContent {
@@ -153,10 +152,9 @@ pub(super) fn words(value: &Value, name: &str) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// Whether a reaction was removed, which makes no message.
-pub(super) fn is_taken_back(reaction: &Value) -> bool {
-    let body = at(reaction, &["reaction"]).filter(|body| body.is_object());
-    body.is_some_and(|body| text(body, "emoji").is_none_or(|emoji| prose(emoji).is_empty()))
+/// The blocks of a notice.
+pub(super) fn notice(kind: SystemKind, text: Option<String>) -> Blocks {
+    Blocks { system: Some(SystemNotice { kind, text }), ..Blocks::default() }
 }
 
 fn file(message_type: MessageType, body: &Value) -> MessageContent {

@@ -3,11 +3,11 @@
 use recado_core::contacts::{ChannelKey, is_scoped_id};
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::changes::unknown;
-use super::message::{self, Author, id_of};
-use super::people::{Contacts, key};
+use super::changes::Change;
+use super::message::{self, Author, RECIPIENT, id_of};
+use super::people::{Contacts, NamedPerson, SENDER, key};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
@@ -16,15 +16,16 @@ const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
 
 /// The events of a part of the history. The notice of a business that it shares no history makes
 /// none.
-pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
+pub(super) fn read(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
+    let value = change.value;
     let parts = array(value, "history");
     let files = array(value, "messages");
     if parts.is_empty() && files.is_empty() {
-        return vec![unknown("history".to_owned(), value)];
+        return vec![change.unknown("history".to_owned())];
     }
     let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
-    let reader = HistoryReader { envelope, contacts: Contacts::of(value), own };
+    let reader = HistoryReader { envelope, change, contacts: Contacts::of(value), own };
     let mut events = Vec::new();
     for part in parts {
         let is_newest =
@@ -47,6 +48,7 @@ fn digits_of(text: &str) -> String {
 
 struct HistoryReader<'a> {
     envelope: &'a EntryContext<'a>,
+    change: &'a Change<'a>,
     contacts: Contacts<'a>,
     /// The connection's own number, which may be written with or without the ninth digit.
     own: Option<ChannelKey>,
@@ -58,6 +60,7 @@ impl HistoryReader<'_> {
             Ok(side) => side,
             Err(reason) => return vec![Err(reason)],
         };
+        let original = message;
         let mut message = message.clone();
         // A thread is named by its contact.
         let field = if side == Author::Contact { "from" } else { "to" };
@@ -65,7 +68,18 @@ impl HistoryReader<'_> {
         if let (false, Some(fields), Some(other)) = (is_named, message.as_object_mut(), other) {
             fields.insert(field.to_owned(), Value::from(other));
         }
-        let mut events = message::read(self.envelope, self.contacts, &message, side, true);
+        let raw = || {
+            let fields = if side == Author::Contact { &SENDER } else { &RECIPIENT };
+            let contact = NamedPerson::entry(&message, fields, self.contacts);
+            let lists = match other {
+                Some(id) => {
+                    json!({"history": [{"threads": [{"id": id, "messages": [original]}]}]})
+                }
+                None => json!({"messages": [original]}),
+            };
+            self.change.around(contact, lists)
+        };
+        let mut events = message::read(self.envelope, self.contacts, &message, side, true, &raw);
         if side == Author::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
             events.extend(progress(&message));
         }

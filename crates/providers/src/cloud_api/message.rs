@@ -1,15 +1,21 @@
 //! Messages: from contacts, and echoes of what the operator wrote on the phone.
 
-use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, NamesReport};
+use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming};
 use recado_core::groups::GroupCode;
 use recado_core::messages::{MessageType, ProviderMessageId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::changes::unknown;
+use super::changes::Change;
 use super::content::{self, MessageContent};
-use super::people::{Contacts, NamedPerson, SENDER, plain_name};
+use super::identity;
+use super::people::{Contacts, NamedPerson, SENDER};
 use super::webhook::EntryContext;
-use crate::shared::{array, at, seconds, text, text_at, word};
+use crate::shared::{array, at, integer, seconds, text, word};
+
+/// The fields that name the recipient of an echo.
+pub(super) const RECIPIENT: [&str; 3] = ["to", "to_user_id", "to_parent_user_id"];
+/// The code of a message whose content comes later.
+const UNAVAILABLE: i64 = 131_060;
 
 /// The author of a message, and whether the message is new.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,41 +29,57 @@ pub(super) enum Author {
 /// The events of a contact's message.
 pub(super) fn inbound(
     envelope: &EntryContext<'_>,
+    change: &Change<'_>,
     contacts: Contacts<'_>,
     message: &Value,
 ) -> Vec<Incoming> {
-    read(envelope, contacts, message, Author::Contact, false)
+    let raw = || {
+        let contact = NamedPerson::entry(message, &SENDER, contacts);
+        change.around(contact, json!({"messages": [message]}))
+    };
+    read(envelope, contacts, message, Author::Contact, false, &raw)
 }
 
 /// The messages that the operator wrote on the phone.
-pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
-    if !value.get("message_echoes").is_some_and(Value::is_array) {
-        return vec![unknown("smb_message_echoes".to_owned(), value)];
+pub(super) fn echoes(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
+    if !change.value.get("message_echoes").is_some_and(Value::is_array) {
+        return vec![change.unknown("smb_message_echoes".to_owned())];
     }
-    let echoes = array(value, "message_echoes").iter();
-    echoes
-        .flat_map(|echo| read(envelope, Contacts::of(value), echo, Author::Phone, false))
-        .collect()
+    let contacts = Contacts::of(change.value);
+    let echoes = array(change.value, "message_echoes").iter();
+    let read = |echo| {
+        let raw = || {
+            let contact = NamedPerson::entry(echo, &RECIPIENT, contacts);
+            change.around(contact, json!({"message_echoes": [echo]}))
+        };
+        read(envelope, contacts, echo, Author::Phone, false, &raw)
+    };
+    echoes.flat_map(read).collect()
 }
 
-/// The events of one message: none or one.
+/// The events of one message. `raw` makes the change that holds just this message.
 pub(super) fn read(
     envelope: &EntryContext<'_>,
     contacts: Contacts<'_>,
     message: &Value,
     side: Author,
     history: bool,
+    raw: &dyn Fn() -> Value,
 ) -> Vec<Incoming> {
     match text(message, "type") {
-        Some("revoke") => Vec::new(),
+        Some("revoke") => vec![revoke(message)],
         Some("edit") => vec![edit(message)],
-        Some("system") => system(message),
-        Some("reaction") if content::is_taken_back(message) => Vec::new(),
+        Some("system") => identity::system(message, history, raw),
         _ => {
-            vec![reported(envelope, contacts, message, side, history).map(|reported| match side {
-                Author::Contact => GatewayEvent::Message(reported),
-                Author::Phone => GatewayEvent::Echo(reported),
-            })]
+            let reported = reported(envelope, contacts, message, side, history);
+            let reported = reported.map(|mut reported| {
+                reported.raw = (reported.message_type == MessageType::Unsupported).then(raw);
+                match side {
+                    Author::Contact => GatewayEvent::Message(reported),
+                    Author::Phone => GatewayEvent::Echo(reported),
+                }
+            });
+            vec![reported]
         }
     }
 }
@@ -78,7 +100,7 @@ fn reported(
     let provider_id = id_of(message, "id")?;
     let fields: &[&str] = match side {
         Author::Contact => &SENDER,
-        Author::Phone => &["to", "to_user_id", "to_parent_user_id"],
+        Author::Phone => &RECIPIENT,
     };
     let person = NamedPerson::of(message, fields, contacts);
     let push_name = person.push_name.clone().filter(|_| side == Author::Contact);
@@ -97,6 +119,7 @@ fn reported(
     let MessageContent { message_type, content, media, blocks, button, answers } =
         content::read(message);
     let context = at(message, &["context"]).and_then(|context| text(context, "id"));
+    let is_late = message_type == MessageType::Unsupported && is_unavailable(message);
     Ok(GatewayMessage {
         provider_id,
         peer,
@@ -112,7 +135,7 @@ fn reported(
         quoted_type: None,
         button,
         history,
-        is_late: false,
+        is_late,
         timestamp: seconds(message, "timestamp"),
         raw: None,
     })
@@ -136,33 +159,15 @@ fn edit(message: &Value) -> Incoming {
     Ok(GatewayEvent::Edit { provider_id, content, timestamp: seconds(message, "timestamp") })
 }
 
-/// The channel's notices about a contact: a new number or a new scoped id. A change of encryption
-/// keys is ignored.
-fn system(message: &Value) -> Vec<Incoming> {
-    let system = at(message, &["system"]).unwrap_or(&Value::Null);
-    match text_at(system, &["type"]) {
-        Some("customer_identity_changed") => Vec::new(),
-        Some("user_changed_number" | "user_changed_user_id") => {
-            let mut names: Vec<String> = Vec::new();
-            let reported = [
-                (message, "from"),
-                (message, "from_user_id"),
-                (system, "wa_id"),
-                (system, "new_wa_id"),
-                (system, "user_id"),
-                (system, "new_user_id"),
-            ];
-            for (location, field) in reported {
-                let name = word(location, field).and_then(|name| plain_name(&name));
-                names.extend(name.filter(|name| !names.contains(name)));
-            }
-            let mut names = names.into_iter();
-            let (peer, aliases) = (names.next(), names.collect::<Vec<_>>());
-            let report = peer.filter(|_| !aliases.is_empty());
-            let report =
-                report.map(|peer| Ok(GatewayEvent::Names(NamesReport::new(peer, aliases))));
-            report.into_iter().collect()
-        }
-        other => vec![unknown(format!("system.{}", other.unwrap_or("no type")), message)],
-    }
+/// The sender deleted a message for everybody (X3).
+fn revoke(message: &Value) -> Incoming {
+    let revoked = at(message, &["revoke"]).unwrap_or(&Value::Null);
+    let provider_id = id_of(revoked, "original_message_id")?;
+    Ok(GatewayEvent::Deleted { provider_id, timestamp: seconds(message, "timestamp") })
+}
+
+/// Whether the API says that a message is not available yet: its content comes under the same id
+/// (X5).
+fn is_unavailable(message: &Value) -> bool {
+    array(message, "errors").iter().any(|error| integer(error, "code") == Some(UNAVAILABLE))
 }

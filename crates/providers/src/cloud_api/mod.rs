@@ -10,12 +10,14 @@
 
 mod account;
 mod answer;
+mod calls;
 mod cards;
 mod changes;
 mod commerce;
 mod content;
 mod errors;
 mod history;
+mod identity;
 mod interactive;
 mod media;
 mod message;

@@ -36,12 +36,7 @@ impl NamedPerson {
     pub(super) fn of(value: &Value, fields: &[&str], contacts: Contacts<'_>) -> Self {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
-        let named = |contact: &&Value| {
-            names_of(contact)
-                .any(|name| plain_name(&name).is_some_and(|n| person.names.contains(&n)))
-        };
-        let known = contacts.entries.iter().find(named).or_else(|| person.only_one(contacts));
-        if let Some(contact) = known {
+        if let Some(contact) = person.entry_in(contacts) {
             NAMES.iter().for_each(|field| person.add(contact, field));
             let name = text_at(contact, &["profile", "name"]).unwrap_or_default();
             let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
@@ -50,6 +45,24 @@ impl NamedPerson {
         // Phones before scoped ids, which change with usernames.
         person.names.sort_by_key(|name| digits(name).is_none());
         person
+    }
+
+    /// The entry of `contacts` for the person that these fields of `value` name.
+    pub(super) fn entry<'a>(
+        value: &Value,
+        fields: &[&str],
+        contacts: Contacts<'a>,
+    ) -> Option<&'a Value> {
+        let mut person = Self::default();
+        fields.iter().for_each(|field| person.add(value, field));
+        person.entry_in(contacts)
+    }
+
+    fn entry_in<'a>(&self, contacts: Contacts<'a>) -> Option<&'a Value> {
+        let named = |contact: &&Value| {
+            names_of(contact).any(|name| plain_name(&name).is_some_and(|n| self.names.contains(&n)))
+        };
+        contacts.entries.iter().find(named).or_else(|| self.only_one(contacts))
     }
 
     /// The only contact in `contacts`, unless it may be a different person.
@@ -62,6 +75,11 @@ impl NamedPerson {
         let is_same = |name: &String| key(name).is_some_and(|own| keys.contains(&own));
         let fits = self.names.is_empty() || keys.is_empty() || self.names.iter().any(is_same);
         fits.then_some(contact)
+    }
+
+    /// Its names that hide the phone (X8).
+    pub(super) fn hidden_names(&self) -> Vec<String> {
+        self.names.iter().filter(|name| digits(name).is_none()).cloned().collect()
     }
 
     /// Whether it has a name other than a phone.

@@ -3,35 +3,40 @@
 use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport};
 use serde_json::Value;
 
-use super::changes::unknown;
+use super::changes::Change;
 use super::people::{Contacts, NamedPerson};
 use crate::shared::{array, seconds, text};
 
-/// The only known category; others are ignored.
+/// The only known category; others are events that are not known.
 const MARKETING: &str = "marketing_messages";
+/// The fields that name the person.
+const PERSON: [&str; 3] = ["wa_id", "user_id", "parent_user_id"];
 
 /// The events of a change of preferences.
-pub(super) fn read(value: &Value) -> Vec<Incoming> {
-    if !value.get("user_preferences").is_some_and(Value::is_array) {
-        return vec![unknown("user_preferences".to_owned(), value)];
+pub(super) fn read(change: &Change<'_>) -> Vec<Incoming> {
+    if !change.value.get("user_preferences").is_some_and(Value::is_array) {
+        return vec![change.unknown("user_preferences".to_owned())];
     }
-    array(value, "user_preferences")
-        .iter()
-        .filter(|wish| text(wish, "category").is_none_or(|category| category == MARKETING))
-        .map(|wish| one(value, wish))
-        .collect()
+    let wishes = array(change.value, "user_preferences").iter();
+    wishes.map(|wish| one(change, wish)).collect()
 }
 
-fn one(value: &Value, wish: &Value) -> Incoming {
+fn one(change: &Change<'_>, wish: &Value) -> Incoming {
+    let not_known = |word: &str| {
+        let kind = format!("user_preferences.{word}");
+        change.unknown_item(kind, "user_preferences", wish, &PERSON)
+    };
+    if let Some(category) = text(wish, "category").filter(|category| *category != MARKETING) {
+        return not_known(category);
+    }
     let preference = match text(wish, "value") {
         Some("stop") => Preference::Stop,
         // A contact who signs up after a stop wants the messages again.
         Some("resume" | "signup") => Preference::Resume,
-        Some(other) => return unknown(format!("user_preferences.{other}"), wish),
+        Some(other) => return not_known(other),
         None => return Err("a preference says nothing".to_owned()),
     };
-    let person =
-        NamedPerson::of(wish, &["wa_id", "user_id", "parent_user_id"], Contacts::of(value));
+    let person = NamedPerson::of(wish, &PERSON, Contacts::of(change.value));
     let (peer, aliases) = person.split().ok_or_else(|| "a preference names nobody".to_owned())?;
     let timestamp = seconds(wish, "timestamp");
     Ok(GatewayEvent::Preference(PreferenceReport {

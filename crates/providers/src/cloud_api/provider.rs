@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
-    GatewayStatus, Handshake, MediaFile, Outgoing, Provider, ProviderError, ProviderTemplate,
-    ProviderWebhook, Received, SendResult, WebhookRefused,
+    GatewayStatus, Handshake, Incoming, MediaFile, Outgoing, Provider, ProviderError,
+    ProviderTemplate, ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::transport::Transport;
 
@@ -70,5 +70,9 @@ impl Provider for CloudApi {
         webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::receive(self, connection, webhook)
+    }
+
+    fn read(&self, _connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
+        webhook::read(self, body)
     }
 }

@@ -7,18 +7,20 @@ use recado_core::ids::MessageId;
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
-use super::changes::unknown;
+use super::changes::Change;
 use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
 use super::people::{Contacts, NamedPerson};
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
+/// The fields that name the recipient.
+const RECIPIENT: [&str; 3] = ["recipient_id", "recipient_user_id", "recipient_parent_user_id"];
 /// The recipient has stopped marketing messages of this business.
 const STOPPED: u32 = 131_050;
 
 /// The events of one status: the message's status, further names of the recipient, the recipient's
 /// stop of marketing messages, and problems of the account.
-pub(super) fn read(value: &Value, status: &Value) -> Vec<Incoming> {
+pub(super) fn read(change: &Change<'_>, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
         return vec![Err("a status says nothing".to_owned())];
     };
@@ -27,22 +29,25 @@ pub(super) fn read(value: &Value, status: &Value) -> Vec<Incoming> {
         "delivered" => MessageStatus::Delivered,
         "read" | "played" => MessageStatus::Read,
         "failed" => MessageStatus::Failed,
-        other => return vec![unknown(format!("status.{other}"), status)],
+        other => {
+            let kind = format!("status.{other}");
+            return vec![change.unknown_item(kind, "statuses", status, &RECIPIENT)];
+        }
     };
     let provider_id = match id_of(status, "id") {
         Ok(id) => id,
         Err(reason) => return vec![Err(reason)],
     };
     let timestamp = seconds(status, "timestamp");
+    let person = recipient(change.value, status);
     let mut events = vec![Ok(GatewayEvent::Status(StatusEvent {
         provider_id,
         reference: text(status, "biz_opaque_callback_data").and_then(MessageId::parse),
         status: reported,
         failure: (reported == MessageStatus::Failed).then(|| failure(status)),
         timestamp,
-        names: Vec::new(),
+        names: person.hidden_names(),
     }))];
-    let person = recipient(value, status);
     // Mostly there is only a phone, which needs no event.
     if person.has_scoped_name() {
         let names = person.clone().split();
@@ -73,7 +78,7 @@ pub(super) fn read(value: &Value, status: &Value) -> Vec<Incoming> {
 fn recipient(value: &Value, status: &Value) -> NamedPerson {
     match text(status, "recipient_type") {
         Some("group") => NamedPerson::default(),
-        _ => NamedPerson::of(status, &["recipient_id", "recipient_user_id"], Contacts::of(value)),
+        _ => NamedPerson::of(status, &RECIPIENT, Contacts::of(value)),
     }
 }
 

@@ -3,17 +3,19 @@
 use recado_core::connections::Connection;
 use recado_core::gateway::GatewayEvent;
 use recado_core::gateway::{
-    Addressee, Handshake, ProviderWebhook, Received, UnknownReport, WebhookRefused,
+    Addressee, Handshake, Incoming, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::CloudApi;
 use super::changes;
 use crate::shared::{
-    array, has_hex_digest, integer, parse, same, sole_header, text, verify_hex_sha256, word,
+    has_hex_digest, integer, parse, same, sole_header, text, verify_hex_sha256, word,
 };
 
 const SIGNATURE: &str = "x-hub-signature-256";
+/// The object of calls of this API.
+const OURS: &str = "whatsapp_business_account";
 /// The longest challenge that is written back.
 const MAX_CHALLENGE: usize = 1024;
 
@@ -61,25 +63,43 @@ pub(super) fn receive(
         return Err(WebhookRefused::Unauthorized);
     }
     let body = parse(&webhook.body).ok_or(WebhookRefused::Malformed)?;
-    let object = word(&body, "object");
-    // Programs that forward calls may leave `object` out; calls with another object are not read.
-    let is_ours = match object.as_deref() {
-        Some(object) => object == "whatsapp_business_account",
-        None => body.get("entry").is_some_and(Value::is_array),
+    Ok(call(adapter, body))
+}
+
+/// The events of what was kept because it was not understood: a change with its field, or a whole
+/// call of another object.
+pub(super) fn read(adapter: &CloudApi, body: &Value) -> Vec<Incoming> {
+    let received = match text(body, "field") {
+        Some(field) => {
+            let value = body.get("value").unwrap_or(&Value::Null);
+            changes::read(&EntryContext::of(adapter, &Value::Null), field, value)
+        }
+        None => call(adapter, body.clone()),
     };
-    if !is_ours {
-        let kind = object.unwrap_or_else(|| "no object".to_owned());
+    received.into_iter().map(|received| received.event).collect()
+}
+
+/// The events of a call.
+fn call(adapter: &CloudApi, body: Value) -> Vec<Received> {
+    let unknown = |kind: &str, body| {
         let report = UnknownReport::new(kind, body);
-        return Ok(vec![Received::here(Ok(GatewayEvent::Unknown(report)))]);
-    }
+        Received::here(Ok(GatewayEvent::Unknown(report)))
+    };
+    let object = word(&body, "object");
+    let entries = body.get("entry").and_then(Value::as_array);
+    // Programs that forward calls may leave `object` out; calls with another object are not read.
+    let entries = match (object.as_deref(), entries) {
+        (Some(OURS) | None, Some(entries)) => entries,
+        (object, _) => return vec![unknown(object.unwrap_or("no object"), body.clone())],
+    };
     let mut received = Vec::new();
-    for entry in array(&body, "entry") {
-        let envelope = EntryContext {
-            account: word(entry, "id"),
-            time: integer(entry, "time"),
-            group_suffix: &adapter.group_suffix,
+    for entry in entries {
+        let Some(all) = entry.get("changes").and_then(Value::as_array) else {
+            received.push(unknown("entry", json!({"object": OURS, "entry": [entry]})));
+            continue;
         };
-        for change in array(entry, "changes") {
+        let envelope = EntryContext::of(adapter, entry);
+        for change in all {
             let Some(field) = text(change, "field") else {
                 received.push(Received::here(Err("a change names no field".to_owned())));
                 continue;
@@ -88,7 +108,7 @@ pub(super) fn receive(
             received.extend(changes::read(&envelope, field, value));
         }
     }
-    Ok(received)
+    received
 }
 
 /// The fields of an entry that apply to all its changes.
@@ -99,7 +119,12 @@ pub(super) struct EntryContext<'a> {
     pub(super) group_suffix: &'a str,
 }
 
-impl EntryContext<'_> {
+impl<'a> EntryContext<'a> {
+    fn of(adapter: &'a CloudApi, entry: &Value) -> Self {
+        let (account, time) = (word(entry, "id"), integer(entry, "time"));
+        Self { account, time, group_suffix: &adapter.group_suffix }
+    }
+
     /// The connections of the account.
     pub(super) fn of_account(&self) -> Addressee {
         self.account.clone().map_or(Addressee::Called, Addressee::Account)

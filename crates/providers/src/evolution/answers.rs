@@ -5,15 +5,8 @@ use recado_core::messages::{Answer, AnswerKind, Interactive, MessageType};
 use serde_json::Value;
 
 use super::body::MessageContent;
-use super::values::{filled, long, text_in};
-use crate::shared::{at, parse, text, text_at};
-
-/// Names of choices of lists among the answers of the newer kind.
-const CHOICES: &[&str] = &["menu_options", "single_select", "list_reply"];
-/// Names of forms among them; they may have a field `id`.
-const FORMS: &[&str] = &["flow", "galaxy_message", "address_message"];
-/// Names of the answer whether the company may call.
-const CALLS: &[&str] = &["call_permission_request", "call_permission_reply"];
+use super::values::{long, text_in};
+use crate::shared::{native, text, text_at};
 
 /// The press of a button beneath a message.
 pub(super) fn button(part: &Value) -> MessageContent {
@@ -40,39 +33,14 @@ pub(super) fn list(part: &Value) -> MessageContent {
     answer(button, Answer { id, title, description, ..Answer::new(AnswerKind::ListReply) })
 }
 
-/// An answer of the newer kind, with parameters as JSON in a text: buttons, lists, forms.
+/// An answer of the newer kind: buttons, lists, forms. Its button has the parameters as they are
+/// written.
 pub(super) fn interactive(part: &Value) -> MessageContent {
-    let flow = at(part, &["nativeFlowResponseMessage"]).unwrap_or(&Value::Null);
-    let name = filled(flow, "name");
-    let written = filled(flow, "paramsJson");
-    let parameters = written.and_then(|json| parse(json.as_bytes())).unwrap_or_default();
-    let id = text_in(&parameters, &["id"]);
-    let body = text_in(part, &["body", "text"]);
-    let named = || ["title", "display_text"].iter().find_map(|name| text_in(&parameters, &[name]));
+    let native::NativeReply { answer: told, name, written } = native::reply(part);
     let button = Button {
-        id: id.clone().or_else(|| name.map(long)),
+        id: told.id.clone().or_else(|| name.map(long)),
         payload: written.map(long),
-        title: body.clone().or_else(named),
-    };
-    let says_more = match (&parameters, written) {
-        (Value::Object(fields), _) => !fields.is_empty() && named().is_none(),
-        (_, written) => written.is_some(),
-    };
-    let is = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
-    let response = || match (&parameters, written) {
-        (Value::Object(_), _) => Some(parameters.clone()),
-        (_, written) => written.map(|raw| Value::String(long(raw))),
-    };
-    let told = if is(CALLS) {
-        let response = response();
-        Answer { id, title: body, response, ..Answer::new(AnswerKind::CallPermissionReply) }
-    } else if is(FORMS) || (id.is_none() && says_more) {
-        Answer { title: body, response: response(), ..Answer::new(AnswerKind::FlowReply) }
-    } else {
-        let kind = if is(CHOICES) { AnswerKind::ListReply } else { AnswerKind::ButtonReply };
-        let description = text_in(&parameters, &["description"]).filter(|_| is(CHOICES));
-        let (id, title) = (id.or_else(|| name.map(long)), body.or_else(named));
-        Answer { id, title, description, ..Answer::new(kind) }
+        title: told.title.clone(),
     };
     answer(button, told)
 }

@@ -2,43 +2,28 @@
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia};
-use recado_core::messages::{Blocks, Interactive, MessageType, ProviderMessageId};
+use recado_core::messages::{
+    Blocks, Interactive, MessageType, Product, ProviderMessageId, SystemKind,
+};
 use serde_json::Value;
 
+use super::names::ChatAddress;
 use super::values::{filled, long, message_id, time};
-use super::{answers, context, events, native, offers, orders, parts, unknown};
-use crate::shared::{at, object, text};
+use super::{answers, context, events, native, offers, orders, parts, polls, unknown};
+use crate::shared::proto::{self, Protocol, encrypted, is_poll, unwrapped};
+use crate::shared::stub::{Stub, stub};
+use crate::shared::{at, call_log, object, text, vote};
 
-/// How deep one message is unwrapped.
-const MAX_WRAPPERS: usize = 8;
-/// Envelopes around another message.
-const WRAPPERS: &[&str] = &[
-    "ephemeralMessage",
-    "viewOnceMessage",
-    "viewOnceMessageV2",
-    "viewOnceMessageV2Extension",
-    "documentWithCaptionMessage",
-    "deviceSentMessage",
-    "editedMessage",
-    "lottieStickerMessage",
-    "associatedChildMessage",
-    "groupMentionedMessage",
-    "botInvokeMessage",
-    "commentMessage",
-    "pollCreationMessageV4",
-    "pollCreationMessageV6",
-];
 /// Fields that are not messages: keys, metadata of the application, the head of an album (its
-/// pictures are separate messages), encrypted votes in polls, and additions of the gateway.
+/// pictures are separate messages), and additions of the gateway.
 const SILENT: &[&str] = &[
     "messageContextInfo",
+    "protocolMessage",
     "senderKeyDistributionMessage",
     "fastRatchetKeySenderKeyDistributionMessage",
     "albumMessage",
     "pinInChatMessage",
     "keepInChatMessage",
-    "encReactionMessage",
-    "pollUpdateMessage",
     "mediaUrl",
     "base64",
     "speechToText",
@@ -47,7 +32,7 @@ const SILENT: &[&str] = &[
 /// The meaning of a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Body {
-    /// Content that a person wrote.
+    /// Content that a person wrote, or a notice of the channel.
     Content(Box<MessageContent>),
     /// A change of an earlier text.
     Edit {
@@ -58,6 +43,17 @@ pub(super) enum Body {
         /// When it was changed.
         timestamp: Option<Timestamp>,
     },
+    /// A message was deleted for everybody.
+    Deleted {
+        /// The message that was deleted.
+        of: ProviderMessageId,
+        /// When it was deleted.
+        timestamp: Option<Timestamp>,
+    },
+    /// A member of a group has another name, which these two are.
+    NewName(String, String),
+    /// What only the channel's own applications can read, or a kind that is not known.
+    Unknown(String),
     /// Nothing relevant.
     Nothing,
 }
@@ -71,6 +67,10 @@ pub(super) struct MessageContent {
     pub(super) blocks: Blocks,
     pub(super) button: Option<Button>,
     pub(super) quoted: Quote,
+    /// Whether its content comes later under the same id.
+    pub(super) is_late: bool,
+    /// Addresses of the person of the chat, which it tells.
+    pub(super) names: Vec<String>,
 }
 
 /// The message that another one answers.
@@ -79,6 +79,8 @@ pub(super) struct Quote {
     pub(super) id: Option<ProviderMessageId>,
     pub(super) content: Option<String>,
     pub(super) message_type: Option<MessageType>,
+    /// The product in it.
+    pub(super) product: Option<Product>,
 }
 
 impl MessageContent {
@@ -91,6 +93,8 @@ impl MessageContent {
             blocks: Blocks::default(),
             button: None,
             quoted,
+            is_late: false,
+            names: Vec::new(),
         }
     }
 
@@ -113,23 +117,32 @@ impl MessageContent {
 
 /// Reads the message of a record.
 pub(super) fn read(record: &Value) -> Body {
-    let Some(outer) = at(record, &["message"]).filter(|message| message.is_object()) else {
-        // A notice of the application ("joined", "missed a call") has no message, and a message
-        // that could not be decrypted has none either.
-        let is_note = record.get("messageStubType").is_some_and(|stub| !stub.is_null());
-        return if is_note { Body::Nothing } else { said(unknown::message(&Value::Null, record)) };
+    let has_fields = |message: &&Value| message.as_object().is_some_and(|it| !it.is_empty());
+    let Some(outer) = at(record, &["message"]).filter(has_fields) else {
+        // A notice of the channel ("missed a call") has no message, and a message that could not
+        // be decrypted has none either.
+        return of_notice(record);
     };
     let message = unwrapped(outer);
-    if let Some(protocol) = message.get("protocolMessage") {
-        return self::protocol(protocol, record);
+    let told = at(message, &["protocolMessage"]);
+    let told = told.map_or(Body::Nothing, |protocol| self::protocol(protocol, record));
+    if told != Body::Nothing {
+        return told;
     }
     if let Some(reaction) = message.get("reactionMessage") {
-        return parts::reaction(reaction).map_or(Body::Nothing, said);
+        return said(parts::reaction(reaction));
+    }
+    if let Some(vote) = message.get("pollUpdateMessage").and_then(|vote| polls::vote(vote, record))
+    {
+        return said(vote);
     }
     let mut found = match one(message) {
         Some(found) => found,
-        None if is_silent(message) => return Body::Nothing,
-        None => unknown::message(message, record),
+        None => match encrypted(message) {
+            Some(kind) => return Body::Unknown(kind.to_owned()),
+            None if is_silent(message) => return Body::Nothing,
+            None => unknown::message(message, record),
+        },
     };
     if let Some(media) = &mut found.media {
         let id = at(record, &["key", "id"]).and_then(Value::as_str);
@@ -137,6 +150,42 @@ pub(super) fn read(record: &Value) -> Body {
     }
     context::add(&mut found, record, message);
     said(found)
+}
+
+/// What a record without a message is: a notice of the channel, or a message of a kind that is not
+/// known.
+fn of_notice(record: &Value) -> Body {
+    let key = record.get("key").unwrap_or(&Value::Null);
+    match stub(record) {
+        Some(Stub::Revoked) => {
+            let of = message_id(key, "id");
+            of.map_or(Body::Nothing, |of| Body::Deleted { of, timestamp: None })
+        }
+        Some(Stub::Waiting) => {
+            let late = unknown::message(&Value::Null, record);
+            said(MessageContent { is_late: true, ..late })
+        }
+        Some(Stub::Notice(system)) => {
+            let blocks = Blocks { system: Some(system), ..Blocks::default() };
+            said(MessageContent::with(MessageType::System, blocks))
+        }
+        Some(Stub::NumberChanged(to)) => {
+            let old = filled(key, "participant").or_else(|| filled(key, "remoteJid"));
+            let (from, number) = (old.and_then(person), to.as_deref().and_then(person));
+            let kind = SystemKind::NumberChanged { from, to: number };
+            let names = to.into_iter().collect();
+            let blocks = vote::notice(kind, None);
+            said(MessageContent { names, ..MessageContent::with(MessageType::System, blocks) })
+        }
+        Some(Stub::MemberNumberChanged(to)) => {
+            let old = filled(key, "participant").or_else(|| filled(record, "participant"));
+            let both = old.and_then(person).zip(to.as_deref().and_then(person));
+            both.map_or(Body::Nothing, |(from, to)| Body::NewName(from, to))
+        }
+        Some(Stub::Known) => Body::Nothing,
+        Some(Stub::Unknown(kind)) => Body::Unknown(kind),
+        Some(Stub::Unreadable) | None => said(unknown::message(&Value::Null, record)),
+    }
 }
 
 /// Whether a message has fields, and none with content.
@@ -152,16 +201,20 @@ pub(super) fn kind_of(message: &Value) -> Option<&str> {
     names.into_iter().find(|name| !SILENT.contains(name))
 }
 
-/// A record of the protocol itself: the change of a text or a caption, or nothing.
-pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
-    let edited = object(protocol, "editedMessage").and_then(|_| protocol.get("editedMessage"));
-    let of = protocol.get("key").and_then(|key| message_id(key, "id"));
-    match (edited.and_then(changed_text), of) {
-        (Some(content), Some(of)) => {
-            let timestamp =
-                time(protocol, "timestampMs").or_else(|| time(record, "messageTimestamp"));
-            Body::Edit { of, content, timestamp }
+/// A record of the protocol itself: the change of a text or a caption, a deletion, or nothing.
+pub(super) fn protocol(message: &Value, record: &Value) -> Body {
+    let of = message.get("key").and_then(|key| message_id(key, "id"));
+    let time = || time(message, "timestampMs").or_else(|| time(record, "messageTimestamp"));
+    match (proto::protocol(message), of) {
+        (Protocol::Edited, Some(of)) => {
+            let edited = object(message, "editedMessage").and(message.get("editedMessage"));
+            match edited.and_then(changed_text) {
+                Some(content) => Body::Edit { of, content, timestamp: time() },
+                None => Body::Unknown("edit_without_text".to_owned()),
+            }
         }
+        (Protocol::Revoked, Some(of)) => Body::Deleted { of, timestamp: time() },
+        (Protocol::Unknown(kind), _) => Body::Unknown(kind),
         _ => Body::Nothing,
     }
 }
@@ -179,17 +232,12 @@ fn said(said: MessageContent) -> Body {
     Body::Content(Box::new(said))
 }
 
-/// The message inside its envelopes.
-fn unwrapped(message: &Value) -> &Value {
-    let mut inner = message;
-    for _ in 0..MAX_WRAPPERS {
-        let wrapped = WRAPPERS.iter().find_map(|wrapper| at(inner, &[wrapper, "message"]));
-        match wrapped.filter(|message| message.is_object()) {
-            Some(message) => inner = message,
-            None => break,
-        }
+/// The person of an address.
+fn person(address: &str) -> Option<String> {
+    match ChatAddress::parse(address)? {
+        ChatAddress::Person(name) => Some(name),
+        ChatAddress::Group(_) | ChatAddress::Nobody => None,
     }
-    inner
 }
 
 /// The content of a message in its envelopes, if its kind is known.
@@ -219,15 +267,16 @@ fn one(message: &Value) -> Option<MessageContent> {
         "listResponseMessage" => Some(answers::list(part)),
         "templateButtonReplyMessage" => Some(answers::template(part)),
         "interactiveResponseMessage" => Some(answers::interactive(part)),
-        "pollCreationMessage"
-        | "pollCreationMessageV2"
-        | "pollCreationMessageV3"
-        | "pollCreationMessageV5" => offers::poll(part),
+        poll if is_poll(poll) => offers::poll(part),
         "productMessage" => orders::product(part),
         "orderMessage" => Some(orders::order(part)),
         "groupInviteMessage" => offers::invitation(part),
         "eventMessage" => events::event(part),
         "interactiveMessage" => native::interactive(part),
+        "callLogMesssage" => {
+            let blocks = vote::notice(call_log(part), None);
+            Some(MessageContent::with(MessageType::System, blocks))
+        }
         "templateMessage" => offers::template(part),
         "buttonsMessage" => offers::buttons(part),
         "listMessage" => offers::list(part),

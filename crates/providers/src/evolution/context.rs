@@ -1,11 +1,12 @@
 //! What stands around a message: the message that it quotes, whether it was forwarded, and the
 //! advertisement that led to it.
 
-use recado_core::messages::{Forwarded, Referral};
+use recado_core::messages::Forwarded;
 use serde_json::Value;
 
 use super::body::{self, MessageContent, Quote};
-use super::values::{filled, message_id, text_in, whole};
+use super::values::{filled, message_id, whole};
+use crate::shared::referral::referral;
 use crate::shared::{boolean, object};
 
 /// From here on the channel calls a message forwarded many times.
@@ -19,6 +20,8 @@ pub(super) fn add(found: &mut MessageContent, record: &Value, message: &Value) {
     found.quoted = quote(&contexts);
     found.blocks.forwarded = contexts.iter().find_map(|context| forwarded(context));
     found.blocks.referral = contexts.iter().find_map(|context| referral(context));
+    let asked = &mut found.quoted.product;
+    found.blocks.product = found.blocks.product.take().or(asked.take());
 }
 
 fn context_of(value: &Value) -> Option<&Value> {
@@ -34,6 +37,7 @@ fn quote(contexts: &[&Value]) -> Quote {
     Quote {
         id: message_id(context, "stanzaId"),
         message_type: quoted.as_ref().map(|said| said.message_type),
+        product: quoted.as_ref().and_then(|said| said.blocks.product.clone()),
         content: quoted.and_then(text_of),
     }
 }
@@ -52,22 +56,4 @@ fn forwarded(context: &Value) -> Option<Forwarded> {
         1.. => Some(Forwarded::Once),
         _ => is_forwarded.then_some(Forwarded::Once),
     }
-}
-
-/// The advertisement or post that led here. Programs use the same field for previews of links,
-/// which name no source.
-fn referral(context: &Value) -> Option<Referral> {
-    let ad = context.get("externalAdReply")?;
-    let text = |name: &str| text_in(ad, &[name]);
-    let referral = Referral {
-        source_type: text("sourceType"),
-        source_id: text("sourceId"),
-        source_url: text("sourceUrl"),
-        headline: text("title"),
-        body: text("body"),
-        media_url: text("mediaUrl").or_else(|| text("thumbnailUrl")),
-        click_id: text("ctwaClid"),
-    };
-    let names_source = [&referral.source_type, &referral.source_id, &referral.click_id];
-    names_source.iter().any(|name| name.is_some()).then_some(referral)
 }

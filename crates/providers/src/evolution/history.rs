@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{Phone, Region};
 use recado_core::gateway::{
-    Accepted, Content, GatewayEvent, Incoming, Lookup, Missed, OwnSend, ProviderError,
+    Accepted, Content, GatewayEvent, Incoming, Lookup, Missed, ProviderError,
 };
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ use super::send::address;
 use super::settings::InstanceAddress;
 use super::status;
 use super::values::{message_id, time};
-use crate::shared::{at, digits, integer, parse, text};
+use super::webhook::Envelope;
+use crate::shared::{at, boolean, digits, integer, parse, text};
 
 /// The rows of one page.
 const PAGE: i64 = 100;
@@ -169,7 +170,9 @@ impl SendProof<'_> {
                 .any(|name| same_person(name, &outgoing.recipient)),
         };
         let Body::Content(said) = body::read(row) else { return None };
-        let same_text = said.content.as_deref().map(str::trim) == Some(self.text.trim());
+        let shown = || said.blocks.clone().tidied().content();
+        let same_text =
+            said.content.clone().or_else(shown).as_deref().map(str::trim) == Some(self.text.trim());
         let at = time(row, "messageTimestamp")?;
         let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;
         // A text that the operator typed proves nothing.
@@ -217,30 +220,36 @@ pub(super) async fn missed(
         return Err(ProviderError::Failed("the history changed while it was read".to_owned()));
     }
     let newest = rows.iter().filter_map(|row| time(row, "messageTimestamp")).max();
-    let events = rows.iter().flat_map(|row| events(names, row)).collect();
+    let envelope = Envelope::of_history(connection);
+    let events = rows.iter().flat_map(|row| events(names, row, &envelope)).collect();
     Ok(Missed { events, more_from: newest.filter(|_| !complete) })
 }
 
-/// The events of a row.
-fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
-    let event = match message::read(row, names, false) {
-        Ok(Some(event)) => event,
-        Ok(None) => return Vec::new(),
+/// The events of a row. A row that the gateway marks as deleted was deleted for everybody.
+fn events(names: InstanceNames<'_>, row: &Value, envelope: &Envelope<'_>) -> Vec<Incoming> {
+    let read = match message::read(row, names, false, envelope) {
+        Ok(events) => events,
         Err(reason) => return vec![Err(reason)],
     };
-    let GatewayEvent::Echo(echo) = event else { return vec![Ok(event)] };
-    let status = status::of_row(row, &echo.provider_id);
-    let event = if is_typed(row) {
-        GatewayEvent::Echo(echo)
-    } else {
-        GatewayEvent::OwnSend(OwnSend {
-            aliases: echo.aliases,
-            content: echo.content,
-            timestamp: echo.timestamp,
-            ..OwnSend::new(echo.provider_id, echo.peer)
-        })
-    };
-    std::iter::once(Ok(event)).chain(status).collect()
+    let key = row.get("key").unwrap_or(&Value::Null);
+    let deleted = message_id(key, "id").filter(|_| boolean(key, "deleted") == Some(true));
+    let deleted =
+        deleted.map(|provider_id| Ok(GatewayEvent::Deleted { provider_id, timestamp: None }));
+    let mut events = Vec::new();
+    for event in read {
+        let GatewayEvent::Echo(echo) = event else {
+            events.push(Ok(event));
+            continue;
+        };
+        let status = status::of_row(row, &echo.provider_id);
+        let event = if is_typed(row) {
+            GatewayEvent::Echo(echo)
+        } else {
+            GatewayEvent::OwnSend(message::sent(echo))
+        };
+        events.extend([Ok(event)].into_iter().chain(status));
+    }
+    events.into_iter().chain(deleted).collect()
 }
 
 /// Whether a person typed an own message. A row does not distinguish messages of programs from

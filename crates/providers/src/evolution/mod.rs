@@ -10,6 +10,7 @@
 mod answer;
 mod answers;
 mod body;
+mod calls;
 mod context;
 mod events;
 mod files;
@@ -22,6 +23,7 @@ mod native;
 mod offers;
 mod orders;
 mod parts;
+mod polls;
 mod send;
 mod settings;
 mod state;
@@ -36,8 +38,8 @@ use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
 };
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
-    ProviderWebhook, Received, SendResult, WebhookRefused,
+    Accepted, GatewayStatus, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
+    ProviderError, ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -158,6 +160,10 @@ impl Provider for Evolution {
         webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::verify(connection, webhook)?;
-        webhook::read(connection, self.names(connection), &self.files, &webhook.body)
+        webhook::receive(connection, self.names(connection), &self.files, &webhook.body)
+    }
+
+    fn read(&self, connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
+        webhook::read(connection, self.names(connection), None, body)
     }
 }

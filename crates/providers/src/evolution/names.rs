@@ -90,6 +90,11 @@ impl<'a> InstanceNames<'a> {
         GroupCode::parse(&format!("{id}@{}", self.suffix), self.suffix)
     }
 
+    /// Whether this is the code of a group.
+    pub(super) fn is_group(&self, peer: &str) -> bool {
+        GroupCode::parse(peer, self.suffix).is_some()
+    }
+
     /// A group's address at the gateway.
     pub(super) fn group_address(&self, code: &GroupCode) -> String {
         let code = code.as_str();

@@ -1,7 +1,7 @@
 //! What was offered to choose from: polls, buttons, lists, templates, invitations.
 
 use recado_core::messages::{
-    Choice, Interactive, ListRow, ListSection, MessageType, Offer, OfferHeader, OfferKind,
+    Choice, Interactive, ListRow, ListSection, MessageType, Offer, OfferKind,
 };
 use serde_json::Value;
 
@@ -24,10 +24,7 @@ pub(super) fn offered_if_any(offer: Offer) -> Option<MessageContent> {
     (offer != Offer::new(offer.kind)).then(|| offered(offer))
 }
 
-/// What stands above the text.
-pub(super) fn header(text: Option<String>) -> Option<OfferHeader> {
-    text.map(|text| OfferHeader { text: Some(text) })
-}
+pub(super) use crate::shared::native::header;
 
 /// A list that is not empty.
 pub(super) fn some<T>(items: Vec<T>) -> Option<Vec<T>> {

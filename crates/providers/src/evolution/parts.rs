@@ -83,16 +83,15 @@ fn contact(part: &Value) -> SharedContact {
     SharedContact { name, ..read }
 }
 
-/// A reaction: its emoji, quoting the message that it is about; `None` for a removed one.
-pub(super) fn reaction(part: &Value) -> Option<MessageContent> {
-    let emoji = filled(part, "text")?;
+/// A reaction: its emoji, quoting the message that it is about; without an emoji it was withdrawn.
+pub(super) fn reaction(part: &Value) -> MessageContent {
     let id = part.get("key").and_then(|key| message_id(key, "id"));
     let reaction = Reaction {
-        emoji: Some(long(emoji)),
+        emoji: filled(part, "text").map(long).filter(|emoji| !emoji.trim().is_empty()),
         provider_message_id: id.as_ref().map(|id| id.as_str().to_owned()),
         ..Reaction::default()
     };
     let blocks = Blocks { reaction: Some(reaction), ..Blocks::default() };
     let quoted = Quote { id, ..Quote::default() };
-    Some(MessageContent { quoted, ..MessageContent::with(MessageType::Reaction, blocks) })
+    MessageContent { quoted, ..MessageContent::with(MessageType::Reaction, blocks) }
 }

@@ -1,12 +1,16 @@
 //! Statuses of messages, from the acknowledgements that the gateway passes on.
 
-use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent, UnknownReport};
+use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, ProviderMessageId};
 use serde_json::Value;
 
 use super::body::{self, Body};
-use super::message::ParsedEvent;
-use super::values::{message_id, time};
+use super::message::{self, ParsedEvents};
+use super::names::{ChatAddress, InstanceNames};
+use super::polls;
+use super::values::{filled, message_id, time};
+use super::webhook::Envelope;
+use crate::shared::stub::{Stub, stub};
 use crate::shared::{array, at, boolean};
 
 /// The meaning of an acknowledgement.
@@ -38,7 +42,11 @@ fn ack(value: &Value) -> Ack {
 }
 
 /// The report of a message's status; the gateway reports no reason of a failure and no time.
-fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent {
+fn report(
+    provider_id: ProviderMessageId,
+    status: MessageStatus,
+    names: Vec<String>,
+) -> GatewayEvent {
     let failed = status == MessageStatus::Failed;
     let failure = failed.then(|| Failure::new(DeliveryCode::Unknown, None));
     GatewayEvent::Status(StatusEvent {
@@ -47,59 +55,118 @@ fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent
         status,
         failure,
         timestamp: None,
-        names: Vec::new(),
+        names,
     })
 }
 
-/// An item of `messages.update`: edits, and the statuses of own messages. The gateway calls an edit
-/// `SERVER_ACK` too.
-pub(super) fn read(update: &Value) -> ParsedEvent {
+/// An item of `messages.update`: edits, deletions, votes in polls, statuses of own messages.
+/// The gateway calls an edit and a vote `SERVER_ACK` too.
+pub(super) fn read(
+    update: &Value,
+    names: InstanceNames<'_>,
+    envelope: &Envelope<'_>,
+) -> ParsedEvents {
     let key = at(update, &["key"]).unwrap_or(update);
     let change = at(update, &["update"]).unwrap_or(update);
-    if let Some(edited) = edited(update, key, change) {
-        return Ok(edited);
+    let id = message_id(update, "keyId").or_else(|| message_id(key, "id"));
+    if let Some(edited) = edited(id.as_ref(), change) {
+        return Ok(message::other(edited, update, envelope));
     }
-    if boolean(key, "fromMe") != Some(true) {
-        return Ok(None);
+    if let (Some(Stub::Revoked), Some(of)) = (stub(change), &id) {
+        let timestamp = time(change, "messageTimestamp");
+        return Ok(vec![GatewayEvent::Deleted { provider_id: of.clone(), timestamp }]);
+    }
+    if at(change, &["pollUpdates"]).is_some_and(Value::is_array) {
+        return polls::votes(update, names, envelope);
     }
     let status = at(change, &["status"]).unwrap_or(&Value::Null);
+    let is_own = boolean(key, "fromMe") == Some(true);
     match ack(status) {
-        Ack::Nothing => Ok(None),
-        Ack::Unknown => {
-            let kind = "messages.update status".to_owned();
-            Ok(Some(GatewayEvent::Unknown(UnknownReport::new(kind, update.clone()))))
-        }
-        Ack::Status(status) => {
-            let id = message_id(update, "keyId").or_else(|| message_id(key, "id"));
+        Ack::Unknown => Ok(vec![envelope.unknown("messages.update status".to_owned(), update, id)]),
+        Ack::Status(status) if is_own => {
             let id = id.ok_or("it names no message")?;
-            Ok(Some(report(id, status)))
+            Ok(vec![report(id, status, hidden_names(key, names))])
         }
+        Ack::Nothing if status.is_null() && !is_known(change) => {
+            Ok(vec![envelope.unknown("messages.update".to_owned(), update, id)])
+        }
+        Ack::Nothing | Ack::Status(_) => Ok(Vec::new()),
     }
 }
 
-/// The changed text or caption in an update, if there is one: as the protocol's record of the
-/// change, or, since 2.3.7, as what replaces the message that the update names.
-fn edited(update: &Value, key: &Value, change: &Value) -> Option<Option<GatewayEvent>> {
+/// Whether an update without a status has only fields in which nobody says anything.
+fn is_known(change: &Value) -> bool {
+    const KNOWN: [&str; 22] = [
+        "key",
+        "keyId",
+        "update",
+        "id",
+        "remoteJid",
+        "remoteJidAlt",
+        "fromMe",
+        "participant",
+        "participantAlt",
+        "addressingMode",
+        "instanceId",
+        "messageId",
+        "messageTimestamp",
+        "messageStubType",
+        "messageStubParameters",
+        "message",
+        "status",
+        "userReceipt",
+        "reactions",
+        "starred",
+        "keepInChat",
+        "pinInChat",
+    ];
+    let mut fields = change.as_object().into_iter().flatten();
+    fields.all(|(name, value)| value.is_null() || KNOWN.contains(&name.as_str()))
+}
+
+/// The names of the recipient that hide the phone (X8).
+fn hidden_names(key: &Value, names: InstanceNames<'_>) -> Vec<String> {
+    let mut hidden: Vec<String> = Vec::new();
+    for field in ["remoteJid", "remoteJidAlt"] {
+        if let Some(ChatAddress::Person(name)) = filled(key, field).and_then(ChatAddress::parse)
+            && name.contains('@')
+            && !names.is_own(&name)
+            && !hidden.contains(&name)
+        {
+            hidden.push(name);
+        }
+    }
+    hidden
+}
+
+/// The changed text or caption in an update, or a deletion, if there is one: as the protocol's
+/// record, or, since 2.3.7, as what replaces the message that the update names. The time of such
+/// a change is not reported.
+fn edited(id: Option<&ProviderMessageId>, change: &Value) -> Option<Body> {
     let message = at(change, &["message"])?;
     let replaced = at(message, &["editedMessage"]);
     let inner = replaced.map(|edited| at(edited, &["message"]).unwrap_or(edited));
     let protocol = at(inner.unwrap_or(message), &["protocolMessage"]);
-    let edit = match (protocol, inner) {
-        (Some(protocol), _) => body::protocol(protocol, change),
+    match (protocol, inner) {
+        (Some(protocol), _) => Some(body::protocol(protocol, change)),
         (None, Some(inner)) => {
-            let of = message_id(update, "keyId").or_else(|| message_id(key, "id"));
             let timestamp = time(change, "messageTimestamp");
-            let edit = of.zip(body::changed_text(inner));
-            edit.map_or(Body::Nothing, |(of, content)| Body::Edit { of, content, timestamp })
+            let edit = id.cloned().zip(body::changed_text(inner));
+            Some(match edit {
+                Some((of, content)) => Body::Edit { of, content, timestamp },
+                None => Body::Unknown("edit_without_text".to_owned()),
+            })
         }
-        (None, None) => return None,
-    };
-    Some(match edit {
-        Body::Edit { of, content, timestamp } => {
-            Some(GatewayEvent::Edit { provider_id: of, content, timestamp })
-        }
-        Body::Content(_) | Body::Nothing => None,
-    })
+        (None, None) => None,
+    }
+}
+
+/// The message of `messages.delete`: the key of it, or a record with one.
+pub(super) fn deleted(item: &Value) -> ParsedEvents {
+    let key = at(item, &["key"]).unwrap_or(item);
+    let id = message_id(key, "id").or_else(|| message_id(item, "keyId"));
+    let provider_id = id.ok_or("it names no message")?;
+    Ok(vec![GatewayEvent::Deleted { provider_id, timestamp: None }])
 }
 
 /// The status of a row of the history after `sent`, by the updates that are listed with it.
@@ -114,7 +181,7 @@ pub(super) fn of_row(row: &Value, provider_id: &ProviderMessageId) -> Option<Inc
         }
     }
     let (_, status) = furthest.filter(|(_, status)| *status != MessageStatus::Sent)?;
-    Some(Ok(report(provider_id.clone(), status)))
+    Some(Ok(report(provider_id.clone(), status, Vec::new())))
 }
 
 /// A message that was delivered has not failed, whatever else was reported.

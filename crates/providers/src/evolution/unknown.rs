@@ -4,23 +4,12 @@ use recado_core::messages::{Blocks, MessageType, Unsupported};
 use serde_json::Value;
 
 use super::body::{self, MessageContent};
-use super::values::{short, text_in};
+use super::values::short;
+use crate::shared::proto::text_of_unknown;
 use crate::shared::{at, text};
 
 /// What the channel shows in place of a message for the phone only; its type is the reason.
 const HIDDEN: &str = "placeholderMessage";
-/// Where the protocol has texts of people.
-const TEXTS: &[&[&str]] = &[
-    &["text"],
-    &["caption"],
-    &["contentText"],
-    &["body", "text"],
-    &["body"],
-    &["title"],
-    &["name"],
-    &["description"],
-    &["note"],
-];
 /// Where it has a message with a text.
 const NOTES: &[&[&str]] = &[&["noteMessage"], &["message"]];
 
@@ -36,7 +25,7 @@ pub(super) fn message(message: &Value, record: &Value) -> MessageContent {
         let mut notes = NOTES.iter().filter_map(|path| at(part, path));
         notes.find_map(|note| body::inner(note)?.content)
     };
-    let said = TEXTS.iter().find_map(|path| text_in(part, path)).or_else(note);
+    let said = text_of_unknown(part).or_else(note);
     let blocks = Blocks { unsupported: Some(unsupported), ..Blocks::default() };
     MessageContent { content: said, ..MessageContent::with(MessageType::Unsupported, blocks) }
 }

@@ -6,6 +6,7 @@ use recado_core::text;
 use serde_json::Value;
 
 use crate::shared;
+pub(super) use crate::shared::proto::whole;
 
 /// How many characters of what a person wrote are kept.
 const MAX_LONG: usize = 65_536;
@@ -38,20 +39,6 @@ pub(super) fn message_id(value: &Value, name: &str) -> Option<ProviderMessageId>
 /// A text at the end of a path of fields, made valid for storing; `None` for an empty one.
 pub(super) fn text_in(value: &Value, path: &[&str]) -> Option<String> {
     shared::text_at(value, path).map(long).filter(|text| !text.trim().is_empty())
-}
-
-/// A field that is a whole number: a number, a text, or the two halves of a number, the form of
-/// long numbers in the gateway's library.
-pub(super) fn whole(value: &Value, name: &str) -> Option<i64> {
-    match value.get(name)? {
-        Value::Object(halves) => {
-            let half = |name: &str| halves.get(name).and_then(Value::as_i64);
-            let low = half("low")? & 0xFFFF_FFFF;
-            half("high").unwrap_or(0).checked_mul(1 << 32)?.checked_add(low)
-        }
-        Value::String(text) => text.trim().parse().ok(),
-        other => other.as_i64(),
-    }
 }
 
 /// A field that is a time, in seconds or milliseconds.

@@ -4,14 +4,14 @@ use recado_core::connections::{Connection, ConnectionStatus};
 use recado_core::gateway::{
     GatewayEvent, Incoming, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
-use serde_json::Value;
+use recado_core::messages::ProviderMessageId;
+use serde_json::{Value, json};
 
 use super::files::FileCache;
-use super::groups;
-use super::media;
-use super::message::{self, ParsedEvent};
+use super::message::{self, ParsedEvents};
 use super::names::InstanceNames;
-use super::status;
+use super::values::message_id;
+use super::{calls, groups, media, status};
 use crate::shared::{array, parse, same, text};
 
 /// The most characters of an event's name behind a token.
@@ -59,51 +59,103 @@ fn without_event(token: &str) -> &str {
 /// # Errors
 ///
 /// When the body is not JSON.
-pub(super) fn read(
+pub(super) fn receive(
     connection: &Connection,
     names: InstanceNames<'_>,
     files: &FileCache,
     body: &[u8],
 ) -> Result<Vec<Received>, WebhookRefused> {
     let envelope = parse(body).ok_or(WebhookRefused::Malformed)?;
-    let events = match text(&envelope, "event") {
-        Some(event) => events(connection, names, files, event, &envelope),
-        None => vec![Err("the envelope names no event".to_owned())],
-    };
+    let events = read(connection, names, Some(files), &envelope);
     Ok(events.into_iter().map(Received::here).collect())
 }
 
-fn events(
+/// The fields of a call that are around its items. The others are not used: the key is missing or
+/// a secret, and the date is a local time marked as UTC, which only tells two calls apart.
+pub(super) struct Envelope<'a> {
+    event: &'a str,
+    instance: Option<&'a str>,
+    /// When the call was made, as the gateway writes it.
+    pub(super) time: Option<&'a str>,
+}
+
+impl<'a> Envelope<'a> {
+    /// The envelope of records that were requested.
+    pub(super) fn of_history(connection: &'a Connection) -> Self {
+        let instance = connection.settings.text("instance");
+        Self { event: "messages.upsert", instance, time: None }
+    }
+
+    /// A call with this data.
+    fn with(&self, data: &Value) -> Value {
+        json!({"event": self.event, "instance": self.instance, "data": data})
+    }
+
+    /// A call that holds just this item. One that would be read as several is put into a list.
+    pub(super) fn around(&self, item: &Value) -> Value {
+        match items(item) {
+            [one] if std::ptr::eq(one, item) => self.with(item),
+            _ => self.with(&json!([item])),
+        }
+    }
+
+    /// An event of this kind that is not known.
+    pub(super) fn unknown(
+        &self,
+        kind: String,
+        item: &Value,
+        provider_id: Option<ProviderMessageId>,
+    ) -> GatewayEvent {
+        let report = UnknownReport::new(kind, self.around(item));
+        GatewayEvent::Unknown(UnknownReport { provider_id, ..report })
+    }
+}
+
+/// The events of a call that was verified, or of one that was kept because it was not understood.
+/// Files are kept only of the first.
+pub(super) fn read(
     connection: &Connection,
     names: InstanceNames<'_>,
-    files: &FileCache,
-    event: &str,
+    files: Option<&FileCache>,
     envelope: &Value,
 ) -> Vec<Incoming> {
+    let Some(event) = text(envelope, "event") else {
+        return vec![Err("the envelope names no event".to_owned())];
+    };
     let kind = canonical(event);
     if means_nothing(&kind) {
         return Vec::new();
     }
-    // The other fields are not used: the key is missing or a secret, and the date is a local time
-    // marked as UTC.
-    if text(envelope, "instance") != connection.settings.text("instance") {
+    let instance = text(envelope, "instance");
+    if instance != connection.settings.text("instance") {
         return vec![Err("the event is of another instance".to_owned())];
     }
     let data = envelope.get("data").unwrap_or(&Value::Null);
-    let each = |read: &dyn Fn(&Value) -> ParsedEvent| {
-        items(data).iter().filter_map(|item| read(item).transpose()).collect()
+    let envelope = Envelope { event, instance, time: text(envelope, "date_time") };
+    let each = |read: &dyn Fn(&Value) -> ParsedEvents| -> Vec<Incoming> {
+        let items = items(data).iter().flat_map(|item| match read(item) {
+            Ok(events) => events.into_iter().map(Ok).collect(),
+            Err(reason) => vec![Err(reason)],
+        });
+        items.collect()
     };
     let changed = |event| vec![Ok(event)];
     match kind.as_str() {
         "messages.upsert" => each(&|item| {
-            let read = message::read(item, names, false);
-            keep_file(connection, files, item, &read);
+            let read = message::read(item, names, false, &envelope);
+            if let (Ok(events), Some(files)) = (&read, files) {
+                events.iter().for_each(|event| keep_file(connection, files, item, event));
+            }
             read
         }),
-        "messages.set" => each(&|item| message::read(item, names, true)),
-        "send.message" | "send.message.update" => each(&|item| message::own_send(item, names)),
-        "messages.update" => each(&status::read),
-        "messages.edited" => each(&message::edit),
+        "messages.set" => each(&|item| message::read(item, names, true, &envelope)),
+        "send.message" | "send.message.update" => {
+            each(&|item| message::own_send(item, names, &envelope))
+        }
+        "messages.update" => each(&|item| status::read(item, names, &envelope)),
+        "messages.edited" => each(&|item| message::protocol(item, &envelope)),
+        "messages.delete" => each(&status::deleted),
+        "call" => items(data).iter().flat_map(|it| calls::step(it, names, &envelope)).collect(),
         "connection.update" => connection_update(data).into_iter().map(Ok).collect(),
         "logout.instance" | "remove.instance" => {
             changed(GatewayEvent::Connection(ConnectionStatus::Disconnected))
@@ -121,15 +173,17 @@ fn events(
         "groups.update" | "group.update" | "group.participants.update" => {
             changed(GatewayEvent::GroupsChanged)
         }
-        _ => changed(GatewayEvent::Unknown(UnknownReport::new(event, data.clone()))),
+        _ => {
+            let id = data.get("key").and_then(|key| message_id(key, "id"));
+            let report = UnknownReport::new(event, envelope.with(data));
+            changed(GatewayEvent::Unknown(UnknownReport { provider_id: id, ..report }))
+        }
     }
 }
 
 /// Keeps a file that came with its message until it is fetched.
-fn keep_file(connection: &Connection, files: &FileCache, record: &Value, read: &ParsedEvent) {
-    let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else {
-        return;
-    };
+fn keep_file(connection: &Connection, files: &FileCache, record: &Value, event: &GatewayEvent) {
+    let (GatewayEvent::Message(message) | GatewayEvent::Echo(message)) = event else { return };
     let source = message.media.as_ref().and_then(|media| media.url.as_deref());
     let Some(source) = source.filter(|source| source.starts_with(media::SOURCE)) else { return };
     if let Some(bytes) = media::enclosed(record) {
@@ -143,12 +197,27 @@ fn canonical(event: &str) -> String {
     event.to_lowercase().replace(['_', '-'], ".")
 }
 
-/// Known events that are ignored, for any instance.
+/// Known events that are ignored, for any instance: nobody says anything in them.
 fn means_nothing(kind: &str) -> bool {
-    let areas = ["chats.", "contacts.", "presence.", "labels.", "typebot.", "application."];
-    areas.iter().any(|area| kind.starts_with(area))
-        || matches!(kind, "call" | "messages.delete" | "instance.create" | "instance.delete")
-        || kind == "messaging.history.set"
+    const IGNORED: [&str; 16] = [
+        "application.startup",
+        "chats.set",
+        "chats.upsert",
+        "chats.update",
+        "chats.delete",
+        "contacts.set",
+        "contacts.upsert",
+        "contacts.update",
+        "instance.create",
+        "instance.delete",
+        "labels.edit",
+        "labels.association",
+        "messaging.history.set",
+        "presence.update",
+        "typebot.start",
+        "typebot.change.status",
+    ];
+    IGNORED.contains(&kind)
 }
 
 /// The items of an event that may come one by one, as a list, or as a list in an object.

@@ -1,12 +1,30 @@
 //! Helper functions of all adapters, without rules of any gateway.
 
+#[cfg(any(feature = "waha", feature = "evolution"))]
+mod call_log;
 mod calls;
 mod json;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod money;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod native;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod proto;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod referral;
 mod signature;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod stub;
 mod url;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 mod vcard;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod vote;
 
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) use call_log::call_log;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) use calls::own_content;
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, transport_text};
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use json::boolean;

@@ -1,5 +1,7 @@
 //! Address cards as the channel sends them: vCard, of any version (X2).
 
+use std::collections::HashMap;
+
 use recado_core::messages::{SharedContact, SharedEmail, SharedPhone};
 
 /// The most bytes of a card that are read: what comes later is lost.
@@ -17,6 +19,7 @@ pub(crate) fn card(vcard: &str) -> SharedContact {
     for line in unfolded(start(vcard, MAX_CARD)) {
         fields.extend(Field::of(&line));
     }
+    let labels = labels(&fields);
     let named = |name| named(&fields, name);
     let texts =
         |name| named(name).filter_map(|field| filled(&unescaped(&field.value))).collect::<Vec<_>>();
@@ -29,11 +32,11 @@ pub(crate) fn card(vcard: &str) -> SharedContact {
         // The channel's own number of the person, if the card has no other.
         let number = filled(number)
             .or_else(|| filled(field.parameter("waid")?).map(|number| format!("+{number}")))?;
-        Some(SharedPhone { number, kind: field.kind(&fields) })
+        Some(SharedPhone { number, kind: field.kind(&labels) })
     });
     let emails = named("EMAIL").filter_map(|field| {
         let email = filled(&unescaped(&field.value))?;
-        Some(SharedEmail { email, kind: field.kind(&fields) })
+        Some(SharedEmail { email, kind: field.kind(&labels) })
     });
     let organizations: Vec<String> = lists("ORG");
     SharedContact {
@@ -95,21 +98,28 @@ impl Field {
     }
 
     /// What the phone or the address is called: its type, else the label of its group.
-    fn kind(&self, fields: &[Self]) -> Option<String> {
+    fn kind(&self, labels: &HashMap<&str, &str>) -> Option<String> {
         let types = self.parameters.iter().filter(|(name, _)| name == "TYPE");
         let mut types = types.flat_map(|(_, value)| value.split(','));
         let says = |kind: &str| !NO_TYPES.iter().any(|none| kind.eq_ignore_ascii_case(none));
         let kind = types.find_map(|kind| filled(kind).filter(|kind| says(kind)));
         kind.or_else(|| {
-            let group = self.group.as_ref()?;
-            let label = fields
-                .iter()
-                .find(|field| field.name == "X-ABLABEL" && field.group.as_ref() == Some(group))?;
-            let label = unescaped(&label.value);
+            let label = unescaped(labels.get(self.group.as_deref()?)?);
             let plain = label.trim().strip_prefix("_$!<").and_then(|it| it.strip_suffix(">!$_"));
             filled(plain.unwrap_or(&label))
         })
     }
+}
+
+/// The first label of each group of fields.
+fn labels(fields: &[Field]) -> HashMap<&str, &str> {
+    let mut labels = HashMap::new();
+    for field in fields.iter().filter(|field| field.name == "X-ABLABEL") {
+        if let Some(group) = field.group.as_deref() {
+            labels.entry(group).or_insert(field.value.as_str());
+        }
+    }
+    labels
 }
 
 /// The lines of a card: one that starts with a space continues the one before.
@@ -258,6 +268,19 @@ mod tests {
         #[test]
         fn no_card_makes_it_panic(text in "(\\PC|[\n;:,.\\\\\"= ]|TEL|FN|N|ADR){0,60}") {
             let _ = card(&text);
+        }
+    }
+
+    /// X2.
+    #[test]
+    fn each_phone_of_a_long_card_has_the_label_of_its_group() {
+        let lines: Vec<String> = (0..90)
+            .map(|n| format!("item{n}.TEL:+55349912{n:05}\nitem{n}.X-ABLabel:_$!<Label{n}>!$_"))
+            .collect();
+        let phones = card(&format!("BEGIN:VCARD\n{}\nEND:VCARD", lines.join("\n"))).phones;
+        assert_eq!(phones.len(), 90);
+        for (n, phone) in phones.iter().enumerate() {
+            assert_eq!(phone.kind.as_deref(), Some(&*format!("Label{n}")));
         }
     }
 }

@@ -6,10 +6,7 @@ use serde_json::Value;
 
 use super::proto::{first, variant};
 use super::text;
-use crate::shared::{at, parse, text as text_of, text_at};
-
-/// The names of answers that are forms.
-const FORMS: [&str; 2] = ["flow", "galaxy_message"];
+use crate::shared::{at, native, text as text_of};
 
 /// What a person answered to an offer.
 pub(super) struct Answered {
@@ -65,31 +62,19 @@ fn row_id(chosen: &Value) -> Option<&str> {
     first(chosen, &["selectedRowId", "selectedRowID"])
 }
 
-/// An answer to the newer kinds of offers, whose details are JSON in a text.
+/// An answer to the newer kinds of offers. A form, and a permission to call, are no buttons.
 fn native(reply: &Value) -> Option<Answered> {
-    let title = text_at(reply, &["body", "text"]);
-    let details = variant(reply, "nativeFlowResponseMessage");
-    let name = details.and_then(|details| text_of(details, "name")).unwrap_or_default();
-    let written = details.and_then(|details| first(details, &["paramsJson", "paramsJSON"]));
-    let read = written.and_then(|json| parse(json.as_bytes()));
-    let id = read.as_ref().and_then(|read| first(read, &["id"]));
-    let fields = read.as_ref().and_then(Value::as_object);
-    let named = || first(read.as_ref()?, &["display_text", "title"]);
-    let says_more = fields.is_some_and(|fields| !fields.is_empty()) && named().is_none();
-    if FORMS.contains(&name) || (id.is_none() && says_more) {
-        let raw = || written.map(|text| Value::String(text.to_owned()));
-        let response = read.filter(Value::is_object).or_else(raw);
-        let title = title.and_then(|title| text::long(title.trim()));
-        let answer = Answer { title, response, ..Answer::new(AnswerKind::FlowReply) };
-        return Some(Answered { button: None, answer });
-    }
-    let title = title.or_else(named);
-    let description = read.as_ref().and_then(|read| first(read, &["description"]));
-    let kind = match name {
-        "single_select" | "menu_options" => AnswerKind::ListReply,
-        _ => AnswerKind::ButtonReply,
+    let answer = native::reply(reply).answer;
+    let button = match answer.kind {
+        AnswerKind::ButtonReply | AnswerKind::ListReply => Some(Button {
+            id: answer.id.as_deref().and_then(text::short),
+            payload: None,
+            title: answer.title.as_deref().and_then(text::short),
+        }),
+        _ => None,
     };
-    chosen(kind, id, title, description)
+    let says_any = answer.id.is_some() || answer.title.is_some() || answer.response.is_some();
+    says_any.then_some(Answered { button, answer })
 }
 
 fn in_browser(payload: &Value) -> Option<Answered> {

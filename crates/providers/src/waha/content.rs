@@ -2,15 +2,18 @@
 
 use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::{
-    Blocks, Interactive, MessageType, ProviderMessageId, Reaction, Unsupported,
+    Blocks, Interactive, MessageType, ProviderMessageId, Reaction, SystemKind, SystemNotice,
+    Unsupported,
 };
 use serde_json::Value;
 
 use super::answers::{self, Answered};
 use super::files::{source_of_file, source_of_message};
 use super::ids::MessageKey;
-use super::proto::{fields, proto};
+use super::proto::{fields, proto, unwrapped};
 use super::{context, notices, offers, places, text, trade};
+use crate::shared::proto::{Protocol, encrypted, protocol, text_of_unknown};
+use crate::shared::stub::{Stub, stub};
 use crate::shared::{at, boolean, text as text_of, text_at};
 
 /// Types of files by the channel's names.
@@ -23,34 +26,58 @@ const FILES: [(&str, MessageType); 7] = [
     ("stickerMessage", MessageType::Sticker),
     ("lottieStickerMessage", MessageType::Sticker),
 ];
-/// The channel's internal messages, which no person wrote.
-const BOOKKEEPING: [&str; 11] = [
+/// The channel's internal messages, which no person wrote: keys, metadata of the application, the
+/// head of an album (its pictures are messages of their own), and what was pinned or kept.
+const BOOKKEEPING: [&str; 9] = [
+    "messageContextInfo",
     "protocolMessage",
     "senderKeyDistributionMessage",
+    "fastRatchetKeySenderKeyDistributionMessage",
     "keepInChatMessage",
     "pinInChatMessage",
-    "pollUpdateMessage",
-    "encReactionMessage",
-    "encEventResponseMessage",
-    "secretEncryptedMessage",
     "albumMessage",
     "callLogMesssage",
     "call",
 ];
 /// The same, by the names of engines that drive a browser.
-const BROWSER_BOOKKEEPING: [&str; 11] = [
+const BROWSER_BOOKKEEPING: [&str; 9] = [
     "e2e_notification",
     "notification",
     "notification_template",
     "broadcast_notification",
     "gp2",
     "protocol",
-    "revoked",
-    "ciphertext",
     "call_log",
     "debug",
     "album",
 ];
+
+/// What a message is.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Something that a person wrote, or a notice of the channel.
+    Content(Box<MessageContent>),
+    /// A person has another name, which these two are.
+    NewName(String, String),
+    /// A change of an earlier text.
+    Edit {
+        /// The message that is changed.
+        of: ProviderMessageId,
+        /// The new text.
+        content: String,
+    },
+    /// An earlier message, or this one, was deleted for everybody.
+    Deleted {
+        /// The message that was deleted.
+        of: ProviderMessageId,
+        /// Whether the time of this message is when it was deleted.
+        is_now: bool,
+    },
+    /// What only the channel's own applications can read, or a kind that is not known.
+    Unknown(String),
+    /// An internal message of the channel.
+    Nothing,
+}
 
 /// The type and content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +92,12 @@ pub(super) struct MessageContent {
     pub(super) blocks: Blocks,
     /// The button that was pressed.
     pub(super) button: Option<Button>,
-    /// The message that it reacts to.
+    /// The message that it is about: of a reaction, of a vote.
     pub(super) target: Option<ProviderMessageId>,
+    /// Whether its content comes later under the same id.
+    pub(super) is_late: bool,
+    /// Names of the person of the chat, which it tells.
+    pub(super) names: Vec<String>,
 }
 
 impl MessageContent {
@@ -78,34 +109,119 @@ impl MessageContent {
             blocks: Blocks::default(),
             button: None,
             target: None,
+            is_late: false,
+            names: Vec::new(),
         }
     }
 
     /// A message of blocks; `body` is its text where they say nothing.
-    fn of_blocks(message_type: MessageType, blocks: Blocks, body: Option<String>) -> Self {
+    pub(super) fn of_blocks(
+        message_type: MessageType,
+        blocks: Blocks,
+        body: Option<String>,
+    ) -> Self {
         let body = body.filter(|_| blocks.content().is_none());
         Self { blocks, ..Self::new(message_type, body) }
     }
+
+    /// A notice of the channel.
+    pub(super) fn notice(system: SystemNotice) -> Self {
+        let blocks = Blocks { system: Some(system), ..Blocks::default() };
+        Self::of_blocks(MessageType::System, blocks, None)
+    }
+
+    /// Whether the channel itself says it about the person of the chat, whoever its id names.
+    pub(super) fn is_of_channel(&self) -> bool {
+        let kind = self.blocks.system.as_ref().map(|system| &system.kind);
+        matches!(kind, Some(SystemKind::IdentityChanged | SystemKind::NumberChanged { .. }))
+    }
 }
 
-/// A reaction with this emoji to this message.
-pub(super) fn reaction(emoji: String, target: Option<ProviderMessageId>) -> MessageContent {
+/// A reaction to this message; without an emoji one that was withdrawn.
+pub(super) fn reaction(emoji: Option<String>, target: Option<ProviderMessageId>) -> MessageContent {
     let provider_message_id = target.as_ref().map(|target| target.as_str().to_owned());
-    let reaction = Reaction { emoji: Some(emoji), message_id: None, provider_message_id };
+    let reaction = Reaction { emoji, message_id: None, provider_message_id };
     let blocks = Blocks { reaction: Some(reaction), ..Blocks::default() };
     MessageContent { target, ..MessageContent::of_blocks(MessageType::Reaction, blocks, None) }
 }
 
-/// Reads a message; `None` if it is an internal message of the channel.
-pub(super) fn read(payload: &Value) -> Option<MessageContent> {
-    let mut said = kind(payload)?;
-    said.blocks.forwarded = context::forwarded(payload);
-    Some(said)
+/// A message that cannot be decrypted yet: its content comes under the same id (X5).
+pub(super) fn late(payload: &Value) -> MessageContent {
+    let said = unsupported(payload, proto(payload));
+    MessageContent { content: None, is_late: true, ..said }
 }
 
-fn kind(payload: &Value) -> Option<MessageContent> {
+/// Reads a message.
+pub(super) fn read(payload: &Value) -> Said {
+    let data = payload.get("_data").unwrap_or(&Value::Null);
+    let own_id = || payload.get("id").and_then(MessageKey::of).map(|key| key.raw);
+    let deleted = |of: Option<ProviderMessageId>| {
+        of.or_else(own_id).map_or(Said::Nothing, |of| Said::Deleted { of, is_now: false })
+    };
+    let kind_in_browser = text_of(data, "type");
+    if kind_in_browser == Some("revoked") {
+        let of = at(data, &["protocolMessageKey"]).and_then(MessageKey::of);
+        return deleted(of.map(|key| key.raw));
+    }
     let proto = proto(payload);
     let body = text_of(payload, "body").and_then(text::long);
+    if let Some(mut said) = kind(payload, proto, body) {
+        said.blocks.forwarded = context::forwarded(payload);
+        said.blocks.referral = context::referral(payload);
+        return Said::Content(Box::new(said));
+    }
+    if let Some(message) = proto.filter(|message| fields(Some(message)).next().is_some()) {
+        return internal(payload, message);
+    }
+    if let Some(said) = notices::of(data) {
+        return said;
+    }
+    match stub(data) {
+        _ if kind_in_browser == Some("ciphertext") => Said::Content(Box::new(late(payload))),
+        _ if kind_in_browser.is_some_and(|it| BROWSER_BOOKKEEPING.contains(&it)) => Said::Nothing,
+        Some(Stub::Revoked) => deleted(None),
+        Some(Stub::Waiting) => Said::Content(Box::new(late(payload))),
+        Some(Stub::Known) => Said::Nothing,
+        Some(Stub::Unknown(kind)) => Said::Unknown(kind),
+        _ => Said::Content(Box::new(unsupported(payload, None))),
+    }
+}
+
+/// What a message is that holds nothing to show, in the channel's own form.
+fn internal(payload: &Value, message: &Value) -> Said {
+    let told = at(message, &["protocolMessage"]).map_or(Said::Nothing, of_protocol);
+    if !matches!(told, Said::Nothing) {
+        return told;
+    }
+    if let Some(kind) = encrypted(message) {
+        return Said::Unknown(kind.to_owned());
+    }
+    if fields(Some(message)).all(|name| BOOKKEEPING.contains(&name)) {
+        return Said::Nothing;
+    }
+    Said::Content(Box::new(unsupported(payload, Some(message))))
+}
+
+/// What a message of the protocol itself is.
+fn of_protocol(message: &Value) -> Said {
+    let of = message.get("key").and_then(MessageKey::of).map(|key| key.raw);
+    match (protocol(message), of) {
+        (Protocol::Revoked, Some(of)) => Said::Deleted { of, is_now: true },
+        (Protocol::Edited, Some(of)) => {
+            let edited = at(message, &["editedMessage"]).map(unwrapped);
+            let content = edited.and_then(context::text_in);
+            content.map_or_else(
+                || Said::Unknown("edit_without_text".to_owned()),
+                |content| Said::Edit { of, content },
+            )
+        }
+        (Protocol::Unknown(kind), _) => Said::Unknown(kind),
+        _ => Said::Nothing,
+    }
+}
+
+/// What a person wrote; `None` if nothing of it can be shown.
+fn kind(payload: &Value, proto: Option<&Value>, body: Option<String>) -> Option<MessageContent> {
     if let Some(Answered { button, answer }) = answers::answered(payload, proto) {
         let interactive = Some(Interactive::Answer(answer));
         let blocks = Blocks { interactive, ..Blocks::default() };
@@ -119,7 +235,7 @@ fn kind(payload: &Value) -> Option<MessageContent> {
         return Some(MessageContent { button, blocks, ..said });
     }
     if let Some(reported) = proto.and_then(|proto| at(proto, &["reactionMessage"])) {
-        let emoji = text_of(reported, "text").and_then(text::short)?;
+        let emoji = text_of(reported, "text").and_then(text::short);
         let target = reported.get("key").and_then(MessageKey::of).map(|key| key.raw);
         return Some(reaction(emoji, target));
     }
@@ -139,7 +255,7 @@ fn kind(payload: &Value) -> Option<MessageContent> {
         return Some(MessageContent::of_blocks(MessageType::Contacts, blocks, None));
     }
     if let Some((message_type, blocks)) = offers::offer(payload, proto)
-        && (body.is_some() || blocks.content().is_some())
+        && (body.is_some() || offers::says_any(&blocks))
     {
         return Some(MessageContent::of_blocks(message_type, blocks, body));
     }
@@ -161,48 +277,20 @@ fn kind(payload: &Value) -> Option<MessageContent> {
         let said = text_of(proto, "conversation");
         said.or_else(|| text_at(proto, &["extendedTextMessage", "text"])).and_then(text::long)
     });
-    match said {
-        Some(said) => Some(MessageContent::new(MessageType::Text, Some(said))),
-        None if is_bookkeeping(payload, proto) => None,
-        None => Some(unsupported(payload, proto)),
-    }
+    said.map(|said| MessageContent::new(MessageType::Text, Some(said)))
 }
 
-/// A message that nobody can show, with the channel's name of its type (X9).
+/// A message that nobody can show, with the channel's name of its type and whatever text it has
+/// (X9).
 fn unsupported(payload: &Value, proto: Option<&Value>) -> MessageContent {
-    let of_channel = fields(proto).find(|name| !is_internal(name));
+    let of_channel = fields(proto).find(|name| !BOOKKEEPING.contains(name));
+    let part = of_channel.and_then(|name| at(proto?, &[name]));
     let in_browser = || text_at(payload, &["_data", "type"]);
     let provider_type = of_channel.or_else(in_browser).and_then(text::short);
     let unsupported = Some(Unsupported { reason: None, provider_type });
     let blocks = Blocks { unsupported, ..Blocks::default() };
-    MessageContent { blocks, ..MessageContent::new(MessageType::Unsupported, None) }
-}
-
-/// Whether a field of a message is nothing that a person wrote.
-fn is_internal(name: &str) -> bool {
-    name == "messageContextInfo" || BOOKKEEPING.contains(&name)
-}
-
-fn has(proto: Option<&Value>, test: impl Fn(&str) -> bool) -> bool {
-    fields(proto).any(test)
-}
-
-/// Whether a message without a text is a known internal message.
-fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
-    let in_browser = text_at(payload, &["_data", "type"]);
-    if in_browser.is_some_and(|kind| BROWSER_BOOKKEEPING.contains(&kind)) {
-        return true;
-    }
-    match proto {
-        Some(proto) => {
-            has(Some(proto), |name| BOOKKEEPING.contains(&name))
-                && !has(Some(proto), |name| !is_internal(name))
-        }
-        // A change of the group, or a message that could not be read yet.
-        None => {
-            at(payload, &["_data", "messageStubType"]).is_some_and(|stub| stub.as_i64() != Some(0))
-        }
-    }
+    let content = part.and_then(text_of_unknown);
+    MessageContent { blocks, ..MessageContent::new(MessageType::Unsupported, content) }
 }
 
 /// A file with its caption.

@@ -1,13 +1,14 @@
 //! What a message says of others: whether it was forwarded, and what it answers (X2, X3).
 
-use recado_core::messages::{Forwarded, MessageType, Product, ProviderMessageId};
+use recado_core::messages::{Forwarded, MessageType, Product, ProviderMessageId, Referral};
 use serde_json::Value;
 
 use super::content::{by_mimetype, file_in, file_type_in_browser};
 use super::ids::MessageKey;
 use super::proto::{context, fields, first, proto, unwrapped, whole};
 use super::{text, trade};
-use crate::shared::{at, boolean, text as text_of, text_at};
+use crate::shared::proto::is_poll;
+use crate::shared::{at, boolean, referral, text as text_of, text_at};
 
 /// From how many times on the channel says that a message was forwarded often.
 const OFTEN: i64 = 5;
@@ -21,6 +22,17 @@ pub(super) fn forwarded(payload: &Value) -> Option<Forwarded> {
         let often = score.is_some_and(|score| score >= OFTEN);
         let once = boolean(marks, "isForwarded") == Some(true) || score.is_some_and(|it| it > 0);
         if often { Some(Forwarded::Often) } else { once.then_some(Forwarded::Once) }
+    })
+}
+
+/// The advertisement or post that led to a message. Engines that drive a browser report it in a
+/// field of its own.
+pub(super) fn referral(payload: &Value) -> Option<Referral> {
+    let of_channel = proto(payload).and_then(context).and_then(referral::referral);
+    of_channel.or_else(|| {
+        let ad = at(payload, &["_data", "ctwaContext"])?;
+        let click_id = first(ad, &["ctwaClid", "clickId"]).and_then(text::long);
+        referral::read(ad, click_id)
     })
 }
 
@@ -90,7 +102,7 @@ fn type_of(message: &Value) -> Option<MessageType> {
             | "listResponseMessage"
             | "groupInviteMessage"
             | "eventMessage" => MessageType::Interactive,
-            name if name.starts_with("pollCreationMessage") => MessageType::Poll,
+            name if is_poll(name) => MessageType::Poll,
             _ => return None,
         })
     })
@@ -108,8 +120,8 @@ fn type_in_browser(message: &Value) -> Option<MessageType> {
     })
 }
 
-/// The text of a message in the channel's own form.
-fn text_in(message: &Value) -> Option<String> {
+/// The text of a message in the channel's own form, or its caption.
+pub(super) fn text_in(message: &Value) -> Option<String> {
     let plain = text_of(message, "conversation");
     let said = plain.or_else(|| text_at(message, &["extendedTextMessage", "text"]));
     let caption = || file_in(message).and_then(|(file, _)| text_of(file, "caption"));

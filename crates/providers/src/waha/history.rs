@@ -51,7 +51,7 @@ pub(super) async fn missed(
     }
     messages.sort_by_key(|(at, _)| *at);
     let newest = messages.iter().filter_map(|(at, _)| *at).max();
-    let scene = MessageContext::asked(&own, suffix);
+    let scene = MessageContext::asked(&own, suffix, api.session);
     let events =
         messages.iter().flat_map(|(_, message)| message::events(message, &scene)).collect();
     // If one second has more messages than one pull reads, the next pull must go on with the

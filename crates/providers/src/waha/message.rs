@@ -1,17 +1,19 @@
 //! Messages in webhooks and in the history.
 
-use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, OwnSend, StatusEvent};
-use recado_core::messages::{MessageStatus, MessageType};
-use serde_json::Value;
+use recado_core::gateway::{
+    GatewayEvent, GatewayMessage, Incoming, NamesReport, OwnSend, StatusEvent, UnknownReport,
+};
+use recado_core::messages::{AnswerKind, Interactive, MessageStatus, MessageType};
+use serde_json::{Value, json};
 
 use super::address::{ChatAddress, code_of};
-use super::content::{self, MessageContent};
+use super::content::{self, MessageContent, Said};
 use super::context;
 use super::ids::{MessageKey, is_surely_ours, reference_of};
 use super::own::Own;
 use super::reports::{self, Ack};
 use super::text;
-use crate::shared::{boolean, text as text_of, text_at};
+use crate::shared::{boolean, own_content, text as text_of, text_at};
 
 /// The context for reading a message.
 pub(super) struct MessageContext<'a> {
@@ -19,28 +21,73 @@ pub(super) struct MessageContext<'a> {
     pub(super) own: &'a Own,
     /// The suffix of group codes after `@`.
     pub(super) suffix: &'a str,
-    /// Whether the messages are an answer to a request, and not reported when they happened.
-    was_asked_for: bool,
+    /// Where the messages come from.
+    origin: Origin<'a>,
+}
+
+/// Where messages come from.
+enum Origin<'a> {
+    /// A webhook, when it happened.
+    Webhook(&'a Value),
+    /// An answer to a request, through this session.
+    List(&'a str),
 }
 
 impl<'a> MessageContext<'a> {
-    /// The context of webhooks.
-    pub(super) const fn reported(own: &'a Own, suffix: &'a str) -> Self {
-        Self { own, suffix, was_asked_for: false }
+    /// The context of webhooks: `envelope` is the whole call.
+    pub(super) const fn reported(own: &'a Own, suffix: &'a str, envelope: &'a Value) -> Self {
+        Self { own, suffix, origin: Origin::Webhook(envelope) }
     }
 
     /// The context of answers to requests.
-    pub(super) const fn asked(own: &'a Own, suffix: &'a str) -> Self {
-        Self { own, suffix, was_asked_for: true }
+    pub(super) const fn asked(own: &'a Own, suffix: &'a str, session: &'a str) -> Self {
+        Self { own, suffix, origin: Origin::List(session) }
+    }
+
+    const fn was_asked_for(&self) -> bool {
+        matches!(self.origin, Origin::List(_))
+    }
+
+    /// A call that holds just this message.
+    fn raw(&self, payload: &Value) -> Value {
+        match self.origin {
+            Origin::Webhook(envelope) => envelope.clone(),
+            Origin::List(session) => json!({"event": "message.any", "session": session,
+                "me": self.own.reported(), "payload": payload}),
+        }
+    }
+
+    /// An event of this kind that is not known.
+    pub(super) fn unknown(&self, kind: String, payload: &Value) -> GatewayEvent {
+        let provider_id = payload.get("id").and_then(MessageKey::of).map(|key| key.raw);
+        let report = UnknownReport::new(kind, self.raw(payload));
+        GatewayEvent::Unknown(UnknownReport { provider_id, ..report })
     }
 }
 
 /// The events of one message; none if it is not relevant.
 pub(super) fn events(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incoming> {
-    match content::read(payload) {
-        Some(said) => events_of(payload, said, scene),
-        None => Vec::new(),
-    }
+    let timestamp = text::time(payload.get("timestamp"));
+    let event = match content::read(payload) {
+        Said::Content(said) => return events_of(payload, *said, scene),
+        Said::Nothing => return Vec::new(),
+        // Stories, channels and broadcasts are not used.
+        _ if is_of_nobody(payload) => return Vec::new(),
+        Said::NewName(known, new) => GatewayEvent::Names(NamesReport::new(known, vec![new])),
+        Said::Edit { of, content } => GatewayEvent::Edit { provider_id: of, content, timestamp },
+        Said::Deleted { of, is_now } => {
+            GatewayEvent::Deleted { provider_id: of, timestamp: timestamp.filter(|_| is_now) }
+        }
+        Said::Unknown(kind) => scene.unknown(kind, payload),
+    };
+    vec![Ok(event)]
+}
+
+/// Whether a message is in a chat without another side, such as a broadcast.
+pub(super) fn is_of_nobody(payload: &Value) -> bool {
+    let chat = payload.get("id").and_then(MessageKey::of).and_then(|key| key.chat);
+    let sides = [chat.as_deref(), text_of(payload, "from"), text_of(payload, "to")];
+    sides.into_iter().flatten().any(|side| ChatAddress::parse(side) == Some(ChatAddress::Nobody))
 }
 
 /// The events of one message with this content.
@@ -62,12 +109,22 @@ fn read(
 ) -> Result<Vec<GatewayEvent>, String> {
     let key = payload.get("id").and_then(MessageKey::of).ok_or("id is not one of a message")?;
     let from_me = boolean(payload, "fromMe").or(key.from_me).unwrap_or(false);
-    let Some(chat) = chat(payload, &key, from_me, scene)? else { return Ok(Vec::new()) };
-    let message = compose(payload, &key, chat, said, from_me);
+    let from_me = from_me && !said.is_of_channel();
+    let Some(mut chat) = chat(payload, &key, from_me, scene)? else { return Ok(Vec::new()) };
+    let names = if chat.is_group { Vec::new() } else { said.names.clone() };
+    for name in names {
+        if name != chat.peer && !chat.aliases.contains(&name) && !scene.own.has(&name) {
+            chat.aliases.push(name);
+        }
+    }
+    let learnt = (!said.names.is_empty() && !chat.aliases.is_empty())
+        .then(|| NamesReport::new(chat.peer.clone(), chat.aliases.clone()));
+    let message = compose(payload, &key, chat, said, from_me, scene);
     if from_me {
         return Ok(own(payload, message, scene));
     }
-    Ok(vec![GatewayEvent::Message(message)])
+    let learnt = learnt.map(GatewayEvent::Names);
+    Ok([GatewayEvent::Message(message)].into_iter().chain(learnt).collect())
 }
 
 /// The other side of a message.
@@ -147,9 +204,11 @@ fn compose(
     chat: Chat,
     said: MessageContent,
     from_me: bool,
+    scene: &MessageContext<'_>,
 ) -> GatewayMessage {
     let quote = context::quote(payload);
     let inbound = !from_me;
+    let raw = (said.message_type == MessageType::Unsupported).then(|| scene.raw(payload));
     let mut blocks = said.blocks;
     blocks.product = blocks.product.or(quote.product);
     GatewayMessage {
@@ -167,9 +226,9 @@ fn compose(
         quoted_type: quote.message_type,
         button: said.button,
         history: false,
-        is_late: false,
+        is_late: said.is_late,
         timestamp: text::time(payload.get("timestamp")),
-        raw: None,
+        raw,
     }
 }
 
@@ -199,6 +258,15 @@ fn push_name(payload: &Value) -> Option<String> {
         .and_then(text::short)
 }
 
+/// Whether a message is about another one: a reaction or a vote.
+fn is_of_another_message(message: &GatewayMessage) -> bool {
+    let is_vote = match &message.blocks.interactive {
+        Some(Interactive::Answer(answer)) => answer.kind == AnswerKind::PollVote,
+        _ => false,
+    };
+    is_vote || message.message_type == MessageType::Reaction
+}
+
 /// The events of an own message: a send of a program (this service or another), or an echo of the
 /// operator's message on the phone; and its status.
 fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> Vec<GatewayEvent> {
@@ -213,9 +281,9 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));
     let source = text_of(payload, "source");
     let typed = source != Some("api") && !ours;
-    if !typed && message.message_type == MessageType::Reaction {
-        // This service does not send such messages, so it proves no send.
-        return Vec::new();
+    if is_of_another_message(&message) {
+        // It proves no send, whatever form its id has.
+        return if typed { vec![GatewayEvent::Echo(message)] } else { Vec::new() };
     }
     let is_ours = reference;
     let reference = if typed { None } else { reference };
@@ -240,7 +308,7 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     let says_more = |reached: &MessageStatus| match reached {
         MessageStatus::Sent => false,
         MessageStatus::Failed => true,
-        _ => !typed || scene.was_asked_for,
+        _ => !typed || scene.was_asked_for(),
     };
     let beyond = reached.filter(says_more).map(status);
     let first = if typed {
@@ -265,8 +333,8 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     } else {
         GatewayEvent::OwnSend(OwnSend {
             reference,
+            content: own_content(&message),
             aliases: message.aliases,
-            content: message.content,
             timestamp: at,
             ..OwnSend::new(message.provider_id, message.peer)
         })

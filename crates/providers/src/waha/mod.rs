@@ -8,6 +8,7 @@ mod address;
 mod answer;
 mod answers;
 mod api;
+mod calls;
 mod content;
 mod context;
 mod files;
@@ -40,8 +41,8 @@ use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
 };
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
-    ProviderWebhook, Received, SendResult, WebhookRefused,
+    Accepted, GatewayStatus, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
+    ProviderError, ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -166,5 +167,9 @@ impl Provider for Waha {
         webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::receive(&self.known, connection, &self.group_suffix, webhook)
+    }
+
+    fn read(&self, connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
+        webhook::read(&self.known, connection, &self.group_suffix, body)
     }
 }

@@ -1,18 +1,67 @@
-//! Calls, as the channel notes them in a chat (X1).
+//! What the channel notes in a chat: calls, new numbers, new keys (X1).
 
 use recado_core::messages::{SystemKind, SystemNotice};
 use serde_json::Value;
 
-use super::proto::whole;
-use crate::shared::{at, boolean, text as text_of};
+use super::address::ChatAddress;
+use super::content::{MessageContent, Said};
+use crate::shared::stub::{Stub, stub};
+use crate::shared::{array, at, call_log, text as text_of};
 
-/// Notes of missed calls on NOWEB, by number and by name, and whether it was a video call.
-const STUBS: [(i64, &str, bool); 4] = [
-    (40, "CALL_MISSED_VOICE", false),
-    (41, "CALL_MISSED_VIDEO", true),
-    (45, "CALL_MISSED_GROUP_VOICE", false),
-    (46, "CALL_MISSED_GROUP_VIDEO", true),
-];
+/// The notice about a person in an engine's own data.
+pub(super) fn of(data: &Value) -> Option<Said> {
+    match (text_of(data, "type"), text_of(data, "subtype")) {
+        (Some("e2e_notification"), Some("identity")) => {
+            let notice = SystemNotice::new(SystemKind::IdentityChanged);
+            Some(Said::Content(Box::new(MessageContent::notice(notice))))
+        }
+        (Some("notification_template"), Some("change_number")) => {
+            let to = person(data.get("to"));
+            let names = array(data, "templateParams").iter();
+            let from =
+                names.filter_map(|name| person(Some(name))).find(|name| to != Some(name.clone()));
+            Some(number_changed(from, to))
+        }
+        (Some("gp2"), Some("modify")) => {
+            let new = person(array(data, "recipients").first());
+            new_name(person(data.get("author")), new)
+        }
+        _ => match stub(data)? {
+            Stub::NumberChanged(to) => {
+                let mut from = ["participant", "remoteJid"].iter();
+                let from = from.find_map(|name| person(at(data, &["key", name])));
+                Some(number_changed(from, to.as_deref().and_then(ChatAddress::person)))
+            }
+            Stub::MemberNumberChanged(to) => {
+                let from = person(at(data, &["key", "participant"]));
+                let from = from.or_else(|| person(data.get("participant")));
+                new_name(from, to.as_deref().and_then(ChatAddress::person))
+            }
+            Stub::Notice(notice) => Some(Said::Content(Box::new(MessageContent::notice(notice)))),
+            _ => None,
+        },
+    }
+}
+
+/// A person in any engine's form.
+fn person(written: Option<&Value>) -> Option<String> {
+    let written = written?;
+    ChatAddress::person(written.as_str().or_else(|| text_of(written, "_serialized"))?)
+}
+
+/// The person of the chat has a new number.
+fn number_changed(from: Option<String>, to: Option<String>) -> Said {
+    let notice =
+        SystemNotice::new(SystemKind::NumberChanged { from: from.clone(), to: to.clone() });
+    let mut said = MessageContent::notice(notice);
+    said.names = from.into_iter().chain(to).collect();
+    Said::Content(Box::new(said))
+}
+
+/// A member of a group has a new number, which is no line of a chat.
+fn new_name(from: Option<String>, to: Option<String>) -> Option<Said> {
+    Some(from.zip(to).map_or(Said::Nothing, |(from, to)| Said::NewName(from, to)))
+}
 
 /// The note of a call.
 pub(super) fn call(payload: &Value, proto: Option<&Value>) -> Option<SystemNotice> {
@@ -20,31 +69,12 @@ pub(super) fn call(payload: &Value, proto: Option<&Value>) -> Option<SystemNotic
     let of_channel = proto.and_then(|proto| at(proto, &["callLogMesssage"]));
     let in_browser = || (text_of(data, "type") == Some("call_log")).then_some(data);
     if let Some(log) = of_channel.or_else(in_browser) {
-        return Some(SystemNotice::new(kind(log)));
+        return Some(SystemNotice::new(call_log(log)));
     }
-    let stub = data.get("messageStubType")?;
-    let is = |(number, name, _): &&(i64, &str, bool)| {
-        stub.as_i64() == Some(*number) || stub.as_str() == Some(name)
-    };
-    let (_, _, video) = STUBS.iter().find(is)?;
-    Some(SystemNotice::new(SystemKind::MissedCall { video: *video }))
-}
-
-fn kind(log: &Value) -> SystemKind {
-    let old = text_of(log, "subtype").unwrap_or_default();
-    let video = ["isVideo", "isVideoCall"].iter().any(|name| boolean(log, name) == Some(true))
-        || old.contains("video");
-    let seconds = ["durationSecs", "callDuration"].iter().find_map(|name| whole(log, name));
-    let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|it| *it > 0);
-    let is_missed = seconds.is_none() && (was_missed(log) || old.starts_with("miss"));
-    if is_missed { SystemKind::MissedCall { video } } else { SystemKind::Call { video, seconds } }
-}
-
-/// Whether nobody took the call: it was missed (1), failed (2), declined (3), or silenced (6, 7).
-fn was_missed(log: &Value) -> bool {
-    const WORDS: [&str; 5] =
-        ["MISSED", "FAILED", "REJECTED", "SILENCED_BY_DND", "SILENCED_UNKNOWN_CALLER"];
-    let named = |name: &str| WORDS.iter().any(|word| name.eq_ignore_ascii_case(word));
-    whole(log, "callOutcome").is_some_and(|outcome| matches!(outcome, 1..=3 | 6..=7))
-        || text_of(log, "callOutcome").is_some_and(named)
+    match stub(data)? {
+        Stub::Notice(notice @ SystemNotice { kind: SystemKind::MissedCall { .. }, .. }) => {
+            Some(notice)
+        }
+        _ => None,
+    }
 }

@@ -22,6 +22,12 @@ impl Own {
         Self(keys)
     }
 
+    /// The names as the gateway reports them.
+    pub(super) fn reported(&self) -> Value {
+        let names = ["id", "lid", "jid"].into_iter().zip(&self.0);
+        names.map(|(field, name)| (field.to_owned(), Value::from(name.as_str()))).collect()
+    }
+
     /// Whether this is one of them; a phone with or without its ninth digit.
     pub(super) fn has(&self, name: &str) -> bool {
         key_of(name).is_some_and(|key| self.0.contains(&key))

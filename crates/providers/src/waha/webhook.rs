@@ -6,34 +6,30 @@ use recado_core::gateway::{
 };
 use serde_json::Value;
 
+use super::ids::MessageKey;
 use super::known::{Engine, SessionCache};
 use super::message::{self, MessageContext};
 use super::numbers::wants_check;
 use super::own::Own;
 use super::session::WORKING;
-use super::{reports, text};
+use super::{calls, content, reports, text};
 use crate::shared::{at, has_hex_digest, parse, sole_header, text as text_of, verify_hex_sha512};
 
 /// The header with the signature.
 const SIGNATURE: &str = "x-webhook-hmac";
 /// The header with its algorithm.
 const ALGORITHM: &str = "x-webhook-hmac-algorithm";
-/// Known events of WAHA that are ignored. A message that could not be decrypted yet comes again
-/// with the same id.
-const IRRELEVANT: [&str; 16] = [
+/// Known events of WAHA that are ignored: nobody says anything in them. A call that rings is told
+/// once it ends.
+const IRRELEVANT: [&str; 11] = [
+    "call.received",
     "chat.archive",
     "engine.event",
-    "event.response",
-    "event.response.failed",
     "label.upsert",
     "label.deleted",
     "label.chat.added",
     "label.chat.deleted",
     "message.ack.group",
-    "message.revoked",
-    "message.waiting",
-    "poll.vote",
-    "poll.vote.failed",
     "presence.update",
     "state.change",
     "webhook.test",
@@ -67,22 +63,37 @@ pub(super) fn receive(
         return Err(WebhookRefused::Unauthorized);
     }
     let envelope = parse(&webhook.body).ok_or(WebhookRefused::Malformed)?;
-    if !envelope.is_object() {
-        return Ok(vec![Received::here(Err("the event is not an object".to_owned()))]);
-    }
-    // An event without a session was still signed with this connection's key.
-    let session = text_of(&envelope, "session").filter(|session| !session.is_empty());
-    let events = if session.is_none() || session == connection.settings.text("session") {
+    let events = read(known, connection, suffix, &envelope);
+    if is_of_session(&envelope, connection) {
         if let Some(engine) = text_of(&envelope, "engine").and_then(Engine::named) {
             known.learn_engine(connection, engine);
         }
-        let events = translate(known, &envelope, connection, suffix);
         events.iter().flatten().for_each(|event| learn_number(known, connection, event));
-        events
-    } else {
-        vec![Err("the event is of another session".to_owned())]
-    };
+    }
     Ok(events.into_iter().map(Received::here).collect())
+}
+
+/// The events of a call that was verified, or of one that was kept because it was not understood.
+pub(super) fn read(
+    known: &SessionCache,
+    connection: &Connection,
+    suffix: &str,
+    envelope: &Value,
+) -> Vec<Incoming> {
+    if !envelope.is_object() {
+        return vec![Err("the event is not an object".to_owned())];
+    }
+    if !is_of_session(envelope, connection) {
+        return vec![Err("the event is of another session".to_owned())];
+    }
+    translate(known, envelope, connection, suffix)
+}
+
+/// Whether an event is of the connection's session. One without a session was still signed with
+/// this connection's key.
+fn is_of_session(envelope: &Value, connection: &Connection) -> bool {
+    let session = text_of(envelope, "session").filter(|session| !session.is_empty());
+    session.is_none() || session == connection.settings.text("session")
 }
 
 /// A number in the channel's form, from an event, needs no check before a send.
@@ -105,14 +116,18 @@ fn translate(
     };
     let payload = envelope.get("payload").unwrap_or(&Value::Null);
     let happened = text::time(envelope.get("timestamp"));
-    let own = || Own::of(connection, at(envelope, &["me"]));
+    let own = Own::of(connection, at(envelope, &["me"]));
+    let scene = MessageContext::reported(&own, suffix, envelope);
     match event {
-        "message" | "message.any" => {
-            message::events(payload, &MessageContext::reported(&own(), suffix))
-        }
-        "message.reaction" => reports::reaction(payload, &MessageContext::reported(&own(), suffix)),
-        "message.ack" => reports::status(payload, happened, &own()).into_iter().collect(),
+        "message" | "message.any" => message::events(payload, &scene),
+        "message.waiting" => message::events_of(payload, content::late(payload), &scene),
+        "message.reaction" => reports::reaction(payload, &scene),
+        "message.ack" => reports::status(payload, happened, &own).into_iter().collect(),
         "message.edited" => reports::edit(payload, happened).into_iter().collect(),
+        "message.revoked" => reports::revoked(payload, happened).into_iter().collect(),
+        "poll.vote" | "poll.vote.failed" => reports::vote(event, payload, &scene),
+        "call.accepted" => calls::line(payload, true, happened, &scene).into_iter().collect(),
+        "call.rejected" => calls::line(payload, false, happened, &scene).into_iter().collect(),
         "session.status" => {
             let is_new =
                 |state: &str| happened.is_none_or(|at| known.is_new_state(connection, at, state));
@@ -121,12 +136,20 @@ fn translate(
         // The older names of these events are still used.
         "group.join" | "group.leave" => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
-        _ if event.starts_with("call.") || IRRELEVANT.contains(&event) => Vec::new(),
-        _ => {
-            let report = UnknownReport::new(event, envelope.clone());
-            vec![Ok(GatewayEvent::Unknown(report))]
-        }
+        _ if IRRELEVANT.contains(&event) => Vec::new(),
+        _ => vec![Ok(unknown(event, payload, envelope))],
     }
+}
+
+/// An event that is not known. Only ids with a chat in them are surely those of messages.
+fn unknown(event: &str, payload: &Value, envelope: &Value) -> GatewayEvent {
+    let key = payload.get("id").and_then(MessageKey::of);
+    let key = key.filter(|key| key.chat.is_some() || event.starts_with("message"));
+    let provider_id = key.map(|key| key.raw);
+    GatewayEvent::Unknown(UnknownReport {
+        provider_id,
+        ..UnknownReport::new(event, envelope.clone())
+    })
 }
 
 /// The event of a change of the session; its start makes none. A late or repeated report may be

@@ -36,8 +36,10 @@ fn what_a_contact_wants_of_marketing_is_reported() {
 }
 
 #[test]
-fn other_preferences_are_left_out_or_kept_as_unknown() {
-    assert!(preference(json!({"category": "utility_messages"})).is_empty());
+fn other_preferences_are_kept_as_unknown() {
+    let reported = preference(json!({"category": "utility_messages"}));
+    assert!(matches!(reported.as_slice(),
+        [Ok(GatewayEvent::Unknown(report))] if report.kind == "user_preferences.utility_messages"));
     let reported = preference(json!({"value": "maybe"}));
     assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "user_preferences.maybe"));
@@ -83,7 +85,6 @@ fn what_the_operator_writes_on_the_phone_is_an_echo_to_the_contact() {
         "message": {"type": "text", "text": {"body": "novo"}}}}));
     assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Edit { content, .. })] if content == "novo"));
-    assert!(echo(json!({"type": "revoke", "revoke": {"original_message_id": "x"}})).is_empty());
     assert!(echo(json!({"to": null}))[0].is_err());
 }
 
@@ -200,11 +201,15 @@ fn unknown_fields_are_kept_by_name() {
     ] {
         match receive(&change(field, &value)).as_slice() {
             [Received { to: Addressee::Called, event: Ok(GatewayEvent::Unknown(report)) }] => {
-                assert_eq!((report.kind.as_str(), &report.body), (field, &value));
+                let body = json!({"field": field, "value": value});
+                assert_eq!((report.kind.as_str(), &report.body), (field, &body));
             }
             other => panic!("{other:?}"),
         }
     }
     let reported = event("messages", json!({"something": []}));
+    let kind = "messages.something";
+    assert!(matches!(reported, GatewayEvent::Unknown(report) if report.kind == kind));
+    let reported = event("messages", json!({}));
     assert!(matches!(reported, GatewayEvent::Unknown(report) if report.kind == "messages"));
 }

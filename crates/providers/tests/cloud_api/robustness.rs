@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use recado_core::gateway::Provider;
+use recado_core::gateway::{GatewayEvent, Provider};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::FakeCloud;
@@ -46,6 +46,11 @@ fn recorded() -> Vec<Value> {
         json!({"type": "voice", "voice": {"id": "1"}, "referral": {"source_type": "ad"},
             "context": {"forwarded": true, "referred_product": {"catalog_id": "1"}}}),
         json!({"type": "unsupported", "errors": [{"code": 131_051, "title": "x"}]}),
+        json!({"type": "unsupported", "errors": [{"code": 131_060}]}),
+        json!({"type": "revoke", "revoke": {"original_message_id": "wamid.X"}}),
+        json!({"type": "reaction", "reaction": {"message_id": "wamid.T", "emoji": ""}}),
+        json!({"type": "system", "system": {"type": "user_changed_user_id", "user_id": "BR.2"}}),
+        json!({"type": "novelty", "novelty": {"text": "x"}}),
     ]
     .into_iter()
     .map(message)
@@ -57,6 +62,11 @@ fn recorded() -> Vec<Value> {
             "errors": [{"code": 1}]})),
         own("user_preferences", json!({"user_preferences": [{"wa_id": "1", "value": "stop",
             "category": "marketing_messages", "timestamp": 1_760_000_000}]})),
+        own("user_id_update", json!({"user_id_update": [{"wa_id": "1",
+            "user_id": {"previous": "BR.1", "current": "BR.2"}}]})),
+        own("calls", json!({"calls": [{"id": "wacid.1", "from": "1", "event": "terminate",
+            "timestamp": "1760000000", "status": "FAILED"}]})),
+        own("messages", json!({"novelties": [{"text": "x"}]})),
         own("smb_message_echoes", json!({"message_echoes": [{"from": "551140028922", "to": "1",
             "id": "wamid.E", "timestamp": "1", "type": "text", "text": {"body": "x"}}]})),
         own("history", json!({"history": [{"metadata": {"phase": 0}, "threads": [{"id": "1",
@@ -171,7 +181,15 @@ proptest! {
         let all = recorded();
         let mut body = all[which.index(all.len())].clone();
         mutate(&mut body, &changes);
-        let _ = receive(&body);
+        for event in receive(&body).into_iter().filter_map(|received| received.event.ok()) {
+            let kept = match &event {
+                GatewayEvent::Unknown(report) => Some(&report.body),
+                GatewayEvent::Message(told) | GatewayEvent::Echo(told) => told.raw.as_ref(),
+                _ => None,
+            };
+            let again = kept.map(|kept| CloudApi::new().read(&plain(), kept));
+            prop_assert!(again.is_none_or(|again| again.contains(&Ok(event.clone()))), "{:?}", event);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use recado_core::Timestamp;
-use recado_core::gateway::Provider;
+use recado_core::gateway::{GatewayEvent, Provider};
 use recado_core::transport::OutboundResponse;
 use recado_testkit::ScriptedTransport;
 use serde_json::{Value, json};
@@ -64,6 +64,15 @@ fn names() -> impl Strategy<Value = String> {
         "buttons",
         "orderMessage",
         "totalAmount1000",
+        "messageStubType",
+        "messageStubParameters",
+        "pollUpdates",
+        "voters",
+        "pollUpdateMessage",
+        "vote",
+        "selectedOptions",
+        "carouselMessage",
+        "cards",
     ])
     .prop_map(str::to_owned)
 }
@@ -74,6 +83,8 @@ fn events() -> impl Strategy<Value = &'static str> {
         "messages.set",
         "messages.update",
         "messages.edited",
+        "messages.delete",
+        "call",
         "send.message",
         "connection.update",
         "qrcode.updated",
@@ -128,6 +139,16 @@ fn payloads() -> Vec<Value> {
         said(json!({"eventMessage": {"name": "Feira", "startTime": "253402300799"}})),
         said(json!({"templateMessage": {"hydratedTemplate": {"hydratedButtons":
             [{"urlButton": {"url": "https://loja.example"}}]}}})),
+        said(json!({"pollUpdateMessage": {"pollCreationMessageKey": {"id": "3EB0"},
+            "vote": {"selectedOptions": ["Hoje"]}}})),
+        said(json!({"noveltyMessage": {"caption": "x"}})),
+        said(json!({"encReactionMessage": {}})),
+        json!({"key": {"remoteJid": "1@lid", "id": "3A0F"}, "messageStubType": 42,
+            "messageStubParameters": ["5534@s.whatsapp.net"]}),
+        json!({"keyId": "3EB0", "remoteJid": "1@g.us", "fromMe": true,
+            "pollUpdates": [{"name": "Hoje", "voters": ["2@lid"]}]}),
+        json!({"id": "C1", "from": "5534@s.whatsapp.net", "status": "timeout", "isVideo": true,
+            "date": "2025-10-09T08:53:20Z", "groupJid": "1@g.us"}),
         json!({"instance": "loja1", "state": "open", "statusReason": 200}),
         json!({"messages": {"total": 3, "pages": 3, "records": [{"key": {"id": "1",
             "remoteJid": "5534@s.whatsapp.net", "fromMe": true}, "source": "ios"}]}}),
@@ -166,8 +187,15 @@ fn receive(scene: &Scene, event: &str, data: Value) {
     let reported =
         scene.provider.receive(&scene.connection, &webhook).expect("it is verified JSON");
     for one in reported.into_iter().filter_map(|received| received.event.ok()) {
-        // The events can be printed and compared.
+        // The events can be printed and compared, and what is kept of them read again.
         assert_eq!(format!("{one:?}"), format!("{:?}", one.clone()));
+        let kept = match &one {
+            GatewayEvent::Unknown(report) => Some(&report.body),
+            GatewayEvent::Message(message) | GatewayEvent::Echo(message) => message.raw.as_ref(),
+            _ => None,
+        };
+        let again = kept.map(|kept| scene.provider.read(&scene.connection, kept));
+        assert!(again.is_none_or(|again| again.contains(&Ok(one.clone()))), "{one:?}");
     }
 }
 

@@ -2,16 +2,19 @@
 #![cfg(feature = "evolution")]
 
 mod answers;
+mod changes;
 mod context;
 mod errors;
 mod events;
 mod flows;
+mod futures;
 mod fuzz;
 mod groups;
 mod history;
 mod identity;
 mod media;
 mod messages;
+mod notices;
 mod offers;
 mod pairing;
 mod scene;

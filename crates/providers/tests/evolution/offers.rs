@@ -215,7 +215,8 @@ fn a_request_for_payment_shows_where_to_pay_and_what_for() {
         "order": {"status": "pending", "items": [{"name": "", "amount": {"value": 0,
             "offset": 100}, "quantity": 0}]}});
     let (shown, text) = interactive("interactiveMessage", native(&[("payment_info", pix)]));
-    let button = json!([{"id": "R1", "title": "Pix: loja@example.com (Loja)"}]);
+    let button = json!([{"id": "loja@example.com",
+        "title": "Pix: loja@example.com (Loja)"}]);
     assert_eq!(shown["buttons"], button);
     assert_eq!(text, "Loja\nVeja\n- Pix: loja@example.com (Loja)\nAté já");
     let review = json!({"currency": "BRL", "total_amount": {"value": 2100, "offset": 100},
@@ -229,7 +230,7 @@ fn a_request_for_payment_shows_where_to_pay_and_what_for() {
         "name": "Caneca", "quantity": 2, "price": {"amount": "10.5", "currency": "BRL"}}],
         "total": {"amount": "21", "currency": "BRL"}});
     assert_eq!(block(&message, "order"), shown);
-    assert_eq!(block(&message, "interactive")["buttons"][0]["id"], "R2");
+    assert_eq!(block(&message, "interactive")["buttons"][0]["id"], "loja@example.com");
     let text = message.blocks.tidied().content();
     assert_eq!(text, says("Veja\n2 x Caneca (R$ 10,50)\nTotal: R$ 21,00"));
 }

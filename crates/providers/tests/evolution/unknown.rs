@@ -9,7 +9,6 @@ use crate::messages::{block, read, says};
 #[test]
 fn a_kind_that_is_not_known_is_a_message_all_the_same() {
     for (message, kind) in [
-        (json!({"callLogMesssage": {"type": "REGULAR", "isVideo": false}}), "callLogMesssage"),
         (json!({"somethingNewMessage": "x", "messageContextInfo": {}}), "somethingNewMessage"),
         (json!({"pollCreationMessageV3": {"options": []}}), "pollCreationMessageV3"),
         (json!({"templateMessage": {}}), "templateMessage"),

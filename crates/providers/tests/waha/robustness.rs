@@ -8,13 +8,17 @@ use serde_json::{Value, json};
 
 use super::support::{NOW, Scene, inbound};
 
-const EVENTS: [&str; 11] = [
+const EVENTS: [&str; 15] = [
     "message",
     "message.any",
     "message.ack",
     "message.reaction",
     "message.edited",
     "message.revoked",
+    "message.waiting",
+    "poll.vote",
+    "poll.vote.failed",
+    "call.rejected",
     "session.status",
     "group.v2.update",
     "call.received",
@@ -29,6 +33,9 @@ fn everything() -> Value {
         "replyTo": {"id": "3EB0", "body": "Olá"}, "vCards": ["BEGIN:VCARD\nFN:Ana"],
         "location": {"latitude": 1, "longitude": 2, "name": "x"}, "status": "WORKING",
         "reaction": {"text": "x", "messageId": "true_1@c.us_3E"}, "editedMessageId": "3E",
+        "after": {"id": "true_1@c.us_3E", "_data": {"type": "revoked"}}, "revokedMessageId": "3E",
+        "vote": {"id": "false_12036@g.us_3E_9@lid", "selectedOptions": ["x"], "timestamp": 1},
+        "poll": {"id": "true_12036@g.us_3E"}, "isVideo": true,
         "group": {"id": "1@g.us"}, "key": {"id": "3E", "remoteJid": "1@s.whatsapp.net"},
         "_data": {"Info": {"SenderAlt": "1@lid", "Chat": "1@c.us"}, "type": "list_response",
             "key": {"participantAlt": "1@c.us", "remoteJid": "1@g.us"}, "messageStubType": 1,
@@ -59,6 +66,12 @@ fn kinds() -> Vec<Value> {
                 {"name": "cta_url", "buttonParamsJSON": "{\"url\":\"x\"}"}]}}}}),
         json!({"templateMessage": {"hydratedTemplate": {"hydratedContentText": "x",
             "hydratedButtons": [{"urlButton": {"displayText": "x", "url": "y"}}]}}}),
+        json!({"protocolMessage": {"type": 0, "key": {"id": "3E"}, "editedMessage": {}}}),
+        json!({"pollUpdateMessage": {"vote": {}}}),
+        json!({"noveltyMessage": {"caption": "x", "contextInfo": {"externalAdReply":
+            {"sourceType": "ad", "ctwaClid": "x"}}}}),
+        json!({"pollCreationMessageV9": {"message": {"pollCreationMessageV3": {"name": "x"}}}}),
+        json!({"interactiveMessage": {"carouselMessage": {"cards": [{"body": {"text": "x"}}]}}}),
         json!({"interactiveResponseMessage": {"body": {"text": "x"}, "nativeFlowResponseMessage": {
             "name": "flow", "paramsJson": "{\"a\":[1]}"}}}),
     ]
