@@ -120,6 +120,83 @@ async fn a_late_own_message_is_reported_once_too() {
     assert_eq!((sent.len(), &sent[0]["content"]), (1, &json!("Oi")));
 }
 
+/// X5: what is announced has no file yet; the job of a file is made with the content.
+#[tokio::test]
+async fn a_file_that_is_late_is_fetched_when_it_comes() {
+    let scene = qr_scene().await;
+    let media = json!({"url": "media:1"});
+    let late = json!({"type": "image", "is_late": true, "media": media});
+    let message = listed(&scene, "m1", late).await;
+    assert_eq!((&message["type"], &message["media_url"]), (&json!("unsupported"), &Value::Null));
+    let image = json!({"kind": "message", "provider_message_id": "m1", "from": PEER,
+        "type": "image", "media": media});
+    assert_eq!(scene.messaging.tell(image).await.result, EventOutcome::Stored);
+    assert_ne!(scene.message_of("m1").await["media_url"], Value::Null);
+    // A file of a message that nobody can show is fetched, too; its job stays the same.
+    let odd = json!({"type": "unsupported", "media": media});
+    listed(&scene, "m2", odd).await;
+    let image = json!({"kind": "message", "provider_message_id": "m2", "from": PEER,
+        "type": "image", "media": media});
+    assert_eq!(scene.messaging.tell(image).await.result, EventOutcome::Stored);
+}
+
+/// X5, X6, X7: late content that is a vote, a reaction or a poll counts as if it had come at once.
+#[tokio::test]
+async fn late_votes_reactions_and_polls_are_counted() {
+    let scene = qr_scene().await;
+    let tell = async |id: &str, fields: Value| {
+        let mut event = json!({"kind": "message", "provider_message_id": id, "from": PEER});
+        event.as_object_mut().unwrap().extend(recado_testkit::kit::body(fields));
+        assert_eq!(scene.messaging.tell(event).await.result, EventOutcome::Stored);
+    };
+    let late = json!({"type": "unsupported", "is_late": true});
+    let vote = |option: &str| {
+        json!({"type": "interactive", "quoted_provider_message_id": "poll",
+            "interactive": {"kind": "poll_vote", "response": {"options": [option]}}})
+    };
+    let poll = json!({"type": "poll", "interactive": {"kind": "poll", "body": "?",
+        "options": [{"option": "a", "votes": 0}, {"option": "b", "votes": 0}]}});
+    let votes = async || {
+        let poll = scene.message_of("poll").await;
+        let options = poll["interactive"]["options"].as_array().unwrap().clone();
+        options.iter().map(|option| option["votes"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    tell("poll", late.clone()).await;
+    tell("v1", vote("a")).await;
+    tell("poll", poll).await;
+    assert_eq!(votes().await, [1, 0]);
+    tell("v2", vote("b")).await;
+    assert_eq!(votes().await, [0, 1]);
+    let scene = qr_scene().await;
+    listed(&scene, "poll", json!({"type": "text", "content": "Oi"})).await;
+    listed(&scene, "r1", late).await;
+    let reaction = |emoji: &str| {
+        json!({"kind": "message", "from": PEER, "type": "reaction",
+            "reaction": {"emoji": emoji, "provider_message_id": "poll"}})
+    };
+    for (id, emoji) in [("r1", "👍"), ("r2", "❤️")] {
+        let mut event = reaction(emoji);
+        event["provider_message_id"] = json!(id);
+        scene.messaging.tell(event).await;
+    }
+    assert_eq!(scene.messaging.messages().await.len(), 2);
+}
+
+/// X5: an event about a message is never before the one that reports it.
+#[tokio::test]
+async fn no_status_is_reported_of_a_late_own_message_before_it_is_reported_itself() {
+    let scene = qr_scene().await;
+    let late = json!({"kind": "echo", "provider_message_id": "m1", "to": PEER,
+        "type": "unsupported", "is_late": true});
+    scene.messaging.tell(late).await;
+    scene.messaging.status("m1", "delivered").await;
+    assert_eq!(scene.reported("message.status_updated").len(), 0);
+    after(&scene, 60).await;
+    assert_eq!(scene.reported("message.sent")[0]["status"], "delivered");
+    scene.messaging.status("m1", "read").await;
+    assert_eq!(scene.reported("message.status_updated").len(), 1);
+}
+
 /// X5, D65.
 #[tokio::test]
 async fn late_content_of_a_history_is_not_reported() {

@@ -147,6 +147,8 @@ async fn where_the_company_erases_deleted_messages_nothing_of_them_is_left() {
     assert_eq!(reply["quoted_content"], "Segredo");
     told(&scene, deletion("m1")).await;
     work(&scene).await;
+    scene.messaging.kit.clock.advance(Duration::from_secs(60));
+    work(&scene).await;
     let message = scene.message_of("m1").await;
     for key in ["content", "media_url", "media_caption", "media_mimetype", "referral"] {
         assert_eq!(message[key], Value::Null, "{key}");
@@ -177,6 +179,82 @@ async fn neither_a_late_edit_nor_late_content_brings_back_what_was_erased() {
     let early = listed(&scene, "m2", json!({"type": "text", "content": "Segredo"})).await;
     assert_eq!(early["content"], Value::Null);
     assert!(stored_data(&scene).iter().all(|data| !data.contains("Segredo")));
+}
+
+/// X3: the company's setting counts when the deletion is reported.
+#[tokio::test]
+async fn what_was_erased_stays_so_and_what_was_kept_stays_when_the_setting_changes() {
+    let scene = qr_scene().await;
+    let company = scene.messaging.kit.company.id;
+    listed(&scene, "m1", json!({"type": "text", "content": "Oi"})).await;
+    told(&scene, deletion("m1")).await;
+    erases(&scene).await;
+    listed(&scene, "m2", json!({"type": "text", "content": "Segredo"})).await;
+    told(&scene, deletion("m2")).await;
+    let setting = body(json!({"erase_deleted_messages": false}));
+    scene.messaging.kit.app.access().change_company(company, &setting).await.unwrap();
+    assert_eq!(told(&scene, edit("m1", "Olá")).await, EventOutcome::Stored);
+    assert_eq!(told(&scene, edit("m2", "Segredo")).await, EventOutcome::Ignored);
+    assert_eq!(scene.message_of("m1").await["content"], "Olá");
+    assert_eq!(scene.message_of("m2").await["content"], Value::Null);
+}
+
+/// X3: whoever quotes it, and whenever the quote was stored.
+#[tokio::test]
+async fn quotes_of_an_erased_message_go_in_other_chats_and_in_earlier_answers_too() {
+    let scene = qr_scene().await;
+    erases(&scene).await;
+    let early = json!({"type": "text", "content": "Sim", "quoted_provider_message_id": "m1"});
+    listed(&scene, "early", early).await;
+    scene.messaging.kit.clock.advance(Duration::from_secs(5));
+    listed(&scene, "m1", json!({"type": "text", "content": "Segredo"})).await;
+    let elsewhere = json!({"kind": "message", "provider_message_id": "other",
+        "from": "5511987650002", "type": "text", "content": "E isto?",
+        "quoted_provider_message_id": "m1"});
+    told(&scene, elsewhere).await;
+    for id in ["early", "other"] {
+        assert_eq!(scene.message_of(id).await["quoted_content"], "Segredo");
+    }
+    told(&scene, deletion("m1")).await;
+    work(&scene).await;
+    for id in ["early", "other"] {
+        assert_eq!(scene.message_of(id).await["quoted_content"], Value::Null);
+    }
+}
+
+/// X3: a check of the history lists a message that was deleted since.
+#[tokio::test]
+async fn a_stored_message_that_comes_again_as_deleted_is_marked() {
+    let scene = qr_scene().await;
+    listed(&scene, "m1", json!({"type": "text", "content": "Oi"})).await;
+    let mut again = text("m1", "");
+    again["deleted_by_sender_at"] = json!("2025-11-13T12:00:00.000Z");
+    again["history"] = json!(true);
+    assert_eq!(told(&scene, again.clone()).await, EventOutcome::Stored);
+    assert_eq!(told(&scene, again).await, EventOutcome::Duplicate);
+    let message = scene.message_of("m1").await;
+    assert_eq!(message["deleted_by_sender_at"], "2025-11-13T12:00:00.000Z");
+    assert_eq!(scene.reported("message.updated").len(), 1);
+}
+
+/// X5: an edit back to an earlier text is the latest one all the same.
+#[tokio::test]
+async fn the_latest_of_edits_counts_where_two_have_the_same_text() {
+    let scene = qr_scene().await;
+    let at = |seconds: u32, content: &str| {
+        let mut edit = edit("m1", content);
+        edit["timestamp"] = json!(format!("2099-01-01T00:00:{seconds:02}.000Z"));
+        edit
+    };
+    listed(&scene, "m1", json!({"type": "text", "content": "a"})).await;
+    for event in [at(2, "a"), at(1, "b"), at(5, "c"), at(7, "c"), at(6, "d")] {
+        told(&scene, event).await;
+    }
+    let message = scene.message_of("m1").await;
+    assert_eq!(
+        (&message["content"], &message["edited_at"]),
+        (&json!("c"), &json!("2099-01-01T00:00:07.000Z"))
+    );
 }
 
 /// D65.

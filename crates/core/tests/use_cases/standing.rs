@@ -148,6 +148,61 @@ async fn a_vote_stands_as_one_message_that_says_what_was_chosen() {
     assert_eq!(message["interactive"]["in_reply_to"], scene.message_of("m0").await["id"]);
 }
 
+/// X6, D28: ids of events differ, whatever one echo causes.
+#[tokio::test]
+async fn an_own_vote_whose_status_came_first_is_stored_with_both() {
+    let scene = qr_scene().await;
+    poll(&scene, PEER).await;
+    scene.messaging.status("v1", "delivered").await;
+    let own = said("echo", PEER, "v1", 1, vote(&["Hoje"]));
+    assert_eq!(tell(&scene, own).await, EventOutcome::Stored);
+    assert_eq!(votes(&scene).await, [1, 0]);
+    assert_eq!(scene.message_of("v1").await["status"], "delivered");
+    assert_eq!(scene.reported("message.status_updated").len(), 1);
+    assert_eq!(scene.reported("message.updated").len(), 1);
+}
+
+/// X6: a vote that was not counted takes nothing away.
+#[tokio::test]
+async fn a_vote_from_long_before_its_poll_counts_once_it_is_changed() {
+    let scene = qr_scene().await;
+    tell(&scene, said("message", PEER, "v1", 1, vote(&["Hoje"]))).await;
+    scene.messaging.kit.clock.advance(std::time::Duration::from_secs(11 * 60));
+    poll(&scene, PEER).await;
+    tell(&scene, said("echo", PEER, "v2", 2, vote(&["Hoje"]))).await;
+    assert_eq!(votes(&scene).await, [1, 0]);
+    tell(&scene, said("message", PEER, "v3", 3, vote(&["Amanhã"]))).await;
+    assert_eq!(votes(&scene).await, [1, 1]);
+}
+
+/// X6, D43: the words of a poll's option are not the contact's.
+#[tokio::test]
+async fn a_vote_is_no_request_to_stop() {
+    let scene = qr_scene().await;
+    poll(&scene, PEER).await;
+    let mut vote = said("message", PEER, "v1", 1, vote(&["Sair"]));
+    vote["content"] = json!("Sair");
+    tell(&scene, vote).await;
+    assert_eq!(scene.reported("contact.opted_out").len(), 0);
+}
+
+/// X7, R145: each change of a reaction has an id of its own.
+#[tokio::test]
+async fn a_changed_reaction_of_a_deleted_contact_does_not_bring_them_back() {
+    let scene = qr_scene().await;
+    let first = said("message", PEER, "r1", 1, reaction(json!("👍")));
+    let second = said("message", PEER, "r2", 2, reaction(json!("❤️")));
+    tell(&scene, first.clone()).await;
+    tell(&scene, second.clone()).await;
+    let contact = super::blocks::contact_id(&scene.message_of("r1").await);
+    let kit = &scene.messaging.kit;
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    for event in [second, first] {
+        assert_eq!(tell(&scene, event).await, EventOutcome::Duplicate);
+    }
+    assert_eq!(scene.messaging.messages().await.len(), 0);
+}
+
 /// X6, X5: a vote that comes before its poll.
 #[tokio::test]
 async fn a_vote_that_comes_before_its_poll_is_counted_when_the_poll_comes() {
