@@ -1,6 +1,6 @@
 //! Erasing what is left elsewhere of a message that its sender deleted, for companies that erase
-//! such messages (X3): its file, its copies in stored events, what was kept of it as not understood,
-//! and the quotes of it.
+//! such messages (X3): its file, its copies in stored events, what was kept of it as not
+//! understood, and the quotes of it.
 
 use std::time::Duration;
 

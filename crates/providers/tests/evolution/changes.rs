@@ -201,7 +201,7 @@ fn a_status_names_the_recipient_by_what_hides_the_phone() {
     assert_eq!(names("12036@g.us"), [""; 0]);
 }
 
-/// X2: what the review found missing.
+/// X2.
 #[test]
 fn carousels_bills_and_quoted_products_are_read() {
     let bill = json!({"currency": "BRL", "total_amount": {"value": 2100, "offset": 100}});
