@@ -8,6 +8,7 @@ use http::{Method, StatusCode};
 use metrics::{
     Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
+use recado_core::gateway::UnknownReason;
 use recado_core::inbox::NotUnderstood;
 
 const REQUESTS: &str = "recado_http_requests_total";
@@ -85,13 +86,22 @@ pub(crate) fn not_understood<'a>(
     kept: impl Iterator<Item = (&'a NotUnderstood, usize)>,
 ) {
     for (kept, count) in kept {
-        let labels = [
-            Label::new("gateway", gateway.to_owned()),
-            Label::from_static_parts("reason", kept.reason.as_str()),
-            Label::new("kind", kind_label(&kept.kind)),
-        ];
-        counter!(NOT_UNDERSTOOD, labels.iter()).increment(count as u64);
+        count_kept(gateway, kept.reason, &kept.kind, count);
     }
+}
+
+/// Counts a call that is not what the gateway sends (X9).
+pub(crate) fn malformed_call(gateway: &str) {
+    count_kept(gateway, UnknownReason::Unreadable, "malformed call", 1);
+}
+
+fn count_kept(gateway: &str, reason: UnknownReason, kind: &str, count: usize) {
+    let labels = [
+        Label::new("gateway", gateway.to_owned()),
+        Label::from_static_parts("reason", reason.as_str()),
+        Label::new("kind", kind_label(kind)),
+    ];
+    counter!(NOT_UNDERSTOOD, labels.iter()).increment(count as u64);
 }
 
 /// A kind as a label. The first ones of this process have labels of their own.

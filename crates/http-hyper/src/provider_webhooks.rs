@@ -1,9 +1,9 @@
 //! Webhooks of gateways, and the verification of their addresses (D68).
 
 use http::HeaderMap;
-use recado_core::Code;
 use recado_core::gateway::ProviderWebhook;
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
+use recado_core::{Code, Error};
 use serde::Serialize;
 #[cfg(test)]
 use utoipa::ToSchema;
@@ -98,7 +98,13 @@ async fn take(mut call: HookCall) -> Outcome {
     // The share is returned when the body is dropped.
     let (body, _share) = read?;
     webhook.body = body;
-    let taken = recado.inbox().take_webhook(&called, &webhook).await?;
+    let taken = recado.inbox().take_webhook(&called, &webhook).await;
+    if let Err(Error::Rejected(ProviderWebhookError::Malformed)) = &taken {
+        metrics::malformed_call(called.gateway().as_str());
+        let connection = tracing::field::display(called.id());
+        tracing::warn!(connection, "a call of a gateway is not what it sends, and is kept");
+    }
+    let taken = taken?;
     log(&taken, &called);
     Answer::hook(TakenAnswer {})
 }

@@ -89,7 +89,7 @@ pub(super) async fn kept_of(
         found.extend(page.into_iter().filter(|event| {
             let names = names.as_ref();
             event.contact == Some(contact.id)
-                || event.contact.is_none() && names.is_some_and(|n| n.are_in(event.body.expose()))
+                || names.is_some_and(|names| names.are_in(event.body.expose()))
         }));
         if is_last {
             return Ok(found);

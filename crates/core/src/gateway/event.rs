@@ -221,12 +221,14 @@ pub struct PreferenceReport {
     pub preference: Preference,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
+    /// Whether it is of the past, so that what the contact has said since counts (X9).
+    pub history: bool,
 }
 
 impl PreferenceReport {
     /// A report without any other details.
     pub fn new(peer: impl Into<String>, preference: Preference) -> Self {
-        Self { peer: peer.into(), aliases: Vec::new(), preference, timestamp: None }
+        Self { peer: peer.into(), aliases: Vec::new(), preference, timestamp: None, history: false }
     }
 }
 
@@ -356,6 +358,9 @@ pub enum GatewayEvent {
     Template(TemplateReport),
     /// An event that the adapter does not know.
     Unknown(UnknownReport),
+    /// An event of another session or instance, which is about people of somebody else: it is
+    /// refused for this reason, and nothing of it is kept.
+    NotOurs(String),
 }
 
 /// A received event, or why it cannot be read.

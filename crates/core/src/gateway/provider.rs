@@ -332,6 +332,10 @@ pub trait Provider: Send + Sync {
         Err(WebhookRefused::Unsupported)
     }
 
+    /// Removes the gateway's own keys from the body of a call before it is kept for the operator
+    /// (X9). The secrets of the connection's settings are removed in any case.
+    fn remove_secrets(&self, _body: &mut serde_json::Value) {}
+
     /// Reads again what was kept because it was not understood (X9): the
     /// [`body`](super::UnknownReport::body) of an unknown event, or what a message has as
     /// [`raw`](super::GatewayMessage::raw), or the whole body of a call that was malformed or of

@@ -21,6 +21,7 @@ pub(super) const fn is_alone(event: &GatewayEvent) -> bool {
             | GatewayEvent::StateDoubtful
             | GatewayEvent::Template(_)
             | GatewayEvent::Unknown(_)
+            | GatewayEvent::NotOurs(_)
     )
 }
 
@@ -78,6 +79,7 @@ impl Inbox<'_> {
                 };
                 self.keep(company, connection, &keep).await
             }
+            GatewayEvent::NotOurs(reason) => Ok(EventResult::refused(reason)),
             _ => Ok(EventResult::ignored("is taken with others")),
         }
     }

@@ -321,7 +321,8 @@ impl UseCase for Batch {
                     | GatewayEvent::GroupsChanged
                     | GatewayEvent::StateDoubtful
                     | GatewayEvent::Template(_)
-                    | GatewayEvent::Unknown(_),
+                    | GatewayEvent::Unknown(_)
+                    | GatewayEvent::NotOurs(_),
                 ) => EventResult::ignored("is taken on its own"),
             });
         }

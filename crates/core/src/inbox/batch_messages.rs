@@ -41,7 +41,8 @@ impl Batch {
                 | GatewayEvent::Preference(_)
                 | GatewayEvent::Names(_)
                 | GatewayEvent::Template(_)
-                | GatewayEvent::Unknown(_) => continue,
+                | GatewayEvent::Unknown(_)
+                | GatewayEvent::NotOurs(_) => continue,
             };
             ids.insert(about.trace(self.connection));
             ids.insert(about.clone());

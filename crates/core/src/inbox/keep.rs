@@ -32,6 +32,15 @@ fn kind_of(blocks: &Blocks) -> &str {
     blocks.unsupported.as_ref().and_then(|of| of.provider_type.as_deref()).unwrap_or(UNNAMED)
 }
 
+/// Whether a message that nobody can show comes again as another kind that nobody can show: late
+/// content of an unknown kind.
+fn is_of_another_kind(stored: &Message, event: &GatewayMessage) -> bool {
+    let unsupported = MessageType::Unsupported;
+    stored.message_type == unsupported
+        && event.message_type == unsupported
+        && kind_of(&stored.blocks) != kind_of(&event.blocks)
+}
+
 /// The id under which an unsupported message is kept.
 pub(super) fn kept_of(message: &Message) -> Option<UnknownEventId> {
     let id = message.provider_id.as_ref()?;
@@ -123,15 +132,16 @@ impl Batch {
     }
 
     /// The event that is kept of a message whose names contradict each other, once for the names.
+    /// What the message says is not kept with it: the message is stored.
     fn contradicting(&self, event: &GatewayMessage, is_echo: bool, now: Timestamp) -> UnknownEvent {
         let mut names = event.aliases.clone();
         names.push(event.peer.clone());
         names.sort();
-        let (body, form) = body_of(event, is_echo);
+        let body = neutral(event, is_echo).to_string();
         let keep = Keep {
             kind: CONTRADICTING,
             reason: UnknownReason::ContradictingIdentities,
-            form,
+            form: UnknownForm::Neutral,
             provider_id: Some(&event.provider_id),
             body: &body,
             identity: Identity::Text(&names.join("\n")),
@@ -148,7 +158,7 @@ impl Batch {
         facts: &BatchFacts,
     ) -> Result<KeptFacts, StoreError> {
         let mut kept = KeptFacts::default();
-        let mut new: BTreeMap<String, u64> = BTreeMap::new();
+        let mut new: BTreeMap<UnknownEventId, String> = BTreeMap::new();
         let people = facts.people.as_deref().unwrap_or_default();
         for (event, _) in &self.events {
             let (event, is_echo) = match event {
@@ -164,7 +174,9 @@ impl Batch {
                 if let Some(late) = self.awaiting(store, stored, event).await? {
                     kept.late.insert(event.provider_id.clone(), late);
                 }
-                continue;
+                if !is_of_another_kind(stored, event) {
+                    continue;
+                }
             }
             let contradicts = self
                 .names(event)
@@ -174,12 +186,16 @@ impl Batch {
             for keep in self.unsupported(event, is_echo, now).into_iter().chain(odd) {
                 match store.get::<UnknownEvent>((self.company, keep.id)).await? {
                     Some(known) => drop(kept.known.insert(keep.id, known)),
-                    None => *new.entry(keep.kind).or_default() += 1,
+                    None => drop(new.insert(keep.id, keep.kind)),
                 }
             }
         }
         if !new.is_empty() {
-            kept.giving_way = giving_way(store, self.company, self.connection, &new).await?;
+            let mut of_kinds: BTreeMap<String, u64> = BTreeMap::new();
+            for kind in new.into_values() {
+                *of_kinds.entry(kind).or_default() += 1;
+            }
+            kept.giving_way = giving_way(store, self.company, self.connection, &of_kinds).await?;
         }
         Ok(kept)
     }
@@ -229,17 +245,26 @@ impl Keeping {
         let people = workspace.people.as_deref().unwrap_or_default();
         let contradicts =
             batch.names(event).is_some_and(|names| names.contradict(people, platform));
+        let stored = workspace.message_of(&event.provider_id).and_then(|id| workspace.message(id));
+        let is_another = stored.is_some_and(|stored| is_of_another_kind(stored, event));
         let mut result = match is_echo {
             false => workspace.take_message(batch, event, ids),
             true => workspace.take_echo(batch, event, ids),
         };
-        if result.result != EventOutcome::Stored {
+        if result.result != EventOutcome::Stored && !is_another {
             return result;
         }
         if event.message_type != MessageType::Unsupported {
             self.gone.extend(self.facts.late.remove(&event.provider_id));
+            self.new.retain(|_, kept| {
+                kept.reason != UnknownReason::Unsupported
+                    || kept.provider_id.as_ref() != Some(&event.provider_id)
+            });
         }
         let message = result.message_id.and_then(|id| workspace.message(id));
+        if message.is_some_and(Message::is_erased) {
+            return result;
+        }
         let contact = message.map(|message| message.contact);
         let odd = contradicts.then(|| batch.contradicting(event, is_echo, now));
         for keep in batch.unsupported(event, is_echo, now).into_iter().chain(odd) {

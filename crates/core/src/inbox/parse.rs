@@ -89,6 +89,7 @@ pub fn parse_event(value: &Value, group_suffix: &str) -> Incoming {
             preference: fields
                 .required("preference", read_word(Preference::parse, Preference::WORDS))?,
             timestamp: fields.timestamp()?,
+            history: false,
         })),
         _ => Err("kind is not known".to_owned()),
     }

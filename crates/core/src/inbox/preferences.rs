@@ -44,7 +44,12 @@ impl Workspace<'_> {
         };
         let at = event.timestamp.unwrap_or(self.now);
         if event.preference == Preference::Resume {
-            return self.resume(index, at);
+            return self.resume(index, at, event.history);
+        }
+        // D70: a wish from before the last opt-in that turns up later has no effect.
+        let opted_in_at = self.people.as_ref().and_then(|all| all[index].contact.now.opted_in_at);
+        if event.history && opted_in_at.is_some_and(|since| at <= since) {
+            return EventResult::ignored("they have accepted messages since");
         }
         let now = self.now;
         let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
@@ -70,7 +75,7 @@ impl Workspace<'_> {
     /// Lifts the block of a person, that is of every contact that is this person (D44, R161): one
     /// that keeps it would keep all of them from being written to. If they asked to stop since,
     /// nothing is lifted (R124).
-    fn resume(&mut self, index: usize, at: Timestamp) -> EventResult {
+    fn resume(&mut self, index: usize, at: Timestamp, history: bool) -> EventResult {
         let now = self.now;
         let Some(people) = self.people.as_mut() else { return EventResult::refused(UNREADABLE) };
         let numbers = people[index].numbers();
@@ -84,7 +89,8 @@ impl Workspace<'_> {
         let same: Vec<&mut Person> = people.iter_mut().filter(is_same).collect();
         let asked_since = same.iter().any(|person| {
             person.contact.now.opted_out_at.is_some_and(|since| {
-                at.plus(CLOCKS_DIFFER) < since && since <= at.plus(CALLED_AGAIN)
+                let is_later = at.plus(CLOCKS_DIFFER) < since && since <= at.plus(CALLED_AGAIN);
+                is_later || history && at < since
             })
         });
         if asked_since {

@@ -77,7 +77,16 @@ impl Inbox<'_> {
                 return Ok((done, None));
             }
             done.looked_at += 1;
-            if self.tell(event).await? {
+            let told = match self.tell(event).await {
+                // One event that cannot be stored does not keep the others from being told.
+                Err(
+                    Error::Busy
+                    | Error::Rejected(InboxError::NotFound)
+                    | Error::Store(StoreError::Corrupt(_)),
+                ) => false,
+                told => told?,
+            };
+            if told {
                 done.told += 1;
                 // If it has changed since, it is gone, or is read again by the next replay.
                 self.app.commit_once(ChangeSet::new().with(event.delete())).await?;
@@ -96,15 +105,23 @@ impl Inbox<'_> {
         let Some(connection) = connection else { return Ok(false) };
         let read = read_again(self.app, event, &connection);
         if event.reason == UnknownReason::ContradictingIdentities {
-            return self.is_resolved(company, id, read).await;
+            return self.is_resolved(company, id, read.unwrap_or_default()).await;
         }
+        // It is known now that it means nothing here.
+        if read.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(true);
+        }
+        let read = read.unwrap_or_default();
         let read_in_all = read.len();
         let known: Vec<Incoming> = read.into_iter().filter(is_understood).collect();
         if known.is_empty() {
             return Ok(self.was_told(event).await?);
         }
         let is_whole = known.len() == read_in_all;
-        let known = known.into_iter().map(|known| known.map(|known| past(known, event)));
+        // The state of a template is read from the gateway, and may have changed since.
+        let is_template = |known: &Incoming| matches!(known, Ok(GatewayEvent::Template(_)));
+        let known = known.into_iter().filter(|known| !is_template(known));
+        let known = known.map(|known| known.map(|known| past(known, event)));
         let known = self.asked_for(known.collect());
         let results = self.receive(company, id, known).await?;
         let is_refused = results.iter().any(|result| result.result == EventOutcome::Refused);
@@ -143,23 +160,24 @@ impl Inbox<'_> {
     }
 }
 
-/// The events of a kept body as they are read now; none if nobody reads it.
-fn read_again(app: &Recado, event: &UnknownEvent, connection: &Connection) -> Vec<Incoming> {
-    let Some(body) = event.body.json() else { return Vec::new() };
+/// The events of a kept body as they are read now; `None` if nobody reads it.
+fn read_again(
+    app: &Recado,
+    event: &UnknownEvent,
+    connection: &Connection,
+) -> Option<Vec<Incoming>> {
+    let body = event.body.json()?;
     match event.form {
-        UnknownForm::Gateway => app
-            .provider(&connection.gateway)
-            .map(|provider| provider.read(connection, &body))
-            .unwrap_or_default(),
-        UnknownForm::Neutral => vec![parse_event(&body, &app.settings().group_suffix)],
-        UnknownForm::Text => Vec::new(),
+        UnknownForm::Gateway => Some(app.provider(&connection.gateway)?.read(connection, &body)),
+        UnknownForm::Neutral => Some(vec![parse_event(&body, &app.settings().group_suffix)]),
+        UnknownForm::Text => None,
     }
 }
 
 /// Whether an event is neither unknown, nor unreadable, nor a message that nobody can show.
 fn is_understood(event: &Incoming) -> bool {
     match event {
-        Err(_) | Ok(GatewayEvent::Unknown(_)) => false,
+        Err(_) | Ok(GatewayEvent::Unknown(_) | GatewayEvent::NotOurs(_)) => false,
         Ok(GatewayEvent::Message(message) | GatewayEvent::Echo(message)) => {
             message.message_type != MessageType::Unsupported
         }
@@ -191,6 +209,7 @@ fn past(event: GatewayEvent, kept: &UnknownEvent) -> GatewayEvent {
         }
         GatewayEvent::Preference(mut report) => {
             report.timestamp = came(report.timestamp);
+            report.history = true;
             GatewayEvent::Preference(report)
         }
         GatewayEvent::OwnSend(mut sent) => {

@@ -10,7 +10,6 @@ use crate::gateway::{
 };
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{RecordsExt, StoreError, Stored};
-use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -224,7 +223,7 @@ impl Inbox<'_> {
             Err(refused) => {
                 // A call is verified before it is read, so this one is the gateway's.
                 if refused == WebhookRefused::Malformed && !webhook.body.trim_ascii().is_empty() {
-                    self.keep_call(company, called.id(), MALFORMED, webhook).await?;
+                    self.keep_call(called, called.id(), MALFORMED, webhook).await?;
                     self.hear(company, called.id()).await;
                 }
                 return Err(Error::Rejected(refused.into()));
@@ -239,18 +238,26 @@ impl Inbox<'_> {
             }
         }
         let routed = self.routed(called, received, &mut taken).await?;
+        // What no connection is meant by was refused, and is kept here.
+        if let Some(reason) = taken.refused.first().cloned() {
+            let kept = self.keep_call(called, called.id(), &reason, webhook).await?;
+            kept.into_iter().for_each(|kept| taken.count_kept(kept));
+        }
         if routed.iter().all(|(connection, _)| *connection != called.id()) {
             self.hear(company, called.id()).await;
         }
         for (connection, events) in routed {
+            let is_not_ours = |event: &Incoming| matches!(event, Ok(GatewayEvent::NotOurs(_)));
+            let is_ours = !events.iter().any(is_not_ours);
             let results = match self.receive(company, connection, events).await {
                 Ok(results) => results,
                 Err(error) => return Err(error.map(ProviderWebhookError::from)),
             };
             let refused = results.iter().find(|result| result.result == EventOutcome::Refused);
-            if let Some(reason) = refused.and_then(|result| result.reason.as_deref()) {
-                let kept = self.keep_call(company, connection, reason, webhook).await?;
-                taken.not_understood.extend(kept.map(|kept| (kept, 1)));
+            let reason = refused.and_then(|result| result.reason.as_deref());
+            if let Some(reason) = reason.filter(|_| is_ours) {
+                let kept = self.keep_call(called, connection, reason, webhook).await?;
+                kept.into_iter().for_each(|kept| taken.count_kept(kept));
             }
             taken.count(results);
             self.hear(company, connection).await;
@@ -259,16 +266,27 @@ impl Inbox<'_> {
     }
 
     /// Keeps the body of a call with an event that could not be read (X9): whole, as the event may
-    /// be any part of it. Returns what is kept now.
+    /// be any part of it, but without secrets. Returns what is kept now.
     async fn keep_call(
         &self,
-        company: CompanyId,
+        called: &CalledConnection,
         connection: ConnectionId,
         why: &str,
         webhook: &ProviderWebhook,
     ) -> Result<Option<NotUnderstood>, Error<ProviderWebhookError>> {
-        let body = String::from_utf8_lossy(&webhook.body);
-        let is_json = serde_json::from_str::<IgnoredAny>(&body).is_ok();
+        let given = webhook.json().ok();
+        let without = given.clone().map(|mut body| {
+            called.provider.remove_secrets(&mut body);
+            body
+        });
+        // A body without secrets is kept letter by letter.
+        let changed = without.filter(|body| given.as_ref() != Some(body));
+        let body = match &changed {
+            Some(body) => body.to_string(),
+            None => String::from_utf8_lossy(&webhook.body).into_owned(),
+        };
+        let body = self.app.masked(&called.connection, &body);
+        let is_json = given.is_some();
         let keep = Keep {
             kind: why,
             reason: UnknownReason::Unreadable,
@@ -277,7 +295,7 @@ impl Inbox<'_> {
             body: &body,
             identity: Identity::Text(&body),
         };
-        let kept = self.keep(company, connection, &keep).await;
+        let kept = self.keep(called.company(), connection, &keep).await;
         let kept = kept.map_err(|error| error.map(|NotFound| ProviderWebhookError::NotFound))?;
         Ok(kept.kept)
     }

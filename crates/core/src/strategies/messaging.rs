@@ -145,6 +145,7 @@ pub fn gateway_events() -> impl Strategy<Value = GatewayEvent> {
             aliases: Vec::new(),
             preference,
             timestamp,
+            history: false,
         },
     );
     let own = (provider_ids(), peers(), maybe(texts()), maybe(times())).prop_map(

@@ -236,6 +236,7 @@ async fn who_accepts_messages_again_is_unblocked_under_every_contact() {
                 aliases: Vec::new(),
                 preference: Preference::Resume,
                 timestamp: Some(at),
+                history: false,
             })
         };
         let late = kit.app.now().minus(Duration::from_secs(60 * 60));

@@ -28,6 +28,7 @@ async fn wants(scene: &Scene, preference: Preference, at: Timestamp) -> EventOut
         aliases: Vec::new(),
         preference,
         timestamp: Some(at),
+        history: false,
     };
     scene.messaging.receive(vec![Ok(GatewayEvent::Preference(report))]).await.remove(0).result
 }

@@ -42,6 +42,7 @@ fn one(change: &Change<'_>, wish: &Value) -> Incoming {
     Ok(GatewayEvent::Preference(PreferenceReport {
         aliases,
         timestamp,
+        history: false,
         ..PreferenceReport::new(peer, preference)
     }))
 }

@@ -72,7 +72,7 @@ impl Provider for CloudApi {
         webhook::receive(self, connection, webhook)
     }
 
-    fn read(&self, _connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
-        webhook::read(self, body)
+    fn read(&self, connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
+        webhook::read(self, connection, body)
     }
 }

@@ -64,6 +64,7 @@ pub(super) fn read(change: &Change<'_>, status: &Value) -> Vec<Incoming> {
             Ok(GatewayEvent::Preference(PreferenceReport {
                 aliases,
                 timestamp,
+                history: false,
                 ..PreferenceReport::new(peer, preference)
             }))
         }));

@@ -67,8 +67,9 @@ pub(super) fn receive(
 }
 
 /// The events of what was kept because it was not understood: a change with its field, or a whole
-/// call of another object.
-pub(super) fn read(adapter: &CloudApi, body: &Value) -> Vec<Incoming> {
+/// call of another object. Of a call about several numbers or accounts, those of the connection:
+/// the others were told to their own connections.
+pub(super) fn read(adapter: &CloudApi, connection: &Connection, body: &Value) -> Vec<Incoming> {
     let received = match text(body, "field") {
         Some(field) => {
             let value = body.get("value").unwrap_or(&Value::Null);
@@ -76,7 +77,16 @@ pub(super) fn read(adapter: &CloudApi, body: &Value) -> Vec<Incoming> {
         }
         None => call(adapter, body.clone()),
     };
-    received.into_iter().map(|received| received.event).collect()
+    let is_its = |name: &str, value: &str| connection.settings.text(name) == Some(value);
+    let is_here = |received: &Received| match &received.to {
+        Addressee::Called => true,
+        Addressee::Number(number) => is_its("phone_number_id", number),
+        Addressee::Account(account) => {
+            connection.settings.text("business_account_id").is_none()
+                || is_its("business_account_id", account)
+        }
+    };
+    received.into_iter().filter(is_here).map(|received| received.event).collect()
 }
 
 /// The events of a call.

@@ -163,6 +163,12 @@ impl Provider for Evolution {
         webhook::receive(connection, self.names(connection), &self.files, &webhook.body)
     }
 
+    fn remove_secrets(&self, body: &mut serde_json::Value) {
+        if let Some(body) = body.as_object_mut() {
+            body.remove("apikey");
+        }
+    }
+
     fn read(&self, connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
         webhook::read(connection, self.names(connection), None, body)
     }

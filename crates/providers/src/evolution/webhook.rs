@@ -128,7 +128,8 @@ pub(super) fn read(
     }
     let instance = text(envelope, "instance");
     if instance != connection.settings.text("instance") {
-        return vec![Err("the event is of another instance".to_owned())];
+        let reason = "the event is of another instance".to_owned();
+        return vec![Ok(GatewayEvent::NotOurs(reason))];
     }
     let data = envelope.get("data").unwrap_or(&Value::Null);
     let envelope = Envelope { event, instance, time: text(envelope, "date_time") };

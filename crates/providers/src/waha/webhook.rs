@@ -84,7 +84,8 @@ pub(super) fn read(
         return vec![Err("the event is not an object".to_owned())];
     }
     if !is_of_session(envelope, connection) {
-        return vec![Err("the event is of another session".to_owned())];
+        let reason = "the event is of another session".to_owned();
+        return vec![Ok(GatewayEvent::NotOurs(reason))];
     }
     translate(known, envelope, connection, suffix)
 }
