@@ -195,14 +195,17 @@ async fn a_phone_that_is_reported_later_is_the_phone_of_the_contact(world: Cloud
 }
 
 #[both_stores]
-async fn a_number_change_adds_a_name(world: Clouded) {
+async fn a_number_change_adds_a_name_and_a_line(world: Clouded) {
     let contact = world.receives_from(&digits(&mobile(1))).await;
     let system = json!({"type": "system", "system": {
         "body": "User changed", "wa_id": digits(&mobile(2)), "type": "user_changed_number"}});
     let mut change = world.fake.message(&digits(&mobile(1)), &wamid(), &system, world.now());
     change.as_object_mut().expect("a value").remove("contacts");
     world.changes(&[("messages", change)]).await;
-    assert_eq!(world.all_messages().await.len(), 1, "no message of anybody");
+    let all = world.all_messages().await;
+    assert_eq!(all.len(), 2, "a line of the same contact");
+    assert_eq!((&all[0]["type"], &all[0]["contact_id"]), (&json!("system"), &json!(contact)));
+    assert_eq!(all[0]["system"]["to"], digits(&mobile(2)));
     assert_eq!(world.receives_from(&digits(&mobile(2))).await, contact);
     assert_eq!(world.receives_from(&digits(&mobile(1))).await, contact);
     let full = world.full(&contact).await;

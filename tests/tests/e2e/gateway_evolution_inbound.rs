@@ -327,7 +327,6 @@ async fn stories_and_events_that_mean_nothing_are_left_out(world: Evolution) {
         "presence.update",
         "chats.upsert",
         "contacts.update",
-        "call",
         "labels.edit",
         "qrcode.updated",
         "application.startup",

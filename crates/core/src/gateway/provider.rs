@@ -340,8 +340,9 @@ pub trait Provider: Send + Sync {
     /// [`body`](super::UnknownReport::body) of an unknown event, or what a message has as
     /// [`raw`](super::GatewayMessage::raw), or the whole body of a call that was malformed or of
     /// which an event was refused. The events are those of `receive` for a call that holds just
-    /// this. What is not understood still is unknown, or unsupported, again.
+    /// this. What is not understood still is unknown, or unsupported, or an error, again; no event
+    /// at all says that it means nothing, so that it is kept no longer.
     fn read(&self, _connection: &Connection, _body: &serde_json::Value) -> Vec<Incoming> {
-        Vec::new()
+        vec![Err("this adapter reads nothing again".to_owned())]
     }
 }

@@ -72,6 +72,7 @@ mod purge;
 mod purge_crash;
 mod purge_merges;
 mod records;
+mod replay;
 mod replies;
 mod send_answers;
 mod send_choices;
