@@ -99,6 +99,8 @@ async fn take(mut call: HookCall) -> Outcome {
     let (body, _share) = read?;
     webhook.body = body;
     let taken = recado.inbox().take_webhook(&called, &webhook).await?;
+    // Only now its signature is verified.
+    call.who.recognized();
     log(&taken, &called);
     Answer::hook(TakenAnswer {})
 }

@@ -17,6 +17,7 @@
 mod attempts;
 pub mod commands;
 mod files;
+mod log_lines;
 mod logging;
 mod metrics;
 mod options;
