@@ -168,11 +168,7 @@ fn run(
 }
 
 /// Leaves nothing of a batch during which there was a panic.
-fn begin_again(
-    conn: &Connection,
-    index: &mut SearchIndex,
-    batch: &mut Vec<Box<dyn WriteTask>>,
-) {
+fn begin_again(conn: &Connection, index: &mut SearchIndex, batch: &mut Vec<Box<dyn WriteTask>>) {
     let tasks = batch.len();
     // Their callers learn that the outcome is unknown.
     batch.clear();
@@ -429,7 +425,10 @@ mod tests {
         let panics = writer.write(|_| -> Result<(), CommitError> { panic!("a defect") });
         let stored = writer.write(move |tx| commit::apply(tx, changes));
         let (panicked, stored) = tokio::join!(panics, stored);
-        assert!(matches!(panicked, Err(CommitError::Store(StoreError::Corrupt(_)))), "{panicked:?}");
+        assert!(
+            matches!(panicked, Err(CommitError::Store(StoreError::Corrupt(_)))),
+            "{panicked:?}"
+        );
         stored.unwrap();
         writer.ready().await.unwrap();
         writer.close().await;

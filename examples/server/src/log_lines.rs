@@ -89,8 +89,7 @@ fn run(queue: &Queue, mut out: impl Write) {
     loop {
         let waiting = queue.waiting();
         let arrived = queue.arrived.wait_while(waiting, |waiting| waiting.lines.is_empty());
-        let lines =
-            std::mem::take(&mut arrived.unwrap_or_else(PoisonError::into_inner).lines);
+        let lines = std::mem::take(&mut arrived.unwrap_or_else(PoisonError::into_inner).lines);
         for line in lines {
             let written = out.write_all(&line).and_then(|()| out.flush());
             match written {

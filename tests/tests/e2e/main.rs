@@ -87,6 +87,7 @@ mod kill_sends;
 mod lead_memory;
 mod links;
 mod lists;
+mod logs;
 mod media;
 mod merge;
 mod message_changes;

@@ -23,7 +23,10 @@ pub(super) async fn until_signal(
 ) -> Result<(), CommandError> {
     let signal = tokio::select! {
         signal = signals.wait() => signal,
-        () = running.ended() => return Err(CommandError::Run("the server has ended".to_owned())),
+        // Its supervisor starts the process anew (R162).
+        () = running.ended() => {
+            return Err(CommandError::Run("a part of the server has ended".to_owned()));
+        }
     };
     tracing::info!(signal, "stopping");
     running.stop().await;
