@@ -5,9 +5,10 @@ use std::io::{Write, stderr};
 use std::process::ExitCode;
 
 use clap::Parser;
-use recado_server::{Cli, commands};
+use recado_server::{Cli, commands, restrict};
 
 fn main() -> ExitCode {
+    restrict();
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

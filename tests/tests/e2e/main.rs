@@ -43,6 +43,7 @@ mod echoes;
 mod errors;
 mod events_messages;
 mod events_opted_out;
+mod file_modes;
 mod focus;
 mod gateway_cloud;
 mod gateway_cloud_inbound;

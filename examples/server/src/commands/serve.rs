@@ -2,11 +2,13 @@
 
 use super::{CommandError, output};
 use crate::options::Options;
+use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
 
 pub(super) async fn run(options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
+    permissions::warn_of_wide(&options);
     let running = tokio::select! {
         running = start(options, Overrides::default()) => running?,
         // A signal ends a long migration: it is rolled back, and run again at the next start.
