@@ -116,16 +116,39 @@ impl Process {
         Self::start_with_env(folder, args, &[]).await
     }
 
+    /// `recado serve` on a database, in a fresh folder, with this standard error. It is no part of
+    /// the output.
+    pub async fn serve_with_stderr(database: &Database, args: &[&str], stderr: Stdio) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let url = database.url();
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        all.extend(["--operator-token", OPERATOR]);
+        all.extend(args);
+        Self::spawn(folder, &all, &[], stderr).await
+    }
+
     async fn start_with_env(folder: Arc<TempDir>, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::spawn(folder, args, env, Stdio::piped()).await
+    }
+
+    async fn spawn(
+        folder: Arc<TempDir>,
+        args: &[&str],
+        env: &[(&str, &str)],
+        stderr: Stdio,
+    ) -> Self {
         let mut command = command(folder.path());
         command.envs(env.iter().copied());
-        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().expect("the binary runs");
+        // It holds this process's end of the standard error.
+        drop(command);
         let output = Arc::new(Mutex::new(String::new()));
-        let readers = vec![
-            tokio::spawn(collect(child.stdout.take().expect("piped"), Arc::clone(&output))),
-            tokio::spawn(collect(child.stderr.take().expect("piped"), Arc::clone(&output))),
-        ];
+        let stdout = child.stdout.take().expect("piped");
+        let mut readers = vec![tokio::spawn(collect(stdout, Arc::clone(&output)))];
+        if let Some(stderr) = child.stderr.take() {
+            readers.push(tokio::spawn(collect(stderr, Arc::clone(&output))));
+        }
         let unbound = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut process = Self { addr: unbound, folder, child, output, readers };
         process.addr = process.bound().await;

@@ -46,6 +46,7 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
 async fn dispatch(mut call: HookCall) -> Outcome {
     let recado = call.recado.clone();
     let admitted = recado.dispatches().admit(call.path.text("token"), call.client).await?;
+    call.who.recognized();
     call.who.company(admitted.company().id);
     let body = call.read(BODY_LIMIT).await?;
     if let Some(name) = call.query.broken(reads_parameter) {

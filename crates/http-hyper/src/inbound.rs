@@ -36,6 +36,7 @@ async fn upsert(mut call: HookCall) -> Outcome {
     let secrets = call.headers.get_all("x-service-secret").iter();
     let secrets: Vec<&[u8]> = secrets.map(http::HeaderValue::as_bytes).collect();
     let admitted = recado.inbound().admit(call.path.text("slug"), call.client, &secrets).await?;
+    call.who.recognized();
     call.who.company(admitted.company().id);
     let body = call.read(BODY_LIMIT).await?;
     Answer::hook(recado.inbound().upsert(&admitted, &body).await?)

@@ -41,6 +41,7 @@ mod idempotency;
 mod in_axum;
 mod inbound;
 mod large_body;
+mod line_limit;
 mod links;
 mod lists;
 mod logging;

@@ -73,6 +73,7 @@ async fn public(request: &mut Request) -> Outcome {
     let recado = request.shared.recado.clone();
     let presented = bearer(&request.head.headers).unwrap_or_default();
     let caller = recado.access().authenticate(presented).await?;
+    request.who.recognized();
     request.who.company(caller.company());
     if let Some(key) = caller.key() {
         request.who.key(key);
@@ -121,6 +122,7 @@ async fn operator(request: &mut Request) -> Outcome {
     if !bearer(&request.head.headers).is_some_and(|presented| token.matches(presented)) {
         return Err(ErrorResponse::operator_unauthorized());
     }
+    request.who.recognized();
     let (route, path) = route(request)?;
     let recado = request.shared.recado.clone();
     let limit = request.shared.options.limits.operator_body;

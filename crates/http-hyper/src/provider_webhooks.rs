@@ -105,6 +105,8 @@ async fn take(mut call: HookCall) -> Outcome {
         tracing::warn!(connection, "a call of a gateway is not what it sends, and is kept");
     }
     let taken = taken?;
+    // Only now its signature is verified.
+    call.who.recognized();
     log(&taken, &called);
     Answer::hook(TakenAnswer {})
 }

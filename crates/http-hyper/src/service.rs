@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
-use crate::logging::{self, Who};
+use crate::logging::{Answered, RequestLog, Who};
 use crate::options::HttpOptions;
 use crate::path::DecodedPath;
 use crate::pipeline::Surface;
@@ -54,7 +54,8 @@ impl RecadoHttp {
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
         let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
-        Self(Arc::new(Shared { recado, options, budget, document, writes }))
+        let log = RequestLog::default();
+        Self(Arc::new(Shared { recado, options, budget, document, log, writes }))
     }
 
     /// Waits until no request that changes something is under way.
@@ -94,7 +95,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let mut response = match outcome {
         Ok(answer) => answer.into_response(),
         Err(failure) => {
-            logging::failed(&id, template, &failure);
+            shared.log.failed(&id, template, &failure, &who);
             let is_hook = surface == Surface::Hooks;
             if is_hook { failure.of_hook() } else { failure }.into_response()
         }
@@ -102,8 +103,10 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     response.headers_mut().insert(request_id::HEADER, id.clone());
 
     let duration = began.elapsed();
-    metrics::answered(method, template, response.status(), duration);
-    logging::answered(&id, method, template, response.status(), duration, &who);
+    let status = response.status();
+    metrics::answered(method, template, status, duration);
+    let (request_id, route, who) = (&id, template, &who);
+    shared.log.answered(&Answered { request_id, method, route, status, duration, who });
     response.map(|body| Full::new(if is_head { Bytes::new() } else { body }))
 }
 

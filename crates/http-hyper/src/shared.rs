@@ -7,6 +7,7 @@ use recado_core::Recado;
 use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
+use crate::logging::RequestLog;
 use crate::options::HttpOptions;
 
 /// What all requests share.
@@ -17,6 +18,8 @@ pub(crate) struct Shared {
     pub(crate) budget: MemoryBudget,
     /// The OpenAPI document, made at its first request.
     pub(crate) document: OnceLock<Bytes>,
+    /// The lines of requests.
+    pub(crate) log: RequestLog,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,
 }

@@ -90,13 +90,15 @@ impl SqliteStore {
 
 #[async_trait]
 impl Upkeep for SqliteStore {
+    /// Asks a reader for the schema, and then the thread that writes (R162).
     async fn ready(&self) -> Result<(), StoreError> {
         let checked = self.read(|conn| Ok(schema::check(conn))).await?;
         checked.map_err(|error| match error {
             SqliteError::Database(error) => store_error(error),
             older @ SqliteError::Older { .. } => StoreError::not_migrated(MIGRATE, older),
             error => StoreError::unavailable(error),
-        })
+        })?;
+        self.writer.ready().await
     }
 
     // The log is checkpointed here, so that the commit that makes it too long does not have to.

@@ -1,6 +1,7 @@
 //! The thread that writes. All waiting change sets are applied in one transaction, each in its own
 //! savepoint, and are acknowledged when the transaction is durable (group commit).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -112,6 +113,17 @@ impl Writer {
         answer.await.map_err(|_| StoreError::OutcomeUnknown(None))?
     }
 
+    /// Makes the thread begin and end a transaction, so that it shows whether it lives and can take
+    /// the write lock. The transaction is empty and costs no write to the disk.
+    ///
+    /// # Errors
+    ///
+    /// When the thread has ended, or cannot begin a transaction. A thread that is stuck does not
+    /// answer: the caller sets a time limit.
+    pub(crate) async fn ready(&self) -> Result<(), StoreError> {
+        self.write(|_| Ok(())).await.map_err(expect_no_conflict)
+    }
+
     /// How much was written.
     pub(crate) fn written(&self) -> &WriteCounts {
         &self.written
@@ -133,6 +145,8 @@ impl Writer {
     }
 }
 
+/// Writes until the store is closed. A panic fails the tasks of its batch, whose outcome is then
+/// unknown to their callers; the thread goes on with the next batch (R162).
 fn run(
     conn: &Connection,
     mut tasks: mpsc::Receiver<Box<dyn WriteTask>>,
@@ -142,12 +156,28 @@ fn run(
     let mut index = SearchIndex::default();
     let mut batch = Vec::with_capacity(BATCH);
     while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
-        write_batch(conn, &mut index, &mut batch, written);
+        let write = || write_batch(conn, &mut index, &mut batch, written);
+        if catch_unwind(AssertUnwindSafe(write)).is_err() {
+            begin_again(conn, &mut index, &mut batch);
+        }
         if closing.load(Ordering::Acquire) {
             // The tasks that already wait are still written.
             tasks.close();
         }
     }
+}
+
+/// Leaves nothing of a batch during which there was a panic.
+fn begin_again(conn: &Connection, index: &mut SearchIndex, batch: &mut Vec<Box<dyn WriteTask>>) {
+    let tasks = batch.len();
+    // Their callers learn that the outcome is unknown.
+    batch.clear();
+    *index = SearchIndex::default();
+    // The log may be what panicked.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        roll_back(conn);
+        tracing::error!(tasks, "the writer panicked, and goes on");
+    }));
 }
 
 /// Why a whole batch was not written.
@@ -219,7 +249,10 @@ fn apply(
     for task in batch {
         execute(conn, "SAVEPOINT task")?;
         let mark = tx.search.mark();
-        let outcome = task.apply(&mut tx);
+        // A defect in one task must not fail those of others.
+        let applied = catch_unwind(AssertUnwindSafe(|| task.apply(&mut tx)));
+        let outcome =
+            applied.unwrap_or_else(|_| Err(StoreError::corrupt("a write panicked").into()));
         if outcome.is_err() {
             // After an error of the disk or of memory SQLite rolls the whole transaction back.
             if conn.is_autocommit() {
@@ -356,5 +389,101 @@ mod tests {
             assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));
         }
         assert!(conn.is_autocommit(), "the connection can go on");
+    }
+
+    fn open_writer(folder: &tempfile::TempDir) -> Writer {
+        let mut conn = crate::database::writer(&folder.path().join("recado.db")).unwrap();
+        schema::migrate(&mut conn).unwrap();
+        Writer::start(conn).unwrap()
+    }
+
+    /// A subscriber that panics at each event, as one does that cannot print.
+    struct PanickingLog;
+
+    impl tracing::Subscriber for PanickingLog {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn event(&self, _: &tracing::Event<'_>) {
+            panic!("failed printing to stderr");
+        }
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    /// R162.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_task_that_panics_fails_alone_and_the_writer_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = open_writer(&folder);
+        let changes = ChangeSet::new().insert(company());
+        let panics = writer.write(|_| -> Result<(), CommitError> { panic!("a defect") });
+        let stored = writer.write(move |tx| commit::apply(tx, changes));
+        let (panicked, stored) = tokio::join!(panics, stored);
+        assert!(
+            matches!(panicked, Err(CommitError::Store(StoreError::Corrupt(_)))),
+            "{panicked:?}"
+        );
+        stored.unwrap();
+        writer.ready().await.unwrap();
+        writer.close().await;
+    }
+
+    /// R162.
+    #[test]
+    fn a_panic_of_the_log_leaves_the_writer_alive() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut conn = crate::database::writer(&folder.path().join("recado.db")).unwrap();
+        schema::migrate(&mut conn).unwrap();
+        let (queue, tasks) = mpsc::channel(QUEUE);
+        // The first batch fails as a whole, and its error is logged.
+        conn.execute_batch("BEGIN").unwrap();
+        let (failing, failed) = task(ChangeSet::new());
+        queue.try_send(failing).ok().unwrap();
+        let thread = std::thread::spawn(move || {
+            tracing::subscriber::with_default(PanickingLog, || {
+                run(&conn, tasks, &WriteCounts::default(), &AtomicBool::new(false));
+            });
+        });
+        assert!(failed.blocking_recv().is_err(), "the outcome is unknown to the caller");
+        let (next, written) = task(ChangeSet::new().insert(company()));
+        queue.try_send(next).ok().unwrap();
+        written.blocking_recv().unwrap().unwrap();
+        drop(queue);
+        thread.join().unwrap();
+    }
+
+    /// R162.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_writer_that_is_stuck_or_gone_is_not_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = open_writer(&folder);
+        writer.ready().await.unwrap();
+        let (release, stuck) = std::sync::mpsc::channel::<()>();
+        let (begun, begins) = oneshot::channel();
+        let holds = writer.write(move |_| {
+            let _ = begun.send(());
+            let _ = stuck.recv();
+            Ok(())
+        });
+        let asked = async {
+            begins.await.unwrap();
+            let limit = std::time::Duration::from_millis(100);
+            let answer = tokio::time::timeout(limit, writer.ready()).await;
+            drop(release);
+            answer
+        };
+        let (held, answer) = tokio::join!(holds, asked);
+        held.unwrap();
+        assert!(answer.is_err(), "a stuck writer does not answer: {answer:?}");
+        writer.ready().await.unwrap();
+        writer.close().await;
+        let gone = writer.ready().await;
+        assert!(matches!(gone, Err(StoreError::Unavailable(_))), "{gone:?}");
     }
 }

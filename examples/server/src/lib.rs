@@ -17,9 +17,11 @@
 mod attempts;
 pub mod commands;
 mod files;
+mod log_lines;
 mod logging;
 mod metrics;
 mod options;
+mod permissions;
 mod qr_picture;
 mod shutdown;
 mod start;
@@ -29,4 +31,5 @@ pub use options::{
     Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options, Setting,
     settings,
 };
+pub use permissions::restrict;
 pub use start::{Overrides, RunningServer, StartError, WrapStore, start};

@@ -106,7 +106,8 @@ impl RunningServer {
         format!("http://{}", self.addr)
     }
 
-    /// Waits until it ends before a stop, which only a defect can cause.
+    /// Waits until a part of it that has to run always has ended before a stop, which only a defect
+    /// can cause.
     pub async fn ended(&mut self) {
         self.background.ended().await;
     }

@@ -227,7 +227,12 @@ async fn a_send_cut_off_by_a_kill_is_uncertain_and_its_key_never_sends_again(kin
         .header("idempotency-key", "once")
         .json(&body);
     let caller = tokio::spawn(call.clone().try_send(addr));
-    eventually("it is pending", || async { (pending(addr, &us).await == 1).then_some(()) }).await;
+    // The line of the call reaches the log a moment after the call (R162).
+    eventually("it is pending, and was handed to the provider", || async {
+        let called = !provider_calls(&process.output()).is_empty();
+        (called && pending(addr, &us).await == 1).then_some(())
+    })
+    .await;
     let log = process.kill_and_read().await;
     assert!(caller.await.expect("it ends").is_none(), "there was no answer");
     assert_eq!(provider_calls(&log).len(), 1, "{log}");

@@ -164,8 +164,9 @@ pub trait Claims: Send + Sync {
 /// Housekeeping that changes no answer.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Whether the database can be reached and has the current schema (for readiness probes, and at
-    /// the start). A database without it is [`StoreError::NotMigrated`].
+    /// Whether the database can be reached, has the current schema, and what writes to it in this
+    /// process lives (for readiness probes, and at the start). It is cheap and writes nothing. A
+    /// database without the schema is [`StoreError::NotMigrated`].
     async fn ready(&self) -> Result<(), StoreError>;
 
     /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, and the status reports,

@@ -1,6 +1,6 @@
 //! Loops: steps that are repeated until a stop.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::time::Duration;
 
 use recado_core::store::StoreError;
@@ -86,6 +86,14 @@ impl Loops {
                 }
             }
         });
+    }
+
+    /// Waits until one of them has ended, before the stop only by a defect. Without a loop it waits
+    /// for ever.
+    pub(super) async fn ended(&mut self) {
+        if self.tasks.join_next().await.is_none() {
+            pending::<()>().await;
+        }
     }
 
     /// Signals every loop to end after its current step.
@@ -185,6 +193,18 @@ mod tests {
         loops.stop().await;
         let times = times.lock().expect("nobody panicked");
         assert_eq!(times[..13], [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16]);
+    }
+
+    /// R162.
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_ends_before_the_stop_is_noticed() {
+        let mut loops = Loops::new();
+        loops.add("test", IDLE, || async { Ok(false) });
+        let running = tokio::time::timeout(Duration::from_secs(60), loops.ended()).await;
+        assert!(running.is_err(), "a loop that runs has not ended");
+        loops.spawn(|_| async { panic!("a defect of the loop itself") });
+        let noticed = tokio::time::timeout(Duration::from_secs(60), loops.ended()).await;
+        noticed.expect("it is noticed");
     }
 
     #[tokio::test(start_paused = true)]

@@ -113,14 +113,23 @@ impl Background {
         }));
     }
 
-    /// Waits until one of its servers has ended before a stop, by a panic for example. Without a
-    /// server it waits for ever.
+    /// Waits until one of its servers or loops has ended before a stop, which only a defect can
+    /// cause: a step or a runner that panics is begun again by itself. A program should end then,
+    /// so that its supervisor starts it anew (R162). With nothing that runs it waits for ever.
     pub async fn ended(&mut self) {
-        if self.servers.is_empty() {
-            pending::<()>().await;
-        }
-        if !self.servers.iter().any(JoinHandle::is_finished) {
-            let _ = select_all(&mut self.servers).await;
+        let servers = &mut self.servers;
+        let server = async {
+            if servers.is_empty() {
+                pending::<()>().await;
+            }
+            if !servers.iter().any(JoinHandle::is_finished) {
+                let _ = select_all(servers).await;
+            }
+        };
+        tokio::select! {
+            () = server => {}
+            () = self.work.ended() => {}
+            () = self.support.ended() => {}
         }
     }
 

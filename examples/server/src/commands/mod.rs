@@ -103,15 +103,17 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         _ => Options::default(),
     };
     let options = cli.options(base, |name| env::var_os(name))?;
-    match cli.command {
+    let _logging = match cli.command {
         Command::Openapi => {
             output::line(recado_http_hyper::openapi(&wiring::gateways(&options)));
             return Ok(());
         }
-        Command::Demo | Command::Serve => logging::start(&options.log),
+        Command::Demo | Command::Serve => {
+            Some(logging::start(&options.log).map_err(CommandError::run)?)
+        }
         // Other commands print to standard output, and report their failures themselves.
-        _ => {}
-    }
+        _ => None,
+    };
     match cli.command {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,

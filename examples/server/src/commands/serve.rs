@@ -2,11 +2,13 @@
 
 use super::{CommandError, output};
 use crate::options::Options;
+use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
 
 pub(super) async fn run(options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
+    permissions::warn_of_wide(&options);
     let running = tokio::select! {
         running = start(options, Overrides::default()) => running?,
         // A signal ends a long migration: it is rolled back, and run again at the next start.
@@ -23,7 +25,10 @@ pub(super) async fn until_signal(
 ) -> Result<(), CommandError> {
     let signal = tokio::select! {
         signal = signals.wait() => signal,
-        () = running.ended() => return Err(CommandError::Run("the server has ended".to_owned())),
+        // Its supervisor starts the process anew (R162).
+        () = running.ended() => {
+            return Err(CommandError::Run("a part of the server has ended".to_owned()));
+        }
     };
     tracing::info!(signal, "stopping");
     running.stop().await;

@@ -16,6 +16,7 @@ use serde_json::Value;
 use self::credentials::Credentials;
 use super::{CommandError, object, output, refused, serve};
 use crate::options::Options;
+use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, start};
 
@@ -53,6 +54,8 @@ pub(super) fn defaults() -> Options {
 
 pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
+    // Its files hold samples, and may be of a version that let others read them.
+    permissions::mend(&options)?;
     let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
     options.operator_token = Some(credentials.operator_token.clone());
     let running = start(options, Overrides::default()).await?;
