@@ -9,11 +9,11 @@ use crate::error::{Rejection, object};
 
 /// The most fields that are named, and the most entries of `custom_fields` and of `list_ids`; the
 /// others are counted (R171).
-pub const MAX_NAMED: usize = 50;
+pub(crate) const MAX_NAMED: usize = 50;
 /// The most characters of a name that the caller chose.
 const MAX_NAME_CHARS: usize = 100;
 
-/// The offending fields of a body, with reasons. Empty means acceptable. At most [`MAX_NAMED`]
+/// The offending fields of a body, with reasons. Empty means acceptable. At most fifty
 /// fields are named, since a body may have very many; the others are counted.
 ///
 /// R171.
