@@ -103,7 +103,7 @@ fn help_shows_flag_variable_and_default_of_each_option() {
             ("retention", "30d"),
             ("allow-private-destinations", ""),
             ("trusted-proxies", ""),
-            ("cnpj-registry", "https://brasilapi.com.br"),
+            ("cnpj-registry", ""),
             ("stop-words", ""),
             ("no-migrate", ""),
             ("log", "info"),

@@ -49,8 +49,8 @@ pub struct Options {
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
     pub trusted_proxies: Vec<IpNet>,
-    /// The base URL of the cnpj registry (D22).
-    pub cnpj_registry: String,
+    /// The base URL of the cnpj registry (D22); without one nobody is asked (R172).
+    pub cnpj_registry: Option<String>,
     /// Whole messages that opt a contact out (D43).
     pub stop_words: Vec<String>,
     /// Whether the schema is left as it is.
@@ -73,7 +73,7 @@ impl Default for Options {
             retention: Duration::from_millis(0),
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
-            cnpj_registry: String::new(),
+            cnpj_registry: None,
             stop_words: Vec::new(),
             no_migrate: false,
             log: String::new(),
@@ -185,8 +185,7 @@ mod tests {
         assert!(!options.no_migrate && !options.allow_private_destinations);
         assert!(options.trusted_proxies.is_empty());
         assert_eq!(options.log, "info");
-        let settings = recado_core::Settings::new("https://crm.example.org");
-        assert_eq!(options.cnpj_registry, settings.registry_url);
+        assert_eq!(options.cnpj_registry, None);
     }
 
     #[test]

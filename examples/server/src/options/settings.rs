@@ -99,9 +99,12 @@ static SETTINGS: [Setting; 15] = [
     setting!("trusted-proxies", "TRUSTED_PROXIES", List "CIDR,…", None,
         "Networks of proxies whose X-Forwarded-For is believed",
         |options, text| options.trusted_proxies = read_networks(text)?),
-    setting!("cnpj-registry", "CNPJ_REGISTRY", Text "URL", Some("https://brasilapi.com.br"),
-        "The base URL of the cnpj registry",
-        |options, text| options.cnpj_registry = read_base_url(text)?),
+    setting!("cnpj-registry", "CNPJ_REGISTRY", Text "URL", None,
+    "The base URL of a cnpj registry, such as https://brasilapi.com.br; without one none is asked",
+    |options, text| options.cnpj_registry = match text.trim() {
+        "" => None,
+        _ => Some(read_base_url(text)?),
+    }),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
          nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),
