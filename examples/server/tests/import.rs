@@ -93,7 +93,7 @@ fn contacts_come_from_csv_and_refused_lines_go_to_a_file_that_can_be_imported() 
     let lines: Vec<&str> = refused.lines().collect();
     assert_eq!(lines[0], "name;phone;email;is_blocked;_line;_reason");
     assert!(lines[1].starts_with("Beto;12345;;;3;phone "), "{refused}");
-    assert!(lines[2].starts_with("Caio;+5521987654322;;maybe;5;is_blocked "), "{refused}");
+    assert!(lines[2].starts_with("Caio;'+5521987654322;;maybe;5;is_blocked "), "{refused}");
 
     let again = import(folder, &company, &["people.csv"]);
     assert_eq!(counts(&again), [5, 0, 3, 2]);
