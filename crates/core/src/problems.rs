@@ -1,7 +1,5 @@
 //! All problems of a body, collected so that one answer names all of them (D8).
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
@@ -20,9 +18,8 @@ const MAX_NAME_CHARS: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.summary())]
 pub struct Problems {
+    /// At most [`MAX_NAMED`], so that a field is found by looking at each.
     reasons: Vec<(String, String)>,
-    /// The fields of `reasons`.
-    named: BTreeSet<String>,
     /// How many fields are not named.
     unnamed: usize,
     custom_fields: Entries,
@@ -79,15 +76,14 @@ impl Problems {
     /// Names a field and why; the first reason of a field stays.
     pub fn add(&mut self, field: impl Into<String>, reason: impl Into<String>) {
         let field = field.into();
-        if self.named.contains(&field) {
+        if self.fields().any(|named| named == field) {
             return;
         }
         if self.reasons.len() >= MAX_NAMED {
             self.unnamed += 1;
-            return;
+        } else {
+            self.reasons.push((field, reason.into()));
         }
-        self.named.insert(field.clone());
-        self.reasons.push((field, reason.into()));
     }
 
     /// Names a key of the body that no field has.
@@ -138,7 +134,6 @@ impl Problems {
         for (field, _) in &mut self.reasons {
             *field = format!("{prefix}.{field}");
         }
-        self.named = self.fields().map(str::to_owned).collect();
         self
     }
 
