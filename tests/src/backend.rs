@@ -210,6 +210,8 @@ pub struct Setup {
     pub group_suffix: Option<&'static str>,
     /// Its gateways, if they are not those of the binary.
     pub providers: Option<Providers>,
+    /// Starts without the address of a cnpj registry.
+    pub no_registry: bool,
     /// The networks of proxies whose header about the client's address is trusted.
     pub trusted_proxies: &'static [&'static str],
 }
@@ -361,6 +363,7 @@ async fn launch(
         database: url.parse().expect("a database address"),
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,
+        cnpj_registry: (!setup.no_registry).then(|| "https://registry.example".to_owned()),
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         ..usual
     };

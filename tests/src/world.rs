@@ -12,7 +12,7 @@ use crate::backend::{Database, Setup, StoreKind, TestServer};
 use crate::http::{Request, ScriptedAnswer, text};
 
 /// The operator token of every test server.
-pub const OPERATOR: &str = "operator-token-of-the-tests";
+pub const OPERATOR: &str = "operator-token-of-the-tests-0123456789";
 
 /// All scopes of 5.1.
 pub const SCOPES: [&str; 5] =

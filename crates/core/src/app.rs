@@ -31,8 +31,9 @@ use crate::workers::OwnLease;
 pub struct Settings {
     /// The public URL of the service, without a slash at the end; tracked links begin with it.
     pub public_url: String,
-    /// The base URL of the cnpj registry (D22).
-    pub registry_url: String,
+    /// The base URL of the cnpj registry (D22). Without one, which is the default, nobody is asked
+    /// (R172).
+    pub registry_url: Option<String>,
     /// What follows `@` in group codes (D2).
     pub group_suffix: String,
     /// The messages that ask to stop (D43); compared as [`opt_out`](crate::conversations::opt_out)
@@ -54,7 +55,7 @@ impl Settings {
         public_url.truncate(public_url.trim_end_matches('/').len());
         Self {
             public_url,
-            registry_url: "https://brasilapi.com.br".to_owned(),
+            registry_url: None,
             group_suffix: "g.us".to_owned(),
             stop_words: StopWords::default(),
             retry_waits: RetryWaits::default(),

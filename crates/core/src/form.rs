@@ -181,6 +181,28 @@ impl<const MAX: usize> Form for Text<MAX> {
     }
 }
 
+/// A phone or group code that a message goes to, as [`Short`]. Phones that are copied from address
+/// books come with characters that change the direction of writing; they are no names (R174).
+#[derive(Debug)]
+pub struct Destination;
+
+impl Form for Destination {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        read_parsed(value, |text| text::clean(text, text::SHORT))
+    }
+
+    fn is_blank(value: &Value) -> bool {
+        is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        Short::schema()
+    }
+}
+
 impl Form for bool {
     type Value = Self;
 
@@ -285,14 +307,16 @@ impl Form for Entries {
     }
 }
 
-/// Reads a string, trimmed and within its limit (D9).
+/// Reads a string, trimmed and within its limit (D9). Those as short as a name must not change the
+/// direction of writing (R174).
 ///
 /// # Errors
 ///
 /// Why it is not acceptable.
 pub fn read_text(value: &Value, max_chars: usize) -> Result<String, String> {
     let text = value.as_str().ok_or("must be a string")?;
-    text::clean(text, max_chars).map_err(|error| error.to_string())
+    let read = if max_chars <= text::NAME { text::name } else { text::clean };
+    read(text, max_chars).map_err(|error| error.to_string())
 }
 
 /// Reads a text by `parse`.

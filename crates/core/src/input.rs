@@ -230,11 +230,11 @@ impl<'a> Input<'a> {
         self.object.contains_key(name)
     }
 
-    /// Finishes reading: every unknown field is a problem.
+    /// Finishes reading: every unknown field is a problem (R171).
     pub fn finish(mut self) -> Problems {
         for name in self.object.keys() {
             if !self.known.contains(name.as_str()) {
-                self.problems.add(name, "is not a known field");
+                self.problems.add_unknown(name);
             }
         }
         self.problems.merge(self.at_last);

@@ -28,6 +28,9 @@ pub enum TextError {
     /// A control character other than newline and tab.
     #[error("must not contain control characters other than newline and tab")]
     Control,
+    /// A character in a name that changes the direction of writing.
+    #[error("must not contain characters that change the direction of writing")]
+    Direction,
 }
 
 /// The text with newlines as line breaks: `\r\n` and `\r` alone are read as a newline (D9). The
@@ -43,6 +46,18 @@ fn with_newlines(text: &str) -> Cow<'_, str> {
 /// Whether a text may have the character: no control character other than newline and tab (D9).
 fn is_allowed(c: char) -> bool {
     !c.is_control() || matches!(c, '\n' | '\t')
+}
+
+/// Whether the character controls the direction of writing and is not seen itself. In a name it can
+/// make one name look like another, or the text behind it.
+fn is_direction_control(c: char) -> bool {
+    matches!(
+        c,
+        '\u{061C}'
+            | '\u{200E}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2066}'..='\u{2069}'
+    )
 }
 
 fn check(text: &str, max_chars: usize) -> Result<(), TextError> {
@@ -70,6 +85,34 @@ pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
     Ok(trimmed.to_owned())
 }
 
+/// A name that an operator or integrator gives: as [`clean`], and without characters that change
+/// the direction of writing.
+///
+/// R174.
+///
+/// # Errors
+///
+/// [`TextError`] says which rule is broken.
+pub fn name(input: &str, max_chars: usize) -> Result<String, TextError> {
+    let name = clean(input, max_chars)?;
+    if name.chars().any(is_direction_control) {
+        return Err(TextError::Direction);
+    }
+    Ok(name)
+}
+
+/// The text without characters that change the direction of writing: of a name whose author cannot
+/// correct it.
+///
+/// R174.
+pub fn without_directions(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_direction_control) {
+        Cow::Owned(text.chars().filter(|c| !is_direction_control(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 /// The text of a message as it is sent: not trimmed, and with newlines as line breaks. The
 /// surrounding white space counts too (D9, D34).
 ///
@@ -86,6 +129,14 @@ pub fn as_sent(input: &str, max_chars: usize) -> Result<String, TextError> {
 /// characters except tab, and cut at the limit (D9, R35).
 pub fn kept(text: &str, max_chars: usize) -> String {
     with_newlines(text).chars().filter(|c| is_allowed(*c)).take(max_chars).collect()
+}
+
+/// A name that a gateway reports, as it is stored: as [`kept`], and without characters that change
+/// the direction of writing.
+///
+/// R174.
+pub fn kept_name(text: &str, max_chars: usize) -> String {
+    kept(&without_directions(text), max_chars)
 }
 
 #[cfg(test)]
@@ -115,6 +166,29 @@ mod tests {
             assert_eq!(clean(&text, NAME), Err(TextError::Control));
             assert_eq!(as_sent(&text, NAME), Err(TextError::Control));
             assert_eq!(kept(&text, NAME), "ab");
+        }
+    }
+
+    const DIRECTIONS: [char; 12] = [
+        '\u{061C}', '\u{200E}', '\u{200F}', '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}',
+        '\u{202E}', '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
+    ];
+
+    /// R174.
+    #[test]
+    fn a_name_with_a_change_of_direction_is_refused_or_kept_without_it() {
+        for control in DIRECTIONS {
+            let text = format!("fatura{control}fdp.exe");
+            assert_eq!(name(&text, NAME), Err(TextError::Direction), "{control:?}");
+            assert_eq!(kept_name(&text, NAME), "faturafdp.exe", "{control:?}");
+            // Texts that are no names may need them.
+            assert_eq!(clean(&text, OBSERVATION).as_ref(), Ok(&text));
+            assert_eq!(as_sent(&text, MESSAGE).as_ref(), Ok(&text));
+        }
+        // What emoji and the scripts of India need is none of them.
+        for fine in ["👩\u{200D}👧", "क्\u{200C}ष", "משה", "فاطمة"] {
+            assert_eq!(name(fine, NAME).as_deref(), Ok(fine));
+            assert_eq!(kept_name(fine, NAME), fine);
         }
     }
 
@@ -165,6 +239,24 @@ mod tests {
         fn what_is_kept_is_acceptable(input in any::<String>(), max in 0_usize..40) {
             let kept = kept(&input, max);
             prop_assert_eq!(as_sent(&kept, max), Ok(kept));
+        }
+
+        /// R174.
+        #[test]
+        fn a_kept_name_is_an_acceptable_one(
+            parts in prop::collection::vec(
+                prop_oneof![any::<char>(), prop::sample::select(DIRECTIONS.to_vec())],
+                0..60,
+            ),
+            max in 0_usize..40,
+        ) {
+            let text: String = parts.iter().collect();
+            let kept = kept_name(&text, max);
+            prop_assert_eq!(name(&kept, max), Ok(kept.trim().to_owned()));
+            let has_any = parts.iter().any(|c| DIRECTIONS.contains(c));
+            if clean(&text, 60).is_ok() {
+                prop_assert_eq!(name(&text, 60).is_err(), has_any);
+            }
         }
 
         #[test]

@@ -11,6 +11,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper::ext::on_informational;
 use hyper_util::rt::TokioIo;
 
 use crate::stream::{Progress, Stream};
@@ -64,20 +65,26 @@ impl Live {
         &self.progress
     }
 
-    /// Writes a request and waits for the head of its answer.
+    /// Writes a request and waits for the head of its answer. A peer that goes on sending interim
+    /// heads breaks the connection: hyper passes over any number of them.
+    ///
+    /// R170.
     pub(crate) async fn ask(
         &mut self,
-        request: Request<Full<Bytes>>,
+        mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Broken> {
         self.progress.restart();
+        let progress = self.progress.clone();
+        on_informational(&mut request, move |head| progress.interim(head.headers()));
         let mut answer = pin!(self.sender.send_request(request));
         let connection = &mut self.connection;
-        poll_fn(|cx| {
+        let answer = poll_fn(|cx| {
             drive(connection, cx);
             answer.as_mut().poll(cx)
-        })
-        .await
-        .map_err(|_| Broken)
+        });
+        let answer = answer.await.map_err(|_| Broken)?;
+        // The answer may have been read together with the interim heads before it.
+        if self.progress.has_too_many_interim_heads() { Err(Broken) } else { Ok(answer) }
     }
 
     /// Reads a body into `into` until it ends or `limit` bytes are there.

@@ -1,6 +1,6 @@
 //! Reading received media by their signed links (D31a).
 
-use http::header::{CONTENT_DISPOSITION, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use recado_core::ids::{CompanyId, MessageId};
 
 use crate::answer::Answer;
@@ -32,6 +32,5 @@ async fn read(call: OpenCall) -> Outcome {
         .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
     Ok(Answer::bytes(file.mimetype.unwrap_or("application/octet-stream"), file.bytes)
         .unkept()
-        .with_header(CONTENT_DISPOSITION, disposition)
-        .with_header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
+        .with_header(CONTENT_DISPOSITION, disposition))
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Body;
@@ -75,6 +76,12 @@ impl RecadoHttp {
     }
 }
 
+/// A browser takes no answer for another type than it says.
+const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
+/// No answer is a page: a browser loads and runs nothing for one, and shows none in a frame.
+const NOTHING_RUNS: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+
 async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<AnswerBody> {
     let _in_flight = metrics::InFlightGuard::begin();
     let began = Instant::now();
@@ -100,7 +107,11 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
             if is_hook { failure.of_hook() } else { failure }.into_response()
         }
     };
-    response.headers_mut().insert(request_id::HEADER, id.clone());
+    let headers = response.headers_mut();
+    headers.insert(request_id::HEADER, id.clone());
+    // R173.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
+    headers.insert(CONTENT_SECURITY_POLICY, NOTHING_RUNS);
 
     let duration = began.elapsed();
     let status = response.status();

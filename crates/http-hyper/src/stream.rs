@@ -7,13 +7,19 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use http::HeaderMap;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+
+/// The most interim heads (1xx) that are passed over before the head of an answer (R170).
+const MAX_INTERIM_HEADS: usize = 16;
+/// The most bytes of their headers.
+const MAX_INTERIM_BYTES: usize = 64 * 1024;
 
 /// Whether bytes of one request and its answer were written and read.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +31,15 @@ struct Passed {
     answered: AtomicBool,
     looking: AtomicBool,
     sending: AtomicBool,
+    interim_heads: AtomicUsize,
+    interim_bytes: AtomicUsize,
 }
 
 impl Progress {
     /// The next request begins.
     pub(crate) fn restart(&self) {
+        self.0.interim_heads.store(0, Ordering::Relaxed);
+        self.0.interim_bytes.store(0, Ordering::Relaxed);
         self.0.asked.store(false, Ordering::Relaxed);
         self.0.answered.store(false, Ordering::Relaxed);
     }
@@ -42,6 +52,21 @@ impl Progress {
     /// Whether a byte of the answer was read.
     pub(crate) fn answered(&self) -> bool {
         self.0.answered.load(Ordering::Relaxed)
+    }
+
+    /// An interim head with these headers came.
+    pub(crate) fn interim(&self, headers: &HeaderMap) {
+        let lines = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+        self.0.interim_heads.fetch_add(1, Ordering::Relaxed);
+        self.0.interim_bytes.fetch_add(lines.sum(), Ordering::Relaxed);
+    }
+
+    /// Whether more interim heads came than are passed over.
+    ///
+    /// R170.
+    pub(crate) fn has_too_many_interim_heads(&self) -> bool {
+        self.0.interim_heads.load(Ordering::Relaxed) > MAX_INTERIM_HEADS
+            || self.0.interim_bytes.load(Ordering::Relaxed) > MAX_INTERIM_BYTES
     }
 
     /// Does something during which the connection is looked at: reading asks the operating system
@@ -195,6 +220,9 @@ impl<S: Socket> AsyncRead for Stream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.progress.has_too_many_interim_heads() {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         let before = buf.filled().len();
         let read = match &mut self.io {
             Io::Plain(stream) => Pin::new(stream).poll_read(cx, buf),

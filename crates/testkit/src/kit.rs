@@ -177,6 +177,13 @@ impl std::fmt::Debug for KitBuilder {
     }
 }
 
+/// The usual settings, with a registry: the scripted transport answers in its place.
+fn settings() -> Settings {
+    let mut settings = Settings::new("http://127.0.0.1:8080");
+    settings.registry_url = Some("https://registry.example".to_owned());
+    settings
+}
+
 async fn new_caller(app: &Recado, company: CompanyId) -> (Caller, String) {
     let made = app.access().create_key(company, KeyDraft::new("kit", Scopes::all())).await;
     let key = made.expect("a key can be made").secret.expose().to_owned();
@@ -197,7 +204,7 @@ impl Kit {
             provider: ScriptedProvider::new(),
             providers: None,
             limiter: None,
-            settings: Settings::new("http://127.0.0.1:8080"),
+            settings: settings(),
         }
     }
 

@@ -151,3 +151,18 @@ fn providers(
         .with(Arc::new(Evolution::new(group_suffix)));
     (providers, Some(reports))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R172.
+    #[test]
+    fn no_registry_is_asked_unless_the_operator_names_one() {
+        let url = || "https://crm.example.org".to_owned();
+        assert_eq!(settings(&Options::default(), url()).registry_url, None);
+        let named = Some("https://registry.example".to_owned());
+        let options = Options { cnpj_registry: named.clone(), ..Options::default() };
+        assert_eq!(settings(&options, url()).registry_url, named);
+    }
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::{Server, send};
 use serde_json::{Value, json};
 
-const TOKEN: &str = "operator-token";
+const TOKEN: &str = "operator-token-of-the-tests-0123456789";
 const SERVE: [&str; 3] = ["serve", "--operator-token", TOKEN];
 /// A limit that no machine should reach.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -131,7 +131,7 @@ fn what_was_not_understood_is_listed_and_read_again() {
     let replayed = |looked_at: u64| serde_json::json!({"looked_at": looked_at, "told": 0, "still_unknown": looked_at});
     assert_eq!(json(&run(&["inbox", "replay", "--json"])), replayed(0));
 
-    let token = "an operator token for tests";
+    let token = "operator-token-of-the-tests-0123456789";
     let server = Server::start(folder.path(), &["serve", "--operator-token", token], "listening");
     let post = |path: &str, body: &str| {
         let headers =

@@ -16,7 +16,7 @@ use recado_server::{Options, Overrides};
 use recado_testkit::ScriptedProvider;
 use serde_json::{Value, json};
 
-const TOKEN: &str = "operator-token";
+const TOKEN: &str = "operator-token-of-the-tests-0123456789";
 /// Private destinations are not allowed here.
 const SERVE: [&str; 3] = ["serve", "--operator-token", TOKEN];
 

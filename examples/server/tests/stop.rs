@@ -13,7 +13,7 @@ use common::{Server, connect, read_answer, send};
 use recado_server::{Options, Overrides};
 use serde_json::{Value, json};
 
-const TOKEN: &str = "operator-token";
+const TOKEN: &str = "operator-token-of-the-tests-0123456789";
 
 fn operator(addr: &str, path: &str, body: &str) -> serde_json::Value {
     let headers = [format!("Authorization: Bearer {TOKEN}")];

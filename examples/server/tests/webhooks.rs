@@ -18,7 +18,7 @@ use recado_server::{Options, Overrides};
 use recado_store_sqlite::SqliteStore;
 use serde_json::Value;
 
-const TOKEN: &str = "operator-token";
+const TOKEN: &str = "operator-token-of-the-tests-0123456789";
 const SERVE: [&str; 4] = ["serve", "--operator-token", TOKEN, "--allow-private-destinations=true"];
 /// A limit that no machine should reach.
 const PATIENCE: Duration = Duration::from_secs(60);

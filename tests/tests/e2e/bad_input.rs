@@ -249,7 +249,6 @@ async fn odd_text_is_stored_as_it_is(world: World) {
     for (n, name) in (0..).zip([
         "'; DROP TABLE contacts; --",
         "<script>alert(1)</script>",
-        "\u{202e}evil",
         "👩‍👩‍👧‍👦",
         "%s%n%x",
         "${jndi:ldap://x}",

@@ -103,7 +103,7 @@ fn help_shows_flag_variable_and_default_of_each_option() {
             ("retention", "30d"),
             ("allow-private-destinations", ""),
             ("trusted-proxies", ""),
-            ("cnpj-registry", "https://brasilapi.com.br"),
+            ("cnpj-registry", ""),
             ("stop-words", ""),
             ("no-migrate", ""),
             ("log", "info"),
@@ -117,13 +117,16 @@ fn help_shows_flag_variable_and_default_of_each_option() {
     });
 }
 
+const FROM_FILE: &str = "the-operator-token-of-the-file-0123";
+const FROM_FLAG: &str = "the-operator-token-of-the-flag-0123";
+
 #[both_stores]
 async fn a_flag_wins_over_the_environment_and_that_over_the_file(kind: StoreKind) {
     let database = Database::migrated(kind);
     let folder = Arc::new(tempfile::tempdir().expect("a folder"));
     let file = folder.path().join("recado.toml");
     let content = format!(
-        "database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n",
+        "database = {:?}\noperator-token = {FROM_FILE:?}\nlisten = \"127.0.0.1:0\"\n",
         database.url()
     );
     std::fs::write(&file, content).expect("writable");
@@ -132,13 +135,12 @@ async fn a_flag_wins_over_the_environment_and_that_over_the_file(kind: StoreKind
     let get = |token: &'static str, addr| {
         Request::new("GET", "/operator/v1/companies").bearer(token).send(addr)
     };
-    get("from-file", process.addr).await.expect(200);
+    get(FROM_FILE, process.addr).await.expect(200);
     process.kill().await;
     let process =
-        Process::start(folder, &["serve", "--config", &path, "--operator-token", "from-flag"])
-            .await;
-    get("from-flag", process.addr).await.expect(200);
-    get("from-file", process.addr).await.expect_error(401, "UNAUTHORIZED");
+        Process::start(folder, &["serve", "--config", &path, "--operator-token", FROM_FLAG]).await;
+    get(FROM_FLAG, process.addr).await.expect(200);
+    get(FROM_FILE, process.addr).await.expect_error(401, "UNAUTHORIZED");
 }
 
 #[both_stores]

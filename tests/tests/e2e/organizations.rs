@@ -114,3 +114,21 @@ async fn enrichment_survives_a_restart(world: World) {
     world.advance(Duration::from_secs(30));
     assert_eq!(enriched(&world, &id).await["name"], "B");
 }
+
+/// R172.
+#[both_stores]
+async fn without_the_option_no_registry_is_asked(kind: StoreKind) {
+    let setup = Setup { no_background: true, no_registry: true, ..Setup::default() };
+    let world = World::with(kind, setup).await;
+    let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
+    world.server.run_due_jobs().await;
+    world.advance(Duration::from_secs(7 * 24 * 60 * 60));
+    world.server.run_due_jobs().await;
+    assert_eq!(world.server.transport.requests(), []);
+    let organization = organization(&world, &id).await;
+    assert_eq!(organization["name"], CNPJ);
+    assert_eq!(
+        (&organization["razao_social"], &organization["enriched_at"]),
+        (&Value::Null, &Value::Null)
+    );
+}

@@ -238,7 +238,7 @@ impl Documents<'_> {
 
 /// A file name: one line without path separators.
 fn read_filename(filename: &str) -> Result<String, Problems> {
-    let cleaned = text::clean(filename, text::SHORT)
+    let cleaned = text::name(filename, text::SHORT)
         .map_err(|error| Problems::of("filename", error.to_string()))?;
     if cleaned.is_empty() {
         return Err(Problems::of("filename", "is required"));

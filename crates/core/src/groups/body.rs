@@ -108,7 +108,13 @@ fn read_group(input: &mut Input<'_>, suffix: &str, subject: Subject) -> Option<G
     let code = input.required("code", |value| read_code(value.as_str().ok_or("must be a string")?));
     let subject = match subject {
         Subject::Required => input.required_text("subject", text::NAME),
-        Subject::Optional => input.given_text("subject", text::NAME).value(),
+        // R174: a gateway's subject is not refused for a change of direction.
+        Subject::Optional => input
+            .given_form("subject", |subject| {
+                text::clean(&text::without_directions(subject), text::NAME)
+            })
+            .value()
+            .filter(|subject| !subject.is_empty()),
     };
     let community_code = input.given_form("community_code", read_code).value();
     let mut flag = |name, default| input.given(name, read_bool).value().unwrap_or(default);

@@ -142,7 +142,11 @@ impl Values {
     }
 
     fn text(&mut self, key: &str, max_chars: usize) -> Option<String> {
-        self.read(key, |value| text::clean(value, max_chars))
+        // R174: who fills a form in cannot see the characters that are left out.
+        self.read(key, |value| match max_chars <= text::NAME {
+            true => text::clean(&text::without_directions(value), max_chars),
+            false => text::clean(value, max_chars),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::gateway::{
 };
 use crate::groups::Group;
 use crate::messages::{MessageType, ProviderMessageId};
-use crate::text::{self, kept};
+use crate::text::{self, kept, kept_name};
 
 /// The most characters of a message's content; far more than any channel allows.
 pub(super) const MAX_CONTENT: usize = 65_536;
@@ -20,6 +20,11 @@ pub(super) const MAX_ALIASES: usize = 20;
 /// The normalized optional text; `None` if only white space is left.
 fn optional(text: Option<String>, max_chars: usize) -> Option<String> {
     text.map(|text| kept(&text, max_chars)).filter(|text| !text.trim().is_empty())
+}
+
+/// The normalized optional name; `None` if nothing is left of it (R174).
+fn optional_name(text: Option<String>) -> Option<String> {
+    text.map(|text| kept_name(&text, text::SHORT).trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 fn is_name(name: &str) -> bool {
@@ -42,7 +47,7 @@ fn provider_id(id: &ProviderMessageId) -> Result<ProviderMessageId, String> {
 /// The group with its subject normalized. The subject is trimmed, because it becomes the name of
 /// the group's contact (D9).
 pub(crate) fn tidy_group(group: Group) -> Group {
-    let subject = |subject: String| kept(subject.trim(), text::NAME).trim().to_owned();
+    let subject = |subject: String| kept_name(subject.trim(), text::NAME).trim().to_owned();
     Group { subject: group.subject.map(subject), ..group }
 }
 
@@ -102,7 +107,7 @@ fn message(mut reported: GatewayMessage) -> Result<GatewayMessage, String> {
         peer: peer(reported.peer)?,
         aliases: aliases(reported.aliases),
         participant: reported.participant.filter(|name| is_name(name)),
-        push_name: optional(reported.push_name, text::SHORT).map(|name| name.trim().to_owned()),
+        push_name: optional_name(reported.push_name),
         content: reported.content.map(|content| kept(&content, MAX_CONTENT)),
         media: reported.media.map(media),
         blocks: reported.blocks.tidied(),
@@ -120,7 +125,7 @@ fn media(reported: EventMedia) -> EventMedia {
     EventMedia {
         url: reported.url.filter(is_address),
         mimetype: optional(reported.mimetype, text::SHORT),
-        filename: optional(reported.filename, text::SHORT),
+        filename: optional_name(reported.filename),
         caption: optional(reported.caption, MAX_CONTENT),
     }
 }
@@ -177,6 +182,24 @@ mod tests {
         };
         assert_eq!(message.content.as_deref(), Some("ab\nc\nd"));
         assert_eq!(message.aliases, ["123@lid"]);
+    }
+
+    /// R174.
+    #[test]
+    fn names_that_a_gateway_reports_do_not_change_the_direction_of_writing() {
+        let text = "\u{202E}anA\u{2069} ";
+        let mut reported = reported("5511987654321", text);
+        reported.media =
+            Some(EventMedia { filename: Some(text.to_owned()), ..EventMedia::default() });
+        let Ok(GatewayEvent::Message(message)) = tidy(GatewayEvent::Message(reported)) else {
+            panic!("it is taken")
+        };
+        assert_eq!(message.push_name.as_deref(), Some("anA"));
+        assert_eq!(message.media.and_then(|media| media.filename).as_deref(), Some("anA"));
+        assert_eq!(message.content.as_deref(), Some(text), "a message stays as it is");
+        let code = crate::groups::GroupCode::from_stored("1@g.us".to_owned());
+        let group = Group { subject: Some(text.to_owned()), ..Group::seen(code) };
+        assert_eq!(tidy_group(group).subject.as_deref(), Some("anA"));
     }
 
     #[test]

@@ -22,13 +22,17 @@ pub const RETRY_WAITS: [Duration; 6] = [
 
 /// How long the registry may take to answer.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a job waits until it looks again whether a registry is configured (R172).
+const NO_REGISTRY_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How long to wait after the registry failed for the `attempts`-th time, counted from 1 (D22).
 pub fn retry_wait(attempts: u32) -> Duration {
     let index = attempts.saturating_sub(1).min(RETRY_WAITS.len() as u32 - 1);
     RETRY_WAITS[index as usize]
 }
 
-/// Requests an organization's data from the registry, stores it and finishes the job.
+/// Requests an organization's data from the registry, stores it and finishes the job. Where no
+/// registry is configured, nothing is requested, and the job waits (R172).
 ///
 /// # Errors
 ///
@@ -42,7 +46,9 @@ pub(crate) async fn enrich(
     let Some(organization) = store.get::<Organization>((job.company, id)).await? else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
-    let registry = &app.settings().registry_url;
+    let Some(registry) = &app.settings().registry_url else {
+        return app.close_job(ChangeSet::new().with(job.update(waiting(job, app.now())))).await;
+    };
     let request = lookup_request(registry, &organization.cnpj).with_timeout(LOOKUP_TIMEOUT);
     let answer = read_answer(&app.transport().send(request).await);
     let now = app.now();
@@ -61,6 +67,11 @@ fn postponed(job: &Job, now: Timestamp) -> Job {
     let attempts = job.attempts.saturating_add(1);
     let due_at = now.plus(retry_wait(attempts));
     Job { attempts, due_at, leased_until: None, ..job.clone() }
+}
+
+/// The job where no registry is configured: not failed, and due again a day later (R172).
+fn waiting(job: &Job, now: Timestamp) -> Job {
+    Job { due_at: now.plus(NO_REGISTRY_WAIT), leased_until: None, ..job.clone() }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::body::{IntoBody, Optional, OrDefault, Required, body};
 use crate::connections::Connection;
 use crate::contacts::Region;
 use crate::error::Error;
-use crate::form::{Form, Short, Text};
+use crate::form::{Destination, Form, Short, Text};
 use crate::ids::{ConnectionId, ContactId, TemplateId};
 use crate::store::RecordsExt;
 use crate::templates::{
@@ -104,7 +104,7 @@ body! {
         /// Its name or id.
         template: String = Required<Text<NAME_CHARS>>,
         /// A phone; a group is none. Needed where there is no `contact_id`.
-        to: Option<String> = Optional<Short>,
+        to: Option<String> = Optional<Destination>,
         /// The contact, in place of `to`: it is reached by the name that the connection's channel
         /// knows it by. Where both are given they have to mean one contact.
         contact as "contact_id": Option<ContactId> = Optional<ContactId>,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use recado_core::Settings;
 use recado_core::organizations::{Organization, RETRY_WAITS};
 use recado_core::store::RecordsExt;
 use recado_core::transport::TransportError;
@@ -17,9 +18,50 @@ fn found() -> Value {
     json!({ "razao_social": "PADARIA LTDA", "nome_fantasia": "Padaria" })
 }
 
-async fn kit() -> (Kit, MemoryStore) {
+async fn kit_with(registry: Option<&str>) -> (Kit, MemoryStore) {
     let store = MemoryStore::new();
-    (Kit::on(Arc::new(store.clone())).await, store)
+    let mut settings = Settings::new("http://127.0.0.1:8080");
+    settings.registry_url = registry.map(str::to_owned);
+    let kit = Kit::builder().store(Arc::new(store.clone())).settings(settings).build().await;
+    (kit, store)
+}
+
+async fn kit() -> (Kit, MemoryStore) {
+    kit_with(Some("https://registry.example")).await
+}
+
+/// R172.
+#[tokio::test]
+async fn without_a_registry_nobody_is_asked_and_with_one_later_the_job_runs() {
+    assert_eq!(Settings::new("http://127.0.0.1:8080").registry_url, None);
+    let (kit, store) = kit_with(None).await;
+    let id = create(&kit, json!({ "phone": "34991230001", "cnpj": CNPJ })).await.contact.id;
+    let day = Duration::from_secs(24 * 60 * 60);
+    for _ in 0..3 {
+        assert!(kit.app.jobs().run_one().await.unwrap());
+        kit.clock.advance(day - Duration::from_millis(1));
+        assert!(!kit.app.jobs().run_one().await.unwrap(), "it rests for a day");
+        kit.clock.advance(Duration::from_millis(1));
+    }
+    assert_eq!(kit.transport.requests(), []);
+    let organization = shown(&kit, id).await["organization"].clone();
+    assert_eq!(organization["name"], "19131243000197");
+    assert_eq!(organization["enriched_at"], Value::Null);
+    assert_eq!(store.jobs(kit.company.id)[0].attempts, 0, "waiting is no failure");
+
+    // The operator configures an address and starts anew.
+    let mut settings = Settings::new("http://127.0.0.1:8080");
+    settings.registry_url = Some("https://registry.example".to_owned());
+    let again = Kit::builder()
+        .store(Arc::new(store.clone()))
+        .clock(kit.clock.clone())
+        .transport(kit.transport.clone())
+        .settings(settings)
+        .start()
+        .await;
+    kit.transport.then_json(200, &found());
+    assert!(again.jobs().run_one().await.unwrap());
+    assert_eq!(store.jobs(kit.company.id), []);
 }
 
 #[tokio::test]
@@ -40,7 +82,7 @@ async fn creating_never_waits_and_the_job_fills_the_names() {
     assert!(after["enriched_at"].is_string());
     assert_eq!(
         kit.transport.requests()[0].url,
-        "https://brasilapi.com.br/api/cnpj/v1/19131243000197"
+        "https://registry.example/api/cnpj/v1/19131243000197"
     );
     assert_eq!(store.jobs(kit.company.id), []);
     assert!(!kit.app.jobs().run_one().await.unwrap());

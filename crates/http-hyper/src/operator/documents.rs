@@ -1,6 +1,6 @@
 //! Documents of contacts (D26, D70).
 
-use http::header::{CONTENT_DISPOSITION, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use recado_core::documents::Document;
 use recado_core::ids::{ContactId, DocumentId};
@@ -69,8 +69,7 @@ async fn read(call: CompanyCall) -> Outcome {
         .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
     Ok(Answer::bytes("application/octet-stream", bytes)
         .unkept()
-        .with_header(CONTENT_DISPOSITION, disposition)
-        .with_header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
+        .with_header(CONTENT_DISPOSITION, disposition))
 }
 
 /// The characters that RFC 8187 does not require to be encoded.

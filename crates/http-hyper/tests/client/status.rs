@@ -139,13 +139,58 @@ async fn interim_answers_are_passed_over_and_do_not_add_time() {
     let (url, _) = peer(answer, Then::Stall).await;
     assert_eq!(status_and_body(delivery(&url)).await, answered(204, b""));
 
-    let hint = b"HTTP/1.1 103 Early Hints\r\n\r\n";
-    let (url, _) = peer(hint, Then::Repeat(hint)).await;
+    // They come slowly, and the time is over before there are too many.
+    let (listener, url) = listen().await;
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("accepted");
+        assert!(read_delivery(&mut stream).await);
+        while stream.write_all(HINT).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
     let began = Instant::now();
     let request = delivery(&url).with_timeout(Duration::from_millis(200));
     let outcome = open_client().send(request).await;
     assert_eq!(outcome, Err(TransportError::TimedOut { after_sending: true }));
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+const HINT: &[u8] = b"HTTP/1.1 103 Early Hints\r\n\r\n";
+
+/// R170.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn endless_interim_answers_end_the_attempt_at_once() {
+    let one = b"HTTP/1.1 103 Early Hints\r\nX-Hint: a value that says little\r\n\r\n";
+    for hint in [HINT, one, b"HTTP/1.1 100 Continue\r\n\r\n"] {
+        let (url, served) = peer(hint, Then::Repeat(hint)).await;
+        let began = Instant::now();
+        let outcome = open_client().send(delivery(&url)).await;
+        assert_eq!(outcome, Err(TransportError::Broken { after_sending: true }));
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        let written = served.await.expect("no panic");
+        assert!(written < 32 << 20, "{written}");
+    }
+}
+
+/// R170.
+#[tokio::test]
+async fn sixteen_interim_answers_are_passed_over_and_one_more_is_not() {
+    const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
+    for (count, expected) in [(16, Ok(204)), (17, Err(()))] {
+        let heads = [HINT.repeat(count), ANSWER.to_vec()].concat();
+        let (url, _) = peer(heads.leak(), Then::Stall).await;
+        let outcome = open_client().send(delivery(&url)).await;
+        assert_eq!(outcome.map(|answer| answer.status).map_err(drop), expected, "{count}");
+    }
+    // 64 KiB of headers.
+    for (length, expected) in [(15_000, Ok(204)), (17_000, Err(()))] {
+        let value = "v".repeat(length);
+        let hint = format!("HTTP/1.1 103 Early Hints\r\nX-Hint: {value}\r\n\r\n");
+        let heads = [hint.repeat(4).into_bytes(), ANSWER.to_vec()].concat();
+        let (url, _) = peer(heads.leak(), Then::Stall).await;
+        let outcome = open_client().send(delivery(&url)).await;
+        assert_eq!(outcome.map(|answer| answer.status).map_err(drop), expected, "{length}");
+    }
 }
 
 #[tokio::test]

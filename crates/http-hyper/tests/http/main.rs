@@ -12,6 +12,7 @@ mod operator;
 mod order;
 mod provider_webhooks;
 mod public;
+mod safe_answers;
 mod service;
 mod site;
 mod stopping;

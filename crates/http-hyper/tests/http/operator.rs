@@ -46,6 +46,38 @@ async fn every_kind_of_record_is_made_listed_read_changed_and_deleted() {
     }
 }
 
+/// R174.
+#[tokio::test]
+async fn a_name_that_changes_the_direction_of_writing_is_422_with_its_field() {
+    let site = Site::new().await;
+    let name = "Ana\u{202E}fdp";
+    let refused = |what: &str, reply: crate::site::Reply, field: &str| {
+        assert_eq!(reply.refusal(), (422, "VALIDATION_ERROR".to_owned()), "{what}");
+        assert_eq!(reply.json()["details"]["fields"], json!([field]), "{what}");
+    };
+    for (path, body, field) in [
+        ("/contacts", json!({"phone": "+5511987654321", "name": name}), "name"),
+        ("/members", json!({"display_name": name}), "display_name"),
+        ("/pipelines", json!({"name": name, "stages": []}), "name"),
+        ("/tags", json!({"name": name, "color": "#fff"}), "name"),
+        ("/custom-fields", json!({"label": name, "slug": "s"}), "label"),
+        ("/lists", json!({"name": name}), "name"),
+        ("/close-reasons", json!({"name": name}), "name"),
+        ("/keys", json!({"name": name, "scopes": []}), "name"),
+        (
+            "/connections",
+            json!({"kind": "qr", "name": name, "identifier": "5511987654321", "gateway": "simulated"}),
+            "name",
+        ),
+    ] {
+        refused(path, site.company("POST", path, &body.to_string()).await, field);
+    }
+    let body = json!({"name": name}).to_string();
+    refused("a company", site.operator("POST", "/companies", &body).await, "name");
+    let body = json!({"phone": "+5511987654321", "name": name}).to_string();
+    refused("by API", site.api("POST", "/contacts", &body).await, "name");
+}
+
 #[tokio::test]
 async fn a_company_is_made_listed_read_and_changed() {
     let site = Site::new().await;

@@ -18,8 +18,7 @@ pub(super) fn read(path: &Path) -> Result<Layer, ConfigError> {
 }
 
 fn parse(text: &str) -> Result<Layer, Vec<String>> {
-    let table: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])?;
+    let table: toml::Table = text.parse().map_err(|error| vec![unreadable(text, &error)])?;
     let mut layer = Layer::new();
     let mut problems = Vec::new();
     for (key, value) in &table {
@@ -37,6 +36,16 @@ fn parse(text: &str) -> Result<Layer, Vec<String>> {
         }
     }
     if problems.is_empty() { Ok(layer) } else { Err(problems) }
+}
+
+/// Where a file is no TOML. The line itself may hold a secret, and so may the parser's reason:
+/// neither is shown (R176).
+fn unreadable(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+    format!(
+        "line {line} is no TOML: it needs a key, `=` and a value, texts in quotes, no key twice"
+    )
 }
 
 /// The value as a flag would have it.
@@ -74,6 +83,31 @@ mod tests {
         .expect("valid");
         assert_eq!(layer["trusted-proxies"], "10.0.0.0/8,::1");
         assert_eq!(layer["webhook-retry-waits"], "1s,2s,3s,4s");
+    }
+
+    /// R176.
+    #[test]
+    fn no_mistake_shows_a_secret() {
+        for mistake in [
+            "operator-token = hunter2",
+            "operator-token = 'hunter2",
+            "operator-token = \"hunter2",
+            "operator-token = \"hunter2\\q\"",
+            "operator-token = \"hunter2\" hunter2",
+            "operator-token hunter2",
+            "operator-token = [\"hunter2\"",
+            "operator-token = [\"hunter2\"]",
+            "operator-token = \"hunter2\"\noperator-token = \"hunter2\"",
+            "database = postgres://a:hunter2@b/c",
+            "database = { url = \"hunter2\" }",
+        ] {
+            let problems = parse(&format!("# a comment\n{mistake}\n")).expect_err(mistake);
+            let shown = problems.join(" ");
+            assert!(!shown.contains("hunter2"), "{shown}");
+            assert!(shown.contains("line ") || shown.contains("must be a string"), "{shown}");
+        }
+        let problems = parse("log = \"info\"\n\nlisten = :\n").expect_err("no TOML");
+        assert!(problems[0].starts_with("line 3 "), "{problems:?}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use recado_core::secret::SecretText;
 
 pub use cli::Cli;
 pub use duration::{Duration, DurationError};
+pub(crate) use settings::MIN_TOKEN_CHARS;
 pub use settings::{Setting, settings};
 pub use values::{DatabaseLocation, DocumentStorage};
 
@@ -49,8 +50,8 @@ pub struct Options {
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
     pub trusted_proxies: Vec<IpNet>,
-    /// The base URL of the cnpj registry (D22).
-    pub cnpj_registry: String,
+    /// The base URL of the cnpj registry (D22); without one nobody is asked (R172).
+    pub cnpj_registry: Option<String>,
     /// Whole messages that opt a contact out (D43).
     pub stop_words: Vec<String>,
     /// Whether the schema is left as it is.
@@ -73,7 +74,7 @@ impl Default for Options {
             retention: Duration::from_millis(0),
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
-            cnpj_registry: String::new(),
+            cnpj_registry: None,
             stop_words: Vec::new(),
             no_migrate: false,
             log: String::new(),
@@ -185,8 +186,7 @@ mod tests {
         assert!(!options.no_migrate && !options.allow_private_destinations);
         assert!(options.trusted_proxies.is_empty());
         assert_eq!(options.log, "info");
-        let settings = recado_core::Settings::new("https://crm.example.org");
-        assert_eq!(options.cnpj_registry, settings.registry_url);
+        assert_eq!(options.cnpj_registry, None);
     }
 
     #[test]
@@ -223,10 +223,38 @@ mod tests {
         assert!(resolve(base, &flags, None, no_env).expect("valid").operator_token.is_none());
     }
 
+    /// R177.
+    #[test]
+    fn a_short_operator_token_is_refused_wherever_it_is_written() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("recado.toml");
+        for (length, accepted) in [(1, false), (31, false), (32, true), (64, true)] {
+            let token = "t".repeat(length);
+            std::fs::write(&path, format!("operator-token = \"{token}\"")).expect("written");
+            let env = |name: &str| {
+                (name == "RECADO_OPERATOR_TOKEN").then(|| OsString::from(token.as_str()))
+            };
+            let (flags, none) = (layer(&[("operator-token", &token)]), Layer::new());
+            for read in [
+                resolve(Options::default(), &flags, None, no_env),
+                resolve(Options::default(), &none, None, env),
+                resolve(Options::default(), &none, Some(path.clone()), no_env),
+            ] {
+                assert_eq!(read.is_ok(), accepted, "{length}");
+                if let Err(error) = read {
+                    let error = error.to_string();
+                    assert!(error.contains("operator-token"), "{error}");
+                    assert!(error.contains("at least 32 characters"), "{error}");
+                    assert!(!error.contains(&token) || length == 1, "{error}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn secrets_are_not_printed() {
-        let flags =
-            layer(&[("operator-token", "hunter2"), ("database", "postgres://a:hunter2@b/c")]);
+        let token = "hunter2".repeat(5);
+        let flags = layer(&[("operator-token", &token), ("database", "postgres://a:hunter2@b/c")]);
         let options = resolve(Options::default(), &flags, None, no_env).expect("valid");
         assert!(!format!("{options:?}").contains("hunter2"));
     }

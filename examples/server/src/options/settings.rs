@@ -69,10 +69,10 @@ static SETTINGS: [Setting; 15] = [
         "The address to listen on; port 0 takes a free one",
         |options, text| options.listen = read_listen(text)?),
     setting!("operator-token", "OPERATOR_TOKEN", Text "TOKEN", None,
-    "The operator API's token; without one it answers 404",
+    "The operator API's token, of 32 characters or more; without one it answers 404",
     |options, text| options.operator_token = match text.trim() {
         "" => None,
-        token => Some(SecretText::new(token)),
+        token => Some(read_token(token)?),
     }),
     setting!("documents", "DOCUMENTS", Text "URL", Some("file:recado-documents"),
         "Where documents are kept: file:PATH or s3://BUCKET/PREFIX",
@@ -99,9 +99,12 @@ static SETTINGS: [Setting; 15] = [
     setting!("trusted-proxies", "TRUSTED_PROXIES", List "CIDR,…", None,
         "Networks of proxies whose X-Forwarded-For is believed",
         |options, text| options.trusted_proxies = read_networks(text)?),
-    setting!("cnpj-registry", "CNPJ_REGISTRY", Text "URL", Some("https://brasilapi.com.br"),
-        "The base URL of the cnpj registry",
-        |options, text| options.cnpj_registry = read_base_url(text)?),
+    setting!("cnpj-registry", "CNPJ_REGISTRY", Text "URL", None,
+    "The base URL of a cnpj registry, such as https://brasilapi.com.br; without one none is asked",
+    |options, text| options.cnpj_registry = match text.trim() {
+        "" => None,
+        _ => Some(read_base_url(text)?),
+    }),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
          nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),
@@ -121,6 +124,21 @@ static SETTINGS: [Setting; 15] = [
 /// All options but `--config`.
 pub fn settings() -> &'static [Setting] {
     &SETTINGS
+}
+
+/// The fewest characters of an operator token (R177).
+pub(crate) const MIN_TOKEN_CHARS: usize = 32;
+
+/// A token that nobody can guess: whoever has it can do everything.
+///
+/// R177.
+fn read_token(text: &str) -> Result<SecretText, String> {
+    if text.chars().count() < MIN_TOKEN_CHARS {
+        return Err(format!(
+            "must have at least {MIN_TOKEN_CHARS} characters; `openssl rand -hex 32` makes one"
+        ));
+    }
+    Ok(SecretText::new(text))
 }
 
 /// The waits between five attempts: exactly four.

@@ -10,7 +10,7 @@ use recado_core::Ids;
 use recado_core::secret::SecretText;
 use serde::{Deserialize, Serialize};
 
-use crate::options::DatabaseLocation;
+use crate::options::{DatabaseLocation, MIN_TOKEN_CHARS};
 use recado_runtime::RandomIds;
 
 /// The contents of the file.
@@ -39,7 +39,10 @@ impl Credentials {
             .unwrap_or_default();
         let operator_token = match (token, kept.operator_token) {
             (Some(token), _) => token.clone(),
-            (None, Some(token)) if !token.is_empty() => SecretText::new(token),
+            // R177: an earlier version took short ones.
+            (None, Some(token)) if token.chars().count() >= MIN_TOKEN_CHARS => {
+                SecretText::new(token)
+            }
             (None, _) => SecretText::new(random_token()),
         };
         Self { path, key: kept.key.map(SecretText::new), operator_token }
@@ -104,6 +107,19 @@ mod tests {
             let mode = fs::metadata(first.path()).expect("there").permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
+    }
+
+    /// R177.
+    #[test]
+    fn a_token_made_here_is_long_and_a_short_one_is_replaced() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = DatabaseLocation::Sqlite(folder.path().join("demo.db"));
+        let made = Credentials::load(&database, None).operator_token;
+        assert!(made.expose().len() >= MIN_TOKEN_CHARS);
+        fs::write(path(&database), r#"{"operator_token":"short"}"#).expect("written");
+        assert!(
+            Credentials::load(&database, None).operator_token.expose().len() >= MIN_TOKEN_CHARS
+        );
     }
 
     #[test]

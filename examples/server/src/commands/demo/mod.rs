@@ -126,3 +126,14 @@ async fn widen(recado: &Recado, caller: &Caller) -> Result<(), CommandError> {
     let changed = recado.access().change_key(caller.company(), key, &scopes).await;
     changed.map(drop).map_err(refused)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R172.
+    #[test]
+    fn the_demonstration_asks_no_registry() {
+        assert_eq!(defaults().cnpj_registry, None);
+    }
+}

@@ -1,6 +1,7 @@
 //! `recado import`: many contacts or messages from a file, through the same use cases as the
 //! operator API. Safe to repeat: existing records are recognized.
 
+mod formula;
 mod identity;
 mod progress;
 mod record;

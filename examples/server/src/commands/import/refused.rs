@@ -10,6 +10,7 @@ use csv::WriterBuilder;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, from_slice, json};
 
+use super::formula::escaped;
 use super::record::is_remark;
 use super::source::{ImportFile, ImportRecord, Raw};
 use crate::commands::CommandError;
@@ -19,6 +20,11 @@ const LINE: &str = "_line";
 const REASON: &str = "_reason";
 /// A line that is not a JSON object, as it was written.
 const TEXT: &str = "_text";
+
+/// Whether a file with these columns is one of refused lines, whose cells are escaped (R175).
+pub(super) fn is_of_refused_lines(names: &[String]) -> bool {
+    [LINE, REASON].iter().all(|remark| names.iter().any(|name| name == remark))
+}
 
 /// The refused lines. The file is made with the first of them.
 pub(super) struct RefusedLines {
@@ -55,8 +61,8 @@ impl RefusedLines {
                 let remarks = [line.as_bytes(), reason.as_bytes()];
                 let missing = self.names.iter().skip(cells.len()).filter(|name| !is_remark(name));
                 let blanks = missing.map(|_| b"".as_slice());
-                let all = own.chain(blanks).chain(remarks).chain(surplus);
-                writer.write_record(all).map_err(CommandError::run)
+                let all = own.chain(blanks).chain(remarks).chain(surplus).map(escaped);
+                writer.write_record(all.collect::<Vec<_>>()).map_err(CommandError::run)
             }
             (Out::Json(writer), Raw::Json(text)) => {
                 let raw = |value: Value| to_raw_value(&value).map_err(CommandError::run);
@@ -96,6 +102,7 @@ fn create(path: &PathBuf, names: &[String], delimiter: Option<u8>) -> Result<Out
     let Some(delimiter) = delimiter else { return Ok(Out::Json(BufWriter::new(file))) };
     let mut writer = WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(file);
     let own = names.iter().map(String::as_str).filter(|name| !is_remark(name));
-    writer.write_record(own.chain([LINE, REASON])).map_err(CommandError::run)?;
+    let all = own.chain([LINE, REASON]).map(|name| escaped(name.as_bytes()));
+    writer.write_record(all.collect::<Vec<_>>()).map_err(CommandError::run)?;
     Ok(Out::Csv(Box::new(writer)))
 }

@@ -8,7 +8,8 @@ use csv::{ByteRecord, ReaderBuilder};
 use recado_core::json;
 use serde_json::{Map, Value};
 
-use super::record;
+use super::formula::unescaped;
+use super::{record, refused};
 use crate::commands::CommandError;
 
 /// The longest line of JSON.
@@ -72,8 +73,18 @@ pub(super) struct ImportFile {
 }
 
 enum FileFormat {
-    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8, lines: LineFinder },
-    Json { reader: BufReader<File>, line: u64, position: u64 },
+    Csv {
+        reader: csv::Reader<BufReader<File>>,
+        delimiter: u8,
+        lines: LineFinder,
+        /// Whether its cells are escaped.
+        is_escaped: bool,
+    },
+    Json {
+        reader: BufReader<File>,
+        line: u64,
+        position: u64,
+    },
 }
 
 fn failure(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
@@ -104,11 +115,19 @@ impl ImportFile {
             let mut reader =
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
-            let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+            let mut names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+            let is_escaped = refused::is_of_refused_lines(&names);
+            if is_escaped {
+                for name in &mut names {
+                    let meant = unescaped(name.as_bytes()).len();
+                    *name = name.split_off(name.len() - meant);
+                }
+            }
             if names.iter().all(String::is_empty) {
                 return Err(failure(path, &"has no column names"));
             }
-            Self { form: FileFormat::Csv { reader, delimiter, lines }, size, names, first: None }
+            let form = FileFormat::Csv { reader, delimiter, lines, is_escaped };
+            Self { form, size, names, first: None }
         };
         if is_json {
             source.first = source.read()?;
@@ -154,7 +173,9 @@ impl ImportFile {
 
     fn read(&mut self) -> Result<Option<ImportRecord>, CommandError> {
         match &mut self.form {
-            FileFormat::Csv { reader, lines, .. } => read_csv(reader, lines, &self.names),
+            FileFormat::Csv { reader, lines, is_escaped, .. } => {
+                read_csv(reader, lines, &self.names, *is_escaped)
+            }
             FileFormat::Json { reader, line, position } => read_json(reader, line, position),
         }
     }
@@ -207,6 +228,7 @@ fn read_csv(
     reader: &mut csv::Reader<BufReader<File>>,
     lines: &mut LineFinder,
     names: &[String],
+    is_escaped: bool,
 ) -> Result<Option<ImportRecord>, CommandError> {
     let mut raw = ByteRecord::new();
     if !reader.read_byte_record(&mut raw).map_err(CommandError::run)? {
@@ -216,6 +238,9 @@ fn read_csv(
         Some(position) => lines.of(position).map_err(CommandError::run)?,
         None => 0,
     };
+    if is_escaped {
+        raw = raw.iter().map(unescaped).collect();
+    }
     let body = csv_body(&raw, names);
     Ok(Some(ImportRecord { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
 }
@@ -287,6 +312,8 @@ fn json_body(text: &[u8]) -> Result<Map<String, Value>, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -323,6 +350,45 @@ mod tests {
             ];
             assert_eq!(entries, expected);
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// R175.
+        #[test]
+        fn refused_lines_are_read_as_they_were_however_often(
+            cells in vec("['=+@\t\r-]{0,2}[a-z,;\" \n]{0,4}", 2),
+        ) {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut path = folder.path().join("file.csv");
+            let mut writer = csv::Writer::from_path(&path).expect("written");
+            writer.write_record(["=a", "b"]).expect("written");
+            writer.write_record(&cells).expect("written");
+            writer.flush().expect("written");
+            for _ in 0..3 {
+                let mut source = ImportFile::open(&path).expect("readable");
+                let entry = source.next().expect("readable").expect("a record");
+                let Raw::Csv(raw) = &entry.raw else { panic!("cells") };
+                let read: Vec<&[u8]> = raw.iter().take(2).collect();
+                prop_assert_eq!(read, cells.iter().map(String::as_bytes).collect::<Vec<_>>());
+                prop_assert_eq!(source.names().next(), Some("=a"));
+                let next = source.refused_path(&path);
+                let mut refused = refused::RefusedLines::new(next.clone(), &source);
+                refused.add(&entry, "=reason").expect("written");
+                path = refused.finish().expect("written").expect("a file");
+                let text = std::fs::read_to_string(&next).expect("readable");
+                prop_assert!(text.starts_with("'=a,b,_line,_reason"), "{}", text);
+                prop_assert!(text.contains(",'=reason"), "{}", text);
+            }
+        }
+    }
+
+    /// R175.
+    #[test]
+    fn a_file_that_is_not_of_refused_lines_is_read_as_it_is() {
+        let (_, entries) = read(b"name\n'=1\n");
+        assert_eq!(entries, [(2, Ok(json!({"name": "'=1"})))]);
     }
 
     #[test]
