@@ -14,11 +14,9 @@ use crate::shared::{array, integer, seconds, text};
 pub(super) fn read(change: &Change<'_>) -> Vec<Incoming> {
     let calls = array(change.value, "calls");
     let statuses = array(change.value, "statuses");
-    if calls.is_empty() && statuses.is_empty() {
-        return vec![change.unknown("calls".to_owned())];
-    }
+    let is_known = !calls.is_empty() || !statuses.is_empty();
     let lines = calls.iter().filter_map(|call| line(change, call));
-    lines.chain(change.others(&["calls", "statuses"])).collect()
+    lines.chain(change.rest(&["calls", "statuses"], is_known)).collect()
 }
 
 fn line(change: &Change<'_>, call: &Value) -> Option<Incoming> {

@@ -69,16 +69,24 @@ impl<'a> Change<'a> {
         unknown(kind, self.around(None, json!({ name: value })), None)
     }
 
-    /// Its fields beside these lists, each as an event that is not known.
-    pub(super) fn others(&self, lists: &[&str]) -> Vec<Incoming> {
+    /// Its fields beside these lists, and those of them that are none, each as an event that is not
+    /// known; itself if it has neither, and nothing of it `is_known`.
+    pub(super) fn rest(&self, lists: &[&str], is_known: bool) -> Vec<Incoming> {
         let fields = self.value.as_object().into_iter().flatten();
-        let others = fields.filter(|(name, value)| {
-            !lists.contains(&name.as_str()) && !AROUND.contains(&name.as_str()) && !value.is_null()
+        let unknown = fields.filter_map(|(name, value)| {
+            let kind = match lists.contains(&name.as_str()) {
+                true if value.is_array() => return None,
+                true => format!("{name} is no list"),
+                false => format!("{}.{name}", self.field),
+            };
+            let is_around = AROUND.contains(&name.as_str()) || value.is_null();
+            (!is_around).then(|| self.unknown_field(kind, name, value))
         });
-        let unknown = |(name, value): (&String, &Value)| {
-            self.unknown_field(format!("{}.{name}", self.field), name, value)
-        };
-        others.map(unknown).collect()
+        let unknown: Vec<Incoming> = unknown.collect();
+        match unknown.is_empty() && !is_known {
+            true => vec![self.unknown(self.field.to_owned())],
+            false => unknown,
+        }
     }
 }
 
@@ -114,15 +122,7 @@ fn messages(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
     };
     let (mut events, mut is_known) = (Vec::new(), false);
     for name in LISTS {
-        let items = match fields.get(name) {
-            None | Some(Value::Null) => continue,
-            Some(Value::Array(items)) => items,
-            Some(other) => {
-                is_known = true;
-                events.push(change.unknown_field(format!("{name} is no list"), name, other));
-                continue;
-            }
-        };
+        let Some(items) = fields.get(name).and_then(Value::as_array) else { continue };
         is_known = true;
         match name {
             "messages" => {
@@ -136,12 +136,7 @@ fn messages(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
             _ => {}
         }
     }
-    let others = change.others(&LISTS);
-    is_known |= !others.is_empty();
-    events.extend(others);
-    if !is_known {
-        events.push(change.unknown("messages".to_owned()));
-    }
+    events.extend(change.rest(&LISTS, is_known));
     events
 }
 

@@ -21,12 +21,10 @@ pub(super) fn read(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Inco
     let value = change.value;
     let parts = array(value, "history");
     let files = array(value, "messages");
-    if parts.is_empty() && files.is_empty() {
-        return vec![change.unknown("history".to_owned())];
-    }
     let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
     let reader = HistoryReader { envelope, change, own };
+    let is_known = !parts.is_empty() || !files.is_empty();
     let mut events = Vec::new();
     let unreadable = |kind: &str, part: &Value| {
         unknown(kind.to_owned(), change.around(None, json!({"history": [part]})), None)
@@ -48,7 +46,7 @@ pub(super) fn read(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Inco
         }
     }
     events.extend(files.iter().flat_map(|message| reader.message(None, message)));
-    events.extend(change.others(&["history", "messages"]));
+    events.extend(change.rest(&["history", "messages"], is_known));
     events
 }
 

@@ -90,12 +90,9 @@ pub(super) fn system(message: &Value, history: bool, raw: &dyn Fn() -> Value) ->
 /// The events of changed user ids, which some accounts report apart from messages.
 pub(super) fn updates(change: &Change<'_>) -> Vec<Incoming> {
     let updates = array(change.value, "user_id_update");
-    if updates.is_empty() {
-        return vec![change.unknown("user_id_update".to_owned())];
-    }
     let is_only = updates.len() == 1;
     let events = updates.iter().map(|update| update_of(change, update, is_only));
-    events.chain(change.others(&["user_id_update"])).collect()
+    events.chain(change.rest(&["user_id_update"], !updates.is_empty())).collect()
 }
 
 fn update_of(change: &Change<'_>, update: &Value, is_only: bool) -> Incoming {

@@ -42,9 +42,7 @@ pub(super) fn inbound(
 
 /// The messages that the operator wrote on the phone.
 pub(super) fn echoes(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
-    if !change.value.get("message_echoes").is_some_and(Value::is_array) {
-        return vec![change.unknown("smb_message_echoes".to_owned())];
-    }
+    let is_known = change.value.get("message_echoes").is_some_and(Value::is_array);
     let contacts = &change.contacts;
     let echoes = array(change.value, "message_echoes").iter();
     let read = |echo| {
@@ -54,7 +52,7 @@ pub(super) fn echoes(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<In
         };
         read(envelope, contacts, echo, Author::Phone, false, &raw)
     };
-    echoes.flat_map(read).chain(change.others(&["message_echoes"])).collect()
+    echoes.flat_map(read).chain(change.rest(&["message_echoes"], is_known)).collect()
 }
 
 /// The events of one message. `raw` makes the change that holds just this message.

@@ -14,15 +14,13 @@ const PERSON: [&str; 3] = ["wa_id", "user_id", "parent_user_id"];
 
 /// The events of a change of preferences.
 pub(super) fn read(change: &Change<'_>) -> Vec<Incoming> {
-    if !change.value.get("user_preferences").is_some_and(Value::is_array) {
-        return vec![change.unknown("user_preferences".to_owned())];
-    }
+    let is_known = change.value.get("user_preferences").is_some_and(Value::is_array);
     let wishes = array(change.value, "user_preferences").iter();
     let wishes = wishes.map(|wish| {
         let kept = |reason| change.unknown_item(reason, "user_preferences", wish, &PERSON);
         one(change, wish).or_else(kept)
     });
-    wishes.chain(change.others(&["user_preferences"])).collect()
+    wishes.chain(change.rest(&["user_preferences"], is_known)).collect()
 }
 
 fn one(change: &Change<'_>, wish: &Value) -> Incoming {
