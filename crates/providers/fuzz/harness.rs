@@ -7,7 +7,9 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
-use recado_core::gateway::{GatewayEvent, Provider, ProviderWebhook, Providers, WebhookRefused};
+use recado_core::gateway::{
+    Addressee, GatewayEvent, Provider, ProviderWebhook, Providers, WebhookRefused,
+};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -107,7 +109,15 @@ impl Fuzzed {
         let text = String::from_utf8_lossy(body);
         let is_json = text.contains("\\u") || serde_json::from_str::<Value>(&text).is_ok();
         assert!(taken.is_err() || is_json, "what is no JSON is not translated");
-        for event in taken.into_iter().flatten().filter_map(|received| received.event.ok()) {
+        // What is told to another number or account is read again by its own connection.
+        let settings = &connection.settings;
+        let is_here = |to: &Addressee| match to {
+            Addressee::Called => true,
+            Addressee::Number(number) => settings.text("phone_number_id") == Some(number),
+            Addressee::Account(account) => settings.text("business_account_id") == Some(account),
+        };
+        let here = taken.into_iter().flatten().filter(|received| is_here(&received.to));
+        for event in here.filter_map(|received| received.event.ok()) {
             read_again(provider.as_ref(), &connection, &event);
         }
     }

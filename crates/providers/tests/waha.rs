@@ -20,6 +20,8 @@ mod groups;
 mod history;
 #[path = "waha/inbound.rs"]
 mod inbound;
+#[path = "waha/kept.rs"]
+mod kept;
 #[path = "waha/names.rs"]
 mod names;
 #[path = "waha/notices.rs"]

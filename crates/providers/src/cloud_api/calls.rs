@@ -7,17 +7,16 @@ use serde_json::Value;
 
 use super::changes::Change;
 use super::message::id_of;
-use super::people::{Contacts, NamedPerson, SENDER};
+use super::people::{NamedPerson, SENDER};
 use crate::shared::{array, integer, seconds, text};
 
 /// The events of a change of calls.
 pub(super) fn read(change: &Change<'_>) -> Vec<Incoming> {
     let calls = array(change.value, "calls");
     let statuses = array(change.value, "statuses");
-    if calls.is_empty() && statuses.is_empty() {
-        return vec![change.unknown("calls".to_owned())];
-    }
-    calls.iter().filter_map(|call| line(change, call)).collect()
+    let is_known = !calls.is_empty() || !statuses.is_empty();
+    let lines = calls.iter().filter_map(|call| line(change, call));
+    lines.chain(change.rest(&["calls", "statuses"], is_known)).collect()
 }
 
 fn line(change: &Change<'_>, call: &Value) -> Option<Incoming> {
@@ -40,12 +39,13 @@ fn line(change: &Change<'_>, call: &Value) -> Option<Incoming> {
             return Some(change.unknown_item(kind, "calls", call, &SENDER));
         }
     };
-    Some(message(change, call, kind))
+    let kept = |reason| change.unknown_item(reason, "calls", call, &SENDER);
+    Some(message(change, call, kind).or_else(kept))
 }
 
 fn message(change: &Change<'_>, call: &Value, kind: SystemKind) -> Incoming {
     let provider_id = id_of(call, "id")?;
-    let person = NamedPerson::of(call, &SENDER, Contacts::of(change.value));
+    let person = NamedPerson::of(call, &SENDER, &change.contacts);
     let push_name = person.push_name.clone();
     let (peer, aliases) = person.split().ok_or_else(|| "from names nobody".to_owned())?;
     Ok(GatewayEvent::Message(GatewayMessage {

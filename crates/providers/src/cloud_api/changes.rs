@@ -16,14 +16,22 @@ use crate::shared::word;
 const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
 /// Fields of a value that are no lists of events.
 const AROUND: [&str; 3] = ["messaging_product", "metadata", "contacts"];
+/// The lists of a change of messages.
+const LISTS: [&str; 3] = ["messages", "statuses", "errors"];
 
 /// A change: its field and its value.
 pub(super) struct Change<'a> {
     pub(super) field: &'a str,
     pub(super) value: &'a Value,
+    /// The people that it names.
+    pub(super) contacts: Contacts<'a>,
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
+    fn new(field: &'a str, value: &'a Value) -> Self {
+        Self { field, value, contacts: Contacts::of(value) }
+    }
+
     /// The change with these lists in place of its own, and the entry of `contacts` that belongs to
     /// what is in them.
     pub(super) fn around(&self, contact: Option<&Value>, lists: Value) -> Value {
@@ -51,15 +59,40 @@ impl Change<'_> {
         item: &Value,
         fields: &[&str],
     ) -> Incoming {
-        let contact = NamedPerson::entry(item, fields, Contacts::of(self.value));
+        let contact = NamedPerson::entry(item, fields, &self.contacts);
         let body = self.around(contact, json!({ list: [item] }));
         unknown(kind, body, id_of(item, "id").ok())
+    }
+
+    /// A field of it alone, as an event that is not known.
+    fn unknown_field(&self, kind: String, name: &str, value: &Value) -> Incoming {
+        unknown(kind, self.around(None, json!({ name: value })), None)
+    }
+
+    /// Its fields beside these lists, and those of them that are none, each as an event that is not
+    /// known; itself if it has neither, and nothing of it `is_known`.
+    pub(super) fn rest(&self, lists: &[&str], is_known: bool) -> Vec<Incoming> {
+        let fields = self.value.as_object().into_iter().flatten();
+        let unknown = fields.filter_map(|(name, value)| {
+            let kind = match lists.contains(&name.as_str()) {
+                true if value.is_array() => return None,
+                true => format!("{name} is no list"),
+                false => format!("{}.{name}", self.field),
+            };
+            let is_around = AROUND.contains(&name.as_str()) || value.is_null();
+            (!is_around).then(|| self.unknown_field(kind, name, value))
+        });
+        let unknown: Vec<Incoming> = unknown.collect();
+        match unknown.is_empty() && !is_known {
+            true => vec![self.unknown(self.field.to_owned())],
+            false => unknown,
+        }
     }
 }
 
 /// The events of one change.
 pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> Vec<Received> {
-    let change = Change { field, value };
+    let change = Change::new(field, value);
     let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
     let here = number.map_or(Addressee::Called, Addressee::Number);
     let (to, events) = match field {
@@ -75,7 +108,10 @@ pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> V
         known if LEFT_OUT.contains(&known) => (here, Vec::new()),
         other => (here, vec![change.unknown(other.to_owned())]),
     };
-    events.into_iter().map(|event| Received { to: to.clone(), event }).collect()
+    // What cannot be read is kept, as a person may have said it.
+    let kept = |event: Incoming| event.or_else(|reason| change.unknown(reason));
+    let received = |event| Received { to: to.clone(), event: kept(event) };
+    events.into_iter().map(received).collect()
 }
 
 /// Inbound messages, statuses of outbound ones, and errors of the account. Lists that are not known
@@ -85,22 +121,14 @@ fn messages(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
         return vec![change.unknown("messages".to_owned())];
     };
     let (mut events, mut is_known) = (Vec::new(), false);
-    for name in ["messages", "statuses", "errors"] {
-        let items = match fields.get(name) {
-            None | Some(Value::Null) => continue,
-            Some(Value::Array(items)) => items,
-            Some(_) => {
-                is_known = true;
-                events.push(Err(format!("{name} is no list")));
-                continue;
-            }
-        };
+    for name in LISTS {
+        let Some(items) = fields.get(name).and_then(Value::as_array) else { continue };
         is_known = true;
         match name {
             "messages" => {
                 let contacts = Contacts::of_senders(change.value);
-                let read = items.iter();
-                events.extend(read.flat_map(|it| message::inbound(envelope, change, contacts, it)));
+                let read = |item| message::inbound(envelope, change, &contacts, item);
+                events.extend(items.iter().flat_map(read));
             }
             "statuses" => events.extend(items.iter().flat_map(|item| status::read(change, item))),
             // An error without a message concerns the account or the number.
@@ -108,18 +136,7 @@ fn messages(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
             _ => {}
         }
     }
-    let is_list = |name: &str| ["messages", "statuses", "errors"].contains(&name);
-    let others = fields.iter().filter(|(name, value)| {
-        !is_list(name) && !AROUND.contains(&name.as_str()) && !value.is_null()
-    });
-    for (name, value) in others {
-        is_known = true;
-        let body = change.around(None, json!({ name: value }));
-        events.push(unknown(format!("messages.{name}"), body, None));
-    }
-    if !is_known {
-        events.push(change.unknown("messages".to_owned()));
-    }
+    events.extend(change.rest(&LISTS, is_known));
     events
 }
 

@@ -7,8 +7,10 @@ use recado_core::messages::{
 use recado_core::text::SHORT;
 use serde_json::Value;
 
+use super::message::Author;
 use super::people::plain_name;
 use super::{cards, commerce, interactive, media, status};
+use crate::shared::texts::text_of_unknown;
 use crate::shared::{array, at, prose, text, word};
 
 /// The content of a message.
@@ -43,7 +45,7 @@ impl MessageContent {
 
 /// Reads a message. A message of an unknown type, or without the form of its type, becomes
 /// [`MessageType::Unsupported`], so that no message is lost.
-pub(super) fn read(message: &Value) -> MessageContent {
+pub(super) fn read(message: &Value, side: Author) -> MessageContent {
     let kind = text(message, "type").unwrap_or_default();
     let known = match kind {
         // A file of the history, which has no body.
@@ -52,6 +54,8 @@ pub(super) fn read(message: &Value) -> MessageContent {
         }
         _ => at(message, &[kind]).and_then(|body| known(kind, body)),
     };
+    // Only the operator's offers need no answer to be understood.
+    let known = known.filter(|it| side == Author::Phone || !interactive::is_other(&it.blocks));
     let mut content = known.unwrap_or_else(|| unsupported(message, kind));
     let context = at(message, &["context"]).unwrap_or(&Value::Null);
     let product = at(context, &["referred_product"]).and_then(commerce::product);
@@ -76,16 +80,9 @@ fn unsupported(message: &Value, kind: &str) -> MessageContent {
         let (field, path) = path.split_last()?;
         words(at(message, path)?, field)
     };
-    let texts = [
-        &["text", "body"][..],
-        &[kind, "body"],
-        &[kind, "text"],
-        &[kind, "caption"],
-        &[kind, "name"],
-        &["body"],
-        &["caption"],
-    ];
-    let content = texts.iter().find_map(|path| within(path));
+    let texts =
+        || [&["text", "body"][..], &["body"], &["caption"]].iter().find_map(|it| within(it));
+    let content = at(message, &[kind]).and_then(text_of_unknown).or_else(texts);
     let named = within(&["unsupported", "type"]).filter(|_| kind == "unsupported");
     let unsupported = Unsupported {
         reason: array(message, "errors").first().and_then(status::reported),
@@ -134,7 +131,7 @@ fn known(kind: &str, body: &Value) -> Option<MessageContent> {
                 )
             }
         }
-        "button" => interactive::quick_reply(body),
+        "button" => interactive::quick_reply(body)?,
         "interactive" => interactive::read(body)?,
         _ => return None,
     };

@@ -5,41 +5,55 @@ use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::{Value, json};
 
-use super::changes::Change;
+use super::changes::{Change, unknown};
 use super::message::{self, Author, RECIPIENT, id_of};
-use super::people::{Contacts, NamedPerson, SENDER, key};
+use super::people::{NamedPerson, SENDER, key};
 use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
-/// The greatest age of messages whose files follow after their placeholders, in seconds.
-const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
+/// The code of the notice of a business that it shares no history.
+const NOT_SHARED: i64 = 2_593_109;
 
 /// The events of a part of the history. The notice of a business that it shares no history makes
-/// none.
+/// none. The placeholder of a file is told too: the file may never follow, and takes its place if it
+/// does.
 pub(super) fn read(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
     let value = change.value;
     let parts = array(value, "history");
     let files = array(value, "messages");
-    if parts.is_empty() && files.is_empty() {
-        return vec![change.unknown("history".to_owned())];
-    }
     let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
-    let reader = HistoryReader { envelope, change, contacts: Contacts::of(value), own };
+    let reader = HistoryReader { envelope, change, own };
+    let is_known = !parts.is_empty() || !files.is_empty();
     let mut events = Vec::new();
+    let unreadable = |kind: &str, part: &Value| {
+        unknown(kind.to_owned(), change.around(None, json!({"history": [part]})), None)
+    };
     for part in parts {
-        let is_newest =
-            at(part, &["metadata"]).and_then(|reported| integer(reported, "phase")) == Some(0);
-        for thread in array(part, "threads") {
+        let Some(threads) = part.get("threads").and_then(Value::as_array) else {
+            let is_notice = is_not_shared(part);
+            events.extend((!is_notice).then(|| unreadable("history.part", part)));
+            continue;
+        };
+        for thread in threads {
+            let Some(messages) = thread.get("messages").and_then(Value::as_array) else {
+                events.push(unreadable("history.thread", &json!({"threads": [thread]})));
+                continue;
+            };
             let other = word(thread, "id");
-            let messages = array(thread, "messages").iter();
-            let other = other.as_deref();
-            let reported = messages.filter(|it| !reader.file_follows(other, is_newest, it));
-            events.extend(reported.flat_map(|message| reader.message(other, message)));
+            let read = |message| reader.message(other.as_deref(), message);
+            events.extend(messages.iter().flat_map(read));
         }
     }
     events.extend(files.iter().flat_map(|message| reader.message(None, message)));
+    events.extend(change.rest(&["history", "messages"], is_known));
     events
+}
+
+/// Whether a part holds only the notice that no history is shared.
+fn is_not_shared(part: &Value) -> bool {
+    let errors = array(part, "errors");
+    !errors.is_empty() && errors.iter().all(|error| integer(error, "code") == Some(NOT_SHARED))
 }
 
 fn digits_of(text: &str) -> String {
@@ -49,28 +63,26 @@ fn digits_of(text: &str) -> String {
 struct HistoryReader<'a> {
     envelope: &'a EntryContext<'a>,
     change: &'a Change<'a>,
-    contacts: Contacts<'a>,
     /// The connection's own number, which may be written with or without the ninth digit.
     own: Option<ChannelKey>,
 }
 
 impl HistoryReader<'_> {
     fn message(&self, other: Option<&str>, message: &Value) -> Vec<Incoming> {
-        let side = match self.side(other, message) {
-            Ok(side) => side,
-            Err(reason) => return vec![Err(reason)],
-        };
+        let side = self.side(other, message);
+        // Who wrote it is not needed to keep it.
+        let author = side.as_ref().map_or(Author::Contact, |side| *side);
         let original = message;
         let mut message = message.clone();
         // A thread is named by its contact.
-        let field = if side == Author::Contact { "from" } else { "to" };
+        let field = if author == Author::Contact { "from" } else { "to" };
         let is_named = word(&message, field).is_some();
         if let (false, Some(fields), Some(other)) = (is_named, message.as_object_mut(), other) {
             fields.insert(field.to_owned(), Value::from(other));
         }
         let raw = || {
-            let fields = if side == Author::Contact { &SENDER } else { &RECIPIENT };
-            let contact = NamedPerson::entry(&message, fields, self.contacts);
+            let fields = if author == Author::Contact { &SENDER } else { &RECIPIENT };
+            let contact = NamedPerson::entry(&message, fields, &self.change.contacts);
             let lists = match other {
                 Some(id) => {
                     json!({"history": [{"threads": [{"id": id, "messages": [original]}]}]})
@@ -79,8 +91,12 @@ impl HistoryReader<'_> {
             };
             self.change.around(contact, lists)
         };
-        let mut events = message::read(self.envelope, self.contacts, &message, side, true, &raw);
-        if side == Author::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
+        if let Err(reason) = side {
+            return vec![unknown(reason, raw(), id_of(original, "id").ok())];
+        }
+        let contacts = &self.change.contacts;
+        let mut events = message::read(self.envelope, contacts, &message, author, true, &raw);
+        if author == Author::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
             events.extend(progress(&message));
         }
         events
@@ -109,24 +125,6 @@ impl HistoryReader<'_> {
         } else {
             Err("a message of the history names nobody".to_owned())
         }
-    }
-
-    /// Whether the message will be sent again with its file. If the placeholder were stored now,
-    /// the message itself would be ignored as a duplicate. The newest part of the history is at
-    /// most a day old, so its files follow. For other parts, the time of the webhook decides;
-    /// without one the placeholder is stored, as nothing more may come. Only the thread says to
-    /// whom the business sent a file, which the later webhook does not: its placeholder is always
-    /// stored.
-    fn file_follows(&self, other: Option<&str>, is_newest: bool, message: &Value) -> bool {
-        if text_at(message, &["type"]) != Some("media_placeholder")
-            || self.side(other, message) == Ok(Author::Phone)
-        {
-            return false;
-        }
-        let (now, then) = (self.envelope.time, integer(message, "timestamp"));
-        let is_recent =
-            now.zip(then).is_some_and(|(now, then)| now.saturating_sub(then) < FILES_FOLLOW);
-        is_newest || is_recent
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::changes::{Change, unknown};
 use super::content::{notice, words};
 use super::message::id_of;
-use super::people::{Contacts, NamedPerson, plain_name};
+use super::people::{NamedPerson, plain_name};
 use crate::shared::{array, at, digits, seconds, text_at, word};
 
 /// The fields that name a person before the change.
@@ -90,10 +90,9 @@ pub(super) fn system(message: &Value, history: bool, raw: &dyn Fn() -> Value) ->
 /// The events of changed user ids, which some accounts report apart from messages.
 pub(super) fn updates(change: &Change<'_>) -> Vec<Incoming> {
     let updates = array(change.value, "user_id_update");
-    if updates.is_empty() {
-        return vec![change.unknown("user_id_update".to_owned())];
-    }
-    updates.iter().map(|update| update_of(change, update, updates.len() == 1)).collect()
+    let is_only = updates.len() == 1;
+    let events = updates.iter().map(|update| update_of(change, update, is_only));
+    events.chain(change.rest(&["user_id_update"], !updates.is_empty())).collect()
 }
 
 fn update_of(change: &Change<'_>, update: &Value, is_only: bool) -> Incoming {
@@ -104,7 +103,7 @@ fn update_of(change: &Change<'_>, update: &Value, is_only: bool) -> Incoming {
     let plain = plain.into_iter().map(|field| (update, field));
     let mut all = names(plain.chain(nested));
     if is_only || word(update, "wa_id").is_some() {
-        let person = NamedPerson::of(update, &["wa_id"], Contacts::of(change.value));
+        let person = NamedPerson::of(update, &["wa_id"], &change.contacts);
         for name in person.split().into_iter().flat_map(|(name, more)| [vec![name], more].concat())
         {
             if !all.contains(&name) {

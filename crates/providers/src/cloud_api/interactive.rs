@@ -16,7 +16,7 @@ use crate::shared::{at, listed, prose, text};
 const GENERIC_TITLE: &str = "Sent";
 
 /// The press of a template's quick reply.
-pub(super) fn quick_reply(body: &Value) -> MessageContent {
+pub(super) fn quick_reply(body: &Value) -> Option<MessageContent> {
     let answer = Answer {
         title: words(body, "text"),
         payload: words(body, "payload"),
@@ -31,9 +31,9 @@ pub(super) fn quick_reply(body: &Value) -> MessageContent {
 pub(super) fn read(body: &Value) -> Option<MessageContent> {
     let kind = text(body, "type")?;
     match kind {
-        "button_reply" => Some(choice(at(body, &[kind])?, AnswerKind::ButtonReply)),
-        "list_reply" => Some(choice(at(body, &[kind])?, AnswerKind::ListReply)),
-        "nfm_reply" => Some(form(at(body, &[kind])?)),
+        "button_reply" => choice(at(body, &[kind])?, AnswerKind::ButtonReply),
+        "list_reply" => choice(at(body, &[kind])?, AnswerKind::ListReply),
+        "nfm_reply" => form(at(body, &[kind])?),
         "call_permission_reply" => {
             let reply = at(body, &[kind])?;
             let answer = Answer {
@@ -41,13 +41,13 @@ pub(super) fn read(body: &Value) -> Option<MessageContent> {
                 response: Some(reply.clone()),
                 ..Answer::new(AnswerKind::CallPermissionReply)
             };
-            Some(answered(answer, None))
+            answered(answer, None)
         }
         _ => offered(kind, body),
     }
 }
 
-fn choice(reply: &Value, kind: AnswerKind) -> MessageContent {
+fn choice(reply: &Value, kind: AnswerKind) -> Option<MessageContent> {
     let answer = Answer {
         id: words(reply, "id"),
         title: words(reply, "title"),
@@ -59,7 +59,7 @@ fn choice(reply: &Value, kind: AnswerKind) -> MessageContent {
 }
 
 /// The answer of a form. The API writes it as JSON in a text.
-fn form(reply: &Value) -> MessageContent {
+fn form(reply: &Value) -> Option<MessageContent> {
     let response = match reply.get("response_json") {
         Some(Value::String(written)) => {
             let object = serde_json::from_str(written).ok().filter(Value::is_object);
@@ -82,10 +82,15 @@ fn form(reply: &Value) -> MessageContent {
     answered(answer, Some(button))
 }
 
-fn answered(answer: Answer, button: Option<Button>) -> MessageContent {
+/// The answer; `None` if nothing of it can be read.
+fn answered(answer: Answer, button: Option<Button>) -> Option<MessageContent> {
+    let texts = [&answer.id, &answer.title, &answer.description, &answer.payload];
+    if texts.into_iter().all(Option::is_none) && answer.response.is_none() {
+        return None;
+    }
     let interactive = Some(Interactive::Answer(answer));
     let blocks = Blocks { interactive, ..Blocks::default() };
-    MessageContent { button, ..MessageContent::of(MessageType::Interactive, blocks) }
+    Some(MessageContent { button, ..MessageContent::of(MessageType::Interactive, blocks) })
 }
 
 /// A part of a button that was pressed.
@@ -132,6 +137,14 @@ fn offered(kind: &str, body: &Value) -> Option<MessageContent> {
     let interactive = Some(Interactive::Offer(Box::new(offer)));
     let blocks = Blocks { interactive, product, ..Blocks::default() };
     Some(MessageContent::of(MessageType::Interactive, blocks))
+}
+
+/// Whether these blocks offer something of a kind that is new.
+pub(super) fn is_other(blocks: &Blocks) -> bool {
+    match &blocks.interactive {
+        Some(Interactive::Offer(offer)) => offer.kind == OfferKind::Other,
+        _ => false,
+    }
 }
 
 fn button(button: &Value) -> Choice {

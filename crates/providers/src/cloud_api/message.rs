@@ -5,7 +5,7 @@ use recado_core::groups::GroupCode;
 use recado_core::messages::{MessageType, ProviderMessageId};
 use serde_json::{Value, json};
 
-use super::changes::Change;
+use super::changes::{Change, unknown};
 use super::content::{self, MessageContent};
 use super::identity;
 use super::people::{Contacts, NamedPerson, SENDER};
@@ -30,7 +30,7 @@ pub(super) enum Author {
 pub(super) fn inbound(
     envelope: &EntryContext<'_>,
     change: &Change<'_>,
-    contacts: Contacts<'_>,
+    contacts: &Contacts<'_>,
     message: &Value,
 ) -> Vec<Incoming> {
     let raw = || {
@@ -42,10 +42,8 @@ pub(super) fn inbound(
 
 /// The messages that the operator wrote on the phone.
 pub(super) fn echoes(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
-    if !change.value.get("message_echoes").is_some_and(Value::is_array) {
-        return vec![change.unknown("smb_message_echoes".to_owned())];
-    }
-    let contacts = Contacts::of(change.value);
+    let is_known = change.value.get("message_echoes").is_some_and(Value::is_array);
+    let contacts = &change.contacts;
     let echoes = array(change.value, "message_echoes").iter();
     let read = |echo| {
         let raw = || {
@@ -54,19 +52,19 @@ pub(super) fn echoes(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<In
         };
         read(envelope, contacts, echo, Author::Phone, false, &raw)
     };
-    echoes.flat_map(read).collect()
+    echoes.flat_map(read).chain(change.rest(&["message_echoes"], is_known)).collect()
 }
 
 /// The events of one message. `raw` makes the change that holds just this message.
 pub(super) fn read(
     envelope: &EntryContext<'_>,
-    contacts: Contacts<'_>,
+    contacts: &Contacts<'_>,
     message: &Value,
     side: Author,
     history: bool,
     raw: &dyn Fn() -> Value,
 ) -> Vec<Incoming> {
-    match text(message, "type") {
+    let events = match text(message, "type") {
         Some("revoke") => vec![revoke(message)],
         Some("edit") => vec![edit(message)],
         Some("system") => identity::system(message, history, raw),
@@ -81,7 +79,11 @@ pub(super) fn read(
             });
             vec![reported]
         }
-    }
+    };
+    // What cannot be read is kept: a person may have said it.
+    let kept =
+        |event: Incoming| event.or_else(|why| unknown(why, raw(), id_of(message, "id").ok()));
+    events.into_iter().map(kept).collect()
 }
 
 /// The id in a field of a message.
@@ -92,7 +94,7 @@ pub(super) fn id_of(message: &Value, field: &str) -> Result<ProviderMessageId, S
 
 fn reported(
     envelope: &EntryContext<'_>,
-    contacts: Contacts<'_>,
+    contacts: &Contacts<'_>,
     message: &Value,
     side: Author,
     history: bool,
@@ -117,7 +119,7 @@ fn reported(
         (None, None) => return Err(format!("{} names nobody", fields[0])),
     };
     let MessageContent { message_type, content, media, blocks, button, answers } =
-        content::read(message);
+        content::read(message, side);
     let context = at(message, &["context"]).and_then(|context| text(context, "id"));
     let is_late = message_type == MessageType::Unsupported && is_unavailable(message);
     Ok(GatewayMessage {
@@ -152,7 +154,7 @@ fn group_code(id: &str, suffix: &str) -> Option<GroupCode> {
 fn edit(message: &Value) -> Incoming {
     let change = at(message, &["edit"]).unwrap_or(&Value::Null);
     let provider_id = id_of(change, "original_message_id")?;
-    let said = content::read(at(change, &["message"]).unwrap_or(&Value::Null));
+    let said = content::read(at(change, &["message"]).unwrap_or(&Value::Null), Author::Contact);
     let caption = said.media.and_then(|media| media.caption);
     let content = said.content.filter(|_| said.message_type == MessageType::Text).or(caption);
     let content = content.ok_or_else(|| "an edit names no new text".to_owned())?;

@@ -1,5 +1,7 @@
 //! The persons in a webhook: phones, business-scoped ids and names.
 
+use std::collections::HashMap;
+
 use recado_core::contacts::ChannelKey;
 use serde_json::Value;
 
@@ -33,7 +35,7 @@ pub(super) struct NamedPerson {
 
 impl NamedPerson {
     /// The person that these fields of `value` name, with its further names in `contacts`.
-    pub(super) fn of(value: &Value, fields: &[&str], contacts: Contacts<'_>) -> Self {
+    pub(super) fn of(value: &Value, fields: &[&str], contacts: &Contacts<'_>) -> Self {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
         if let Some(contact) = person.entry_in(contacts) {
@@ -51,22 +53,21 @@ impl NamedPerson {
     pub(super) fn entry<'a>(
         value: &Value,
         fields: &[&str],
-        contacts: Contacts<'a>,
+        contacts: &Contacts<'a>,
     ) -> Option<&'a Value> {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
         person.entry_in(contacts)
     }
 
-    fn entry_in<'a>(&self, contacts: Contacts<'a>) -> Option<&'a Value> {
-        let named = |contact: &&Value| {
-            names_of(contact).any(|name| plain_name(&name).is_some_and(|n| self.names.contains(&n)))
-        };
-        contacts.entries.iter().find(named).or_else(|| self.only_one(contacts))
+    fn entry_in<'a>(&self, contacts: &Contacts<'a>) -> Option<&'a Value> {
+        let first = self.names.iter().filter_map(|name| contacts.by_name.get(name)).min();
+        let named = first.and_then(|index| contacts.entries.get(*index));
+        named.or_else(|| self.only_one(contacts))
     }
 
     /// The only contact in `contacts`, unless it may be a different person.
-    fn only_one<'a>(&self, contacts: Contacts<'a>) -> Option<&'a Value> {
+    fn only_one<'a>(&self, contacts: &Contacts<'a>) -> Option<&'a Value> {
         let [contact] = contacts.entries else { return None };
         if contacts.is_sender {
             return Some(contact);
@@ -109,9 +110,10 @@ fn names_of(contact: &Value) -> impl Iterator<Item = String> {
 }
 
 /// The `contacts` of a change.
-#[derive(Clone, Copy)]
 pub(super) struct Contacts<'a> {
     entries: &'a [Value],
+    /// The first entry with each name: a history has thousands of messages and of people.
+    by_name: HashMap<String, usize>,
     /// Whether the only entry is the sender of the messages, whatever number they name: the
     /// channel's id of a person is not always the phone.
     is_sender: bool,
@@ -120,7 +122,17 @@ pub(super) struct Contacts<'a> {
 impl<'a> Contacts<'a> {
     /// The entries, any of which may be the person in question.
     pub(super) fn of(value: &'a Value) -> Self {
-        Self { entries: array(value, "contacts"), is_sender: false }
+        Self::listed(array(value, "contacts"))
+    }
+
+    fn listed(entries: &'a [Value]) -> Self {
+        let mut by_name = HashMap::new();
+        for (index, entry) in entries.iter().enumerate() {
+            for name in names_of(entry).filter_map(|name| plain_name(&name)) {
+                by_name.entry(name).or_insert(index);
+            }
+        }
+        Self { entries, by_name, is_sender: false }
     }
 
     /// The entries of a change with messages from contacts. A lone entry is their sender, unless
@@ -140,7 +152,7 @@ mod tests {
     use super::*;
 
     fn listed(entries: &[Value]) -> Contacts<'_> {
-        Contacts { entries, is_sender: false }
+        Contacts::listed(entries)
     }
 
     #[test]
@@ -150,7 +162,7 @@ mod tests {
             json!({"user_id": "BR.2", "wa_id": "1"}),
             json!({"user_id": "BR.1", "wa_id": "553491234567", "profile": {"name": " Maria "}}),
         ];
-        let person = NamedPerson::of(&message, &["from", "from_user_id"], listed(&contacts));
+        let person = NamedPerson::of(&message, &["from", "from_user_id"], &listed(&contacts));
         assert_eq!(person.push_name.as_deref(), Some("Maria"));
         assert_eq!(person.split(), Some(("553491234567".to_owned(), vec!["BR.1".to_owned()])));
     }
@@ -158,16 +170,16 @@ mod tests {
     #[test]
     fn a_contact_that_is_somebody_else_brings_no_name() {
         let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
-        let person = NamedPerson::of(&json!({"from": "+1"}), &["from"], listed(&contacts));
+        let person = NamedPerson::of(&json!({"from": "+1"}), &["from"], &listed(&contacts));
         assert_eq!(person, NamedPerson { names: vec!["1".to_owned()], push_name: None });
-        assert_eq!(NamedPerson::of(&json!({}), &["from"], listed(&[])).split(), None);
+        assert_eq!(NamedPerson::of(&json!({}), &["from"], &listed(&[])).split(), None);
     }
 
     #[test]
     fn the_only_contact_is_meant_unless_it_is_somebody_else() {
         let ana = json!({"wa_id": "5534991234567", "user_id": "BR.2", "profile": {"name": "Ana"}});
         let names = |message: Value, contacts: &[Value]| {
-            let person = NamedPerson::of(&message, &["from"], listed(contacts));
+            let person = NamedPerson::of(&message, &["from"], &listed(contacts));
             (person.push_name.clone(), person.names)
         };
         let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];

@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport}
 use serde_json::Value;
 
 use super::changes::Change;
-use super::people::{Contacts, NamedPerson};
+use super::people::NamedPerson;
 use crate::shared::{array, seconds, text};
 
 /// The only known category; others are events that are not known.
@@ -14,11 +14,13 @@ const PERSON: [&str; 3] = ["wa_id", "user_id", "parent_user_id"];
 
 /// The events of a change of preferences.
 pub(super) fn read(change: &Change<'_>) -> Vec<Incoming> {
-    if !change.value.get("user_preferences").is_some_and(Value::is_array) {
-        return vec![change.unknown("user_preferences".to_owned())];
-    }
+    let is_known = change.value.get("user_preferences").is_some_and(Value::is_array);
     let wishes = array(change.value, "user_preferences").iter();
-    wishes.map(|wish| one(change, wish)).collect()
+    let wishes = wishes.map(|wish| {
+        let kept = |reason| change.unknown_item(reason, "user_preferences", wish, &PERSON);
+        one(change, wish).or_else(kept)
+    });
+    wishes.chain(change.rest(&["user_preferences"], is_known)).collect()
 }
 
 fn one(change: &Change<'_>, wish: &Value) -> Incoming {
@@ -36,7 +38,7 @@ fn one(change: &Change<'_>, wish: &Value) -> Incoming {
         Some(other) => return not_known(other),
         None => return Err("a preference says nothing".to_owned()),
     };
-    let person = NamedPerson::of(wish, &PERSON, Contacts::of(change.value));
+    let person = NamedPerson::of(wish, &PERSON, &change.contacts);
     let (peer, aliases) = person.split().ok_or_else(|| "a preference names nobody".to_owned())?;
     let timestamp = seconds(wish, "timestamp");
     Ok(GatewayEvent::Preference(PreferenceReport {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::changes::Change;
 use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
-use super::people::{Contacts, NamedPerson};
+use super::people::NamedPerson;
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
 /// The fields that name the recipient.
@@ -22,7 +22,8 @@ const STOPPED: u32 = 131_050;
 /// stop of marketing messages, and problems of the account.
 pub(super) fn read(change: &Change<'_>, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
-        return vec![Err("a status says nothing".to_owned())];
+        let kind = "a status says nothing".to_owned();
+        return vec![change.unknown_item(kind, "statuses", status, &RECIPIENT)];
     };
     let reported = match word {
         "sent" => MessageStatus::Sent,
@@ -36,10 +37,10 @@ pub(super) fn read(change: &Change<'_>, status: &Value) -> Vec<Incoming> {
     };
     let provider_id = match id_of(status, "id") {
         Ok(id) => id,
-        Err(reason) => return vec![Err(reason)],
+        Err(reason) => return vec![change.unknown_item(reason, "statuses", status, &RECIPIENT)],
     };
     let timestamp = seconds(status, "timestamp");
-    let person = recipient(change.value, status);
+    let person = recipient(change, status);
     let mut events = vec![Ok(GatewayEvent::Status(StatusEvent {
         provider_id,
         reference: text(status, "biz_opaque_callback_data").and_then(MessageId::parse),
@@ -76,10 +77,10 @@ pub(super) fn read(change: &Change<'_>, status: &Value) -> Vec<Incoming> {
 }
 
 /// The recipient; without names if it is a group.
-fn recipient(value: &Value, status: &Value) -> NamedPerson {
+fn recipient(change: &Change<'_>, status: &Value) -> NamedPerson {
     match text(status, "recipient_type") {
         Some("group") => NamedPerson::default(),
-        _ => NamedPerson::of(status, &RECIPIENT, Contacts::of(value)),
+        _ => NamedPerson::of(status, &RECIPIENT, &change.contacts),
     }
 }
 

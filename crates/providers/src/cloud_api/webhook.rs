@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use super::CloudApi;
 use super::changes;
-use crate::shared::{
-    has_hex_digest, integer, parse, same, sole_header, text, verify_hex_sha256, word,
-};
+use crate::shared::{has_hex_digest, parse, same, sole_header, text, verify_hex_sha256, word};
 
 const SIGNATURE: &str = "x-hub-signature-256";
 /// The object of calls of this API.
@@ -111,7 +109,8 @@ fn call(adapter: &CloudApi, body: Value) -> Vec<Received> {
         let envelope = EntryContext::of(adapter, entry);
         for change in all {
             let Some(field) = text(change, "field") else {
-                received.push(Received::here(Err("a change names no field".to_owned())));
+                let body = json!({"object": OURS, "entry": [{"changes": [change]}]});
+                received.push(unknown("a change names no field", body));
                 continue;
             };
             let value = change.get("value").unwrap_or(&Value::Null);
@@ -124,15 +123,13 @@ fn call(adapter: &CloudApi, body: Value) -> Vec<Received> {
 /// The fields of an entry that apply to all its changes.
 pub(super) struct EntryContext<'a> {
     account: Option<String>,
-    /// When it was made, in seconds; mostly absent.
-    pub(super) time: Option<i64>,
     pub(super) group_suffix: &'a str,
 }
 
 impl<'a> EntryContext<'a> {
     fn of(adapter: &'a CloudApi, entry: &Value) -> Self {
-        let (account, time) = (word(entry, "id"), integer(entry, "time"));
-        Self { account, time, group_suffix: &adapter.group_suffix }
+        let account = word(entry, "id");
+        Self { account, group_suffix: &adapter.group_suffix }
     }
 
     /// The connections of the account.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::names::ChatAddress;
 use super::values::{filled, long, message_id, time};
-use super::{answers, context, events, native, offers, orders, parts, polls, unknown};
+use super::{answers, context, native, offers, orders, parts, polls, unknown};
+use crate::shared::offers::{event, list};
 use crate::shared::proto::{self, Protocol, encrypted, is_poll, unwrapped};
 use crate::shared::stub::{Stub, stub};
 use crate::shared::{at, call_log, object, text, vote};
@@ -117,8 +118,8 @@ impl MessageContent {
 
 /// Reads the message of a record.
 pub(super) fn read(record: &Value) -> Body {
-    let has_fields = |message: &&Value| message.as_object().is_some_and(|it| !it.is_empty());
-    let Some(outer) = at(record, &["message"]).filter(has_fields) else {
+    let says_any = |message: &&Value| parts_of(message).next().is_some() || is_silent(message);
+    let Some(outer) = at(record, &["message"]).filter(says_any) else {
         // A notice of the channel ("missed a call") has no message, and a message that could not
         // be decrypted has none either.
         return of_notice(record);
@@ -129,10 +130,11 @@ pub(super) fn read(record: &Value) -> Body {
     if told != Body::Nothing {
         return told;
     }
-    if let Some(reaction) = message.get("reactionMessage") {
+    if let Some(reaction) = at(message, &["reactionMessage"]) {
         return said(parts::reaction(reaction));
     }
-    if let Some(vote) = message.get("pollUpdateMessage").and_then(|vote| polls::vote(vote, record))
+    if let Some(vote) =
+        at(message, &["pollUpdateMessage"]).and_then(|vote| polls::vote(vote, record))
     {
         return said(vote);
     }
@@ -140,7 +142,10 @@ pub(super) fn read(record: &Value) -> Body {
         Some(found) => found,
         None => match encrypted(message) {
             Some(kind) => return Body::Unknown(kind.to_owned()),
-            None if is_silent(message) => return Body::Nothing,
+            // Keys for a group come with a message that could not be decrypted.
+            None if is_silent(message) => {
+                return stub(record).map_or(Body::Nothing, |_| of_notice(record));
+            }
             None => unknown::message(message, record),
         },
     };
@@ -188,17 +193,21 @@ fn of_notice(record: &Value) -> Body {
     }
 }
 
-/// Whether a message has fields, and none with content.
+/// The parts of a message that hold something.
+fn parts_of(message: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let parts = message.as_object().into_iter().flatten();
+    parts.filter(|(_, part)| !part.is_null()).map(|(name, part)| (name.as_str(), part))
+}
+
+/// Whether a message has fields that are not messages, and no part with content.
 fn is_silent(message: &Value) -> bool {
-    message.as_object().is_some_and(|fields| {
-        !fields.is_empty() && fields.keys().all(|name| SILENT.contains(&name.as_str()))
-    })
+    let mut names = message.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    kind_of(message).is_none() && names.any(|name| SILENT.contains(&name))
 }
 
 /// The protocol's name of the kind of a message that is not known.
 pub(super) fn kind_of(message: &Value) -> Option<&str> {
-    let names = message.as_object()?.keys().map(String::as_str);
-    names.into_iter().find(|name| !SILENT.contains(name))
+    parts_of(message).map(|(name, _)| name).find(|name| !SILENT.contains(name))
 }
 
 /// A record of the protocol itself: the change of a text or a caption, a deletion, or nothing.
@@ -214,6 +223,8 @@ pub(super) fn protocol(message: &Value, record: &Value) -> Body {
             }
         }
         (Protocol::Revoked, Some(of)) => Body::Deleted { of, timestamp: time() },
+        (Protocol::Edited, None) => Body::Unknown("edit_without_key".to_owned()),
+        (Protocol::Revoked, None) => Body::Unknown("deletion_without_key".to_owned()),
         (Protocol::Unknown(kind), _) => Body::Unknown(kind),
         _ => Body::Nothing,
     }
@@ -251,7 +262,7 @@ fn one(message: &Value) -> Option<MessageContent> {
     if let Some(content) = filled(message, "conversation") {
         return Some(MessageContent::saying(MessageType::Text, Some(content)));
     }
-    message.as_object()?.iter().find_map(|(kind, part)| match kind.as_str() {
+    parts_of(message).find_map(|(kind, part)| match kind {
         "extendedTextMessage" => {
             Some(MessageContent::saying(MessageType::Text, text(part, "text")))
         }
@@ -263,15 +274,15 @@ fn one(message: &Value) -> Option<MessageContent> {
         "locationMessage" => Some(parts::location(part, false)),
         "liveLocationMessage" => Some(parts::location(part, true)),
         "contactMessage" | "contactsArrayMessage" => Some(parts::contacts(part)),
-        "buttonsResponseMessage" => Some(answers::button(part)),
-        "listResponseMessage" => Some(answers::list(part)),
-        "templateButtonReplyMessage" => Some(answers::template(part)),
-        "interactiveResponseMessage" => Some(answers::interactive(part)),
+        "buttonsResponseMessage" => answers::button(part),
+        "listResponseMessage" => answers::list(part),
+        "templateButtonReplyMessage" => answers::template(part),
+        "interactiveResponseMessage" => answers::interactive(part),
         poll if is_poll(poll) => offers::poll(part),
         "productMessage" => orders::product(part),
         "orderMessage" => Some(orders::order(part)),
         "groupInviteMessage" => offers::invitation(part),
-        "eventMessage" => events::event(part),
+        "eventMessage" => offers::offered_if_any(event(part)),
         "interactiveMessage" => native::interactive(part),
         "callLogMesssage" => {
             let blocks = vote::notice(call_log(part), None);
@@ -279,7 +290,7 @@ fn one(message: &Value) -> Option<MessageContent> {
         }
         "templateMessage" => offers::template(part),
         "buttonsMessage" => offers::buttons(part),
-        "listMessage" => offers::list(part),
+        "listMessage" => offers::offered_if_any(list(part)),
         _ => None,
     })
 }

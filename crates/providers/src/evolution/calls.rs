@@ -31,6 +31,11 @@ pub(super) fn step(
         }
     };
     let address = |name: &&str| filled(call, name).and_then(ChatAddress::parse);
+    let is_own = |address| matches!(address, ChatAddress::Person(name) if names.is_own(&name));
+    if ["callerPn", "from"].iter().filter_map(address).any(is_own) {
+        // The own phone called.
+        return Vec::new();
+    }
     let mut addresses = ["groupJid", "chatId", "from"].iter().filter_map(address);
     let group = addresses.find_map(|address| match address {
         ChatAddress::Group(id) => names.group(&id),
@@ -56,7 +61,9 @@ pub(super) fn step(
     let timestamp = date.and_then(Timestamp::parse).or_else(|| time(call, "date"));
     let id = message_id(call, "id");
     let id = id.or_else(|| derived_id("call", &[&peer, date.unwrap_or_default()]));
-    let Some(provider_id) = id else { return vec![Err("it names no call".to_owned())] };
+    let Some(provider_id) = id else {
+        return vec![Ok(envelope.unreadable("it names no call".to_owned(), call))];
+    };
     vec![Ok(GatewayEvent::Message(GatewayMessage {
         aliases,
         participant,

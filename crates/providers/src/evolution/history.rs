@@ -229,7 +229,7 @@ pub(super) async fn missed(
 fn events(names: InstanceNames<'_>, row: &Value, envelope: &Envelope<'_>) -> Vec<Incoming> {
     let read = match message::read(row, names, false, envelope) {
         Ok(events) => events,
-        Err(reason) => return vec![Err(reason)],
+        Err(reason) => return vec![Ok(envelope.unreadable(reason, row))],
     };
     let key = row.get("key").unwrap_or(&Value::Null);
     let deleted = message_id(key, "id").filter(|_| boolean(key, "deleted") == Some(true));

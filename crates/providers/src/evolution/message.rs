@@ -47,7 +47,7 @@ pub(super) fn own_send(
 ) -> ParsedEvents {
     // What was changed is told without a record around it.
     if record.get("key").is_some() && record.get("message").is_none() {
-        let events = protocol(record, envelope)?;
+        let events = protocol(record, envelope);
         if !events.is_empty() {
             return Ok(events);
         }
@@ -70,8 +70,17 @@ pub(super) fn sent(message: GatewayMessage) -> OwnSend {
 }
 
 /// A changed text or a deletion, from the protocol's record of it.
-pub(super) fn protocol(protocol: &Value, envelope: &Envelope<'_>) -> ParsedEvents {
-    Ok(other(body::protocol(protocol, &Value::Null), protocol, envelope))
+fn protocol(protocol: &Value, envelope: &Envelope<'_>) -> Vec<GatewayEvent> {
+    other(body::protocol(protocol, &Value::Null), protocol, envelope)
+}
+
+/// The same where nothing else is told: a record that is neither is kept.
+pub(super) fn edited(record: &Value, envelope: &Envelope<'_>) -> Vec<GatewayEvent> {
+    let events = protocol(record, envelope);
+    if events.is_empty() {
+        return vec![envelope.unreadable("messages.edited".to_owned(), record)];
+    }
+    events
 }
 
 /// The events of what is no message of its own.

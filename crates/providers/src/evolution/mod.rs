@@ -12,7 +12,6 @@ mod answers;
 mod body;
 mod calls;
 mod context;
-mod events;
 mod files;
 mod groups;
 mod history;

@@ -1,8 +1,6 @@
 //! What was offered to choose from: polls, buttons, lists, templates, invitations.
 
-use recado_core::messages::{
-    Choice, Interactive, ListRow, ListSection, MessageType, Offer, OfferKind,
-};
+use recado_core::messages::{Choice, Interactive, MessageType, Offer, OfferKind};
 use serde_json::Value;
 
 use super::body::MessageContent;
@@ -71,39 +69,6 @@ pub(super) fn buttons(part: &Value) -> Option<MessageContent> {
         buttons: some(buttons.collect()),
         ..Offer::new(OfferKind::Buttons)
     })
-}
-
-/// A list, or a list of products.
-pub(super) fn list(part: &Value) -> Option<MessageContent> {
-    let products = at(part, &["productListInfo"]);
-    let (kind, sections) = match products {
-        Some(products) => {
-            (OfferKind::ProductList, sections(products, "productSections", "products"))
-        }
-        None => (OfferKind::List, sections(part, "sections", "rows")),
-    };
-    offered_if_any(Offer {
-        header: header(text_in(part, &["title"])),
-        body: text_in(part, &["description"]),
-        footer: text_in(part, &["footerText"]),
-        button: text_in(part, &["buttonText"]),
-        sections: some(sections),
-        ..Offer::new(kind)
-    })
-}
-
-/// The sections of a list. Rows of older and newer lists differ in the name of their id.
-pub(super) fn sections(part: &Value, name: &str, rows: &str) -> Vec<ListSection> {
-    let row = |row: &Value| ListRow {
-        id: ["rowId", "id", "productId"].iter().find_map(|name| text_in(row, &[name])),
-        title: text_in(row, &["title"]),
-        description: text_in(row, &["description"]),
-    };
-    let section = |section: &Value| ListSection {
-        title: text_in(section, &["title"]),
-        rows: listed(section, rows).iter().map(row).collect(),
-    };
-    listed(part, name).iter().map(section).collect()
 }
 
 /// A template: its text with its variables filled in.

@@ -13,7 +13,7 @@ pub(super) fn described(part: &Value) -> Option<Product> {
     let told = at(part, &["product"])?;
     let product = Product {
         catalog_id: None,
-        product_id: text_in(told, &["productId"]).or_else(|| text_in(told, &["retailerId"])),
+        product_id: text_in(told, &["retailerId"]).or_else(|| text_in(told, &["productId"])),
         name: text_in(told, &["title"]),
         price: thousandths(told, "priceAmount1000", &["currencyCode", "currency"]),
     };

@@ -1,5 +1,7 @@
 //! Votes in polls, which the gateway decrypts if it has the poll (X6).
 
+use std::collections::HashMap;
+
 use recado_core::gateway::{GatewayEvent, GatewayMessage};
 use recado_core::messages::MessageType;
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use super::body::{MessageContent, Quote};
 use super::names::{ChatAddress, InstanceNames};
 use super::values::{filled, message_id};
 use super::webhook::Envelope;
-use crate::shared::vote::{derived_id, digest, options, vote as blocks_of};
+use crate::shared::vote::{derived_id, digest, names_of, option_name, options, vote as blocks_of};
 use crate::shared::{array, at};
 
 /// The most voters of one event.
@@ -42,11 +44,17 @@ pub(super) fn votes(
     let poll = message_id(update, "keyId").or_else(|| message_id(key, "id"));
     let poll = poll.ok_or("it names no poll")?;
     let listed = array(change, "pollUpdates");
-    let mut voters: Vec<&str> = Vec::new();
+    // The voters as they are listed, each with the options that it chose.
+    let mut voters: Vec<(&str, Vec<Option<&str>>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
     for option in listed {
+        let name = option_name(option);
         for voter in array(option, "voters").iter().filter_map(Value::as_str) {
-            if voters.len() < MAX_VOTERS && !voters.contains(&voter) {
-                voters.push(voter);
+            let index = *known.entry(voter).or_insert(voters.len());
+            match voters.get_mut(index) {
+                Some((_, chosen)) => chosen.push(name),
+                None if index < MAX_VOTERS => voters.push((voter, vec![name])),
+                None => {}
             }
         }
     }
@@ -55,11 +63,8 @@ pub(super) fn votes(
         return Ok(vec![envelope.unknown("poll_update_without_voter".to_owned(), update, id)]);
     }
     let mut events = Vec::new();
-    for voter in voters {
-        let chosen = listed.iter().filter(|option| {
-            array(option, "voters").iter().any(|other| other.as_str() == Some(voter))
-        });
-        let chosen = options(Some(&chosen.cloned().collect())).unwrap_or_default();
+    for (voter, chosen) in voters {
+        let chosen = names_of(chosen.into_iter()).unwrap_or_default();
         let person = match ChatAddress::parse(voter) {
             Some(ChatAddress::Person(name)) => Some(name),
             _ => None,

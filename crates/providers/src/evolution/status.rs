@@ -79,6 +79,7 @@ pub(super) fn read(
     if at(change, &["pollUpdates"]).is_some_and(Value::is_array) {
         return polls::votes(update, names, envelope);
     }
+    let has_message = at(change, &["message"]).is_some();
     let status = at(change, &["status"]).unwrap_or(&Value::Null);
     let is_own = boolean(key, "fromMe") == Some(true);
     match ack(status) {
@@ -86,6 +87,10 @@ pub(super) fn read(
         Ack::Status(status) if is_own => {
             let id = id.ok_or("it names no message")?;
             Ok(vec![report(id, status, hidden_names(key, names))])
+        }
+        // A message that comes here was not told before.
+        _ if has_message => {
+            Ok(vec![envelope.unknown("messages.update message".to_owned(), update, id)])
         }
         Ack::Nothing if status.is_null() && !is_known(change) => {
             Ok(vec![envelope.unknown("messages.update".to_owned(), update, id)])
@@ -96,7 +101,7 @@ pub(super) fn read(
 
 /// Whether an update without a status has only fields in which nobody says anything.
 fn is_known(change: &Value) -> bool {
-    const KNOWN: [&str; 22] = [
+    const KNOWN: [&str; 20] = [
         "key",
         "keyId",
         "update",
@@ -112,10 +117,8 @@ fn is_known(change: &Value) -> bool {
         "messageTimestamp",
         "messageStubType",
         "messageStubParameters",
-        "message",
         "status",
         "userReceipt",
-        "reactions",
         "starred",
         "keepInChat",
         "pinInChat",

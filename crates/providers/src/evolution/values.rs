@@ -1,19 +1,16 @@
 //! Texts and times of the gateway, made valid for storing.
 
-use recado_core::Timestamp;
 use recado_core::messages::ProviderMessageId;
 use recado_core::text;
 use serde_json::Value;
 
 use crate::shared;
-pub(super) use crate::shared::proto::whole;
+pub(super) use crate::shared::proto::{time, whole};
 
 /// How many characters of what a person wrote are kept.
 const MAX_LONG: usize = 65_536;
 /// How many characters of a name are kept.
 const MAX_SHORT: usize = 200;
-/// From here on a number is a time in milliseconds: as seconds it would be the year 5138.
-const MILLIS_FROM: i64 = 100_000_000_000;
 
 /// A person's text, without characters that cannot be stored.
 pub(super) fn long(text: &str) -> String {
@@ -41,15 +38,9 @@ pub(super) fn text_in(value: &Value, path: &[&str]) -> Option<String> {
     shared::text_at(value, path).map(long).filter(|text| !text.trim().is_empty())
 }
 
-/// A field that is a time, in seconds or milliseconds.
-pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
-    let number = whole(value, name)?;
-    let millis = if number < MILLIS_FROM { number.checked_mul(1_000)? } else { number };
-    (1..=Timestamp::MAX.millis()).contains(&millis).then(|| Timestamp::from_millis(millis))
-}
-
 #[cfg(test)]
 mod tests {
+    use recado_core::Timestamp;
     use serde_json::json;
 
     use super::*;

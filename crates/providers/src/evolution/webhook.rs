@@ -5,7 +5,7 @@ use recado_core::gateway::{
     GatewayEvent, Incoming, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use recado_core::messages::ProviderMessageId;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::files::FileCache;
 use super::message::{self, ParsedEvents};
@@ -16,6 +16,8 @@ use crate::shared::{array, parse, same, text};
 
 /// The most characters of an event's name behind a token.
 const MAX_EVENT: usize = 64;
+/// Fields with the bytes of a file, or of the small picture of one.
+const BYTES: [&str; 2] = ["base64", "jpegThumbnail"];
 
 /// Verifies the token of the address: the gateway does not sign webhooks, so the address has to be
 /// secret.
@@ -86,16 +88,22 @@ impl<'a> Envelope<'a> {
         Self { event: "messages.upsert", instance, time: None }
     }
 
-    /// A call with this data.
-    fn with(&self, data: &Value) -> Value {
-        json!({"event": self.event, "instance": self.instance, "data": data})
+    /// A call with this data, and with the time of this one, on which ids of votes depend.
+    fn with(&self, data: Value) -> Value {
+        let mut call = json!({"event": self.event, "instance": self.instance, "data": data});
+        if let Some(time) = self.time {
+            call["date_time"] = time.into();
+        }
+        call
     }
 
-    /// A call that holds just this item. One that would be read as several is put into a list.
+    /// A call that holds just this item, without the bytes of files. One that would be read as
+    /// several is put into a list.
     pub(super) fn around(&self, item: &Value) -> Value {
+        let bare = without_bytes(item);
         match items(item) {
-            [one] if std::ptr::eq(one, item) => self.with(item),
-            _ => self.with(&json!([item])),
+            [one] if std::ptr::eq(one, item) => self.with(bare),
+            _ => self.with(json!([bare])),
         }
     }
 
@@ -108,6 +116,25 @@ impl<'a> Envelope<'a> {
     ) -> GatewayEvent {
         let report = UnknownReport::new(kind, self.around(item));
         GatewayEvent::Unknown(UnknownReport { provider_id, ..report })
+    }
+
+    /// An item that cannot be read, for this reason: it is kept, as a person may have said it.
+    pub(super) fn unreadable(&self, reason: String, item: &Value) -> GatewayEvent {
+        let id = message_id(item, "keyId").or_else(|| message_id(item.get("key")?, "id"));
+        self.unknown(reason, item, id)
+    }
+}
+
+/// The item without the bytes of files and of small pictures, which are most of it and say nothing.
+fn without_bytes(item: &Value) -> Value {
+    match item {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| !BYTES.contains(&name.as_str()));
+            let kept = kept.map(|(name, value)| (name.clone(), without_bytes(value)));
+            Value::Object(kept.collect::<Map<String, Value>>())
+        }
+        Value::Array(items) => items.iter().map(without_bytes).collect(),
+        other => other.clone(),
     }
 }
 
@@ -136,7 +163,7 @@ pub(super) fn read(
     let each = |read: &dyn Fn(&Value) -> ParsedEvents| -> Vec<Incoming> {
         let items = items(data).iter().flat_map(|item| match read(item) {
             Ok(events) => events.into_iter().map(Ok).collect(),
-            Err(reason) => vec![Err(reason)],
+            Err(reason) => vec![Ok(envelope.unreadable(reason, item))],
         });
         items.collect()
     };
@@ -154,7 +181,7 @@ pub(super) fn read(
             each(&|item| message::own_send(item, names, &envelope))
         }
         "messages.update" => each(&|item| status::read(item, names, &envelope)),
-        "messages.edited" => each(&|item| message::protocol(item, &envelope)),
+        "messages.edited" => each(&|item| Ok(message::edited(item, &envelope))),
         "messages.delete" => each(&status::deleted),
         "call" => items(data).iter().flat_map(|it| calls::step(it, names, &envelope)).collect(),
         "connection.update" => connection_update(data).into_iter().map(Ok).collect(),
@@ -176,7 +203,7 @@ pub(super) fn read(
         }
         _ => {
             let id = data.get("key").and_then(|key| message_id(key, "id"));
-            let report = UnknownReport::new(event, envelope.with(data));
+            let report = UnknownReport::new(event, envelope.with(data.clone()));
             changed(GatewayEvent::Unknown(UnknownReport { provider_id: id, ..report }))
         }
     }

@@ -9,12 +9,15 @@ pub(crate) mod money;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod native;
 #[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) mod offers;
+#[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod proto;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod referral;
 mod signature;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod stub;
+pub(crate) mod texts;
 mod url;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 mod vcard;

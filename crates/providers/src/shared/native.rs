@@ -73,7 +73,8 @@ pub(crate) fn offered(message: &Value) -> (Offer, Option<Order>) {
     let read = buttons(message);
     match read.as_slice() {
         [("single_select", details)] => {
-            let sections = array(details, "sections").iter().take(MAX_ENTRIES).map(section);
+            let sections = array(details, "sections").iter().take(MAX_ENTRIES);
+            let sections = sections.map(|each| section(each, "rows"));
             let offer = Offer {
                 kind: OfferKind::List,
                 button: said(details, &["title", "display_text"]),
@@ -149,10 +150,10 @@ fn pressables(name: &str, details: &Value) -> Vec<Pressable> {
     vec![Pressable { choice: Choice { id, title }, url, answers: name == "quick_reply" }]
 }
 
-/// A section of a list. Rows of older and newer lists differ in the name of their id.
-pub(crate) fn section(section: &Value) -> ListSection {
-    let rows = array(section, "rows").iter().take(MAX_ENTRIES).map(|row| ListRow {
-        id: said(row, &["rowId", "rowID", "id"]),
+/// A section of a list with these rows, which differ in the name of their id.
+pub(crate) fn section(section: &Value, rows: &str) -> ListSection {
+    let rows = array(section, rows).iter().take(MAX_ENTRIES).map(|row| ListRow {
+        id: said(row, &["rowId", "rowID", "id", "productId", "productID"]),
         title: said(row, &["title"]),
         description: said(row, &["description"]),
     });

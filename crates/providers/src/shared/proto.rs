@@ -3,13 +3,13 @@
 //! Most engines write them as Baileys does. GOWS writes them as whatsmeow does: some names differ
 //! in their case, and where a field is one of several, it is beneath a name in upper case.
 
-use recado_core::text;
+use recado_core::Timestamp;
 use serde_json::Value;
 
+pub(crate) use super::texts::plain;
+use super::texts::text_of_unknown;
 use super::{at, integer, text as text_of, text_at};
 
-/// How many characters of a person's text are kept.
-const MAX_TEXT: usize = 65_536;
 /// Messages that contain another message.
 const WRAPPERS: [&str; 12] = [
     "ephemeralMessage",
@@ -36,18 +36,10 @@ const ENCRYPTED: [(&str, &str); 5] = [
     ("encCommentMessage", "comment_encrypted"),
     ("secretEncryptedMessage", "edit_encrypted"),
 ];
-/// Where messages have texts of people.
-const TEXTS: [&[&str]; 9] = [
-    &["text"],
-    &["caption"],
-    &["contentText"],
-    &["body", "text"],
-    &["body"],
-    &["title"],
-    &["name"],
-    &["description"],
-    &["note"],
-];
+/// From here on a number is a time in milliseconds: as seconds it would be the year 5138.
+const MILLIS_FROM: i64 = 100_000_000_000;
+/// Where a message of a kind that is not known may have another one with its text.
+const NOTES: [&str; 2] = ["noteMessage", "message"];
 
 /// The message within others.
 pub(crate) fn unwrapped(mut message: &Value) -> &Value {
@@ -119,13 +111,6 @@ pub(crate) fn said_at(value: &Value, path: &[&str]) -> Option<String> {
     text_at(value, path).and_then(plain)
 }
 
-/// A person's text without control characters and without spaces around it, cut to the length that
-/// is kept; `None` if nothing is left.
-pub(crate) fn plain(text: &str) -> Option<String> {
-    let kept = text::kept(text.trim(), MAX_TEXT);
-    (!kept.trim().is_empty()).then_some(kept)
-}
-
 /// A whole number: a number, a text, or the two halves in which Baileys keeps large ones.
 pub(crate) fn whole(value: &Value, name: &str) -> Option<i64> {
     integer(value, name).or_else(|| {
@@ -135,9 +120,21 @@ pub(crate) fn whole(value: &Value, name: &str) -> Option<i64> {
     })
 }
 
-/// The text in a part of a message whose kind is not known.
-pub(crate) fn text_of_unknown(part: &Value) -> Option<String> {
-    TEXTS.iter().find_map(|path| said_at(part, path))
+/// A field that is a time, in seconds or milliseconds.
+pub(crate) fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    let number = whole(value, name)?;
+    let millis = if number < MILLIS_FROM { number.checked_mul(1_000)? } else { number };
+    (1..=Timestamp::MAX.millis()).contains(&millis).then(|| Timestamp::from_millis(millis))
+}
+
+/// The text in a part of a message whose kind is not known: its own, or that of the first note in
+/// it which `read` can read.
+pub(crate) fn said_in_unknown(
+    part: &Value,
+    read: impl Fn(&Value) -> Option<String>,
+) -> Option<String> {
+    let note = || NOTES.iter().find_map(|name| read(unwrapped(at(part, &[name])?)));
+    text_of_unknown(part).or_else(note)
 }
 
 /// What a message of the protocol itself is.

@@ -72,6 +72,12 @@ pub(crate) fn stub(record: &Value) -> Option<Stub> {
     })
 }
 
+/// Why the channel shows a notice in place of a message, if it tells.
+pub(crate) fn reason(record: &Value) -> Option<&str> {
+    let is_in_place = matches!(stub(record), Some(Stub::Waiting | Stub::Unreadable));
+    array(record, "messageStubParameters").first().filter(|_| is_in_place)?.as_str()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -23,13 +23,18 @@ pub(crate) fn vote(options: &[String]) -> Blocks {
 /// The options that were chosen, as texts or as objects with a name; `None` if it is no list of
 /// them, or if one of them is only a hash.
 pub(crate) fn options(chosen: Option<&Value>) -> Option<Vec<String>> {
-    let chosen = chosen?.as_array()?.iter().take(MAX_OPTIONS);
-    chosen
-        .map(|option| {
-            let named = ["name", "optionName"].iter().find_map(|name| option.get(*name)?.as_str());
-            option.as_str().or(named).and_then(plain)
-        })
-        .collect()
+    names_of(chosen?.as_array()?.iter().map(option_name))
+}
+
+/// The name of an option, which is a text or an object with it.
+pub(crate) fn option_name(option: &Value) -> Option<&str> {
+    let named = || ["name", "optionName"].iter().find_map(|name| option.get(*name)?.as_str());
+    option.as_str().or_else(named)
+}
+
+/// The options with these names, as far as so many are read; `None` if one of them has no name.
+pub(crate) fn names_of<'a>(chosen: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
+    chosen.take(MAX_OPTIONS).map(|name| name.and_then(plain)).collect()
 }
 
 /// The blocks of a notice.

@@ -16,7 +16,7 @@ pub(super) enum ChatAddress {
     Person(String),
     /// A group: its id without a suffix.
     Group(String),
-    /// No person or group: broadcasts, newsletters, the channel itself.
+    /// No person or group: broadcasts, newsletters, bots, the channel itself.
     Nobody,
 }
 
@@ -36,7 +36,9 @@ impl ChatAddress {
             }),
             "lid" | "hosted.lid" => Some(Self::Person(format!("{}@lid", number()?))),
             GROUPS => GroupCode::parse(written, GROUPS).map(|_| Self::Group(user.to_owned())),
-            _ => Some(Self::Nobody),
+            "broadcast" | "newsletter" | "bot" | "call" => Some(Self::Nobody),
+            // It may be a new sort of person.
+            _ => None,
         }
     }
 
@@ -90,11 +92,12 @@ mod tests {
     #[test]
     fn nobody_can_write_to_broadcasts_newsletters_and_the_channel() {
         for written in
-            ["status@broadcast", "1@broadcast", "12@newsletter", "0@c.us", "1@bot", "x@other"]
+            ["status@broadcast", "1@broadcast", "12@newsletter", "0@c.us", "1@bot", "1@call"]
         {
             assert_eq!(ChatAddress::parse(written), Some(ChatAddress::Nobody), "{written}");
         }
-        for written in ["", "@c.us", "maria", "maria@c.us", "@g.us", "a b@g.us", "x@lid"] {
+        for written in ["", "@c.us", "maria", "maria@c.us", "@g.us", "a b@g.us", "x@lid", "1@other"]
+        {
             assert_eq!(ChatAddress::parse(written), None, "{written}");
         }
     }

@@ -12,7 +12,7 @@ use super::text;
 use crate::shared::vote::{derived_id, notice};
 use crate::shared::{at, boolean, text as text_of, text_at};
 
-/// The line of a call; `None` for one without another side. NOWEB's own note of a missed call has
+/// The line of a call; `None` for an own one, and for one without another side. NOWEB's own note of a missed call has
 /// the id of the call too, so that one call makes one line.
 pub(super) fn line(
     payload: &Value,
@@ -21,6 +21,12 @@ pub(super) fn line(
     scene: &MessageContext<'_>,
 ) -> Option<Incoming> {
     let data = at(payload, &["_data"]).unwrap_or(&Value::Null);
+    let creators = ["CallCreator", "CallCreatorAlt"].iter();
+    let mut creators = creators.filter_map(|name| ChatAddress::person(text_of(data, name)?));
+    if creators.any(|name| scene.own.has(&name)) {
+        // The own phone called.
+        return None;
+    }
     let address = |value, name: &str| text_of(value, name).and_then(ChatAddress::parse);
     let groups = ["GroupJID", "groupJid"].iter().filter_map(|name| address(data, name));
     let from = address(payload, "from");

@@ -12,8 +12,8 @@ use super::files::{source_of_file, source_of_message};
 use super::ids::MessageKey;
 use super::proto::{fields, proto, unwrapped};
 use super::{context, notices, offers, places, text, trade};
-use crate::shared::proto::{Protocol, encrypted, protocol, text_of_unknown};
-use crate::shared::stub::{Stub, stub};
+use crate::shared::proto::{Protocol, encrypted, protocol, said_in_unknown};
+use crate::shared::stub::{self, Stub, stub};
 use crate::shared::{at, boolean, text as text_of, text_at};
 
 /// Types of files by the channel's names.
@@ -154,14 +154,10 @@ pub(super) fn late(payload: &Value) -> MessageContent {
 /// Reads a message.
 pub(super) fn read(payload: &Value) -> Said {
     let data = payload.get("_data").unwrap_or(&Value::Null);
-    let own_id = || payload.get("id").and_then(MessageKey::of).map(|key| key.raw);
-    let deleted = |of: Option<ProviderMessageId>| {
-        of.or_else(own_id).map_or(Said::Nothing, |of| Said::Deleted { of, is_now: false })
-    };
-    let kind_in_browser = text_of(data, "type");
-    if kind_in_browser == Some("revoked") {
+    if text_of(data, "type") == Some("revoked") {
         let of = at(data, &["protocolMessageKey"]).and_then(MessageKey::of);
-        return deleted(of.map(|key| key.raw));
+        let of = of.or_else(|| MessageKey::of(payload.get("id")?)).map(|key| key.raw);
+        return of.map_or(Said::Nothing, |of| Said::Deleted { of, is_now: false });
     }
     let proto = proto(payload);
     let body = text_of(payload, "body").and_then(text::long);
@@ -173,17 +169,29 @@ pub(super) fn read(payload: &Value) -> Said {
     if let Some(message) = proto.filter(|message| fields(Some(message)).next().is_some()) {
         return internal(payload, message);
     }
+    in_place(payload).unwrap_or_else(|| Said::Content(Box::new(unsupported(payload, None))))
+}
+
+/// What the channel notes in place of a message; `None` if it notes nothing that is known.
+fn in_place(payload: &Value) -> Option<Said> {
+    let data = payload.get("_data").unwrap_or(&Value::Null);
     if let Some(said) = notices::of(data) {
-        return said;
+        return Some(said);
     }
+    let own_id = || payload.get("id").and_then(MessageKey::of).map(|key| key.raw);
+    let kind_in_browser = text_of(data, "type");
     match stub(data) {
-        _ if kind_in_browser == Some("ciphertext") => Said::Content(Box::new(late(payload))),
-        _ if kind_in_browser.is_some_and(|it| BROWSER_BOOKKEEPING.contains(&it)) => Said::Nothing,
-        Some(Stub::Revoked) => deleted(None),
-        Some(Stub::Waiting) => Said::Content(Box::new(late(payload))),
-        Some(Stub::Known) => Said::Nothing,
-        Some(Stub::Unknown(kind)) => Said::Unknown(kind),
-        _ => Said::Content(Box::new(unsupported(payload, None))),
+        _ if kind_in_browser == Some("ciphertext") => Some(Said::Content(Box::new(late(payload)))),
+        _ if kind_in_browser.is_some_and(|it| BROWSER_BOOKKEEPING.contains(&it)) => {
+            Some(Said::Nothing)
+        }
+        Some(Stub::Revoked) => {
+            Some(own_id().map_or(Said::Nothing, |of| Said::Deleted { of, is_now: false }))
+        }
+        Some(Stub::Waiting) => Some(Said::Content(Box::new(late(payload)))),
+        Some(Stub::Known) => Some(Said::Nothing),
+        Some(Stub::Unknown(kind)) => Some(Said::Unknown(kind)),
+        _ => None,
     }
 }
 
@@ -197,7 +205,8 @@ fn internal(payload: &Value, message: &Value) -> Said {
         return Said::Unknown(kind.to_owned());
     }
     if fields(Some(message)).all(|name| BOOKKEEPING.contains(&name)) {
-        return Said::Nothing;
+        // Keys for a group come with a message that could not be decrypted.
+        return in_place(payload).unwrap_or(Said::Nothing);
     }
     Said::Content(Box::new(unsupported(payload, Some(message))))
 }
@@ -215,6 +224,8 @@ fn of_protocol(message: &Value) -> Said {
                 |content| Said::Edit { of, content },
             )
         }
+        (Protocol::Edited, None) => Said::Unknown("edit_without_key".to_owned()),
+        (Protocol::Revoked, None) => Said::Unknown("deletion_without_key".to_owned()),
         (Protocol::Unknown(kind), _) => Said::Unknown(kind),
         _ => Said::Nothing,
     }
@@ -272,12 +283,23 @@ fn kind(payload: &Value, proto: Option<&Value>, body: Option<String>) -> Option<
         let blocks = Blocks { system, ..Blocks::default() };
         return Some(MessageContent::of_blocks(MessageType::System, blocks, body));
     }
+    if !is_plain(payload, proto) {
+        return None;
+    }
     let said = body.or_else(|| {
         let proto = proto?;
         let said = text_of(proto, "conversation");
         said.or_else(|| text_at(proto, &["extendedTextMessage", "text"])).and_then(text::long)
     });
     said.map(|said| MessageContent::new(MessageType::Text, Some(said)))
+}
+
+/// Whether a message is surely nothing but its text.
+fn is_plain(payload: &Value, proto: Option<&Value>) -> bool {
+    let is_text = |name: &str| matches!(name, "conversation" | "extendedTextMessage");
+    let in_browser = text_at(payload, &["_data", "type"]);
+    in_browser.is_none_or(|kind| kind == "chat")
+        && fields(proto).all(|name| is_text(name) || BOOKKEEPING.contains(&name))
 }
 
 /// A message that nobody can show, with the channel's name of its type and whatever text it has
@@ -287,9 +309,12 @@ fn unsupported(payload: &Value, proto: Option<&Value>) -> MessageContent {
     let part = of_channel.and_then(|name| at(proto?, &[name]));
     let in_browser = || text_at(payload, &["_data", "type"]);
     let provider_type = of_channel.or_else(in_browser).and_then(text::short);
-    let unsupported = Some(Unsupported { reason: None, provider_type });
+    let reason = payload.get("_data").and_then(stub::reason).and_then(text::short);
+    let unsupported = Some(Unsupported { reason, provider_type });
     let blocks = Blocks { unsupported, ..Blocks::default() };
-    let content = part.and_then(text_of_unknown);
+    let note = |part: &Value| said_in_unknown(part, context::text_in);
+    let body = text_of(payload, "body").and_then(text::long);
+    let content = body.or_else(|| part.and_then(note));
     MessageContent { blocks, ..MessageContent::new(MessageType::Unsupported, content) }
 }
 

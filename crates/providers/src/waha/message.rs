@@ -1,5 +1,6 @@
 //! Messages in webhooks and in the history.
 
+use recado_core::Timestamp;
 use recado_core::gateway::{
     GatewayEvent, GatewayMessage, Incoming, NamesReport, OwnSend, StatusEvent, UnknownReport,
 };
@@ -42,6 +43,14 @@ impl<'a> MessageContext<'a> {
     /// The context of answers to requests.
     pub(super) const fn asked(own: &'a Own, suffix: &'a str, session: &'a str) -> Self {
         Self { own, suffix, origin: Origin::List(session) }
+    }
+
+    /// When the call was made; `None` for an answer.
+    pub(super) fn happened(&self) -> Option<Timestamp> {
+        match self.origin {
+            Origin::Webhook(envelope) => text::time(envelope.get("timestamp")),
+            Origin::List(_) => None,
+        }
     }
 
     const fn was_asked_for(&self) -> bool {
@@ -98,7 +107,8 @@ pub(super) fn events_of(
 ) -> Vec<Incoming> {
     match read(payload, said, scene) {
         Ok(events) => events.into_iter().map(Ok).collect(),
-        Err(reason) => vec![Err(reason)],
+        // A person may have said it.
+        Err(reason) => vec![Ok(scene.unknown(reason, payload))],
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::proto::{fields, first, variant, whole};
 use super::text;
-use crate::shared::native::{self, MAX_ENTRIES, Pressable, header, section, with_buttons};
+use crate::shared::native::{self, MAX_ENTRIES, Pressable, header, with_buttons};
+use crate::shared::offers::{event, list};
 use crate::shared::proto::is_poll;
 use crate::shared::{array, at, text_at};
 
@@ -131,34 +132,10 @@ fn buttons(reported: &Value) -> Offer {
     }
 }
 
-fn list(reported: &Value) -> Offer {
-    let sections = array(reported, "sections").iter().take(MAX_ENTRIES).map(section);
-    Offer {
-        header: header(field(reported, &["title"])),
-        body: field(reported, &["description"]),
-        footer: field(reported, &["footerText"]),
-        button: field(reported, &["buttonText"]),
-        sections: Some(sections.collect()),
-        ..Offer::new(OfferKind::List)
-    }
-}
-
 fn invitation(reported: &Value) -> Offer {
     Offer {
         header: header(field(reported, &["groupName"])),
         body: field(reported, &["caption"]),
-        ..Offer::new(OfferKind::Other)
-    }
-}
-
-fn event(reported: &Value) -> Offer {
-    let place = at(reported, &["location"]);
-    let place = place.and_then(|place| field(place, &["name", "address"]));
-    Offer {
-        header: header(field(reported, &["name"])),
-        body: field(reported, &["description"]),
-        footer: place,
-        url: field(reported, &["joinLink"]),
         ..Offer::new(OfferKind::Other)
     }
 }

@@ -76,13 +76,18 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) ->
         Some(Ack::Pending) => return None,
         None => return Some(Err("ack is not one of -1, 0, 1, 2, 3, 4".to_owned())),
     };
+    // The sender of an ack may be either side: it is asked only where nothing else names a person.
+    let [chat, from, to] = sides;
+    let names = |side: Option<&str>| side.is_some_and(|it| ChatAddress::person(it).is_some());
+    let recipients = if names(chat) || names(to) { [chat, to] } else { [from, None] };
+    let names = hidden_names(recipients.into_iter().flatten(), own);
     Some(Ok(GatewayEvent::Status(StatusEvent {
         reference: reference_of(&key.raw),
         provider_id: key.raw,
         status: reached,
         failure: failure_of(reached),
         timestamp: happened,
-        names: hidden_names(sides.into_iter().flatten(), own),
+        names,
     })))
 }
 
@@ -151,25 +156,31 @@ pub(super) fn vote(event: &str, payload: &Value, scene: &MessageContext<'_>) -> 
     // The engine's own data is beside the vote.
     fields.insert("_data".to_owned(), payload.get("_data").cloned().unwrap_or_default());
     if key.as_ref().is_none_or(|key| key.raw == poll) {
-        // Engines that drive a browser give a vote the id of its poll.
-        let names = ["participant", "from", "to"].iter();
-        let voter = key.as_ref().and_then(|key| key.participant.clone());
-        let voter = voter.or_else(|| names.clone().find_map(|name| person(vote, name)));
-        let time = text::time(vote.get("timestamp")).map(|at| at.millis().to_string());
+        // Engines that drive a browser give a vote the id of its poll, whose writer need not be the
+        // voter.
+        let voter = ["participant", "from"].iter().find_map(|name| person(vote, name));
+        let is_own = match &voter {
+            Some(voter) if key.as_ref().is_some_and(|key| key.from_me == Some(true)) => {
+                scene.own.has(voter)
+            }
+            _ => boolean(vote, "fromMe") == Some(true),
+        };
+        let time = text::time(vote.get("timestamp")).or_else(|| scene.happened());
+        let time = time.map(|at| at.millis().to_string());
         let parts = [
             poll.as_str(),
-            &voter.unwrap_or_default(),
-            if boolean(vote, "fromMe") == Some(true) { "own" } else { "" },
+            voter.as_deref().unwrap_or_default(),
+            if is_own { "own" } else { "" },
             &time.unwrap_or_else(|| digest(&chosen)),
         ];
         let Some(id) = derived_id("vote", &parts) else {
             return vec![Err("vote has no usable id".to_owned())];
         };
         let chat = key.as_ref().and_then(|key| key.chat.clone());
-        let id = json!({"id": id.as_str(), "remoteJid": chat,
-            "fromMe": key.as_ref().and_then(|key| key.from_me),
-            "participant": key.and_then(|key| key.participant)});
+        let id = json!({"id": id.as_str(), "remoteJid": chat, "fromMe": is_own,
+            "participant": voter});
         fields.insert("id".to_owned(), id);
+        fields.insert("fromMe".to_owned(), is_own.into());
     }
     let blocks = shared_vote(&chosen);
     let said = MessageContent::of_blocks(MessageType::Interactive, blocks, None);

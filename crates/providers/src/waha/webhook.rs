@@ -119,7 +119,7 @@ fn translate(
     let happened = text::time(envelope.get("timestamp"));
     let own = Own::of(connection, at(envelope, &["me"]));
     let scene = MessageContext::reported(&own, suffix, envelope);
-    match event {
+    let events = match event {
         "message" | "message.any" => message::events(payload, &scene),
         "message.waiting" => message::events_of(payload, content::late(payload), &scene),
         "message.reaction" => reports::reaction(payload, &scene),
@@ -139,7 +139,10 @@ fn translate(
         _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if IRRELEVANT.contains(&event) => Vec::new(),
         _ => vec![Ok(unknown(event, payload, envelope))],
-    }
+    };
+    // What cannot be read is kept, as a person may have said it.
+    let kept = |event: Incoming| event.or_else(|reason| Ok(scene.unknown(reason, payload)));
+    events.into_iter().map(kept).collect()
 }
 
 /// An event that is not known. Only ids with a chat in them are surely those of messages.

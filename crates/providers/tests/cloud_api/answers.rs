@@ -1,5 +1,6 @@
 //! Answers, what was offered, and orders (X1, X2).
 
+use recado_core::gateway::GatewayEvent;
 use recado_core::messages::MessageType;
 use serde_json::{Value, json};
 
@@ -120,7 +121,6 @@ fn what_the_operator_offered_on_the_phone_is_kept_whole() {
             json!({"kind": "product_list", "sections": [{"title": "Novos",
                 "rows": [{"id": "sku-1", "title": null, "description": null}]}]}),
         ),
-        ("flow", json!({"name": "flow"}), json!({"kind": "other"})),
     ] {
         let content = json!({"type": "interactive", "interactive": {"type": kind,
             "header": {"type": "text", "text": "Loja"}, "body": {"text": "Escolha"},
@@ -133,6 +133,60 @@ fn what_the_operator_offered_on_the_phone_is_kept_whole() {
         assert_eq!(block, whole, "{kind}");
         let text = text.expect("a text");
         assert!(text.starts_with("Loja\nEscolha") && text.ends_with("Até já"), "{text}");
+    }
+}
+
+/// X2, X9: nobody knows how to answer what a contact offers in a way that is new.
+#[test]
+fn an_offer_of_a_new_kind_is_the_operators_or_unsupported() {
+    let new = json!({"from": "551140028922", "to": "553491234567", "id": "wamid.1",
+        "type": "interactive", "interactive": {"type": "carousel", "body": {"text": "Escolha"},
+        "action": {"name": "x"}}});
+    let GatewayEvent::Echo(own) =
+        event("smb_message_echoes", json!({"message_echoes": [new.clone()]}))
+    else {
+        panic!("no echo")
+    };
+    assert_eq!((own.message_type, own.raw), (MessageType::Interactive, None));
+    let contacts = message(new.clone());
+    assert_eq!(
+        (contacts.message_type, contacts.content.as_deref()),
+        (MessageType::Unsupported, Some("Escolha"))
+    );
+    assert_eq!(contacts.raw.expect("the change")["value"]["messages"][0]["id"], "wamid.1");
+}
+
+/// X2, X9.
+#[test]
+fn an_answer_in_which_nothing_can_be_read_is_kept_whole() {
+    for content in [
+        json!({"type": "button", "button": {"new": 1}}),
+        json!({"type": "interactive", "interactive": {"type": "button_reply", "button_reply": {}}}),
+        json!({"type": "interactive", "interactive": {"type": "list_reply",
+            "list_reply": {"title": " "}}}),
+        json!({"type": "interactive", "interactive": {"type": "nfm_reply",
+            "nfm_reply": {"body": "Sent"}}}),
+    ] {
+        let told = message(content.clone());
+        assert_eq!(told.message_type, MessageType::Unsupported, "{content}");
+        assert!(told.raw.is_some() && told.blocks.interactive.is_none(), "{content}");
+    }
+}
+
+/// X9.
+#[test]
+fn the_texts_of_a_kind_that_is_not_known_stay() {
+    for (kind, part, said) in [
+        ("event", json!({"title": "Festa", "description": "Sábado"}), "Festa\nSábado"),
+        ("survey_reply", json!({"title": "Ótimo"}), "Ótimo"),
+        ("poll", json!({"name": "Quando?"}), "Quando?"),
+        ("hologram", json!({"note": "Veja"}), "Veja"),
+    ] {
+        let told = message(json!({"type": kind, kind: part}));
+        assert_eq!(
+            (told.message_type, told.content.as_deref()),
+            (MessageType::Unsupported, Some(said))
+        );
     }
 }
 

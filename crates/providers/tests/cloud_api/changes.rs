@@ -32,7 +32,8 @@ fn a_deletion_names_the_message_that_was_deleted() {
         assert_eq!((provider_id.as_str(), timestamp), ("wamid.X", Some(at(1_760_000_000))));
     }
     for (field, value) in everywhere(json!({"type": "revoke", "revoke": {}})) {
-        assert!(events(field, value)[0].is_err(), "{field}");
+        let event = event(field, value);
+        assert!(matches!(event, GatewayEvent::Unknown(_)), "{field}: {event:?}");
     }
 }
 

@@ -71,18 +71,21 @@ fn steps_of_the_history_are_reported_where_they_say_more() {
 }
 
 #[test]
-fn a_placeholder_waits_for_its_file_only_where_one_follows() {
+fn a_placeholder_is_told_whether_its_file_follows_or_not() {
     let placeholder = |timestamp: i64| {
         json!({"from": MARIA, "id": "wamid.H2",
         "timestamp": timestamp.to_string(), "type": "media_placeholder"})
     };
     // The webhook's own time is 1760000000.
     let (recent, old) = (1_759_000_000, 1_750_000_000);
-    assert!(thread(0, &[placeholder(old)]).is_empty());
-    assert!(thread(1, &[placeholder(recent)]).is_empty());
-    match thread(1, &[placeholder(old)]).as_slice() {
-        [Ok(GatewayEvent::Message(reported))] => assert!(is_missing_file(reported), "{reported:?}"),
-        other => panic!("{other:?}"),
+    for (phase, timestamp) in [(0, old), (0, recent), (1, recent), (1, old)] {
+        match thread(phase, &[placeholder(timestamp)]).as_slice() {
+            [Ok(GatewayEvent::Message(reported))] => {
+                assert!(is_missing_file(reported), "{reported:?}");
+                assert_eq!(reported.provider_id.as_str(), "wamid.H2");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -169,6 +172,54 @@ fn the_business_is_known_with_and_without_its_ninth_digit() {
 }
 
 #[test]
+fn a_part_without_messages_is_kept_unless_its_reason_is_known() {
+    for (parts, kind) in [
+        (json!([{"errors": [{"code": 2_593_109}, {"code": 7}]}]), "history.part"),
+        (json!([{"metadata": {"phase": 0}, "chats": [{"text": "x"}]}]), "history.part"),
+        (json!(["x"]), "history.part"),
+        (json!([{"threads": [{"id": MARIA, "conversation": ["x"]}]}]), "history.thread"),
+    ] {
+        match event("history", json!({ "history": parts })) {
+            GatewayEvent::Unknown(kept) => {
+                assert_eq!(kept.kind, kind);
+                assert_eq!(kept.body["value"]["history"], parts);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let empty = json!({"history": [{"threads": []}, {"threads": [{"messages": []}]}]});
+    assert!(events("history", empty).is_empty());
+}
+
+/// X9.
+#[test]
+fn lists_beside_the_known_ones_are_kept_in_every_field() {
+    let line = json!({"from": MARIA, "id": "wamid.1", "timestamp": "1750000000", "type": "text",
+        "text": {"body": "x"}});
+    for (field, known) in [
+        ("messages", json!({"messages": [line]})),
+        (
+            "smb_message_echoes",
+            json!({"message_echoes": [
+            {"to": MARIA, "id": "wamid.1", "type": "text", "text": {"body": "x"}}]}),
+        ),
+        ("history", json!({"history": [{"threads": [{"id": MARIA, "messages": [line]}]}]})),
+        ("calls", json!({"calls": [{"from": MARIA, "id": "wacid.1", "event": "terminate"}]})),
+        ("user_preferences", json!({"user_preferences": [{"wa_id": MARIA, "value": "stop"}]})),
+        ("user_id_update", json!({"user_id_update": [{"wa_id": MARIA, "user_id": "BR.1"}]})),
+    ] {
+        let mut lists = known;
+        lists["notes"] = json!([{"from": MARIA, "text": "Oi"}]);
+        let reported = events(field, lists);
+        let [Ok(_), Ok(GatewayEvent::Unknown(kept))] = reported.as_slice() else {
+            panic!("{field}: {reported:?}")
+        };
+        assert_eq!(kept.kind, format!("{field}.notes"));
+        assert_eq!(kept.body["value"]["notes"], json!([{"from": MARIA, "text": "Oi"}]));
+    }
+}
+
+#[test]
 fn a_business_that_shares_no_history_reports_nothing() {
     let reported = events(
         "history",
@@ -189,5 +240,6 @@ fn thousands_of_messages_with_a_bad_one_are_all_reported() {
         .collect();
     let reported = thread(2, &messages);
     assert_eq!(reported.len(), 3_000);
-    assert_eq!(reported.iter().position(Result::is_err), Some(1_234));
+    let kept = reported.iter().position(|event| matches!(event, Ok(GatewayEvent::Unknown(_))));
+    assert_eq!(kept, Some(1_234));
 }

@@ -12,6 +12,7 @@ mod fuzz;
 mod groups;
 mod history;
 mod identity;
+mod kept;
 mod media;
 mod messages;
 mod notices;

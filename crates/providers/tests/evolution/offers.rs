@@ -61,7 +61,7 @@ fn a_product_has_its_price() {
     let message = read("productMessage", json!({ "productMessage": part }));
     assert_eq!(message.content, says("Tem azul?"));
     assert_eq!(message.message_type, MessageType::Text);
-    let shown = json!({"catalog_id": null, "product_id": "123", "name": "Caneca",
+    let shown = json!({"catalog_id": null, "product_id": "sku-1", "name": "Caneca",
         "price": {"amount": "10.5", "currency": "BRL"}});
     assert_eq!(block(&message, "product"), shown);
 }

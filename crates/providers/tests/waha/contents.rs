@@ -143,7 +143,7 @@ fn what_is_not_known_is_stored_as_unsupported_with_the_channels_name_of_it() {
 fn the_channels_bookkeeping_is_no_message() {
     let scene = Scene::new(WahaEngine::Noweb);
     for fields in [
-        noweb(json!({"protocolMessage": {"type": 0}, "messageContextInfo": {}})),
+        noweb(json!({"protocolMessage": {"type": 3}, "messageContextInfo": {}})),
         gows(json!({"senderKeyDistributionMessage": {}})),
         json!({"body": null, "_data": {"key": {}, "messageStubType": 21}}),
         json!({"body": "", "_data": {"type": "e2e_notification"}}),

@@ -161,11 +161,21 @@ fn invitations_events_and_comments_are_their_texts() {
     let (_, group) = offer(gows(json!({"groupInviteMessage": {"groupJID": "1@g.us",
         "inviteCode": "c", "groupName": "Obra", "caption": "Entre"}})));
     assert_eq!(group, json!({"kind": "other", "header": {"text": "Obra"}, "body": "Entre"}));
-    let (_, event) = offer(noweb(json!({"eventMessage": {"name": "Festa",
-        "description": "Traga algo", "location": {"name": "Praça"}}})));
-    let expected = json!({"kind": "other", "header": {"text": "Festa"}, "body": "Traga algo",
-        "footer": "Praça"});
-    assert_eq!(event, expected);
+    for (place, written) in [
+        (json!({"name": "Praça", "address": "Rua A, 1"}), "Praça, Rua A, 1"),
+        (json!({"degreesLatitude": -18.5, "degreesLongitude": -48.5}), "-18.5,-48.5"),
+    ] {
+        let (_, event) = offer(noweb(json!({"eventMessage": {"name": "Festa", "location": place,
+            "description": "Traga algo", "startTime": {"low": 1_760_000_000, "high": 0}}})));
+        let body = format!("Traga algo\nInício: 09/10/2025 08:53 (UTC)\nLocal: {written}");
+        let expected = json!({"kind": "other", "header": {"text": "Festa"}, "body": body});
+        assert_eq!(event, expected);
+    }
+    let (_, products) = offer(gows(json!({"listMessage": {"title": "Novos", "productListInfo": {
+        "productSections": [{"title": "Copos", "products": [{"productID": "sku-1"}]}]}}})));
+    let expected = json!({"kind": "product_list", "header": {"text": "Novos"}, "sections": [
+        {"title": "Copos", "rows": [{"id": "sku-1", "title": null, "description": null}]}]});
+    assert_eq!(products, expected);
     let comment = read(noweb(json!({"commentMessage": {"message": {"conversation": "Boa"},
         "targetMessageKey": {"id": "3EB0"}}})));
     assert_eq!(
