@@ -15,8 +15,8 @@ use crate::shared::{array, at, integer, seconds, text_at, word};
 const NOT_SHARED: i64 = 2_593_109;
 
 /// The events of a part of the history. The notice of a business that it shares no history makes
-/// none. The placeholder of a file is told too: the file may never follow, and takes its place if it
-/// does.
+/// none. The placeholder of a file is told too: the file may never follow, and takes its place if
+/// it does.
 pub(super) fn read(envelope: &EntryContext<'_>, change: &Change<'_>) -> Vec<Incoming> {
     let value = change.value;
     let parts = array(value, "history");

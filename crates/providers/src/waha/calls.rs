@@ -12,8 +12,8 @@ use super::text;
 use crate::shared::vote::{derived_id, notice};
 use crate::shared::{at, boolean, text as text_of, text_at};
 
-/// The line of a call; `None` for an own one, and for one without another side. NOWEB's own note of a missed call has
-/// the id of the call too, so that one call makes one line.
+/// The line of a call; `None` for an own one, and for one without another side. NOWEB's own note of
+/// a missed call has the id of the call too, so that one call makes one line.
 pub(super) fn line(
     payload: &Value,
     was_taken: bool,
