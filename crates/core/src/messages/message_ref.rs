@@ -29,9 +29,8 @@ pub enum RefTarget {
 /// inserts it, so that a concurrent insert of the other fails and is decided again (D28, D31). It
 /// is deleted with its message.
 ///
-/// Several ids may refer to one message: each change of a reaction has an id of its own (X7). So
-/// does what one person may do once to a message, under its
-/// [standing](ProviderMessageId::standing) id.
+/// Several ids may refer to one message: each change of a reaction has an id of its own. The
+/// reaction, or vote, of one person is also found under an id that no gateway gives (X6, X7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRef {
     /// The company.
