@@ -106,3 +106,25 @@ fn what_is_kept_of_a_message_is_its_own() {
 fn what_is_understood_has_nothing_kept() {
     assert_eq!(message(json!({"type": "text", "text": {"body": "Oi"}})).raw, None);
 }
+
+/// X9, D68: a kept call may be about several numbers; each connection is told its own part.
+#[test]
+fn what_is_read_again_is_that_of_the_connections_own_number() {
+    let said = |number: &str, id: &str| {
+        json!({"field": "messages", "value": {"messaging_product": "whatsapp",
+            "metadata": {"display_phone_number": "551140028922", "phone_number_id": number},
+            "messages": [{"from": "553491234567", "id": id, "timestamp": "1760000000",
+                "type": "text", "text": {"body": "Oi"}}]}})
+    };
+    let changes = [said(NUMBER, "wamid.OURS"), said("999", "wamid.THEIRS")];
+    let call = json!({"object": "whatsapp_business_account",
+        "entry": [{"id": ACCOUNT, "time": 1_760_000_000, "changes": changes}]});
+    assert_eq!(receive(&call).len(), 2);
+    let told = CloudApi::new().read(&plain(), &call);
+    match told.as_slice() {
+        [Ok(GatewayEvent::Message(message))] => {
+            assert_eq!(message.provider_id.as_str(), "wamid.OURS");
+        }
+        other => panic!("{other:?}"),
+    }
+}

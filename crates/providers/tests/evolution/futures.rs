@@ -115,3 +115,12 @@ fn what_is_of_another_instance_is_not_read_again() {
     assert!(matches!(read.as_slice(), [Ok(GatewayEvent::NotOurs(_))]), "{read:?}");
     assert!(scene.provider.read(&scene.connection, &json!(7))[0].is_err());
 }
+
+/// X9: a call that is kept whole is kept without the gateway's own key.
+#[test]
+fn the_key_of_the_gateway_is_taken_out_of_a_call_that_is_kept() {
+    let scene = Scene::new();
+    let mut call = json!({"event": "novelty", "apikey": "T-1", "data": {"apikey": "a text"}});
+    scene.provider.remove_secrets(&mut call);
+    assert_eq!(call, json!({"event": "novelty", "data": {"apikey": "a text"}}));
+}
