@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::EventsAbout;
-use crate::Recado;
+use super::{Erased, EventsAbout};
 use crate::ids::ContactId;
 use crate::jobs::Job;
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{Change, ChangeSet, StoreError, Stored};
+use crate::{Recado, Timestamp};
 
 /// How many events are erased in one step.
 const AT_ONCE: u32 = 500;
@@ -27,15 +27,26 @@ pub(crate) async fn erase_events_job(
     app.deliveries().withdraw(job.company, contact, WITHDRAWALS).await?;
     let about = EventsAbout::contact(contact);
     let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;
-    let change = if !erased.left {
-        job.delete()
-    } else if erased.events > 0 {
-        job.update(Job { leased_until: None, due_at: app.now(), ..job.value().clone() })
+    let change = after_erasure(job, erased, !erased.left, app.now());
+    app.close_job(ChangeSet::new().with(change)).await
+}
+
+/// What becomes of a job that erases, after one step: it ends if it is done, goes on at once if it
+/// has erased something, and else waits, each time for longer (R64).
+pub(crate) fn after_erasure(
+    job: &Stored<Job>,
+    erased: Erased,
+    is_done: bool,
+    now: Timestamp,
+) -> Change {
+    if is_done {
+        return job.delete();
+    }
+    let (attempts, due_at) = if erased.events > 0 {
+        (job.attempts, now)
     } else {
         let wait = WAIT.saturating_mul(2_u32.saturating_pow(job.attempts)).min(MAX_WAIT);
-        let attempts = job.attempts.saturating_add(1);
-        let due_at = app.now().plus(wait);
-        job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
+        (job.attempts.saturating_add(1), now.plus(wait))
     };
-    app.close_job(ChangeSet::new().with(change)).await
+    job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
 }

@@ -7,7 +7,7 @@ mod opt_out;
 mod position;
 mod reads;
 
-pub(crate) use erase::erase_events_job;
+pub(crate) use erase::{after_erasure, erase_events_job};
 pub use event::{Event, EventType};
 pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest};
 pub use opt_out::{OptOutSource, contact_opted_out};

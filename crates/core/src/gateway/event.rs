@@ -110,6 +110,11 @@ impl GatewayMessage {
         })
     }
 
+    /// Whether it has content, and does not stand for some that comes later (X5).
+    pub(crate) fn has_content(&self) -> bool {
+        !self.blocks.await_content(self.message_type)
+    }
+
     /// Whether it is a vote in a poll.
     pub(crate) fn is_vote(&self) -> bool {
         matches!(&self.blocks.interactive, Some(Interactive::Answer(answer))

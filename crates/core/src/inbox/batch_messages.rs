@@ -93,10 +93,9 @@ impl Batch {
     ) -> Result<Vec<MessageId>, StoreError> {
         let mut naming = Vec::new();
         let messages = referred.iter().filter_map(|referred| referred.message.as_ref());
-        for message in messages.filter(|m| m.message_type == MessageType::Unsupported) {
+        for message in messages.filter(|message| message.awaits_content()) {
             let comes = self.reported().any(|event| {
-                Some(&event.provider_id) == message.provider_id.as_ref()
-                    && event.message_type != MessageType::Unsupported
+                Some(&event.provider_id) == message.provider_id.as_ref() && event.has_content()
             });
             if comes {
                 let filter =

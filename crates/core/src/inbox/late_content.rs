@@ -5,8 +5,8 @@ use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::gateway::GatewayMessage;
 use crate::messages::{
-    Blocks, Direction, EventContact, Message, MessageType, SystemKind, add_vote, deleted,
-    fetch_job, message_received, message_sent, wants_fetch,
+    Direction, EventContact, Message, add_vote, deleted, fetch_job, message_received, message_sent,
+    wants_fetch,
 };
 
 impl Workspace<'_> {
@@ -24,10 +24,8 @@ impl Workspace<'_> {
     ) -> Option<EventResult> {
         let id = self.message_of(&event.provider_id)?;
         let before = self.message(id)?.clone();
-        let is_late = before.direction == direction
-            && (before.message_type == MessageType::Unsupported || is_file_missing(&before.blocks))
-            && event.message_type != MessageType::Unsupported
-            && !is_file_missing(&event.blocks);
+        let is_late =
+            before.direction == direction && before.awaits_content() && event.has_content();
         if is_late && before.is_erased() {
             return Some(EventResult::ignored("the message was deleted"));
         }
@@ -62,8 +60,11 @@ impl Workspace<'_> {
         self.settle_names(id, &quoting);
         let is_group = batch.names(event).is_some_and(|names| names.group.is_some());
         let standing = standing_id(self.connection.id, event, direction, is_group);
-        let standing = standing.filter(|standing| self.message_of(standing).is_none());
-        self.add_to_target(batch, event, &message, standing, ids);
+        // Another message is the person's vote, or reaction, already.
+        let is_taken = standing.as_ref().is_some_and(|id| self.message_of(id).is_some());
+        if !is_taken {
+            self.add_to_target(batch, event, &message, standing, ids);
+        }
         Some(EventResult::about(EventOutcome::Stored, id))
     }
 
@@ -101,8 +102,4 @@ fn with_content(before: Message, content: Message) -> Message {
         Some(at) => deleted(&message, at, false),
         None => message,
     }
-}
-
-fn is_file_missing(blocks: &Blocks) -> bool {
-    blocks.system.as_ref().is_some_and(|notice| notice.kind == SystemKind::FileMissing)
 }

@@ -7,23 +7,21 @@ use std::time::Duration;
 use super::MessageFilter;
 use crate::Recado;
 use crate::documents::{Document, file_key};
-use crate::events::EventsAbout;
+use crate::events::{EventsAbout, after_erasure};
 use crate::gateway::UnknownEvent;
 use crate::ids::{DocumentId, JobId, MessageId, UnknownEventId};
 use crate::jobs::{Job, JobKind};
 use crate::page::PageRequest;
 use crate::store::{Change, ChangeSet, RecordsExt, StoreError, Stored};
 
-/// How many events are erased in one step, and how many messages of the contact are read at once.
+/// How many events are erased in one step, and how many quoting messages are read at once.
 const AT_ONCE: u32 = 100;
-/// How long the job is held while the messages of its contact are read.
+/// How long the job is held while the messages that quote it are read.
 const LEASE: Duration = Duration::from_secs(120);
 /// How long after the deletion it is looked for copies for the last time.
 const SETTLED: Duration = Duration::from_secs(30);
-/// The first wait for deliveries that are pending; it doubles.
-const WAIT: Duration = Duration::from_secs(30);
-/// The longest wait.
-const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+/// How long it waits until it tries again to remove a file.
+const FILE_WAIT: Duration = Duration::from_secs(30);
 
 /// Removes the file, the quotes, and the data of events of a deleted message. An event that a
 /// pending delivery needs is erased once the delivery is settled; the job stays until nothing is
@@ -58,16 +56,8 @@ pub(crate) async fn erase_message_job(
     let erased = app.database().outbox().erase_events(job.company, about, AT_ONCE).await?;
     // What read the message before its deletion may be written a moment later.
     let is_settled = app.now() >= job.created_at.plus(SETTLED);
-    let change = if is_clean && is_settled && !erased.left {
-        job.delete()
-    } else if erased.events > 0 {
-        job.update(Job { leased_until: None, due_at: app.now(), ..job.value().clone() })
-    } else {
-        let wait = WAIT.saturating_mul(2_u32.saturating_pow(job.attempts)).min(MAX_WAIT);
-        let attempts = job.attempts.saturating_add(1);
-        let due_at = app.now().plus(wait);
-        job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
-    };
+    let is_done = is_clean && is_settled && !erased.left;
+    let change = after_erasure(&job, erased, is_done, app.now());
     // If its contact was merged meanwhile, the events of the other one are to be looked through.
     app.close_job(ChangeSet::new().require(message.unchanged()).with(change)).await
 }
@@ -101,7 +91,7 @@ pub(super) async fn remove_later(
     let company = message.company;
     let kind = |kept| JobKind::EraseMessage { message: message.id, document: Some(document), kept };
     let known = app.store().job_like(company, &kind(None)).await?;
-    let due_at = app.now().plus(WAIT);
+    let due_at = app.now().plus(FILE_WAIT);
     let change = match known {
         None => {
             let job = Job::due_now(JobId::new(app.uuid(due_at)), company, kind(None), app.now());

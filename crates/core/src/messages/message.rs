@@ -222,6 +222,11 @@ impl Message {
         if self.message_type.is_file() { &mut self.media.caption } else { &mut self.content }
     }
 
+    /// Whether it stands for content that may come later under its id (X5).
+    pub fn awaits_content(&self) -> bool {
+        self.blocks.await_content(self.message_type)
+    }
+
     /// Whether it asks somebody to look: it counts as unread and reopens its conversation (3.1). A
     /// reaction does not (X7). Nor does what the channel says by itself, such as that a number
     /// changed. A missed call, and a file that the gateway could not give, come from the contact.

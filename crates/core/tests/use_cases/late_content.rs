@@ -182,6 +182,42 @@ async fn late_votes_reactions_and_polls_are_counted() {
     assert_eq!(scene.messaging.messages().await.len(), 2);
 }
 
+/// X5, X6: one person has one vote, also where an earlier one comes late.
+#[tokio::test]
+async fn late_content_that_is_a_second_vote_of_a_person_counts_nowhere() {
+    let scene = qr_scene().await;
+    let vote = |id: &str, option: &str| {
+        json!({"kind": "message", "provider_message_id": id, "from": PEER,
+            "type": "interactive", "quoted_provider_message_id": "poll",
+            "interactive": {"kind": "poll_vote", "response": {"options": [option]}}})
+    };
+    let poll = json!({"type": "poll", "interactive": {"kind": "poll", "body": "?",
+        "options": [{"option": "a", "votes": 0}, {"option": "b", "votes": 0}]}});
+    listed(&scene, "poll", poll).await;
+    announced(&scene, "v1").await;
+    scene.messaging.tell(vote("v2", "b")).await;
+    scene.messaging.tell(vote("v1", "a")).await;
+    let poll = scene.message_of("poll").await;
+    let options = &poll["interactive"]["options"];
+    assert_eq!((&options[0]["votes"], &options[1]["votes"]), (&json!(0), &json!(1)));
+}
+
+/// X5: the answer to a notice of a missing file quotes the file once it is there.
+#[tokio::test]
+async fn an_answer_to_a_missing_file_quotes_the_file_that_comes() {
+    let scene = qr_scene().await;
+    listed(&scene, "m1", json!({"type": "system", "system": {"kind": "file_missing"}})).await;
+    let answer = json!({"type": "text", "content": "Sim", "quoted_provider_message_id": "m1"});
+    listed(&scene, "m2", answer).await;
+    let file = json!({"type": "image", "media": {"url": "media:1", "caption": "Este?"}});
+    listed(&scene, "m1", file).await;
+    let answer = scene.message_of("m2").await;
+    assert_eq!(
+        (&answer["quoted_type"], &answer["quoted_content"]),
+        (&json!("image"), &json!("Este?"))
+    );
+}
+
 /// X5: an event about a message is never before the one that reports it.
 #[tokio::test]
 async fn no_status_is_reported_of_a_late_own_message_before_it_is_reported_itself() {

@@ -25,6 +25,7 @@ mod connection_checks;
 mod connection_upkeep;
 mod connections;
 mod contacts;
+mod contradicting_identities;
 mod conversations;
 mod deals;
 mod deliveries;

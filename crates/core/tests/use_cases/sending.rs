@@ -97,14 +97,9 @@ async fn a_report_that_proves_an_uncertain_send_moves_it_on() {
     messaging.kit.provider.then(Err(SendFailure::uncertain("timed out")));
     messaging.send(PHONE, "Oi").await.unwrap_err();
     let id = messaging.kit.provider.sent()[0].outgoing.reference;
-    let report = StatusEvent {
-        provider_id: ProviderMessageId::parse("late").unwrap(),
-        reference: Some(id),
-        status: MessageStatus::Delivered,
-        failure: None,
-        timestamp: None,
-        names: Vec::new(),
-    };
+    let late = ProviderMessageId::parse("late").unwrap();
+    let report =
+        StatusEvent { reference: Some(id), ..StatusEvent::new(late, MessageStatus::Delivered) };
     messaging.receive(vec![Ok(GatewayEvent::Status(report))]).await;
     let message = messaging.newest().await;
     assert_eq!(message["status"], "delivered");

@@ -5,8 +5,8 @@ use std::time::Duration;
 use recado_core::connections::{Connection, ConnectionReads as _, HEARD_AGAIN};
 use recado_core::gateway::{
     GatewayEvent, GatewayMessage, Incoming, KEPT_OF_CONNECTION, KEPT_OF_KIND, KeptQuery,
-    LISTED_EVENTS, MAX_KEPT_BODY, MAX_KIND, NamesReport, ProviderWebhook, UnknownEvent,
-    UnknownReason, UnknownReport, WebhookRefused,
+    LISTED_EVENTS, MAX_KEPT_BODY, MAX_KIND, ProviderWebhook, UnknownEvent, UnknownReason,
+    UnknownReport, WebhookRefused,
 };
 use recado_core::ids::ContactId;
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook, Replayed, parse_event};
@@ -38,13 +38,13 @@ fn sketch(id: &str, peer: &str) -> GatewayMessage {
     }
 }
 
-async fn kept(scene: &Scene) -> Vec<Stored<UnknownEvent>> {
+pub(super) async fn kept(scene: &Scene) -> Vec<Stored<UnknownEvent>> {
     let query = KeptQuery::newest(scene.connection(), 10_000);
     scene.model.unknown_events(scene.kit.company.id, &query).await.unwrap().events
 }
 
 /// The listing of the operator API.
-async fn listed(scene: &Scene) -> Vec<Value> {
+pub(super) async fn listed(scene: &Scene) -> Vec<Value> {
     let connections = scene.kit.app.connections();
     let listed = connections.unknown_events(scene.kit.company.id, scene.connection()).await;
     serde_json::to_value(listed.unwrap()).unwrap().as_array().unwrap().clone()
@@ -58,7 +58,7 @@ impl Scene {
         inbox.take_webhook(&called, &webhook).await
     }
 
-    async fn merge(&self, kept: &Value, other: &Value) {
+    pub(super) async fn merge(&self, kept: &Value, other: &Value) {
         let contacts = self.kit.app.contacts();
         contacts.merge(self.kit.company.id, contact_id(kept), contact_id(other)).await.unwrap();
     }
@@ -100,7 +100,7 @@ fn contact_id(id: &Value) -> ContactId {
     ContactId::parse(id.as_str().unwrap()).unwrap()
 }
 
-async fn replay(scene: &Scene) -> Replayed {
+pub(super) async fn replay(scene: &Scene) -> Replayed {
     let (inbox, company) = (scene.kit.app.inbox(), scene.kit.company.id);
     let (mut all, mut cursor) = (Replayed::default(), None);
     loop {
@@ -113,7 +113,7 @@ async fn replay(scene: &Scene) -> Replayed {
     }
 }
 
-fn replayed(looked_at: u64, told: u64) -> Replayed {
+pub(super) fn replayed(looked_at: u64, told: u64) -> Replayed {
     let mut all = Replayed::default();
     (all.looked_at, all.told, all.still_unknown) = (looked_at, told, looked_at - told);
     all
@@ -374,61 +374,6 @@ async fn a_neutral_unsupported_message_is_kept_in_its_own_form() {
     assert_eq!(listed(&scene).await[0]["body"], event);
     assert_eq!(replay(&scene).await, replayed(1, 0));
     assert_ne!(scene.shown_connection().await["last_heard_at"], json!(null));
-}
-
-/// X9: an event with the names of two contacts is kept once, and nobody is merged.
-#[tokio::test]
-async fn identities_that_contradict_each_other_are_kept() {
-    let scene = scene("waha").await;
-    let other = "5511987654321";
-    scene.call(here([heard("m1", PEER), heard("m2", other)])).await.unwrap();
-    let torn =
-        |id: &str| GatewayMessage { aliases: vec![other.to_owned()], ..text(id, PEER, "segredo") };
-    for id in ["m3", "m4"] {
-        scene.call(here([Ok(GatewayEvent::Message(torn(id)))])).await.unwrap();
-    }
-    let listed = listed(&scene).await;
-    assert_eq!(listed.len(), 1, "once for its names: {listed:?}");
-    assert_eq!(listed[0]["reason"], "contradicting_identities");
-    assert_eq!(
-        (&listed[0]["body"]["from"], &listed[0]["body"]["aliases"]),
-        (&json!(PEER), &json!([other]))
-    );
-    assert!(!listed[0].to_string().contains("segredo"));
-    assert_eq!(scene.messaging.messages().await.len(), 4);
-    assert_eq!(replay(&scene).await, replayed(1, 0));
-    let contacts: Vec<_> =
-        scene.messaging.messages().await.iter().map(|m| m["contact_id"].clone()).collect();
-    let (one, two) = (
-        contacts.iter().min_by_key(|c| c.to_string()).unwrap(),
-        contacts.iter().max_by_key(|c| c.to_string()).unwrap(),
-    );
-    assert_ne!(one, two);
-    scene.merge(one, two).await;
-    assert_eq!(replay(&scene).await, replayed(1, 1), "they are one now");
-}
-
-/// X9, D15: two forms of a number, and several contacts of one number, are no contradiction.
-#[tokio::test]
-async fn forms_of_one_number_contradict_nothing() {
-    let scene = scene("waha").await;
-    scene.call(here([heard("m1", PEER), heard("m2", "77712345678901@lid")])).await.unwrap();
-    let forms =
-        GatewayMessage { aliases: vec!["5534991230001".to_owned()], ..text("m3", PEER, "Oi") };
-    scene.call(here([Ok(GatewayEvent::Message(forms))])).await.unwrap();
-    let new =
-        GatewayMessage { aliases: vec!["88812345678901@lid".to_owned()], ..text("m4", PEER, "Oi") };
-    scene
-        .call(here([
-            Ok(GatewayEvent::Message(new.clone())),
-            Ok(GatewayEvent::Message(GatewayMessage { provider_id: wamid("m5"), ..new })),
-        ]))
-        .await
-        .unwrap();
-    assert_eq!(kept(&scene).await, []);
-    let names = NamesReport::new("77712345678901@lid", vec!["551140001111".to_owned()]);
-    scene.call(here([Ok(GatewayEvent::Names(names))])).await.unwrap();
-    assert_eq!(kept(&scene).await, []);
 }
 
 /// X9: kept events go with the person whom they are about, or whom they name.

@@ -18,7 +18,7 @@ pub use interactive::{
 pub use order::{Money, Order, OrderItem, Product};
 pub use system::{SystemKind, SystemNotice};
 
-use super::ProviderMessageId;
+use super::{MessageType, ProviderMessageId};
 use crate::Timestamp;
 use crate::ids::MessageId;
 
@@ -138,6 +138,13 @@ impl Blocks {
     /// Whether no key applies.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether a message of this type with these blocks stands for content that may come later
+    /// under its id (X5): nobody can show it, or the gateway does not have its file.
+    pub(crate) fn await_content(&self, message_type: MessageType) -> bool {
+        let notice = self.system.as_ref().map(|notice| &notice.kind);
+        message_type == MessageType::Unsupported || notice == Some(&SystemKind::FileMissing)
     }
 
     /// The blocks of a message whose targets are these stored messages: the one that it answers,
