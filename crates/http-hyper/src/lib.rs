@@ -56,6 +56,7 @@ mod options;
 mod path;
 mod peer;
 mod pipeline;
+mod places;
 mod pool;
 mod prosas;
 mod provider_webhooks;

@@ -14,6 +14,8 @@ use recado_core::inbox::NotUnderstood;
 const REQUESTS: &str = "recado_http_requests_total";
 const DURATION: &str = "recado_http_request_duration_seconds";
 const IN_FLIGHT: &str = "recado_http_requests_in_flight";
+const CONNECTIONS: &str = "recado_http_connections";
+const CONNECTIONS_SHED: &str = "recado_http_connections_shed_total";
 const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
 const NOT_UNDERSTOOD: &str = "recado_gateway_not_understood_total";
 
@@ -31,6 +33,12 @@ pub(crate) fn describe() {
         "Time from request to answer, by route, method and status."
     );
     describe_gauge!(IN_FLIGHT, Unit::Count, "Requests being answered.");
+    describe_gauge!(CONNECTIONS, Unit::Count, "Open connections.");
+    describe_counter!(
+        CONNECTIONS_SHED,
+        Unit::Count,
+        "Connections that were closed for others, or refused, by reason."
+    );
     describe_counter!(
         GATEWAY_EVENTS,
         Unit::Count,
@@ -71,6 +79,16 @@ pub(crate) fn answered(
     ];
     counter!(REQUESTS, labels.iter()).increment(1);
     histogram!(DURATION, labels.iter()).record(duration.as_secs_f64());
+}
+
+/// Counts connections that were opened, or closed if negative.
+pub(crate) fn connections(change: f64) {
+    gauge!(CONNECTIONS).increment(change);
+}
+
+/// Counts a connection that was closed for others or refused.
+pub(crate) fn connection_shed(reason: &'static str) {
+    counter!(CONNECTIONS_SHED, "reason" => reason).increment(1);
 }
 
 /// Counts events of gateways.

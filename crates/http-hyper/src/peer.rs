@@ -47,7 +47,7 @@ fn peer_of(head: &Parts) -> Option<SocketAddr> {
 
 /// Whether an address is in one of the networks. IPv4 networks may be written as IPv4-mapped ones,
 /// too; a wider IPv6 network contains no IPv4 address.
-fn is_trusted(address: IpAddr, networks: &[IpNet]) -> bool {
+pub(crate) fn is_trusted(address: IpAddr, networks: &[IpNet]) -> bool {
     let holds = |network: &IpNet| match (network, address) {
         (IpNet::V6(mapped), IpAddr::V4(address)) => {
             mapped.prefix_len() >= 96 && mapped.contains(&address.to_ipv6_mapped())

@@ -1,23 +1,26 @@
-//! The accept loop: bounded connections, timeouts, and a stop that completes requests in flight.
+//! The accept loop: bounded connections (R178, R179), timeouts, and a stop that completes requests in flight.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::FutureExt;
+use futures_util::TryFutureExt;
 use http::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use recado_core::access::ClientNet;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::peer::PeerAddress;
+use crate::places::{Place, Places};
 use crate::service::RecadoHttp;
 use crate::timed_io::{Patience, Phase, TimedIo};
 
@@ -36,11 +39,19 @@ const LINGER_QUIET: Duration = Duration::from_secs(1);
 /// For how long while stopping.
 const LINGER_STOPPING: Duration = Duration::from_millis(200);
 
+/// The most connections that a listener has unless its options say something else.
+const MAX_CONNECTIONS: usize = 10_000;
+
 /// The options of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
-    /// The most connections at once; further ones wait in the system's backlog.
+    /// The most connections at once (R178). When all are taken, the one that is idle for the
+    /// longest is closed for a new one; while none is idle, new ones wait in the system's backlog.
+    /// Keep it well below the process's limit on descriptors.
     pub max_connections: usize,
+    /// The most connections of one address, or of the /64 of an IPv6 one (R179); `None` is a
+    /// quarter of `max_connections`. The trusted proxies of the service have no such bound.
+    pub max_per_address: Option<usize>,
     /// How long the head of a request may take to arrive.
     pub head_timeout: Duration,
     /// How long a connection may idle between two requests.
@@ -54,7 +65,8 @@ pub struct ServeOptions {
 impl Default for ServeOptions {
     fn default() -> Self {
         Self {
-            max_connections: 10_000,
+            max_connections: MAX_CONNECTIONS,
+            max_per_address: None,
             head_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(30),
@@ -89,29 +101,37 @@ pub async fn serve_with(
     options: ServeOptions,
     shutdown: impl Future<Output = ()>,
 ) -> Drained {
-    let slots = Arc::new(Semaphore::new(options.max_connections));
+    let share = options.max_per_address.unwrap_or(options.max_connections / 4);
+    let places = Places::new(options.max_connections, share);
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
             () = &mut shutdown => break,
-            accepted = accept(&listener, &slots) => accepted,
+            accepted = listener.accept() => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        match accepted {
-            Ok((stream, peer, slot)) => {
-                let connection =
-                    connection(stream, peer, service.clone(), options, stopping.clone());
-                connections.spawn(async move {
-                    connection.await;
-                    drop(slot);
-                });
-            }
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            // Only this one connection has failed.
+            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                places.make_room();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
             }
+        };
+        // Trusted proxies stand for many.
+        let client = (!service.trusts(peer.ip())).then(|| ClientNet::of(peer.ip()));
+        let place = tokio::select! {
+            () = &mut shutdown => break,
+            place = places.enter(client) => place,
+        };
+        if let Some(place) = place {
+            let service = service.clone();
+            connections.spawn(connection(stream, peer, place, service, options, stopping.clone()));
         }
     }
     drop(listener);
@@ -129,40 +149,68 @@ pub async fn serve_with(
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let slot = slots.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    Ok((stream, peer, slot))
+fn is_of_the_peer(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// An answer's body, which tells when all of it was handed over to be written.
+struct Told<B> {
+    body: B,
+    phase: Phase,
+}
+
+impl<B: Body + Unpin> Body for Told<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl<B> Drop for Told<B> {
+    fn drop(&mut self) {
+        self.phase.answered();
+    }
 }
 
 /// Serves one connection to its end.
 async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
+    place: Place,
     service: RecadoHttp,
     options: ServeOptions,
     mut stopping: watch::Receiver<bool>,
 ) {
     // An answer is written in one piece; waiting for more to send would only delay it.
     let _ = stream.set_nodelay(true);
-    let phase = Phase::default();
+    let phase = Phase::of(place);
     let patience = Patience {
         head: options.head_timeout,
         idle: options.idle_timeout,
         write: options.write_timeout,
     };
     let io = TimedIo::new(stream, patience, phase.clone());
+    let of_answers = phase.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
+        let phase = of_answers.clone();
         phase.busy();
         request.extensions_mut().insert(PeerAddress(peer));
-        let phase = phase.clone();
-        service.answer(request).map(move |answer| {
-            phase.idle();
-            answer
-        })
+        let answering = service.answer(request);
+        answering.map_ok(move |answer| answer.map(|body| Told { body, phase }))
     });
     let mut builder = http1::Builder::new();
     builder
@@ -174,24 +222,43 @@ async fn connection(
     let stopped = async {
         let _ = stopping.wait_for(|stop| *stop).await;
     };
-    let mut stopped = pin!(stopped);
-    let mut draining = false;
-    let ended = std::future::poll_fn(|cx| {
+    let (mut stopped, mut asked_to_go) = (pin!(stopped), pin!(phase.asked_to_go()));
+    let (mut draining, mut leaving, mut closes) = (false, false, false);
+    let ended = poll_fn(|cx| {
         if !draining && stopped.as_mut().poll(cx).is_ready() {
-            draining = true;
-            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            (draining, closes) = (true, true);
+            Pin::new(&mut connection).graceful_shutdown();
         }
-        connection.poll_without_shutdown(cx)
+        let ended = connection.poll_without_shutdown(cx);
+        if ended.is_ready() {
+            return ended.map(Some);
+        }
+        // Only now, so that a request that has arrived whole is answered.
+        leaving = leaving || asked_to_go.as_mut().poll(cx).is_ready();
+        if leaving && phase.is_idle() {
+            return Poll::Ready(None);
+        }
+        if leaving && !closes && phase.is_busy() {
+            closes = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        Poll::Pending
     })
     .await;
     let answered = match &ended {
-        Ok(()) => true,
+        None => false,
+        Some(Ok(())) => true,
         // A malformed head was answered with a 400 or 431.
-        Err(error) => error.is_parse(),
+        Some(Err(error)) => error.is_parse(),
     };
     if answered {
         let patience = if draining { LINGER_STOPPING } else { LINGER };
-        linger(connection.into_parts().io.into_inner().into_inner(), patience).await;
+        let stream = connection.into_parts().io.into_inner().into_inner();
+        phase.idle();
+        tokio::select! {
+            () = linger(stream, patience) => {}
+            () = phase.asked_to_go() => {}
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The service: one answer for every request, also after a panic.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,7 @@ use crate::error::{ErrorResponse, Outcome};
 use crate::logging::{Answered, RequestLog, Who};
 use crate::options::HttpOptions;
 use crate::path::DecodedPath;
+use crate::peer::is_trusted;
 use crate::pipeline::Surface;
 use crate::shared::Shared;
 use crate::{metrics, pipeline, request_id, router};
@@ -62,6 +64,11 @@ impl RecadoHttp {
     /// Waits until no request that changes something is under way.
     pub async fn writes_finished(&self) {
         self.0.writes.closed().await;
+    }
+
+    /// Whether this is the address of a trusted proxy.
+    pub(crate) fn trusts(&self, peer: IpAddr) -> bool {
+        is_trusted(peer.to_canonical(), &self.0.options.trusted_proxies)
     }
 
     /// Answers one request.

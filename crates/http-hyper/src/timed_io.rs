@@ -11,6 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use crate::places::Place;
+
 /// The timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
@@ -22,27 +24,102 @@ pub(crate) struct Patience {
     pub(crate) write: Duration,
 }
 
+/// A head is expected, or has begun.
 const HEAD: u8 = 0;
+/// A request is being answered.
 const BUSY: u8 = 1;
-const IDLE: u8 = 2;
+/// All of the answer is made, and not all of it written.
+const WRITING: u8 = 2;
+/// The same, and the next head has begun.
+const WRITING_AND_HEAD: u8 = 3;
+/// The next head may begin.
+const IDLE: u8 = 4;
 
-/// What a connection is doing; set by the service, read by its [`TimedIo`].
+/// What a connection is doing; set by the service and its [`TimedIo`], and told to its place.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Phase(Arc<AtomicU8>);
+pub(crate) struct Phase(Arc<Doing>);
+
+#[derive(Debug, Default)]
+struct Doing {
+    now: AtomicU8,
+    place: Option<Place>,
+}
 
 impl Phase {
-    /// A request was read and is being answered; its body has a limit of its own.
-    pub(crate) fn busy(&self) {
-        self.0.store(BUSY, Ordering::Relaxed);
+    /// The phases of the connection that has this place.
+    pub(crate) fn of(place: Place) -> Self {
+        Self(Arc::new(Doing { now: AtomicU8::new(HEAD), place: Some(place) }))
     }
 
-    /// The answer is made; the next request may come.
+    /// A request was read and is being answered; its body has a limit of its own.
+    pub(crate) fn busy(&self) {
+        self.set(BUSY);
+        if let Some(place) = &self.0.place {
+            place.busy();
+        }
+    }
+
+    /// The whole answer was handed over to be written.
+    pub(crate) fn answered(&self) {
+        self.set(WRITING);
+    }
+
+    /// Nothing is under way any more.
     pub(crate) fn idle(&self) {
-        self.0.store(IDLE, Ordering::Relaxed);
+        self.rest(IDLE);
+    }
+
+    /// Whether nothing is lost if the connection is closed now.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.get(), HEAD | IDLE)
+    }
+
+    /// Whether a request is being answered, and its answer not made yet.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.get() == BUSY
+    }
+
+    /// Ends when the connection is asked to make room for another.
+    pub(crate) async fn asked_to_go(&self) {
+        match &self.0.place {
+            Some(place) => place.asked_to_go().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Everything was written. Returns whether that ends an answer.
+    fn written(&self) -> bool {
+        match self.get() {
+            WRITING => self.rest(IDLE),
+            WRITING_AND_HEAD => self.rest(HEAD),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Bytes were read. The first ones after an idle time begin a head.
+    fn read(&self) -> bool {
+        match self.get() {
+            IDLE => self.set(HEAD),
+            WRITING => self.set(WRITING_AND_HEAD),
+            _ => return false,
+        }
+        true
+    }
+
+    fn rest(&self, phase: u8) {
+        self.set(phase);
+        if let Some(place) = &self.0.place {
+            place.idle();
+        }
+    }
+
+    fn set(&self, phase: u8) {
+        self.0.now.store(phase, Ordering::Relaxed);
     }
 
     fn get(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
+        self.0.now.load(Ordering::Relaxed)
     }
 }
 
@@ -80,7 +157,7 @@ impl<T> TimedIo<T> {
     /// Whether the peer has used up its time; called when nothing can be read.
     fn read_is_late(&mut self, cx: &mut Context<'_>) -> bool {
         let wanted = match self.phase.get() {
-            BUSY => {
+            BUSY | WRITING | WRITING_AND_HEAD => {
                 self.reading = None;
                 return false;
             }
@@ -128,10 +205,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for TimedIo<T> {
         let before = buf.filled().len();
         match Pin::new(&mut self.io).poll_read(cx, buf) {
             Poll::Ready(read) => {
-                // The first bytes after an idle time begin a head. Its time runs from there, not
-                // from each byte, so that single slow bytes do not renew it.
-                if buf.filled().len() > before && self.phase.get() == IDLE {
-                    self.phase.0.store(HEAD, Ordering::Relaxed);
+                // The time of a head runs from its first bytes, not from each byte, so that single
+                // slow bytes do not renew it.
+                if buf.filled().len() > before && self.phase.read() {
                     self.reading = None;
                 }
                 Poll::Ready(read)
@@ -167,7 +243,12 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.io).poll_flush(cx);
-        self.watched(cx, flushed)
+        let flushed = self.watched(cx, flushed);
+        if matches!(flushed, Poll::Ready(Ok(()))) && self.phase.written() {
+            // Nothing else may be polled before the next head comes, so its time begins here.
+            self.read_is_late(cx);
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -247,6 +328,39 @@ mod tests {
         tokio::time::advance(Duration::from_secs(20)).await;
         phase.idle();
         peer.write_all(b"G").await.expect("open");
+        let began = Instant::now();
+        assert_eq!(read_error(&mut timed).await, io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_is_idle_only_once_the_whole_answer_is_written() {
+        let (mut peer, mut timed, phase) = pair();
+        phase.busy();
+        // More than the peer takes at once.
+        let written = tokio::time::timeout(Duration::from_secs(1), timed.write_all(&[0; 20])).await;
+        assert!(written.is_err() && !phase.is_idle());
+        timed.flush().await.expect("open");
+        assert!(!phase.is_idle(), "the rest of the answer is still to come");
+        peer.read_exact(&mut [0; 16]).await.expect("open");
+        timed.write_all(&[0; 4]).await.expect("open");
+        phase.answered();
+        assert!(!phase.is_idle());
+        timed.flush().await.expect("open");
+        assert!(phase.is_idle());
+        let began = Instant::now();
+        assert_eq!(read_error(&mut timed).await, io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_begins_while_an_answer_is_written_has_the_time_of_a_head() {
+        let (mut peer, mut timed, phase) = pair();
+        phase.busy();
+        phase.answered();
+        peer.write_all(b"G").await.expect("open");
+        timed.read_exact(&mut [0; 1]).await.expect("open");
+        timed.flush().await.expect("open");
         let began = Instant::now();
         assert_eq!(read_error(&mut timed).await, io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), 10);

@@ -183,18 +183,3 @@ async fn an_idle_connection_outlives_a_slow_head() {
         trickle(&site).await;
     }
 }
-
-#[tokio::test]
-async fn connections_beyond_the_bound_wait_for_a_slot() {
-    let serve = ServeOptions { max_connections: 1, ..ServeOptions::default() };
-    let site = Setup { serve, ..Setup::new().await }.start().await;
-    let mut first = site.connect().await;
-    first.write_all(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n").await.expect("written");
-    assert!(read_reply(&mut first, false).await.is_some());
-    let mut second = site.connect().await;
-    second.write_all(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n").await.expect("written");
-    let waiting = tokio::time::timeout(Duration::from_millis(100), read_reply(&mut second, false));
-    assert!(waiting.await.is_err(), "there is no slot yet");
-    drop(first);
-    assert_eq!(read_reply(&mut second, false).await.expect("an answer").status, 200);
-}

@@ -10,6 +10,7 @@ mod inbound;
 mod limits;
 mod operator;
 mod order;
+mod places;
 mod provider_webhooks;
 mod public;
 mod safe_answers;

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use crate::site::{Setup, Site, read_reply};
 
 /// A POST whose body has begun and not ended.
-async fn half_sent(site: &Site) -> TcpStream {
+pub(crate) async fn half_sent(site: &Site) -> TcpStream {
     let mut stream = site.connect().await;
     let head = format!(
         "POST /api/v1/contacts HTTP/1.1\r\nHost: t\r\n{}Content-Length: 26\r\nExpect: \
