@@ -63,7 +63,11 @@ pub async fn run_recado<S: AsRef<OsStr>>(
 }
 
 fn command(folder: &Path) -> Command {
-    let mut command = Command::new(recado());
+    command_of(recado(), folder)
+}
+
+fn command_of(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(folder).kill_on_drop(true).stdin(Stdio::null());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("RECADO_") {
@@ -127,6 +131,20 @@ impl Process {
         Self::spawn(folder, &all, &[], stderr).await
     }
 
+    /// `recado serve` on a database, in a fresh folder, with so many descriptors at most.
+    #[cfg(unix)]
+    pub async fn serve_limited(database: &Database, args: &[&str], descriptors: &str) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let url = database.url();
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        all.extend(["--operator-token", OPERATOR]);
+        all.extend(args);
+        let mut shell = command_of("sh", folder.path());
+        shell.args(["-c", "ulimit $0 && exec \"$@\"", descriptors]).arg(recado()).args(all);
+        shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::running(folder, shell).await
+    }
+
     async fn start_with_env(folder: Arc<TempDir>, args: &[&str], env: &[(&str, &str)]) -> Self {
         Self::spawn(folder, args, env, Stdio::piped()).await
     }
@@ -140,6 +158,10 @@ impl Process {
         let mut command = command(folder.path());
         command.envs(env.iter().copied());
         command.args(args).stdout(Stdio::piped()).stderr(stderr);
+        Self::running(folder, command).await
+    }
+
+    async fn running(folder: Arc<TempDir>, mut command: Command) -> Self {
         let mut child = command.spawn().expect("the binary runs");
         // It holds this process's end of the standard error.
         drop(command);
@@ -153,6 +175,18 @@ impl Process {
         let mut process = Self { addr: unbound, folder, child, output, readers };
         process.addr = process.bound().await;
         process
+    }
+
+    /// The address of the operator's own listener, which it printed before the other.
+    pub fn operator_addr(&self) -> SocketAddr {
+        let output = self.output();
+        let line = output.lines().find_map(|line| line.strip_prefix("operator API on http://"));
+        line.expect("it is printed").parse().expect("an address")
+    }
+
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id().expect("it runs")
     }
 
     async fn bound(&mut self) -> SocketAddr {

@@ -151,6 +151,12 @@ impl ErrorResponse {
         Self::new(Code::RateLimited, message).retry_after(wait)
     }
 
+    /// A client has tried too many operator tokens; `wait` as for a rate limit.
+    pub(crate) fn too_many_guesses(wait: Duration) -> Self {
+        let message = "too many wrong operator tokens; repeat the call after Retry-After";
+        Self::new(Code::RateLimited, message).retry_after(wait)
+    }
+
     /// The body is not a JSON object.
     pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidBody, message)

@@ -9,6 +9,8 @@ use ipnet::IpNet;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::secret::SecretText;
 
+use crate::pipeline::{Surface, surface};
+
 /// Writes the metrics of the process as Prometheus text.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -35,17 +37,47 @@ impl fmt::Debug for QrPainter {
     }
 }
 
+/// Which paths a service answers. All others are 404 there, as if they did not exist (R182).
+///
+/// To keep the operator API and `/metrics` from the public, make two services over the same core,
+/// one with [`Paths::Public`] and one with [`Paths::Operator`], and serve each on a listener of its
+/// own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paths {
+    /// All there are.
+    #[default]
+    All,
+    /// All but the operator API and `/metrics`.
+    Public,
+    /// The operator API, `/metrics`, `/healthz` and `/readyz`, and no other.
+    Operator,
+}
+
+impl Paths {
+    /// Whether a decoded path is among them (R182).
+    pub(crate) fn include(self, path: &str) -> bool {
+        let is_operators = surface(path) == Surface::Operator || path == "/metrics";
+        match self {
+            Self::All => true,
+            Self::Public => !is_operators,
+            Self::Operator => is_operators || matches!(path, "/healthz" | "/readyz"),
+        }
+    }
+}
+
 /// The options of the HTTP surface.
 #[derive(Clone, Default)]
 pub struct HttpOptions {
+    /// Which paths are answered.
+    pub paths: Paths,
     /// The operator's token; without one (or with an empty one) the operator API answers 404.
     pub operator_token: Option<SecretText>,
     /// Writes the answer of `/metrics`; without it that path is 404.
     pub metrics: Option<RenderMetrics>,
     /// The gate of `/readyz`. Keep a clone and close it when shutdown begins.
     pub readiness: Readiness,
-    /// Proxies whose `X-Forwarded-For` is trusted: behind them, the inbound webhooks count clients
-    /// by it (D13). Needs the peer's address, see [`PeerAddress`](crate::PeerAddress).
+    /// Proxies whose `X-Forwarded-For` is trusted: behind them, clients are counted by it (D13,
+    /// R181). Needs the peer's address, see [`PeerAddress`](crate::PeerAddress).
     pub trusted_proxies: Vec<IpNet>,
     /// Draws pairing codes if the gateway makes no picture; without it there is none then.
     pub qr_painter: Option<QrPainter>,
@@ -56,6 +88,7 @@ pub struct HttpOptions {
 impl fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpOptions")
+            .field("paths", &self.paths)
             .field("operator_token", &self.operator_token)
             .field("metrics", &self.metrics.is_some())
             .field("readiness", &self.readiness)
@@ -76,7 +109,8 @@ pub struct Limits {
     /// Bytes of a document (D70).
     pub document: usize,
     /// Bytes of all bodies of gateways' calls together, beyond the first 64 KiB of each. One body
-    /// at a time may exceed it. A body waits at most 5 seconds for memory.
+    /// at a time may exceed it. When it is used up, those who hold much give way (R183). A body
+    /// waits at most 5 seconds for memory.
     pub gateway_bodies: usize,
     /// How long a JSON body may take to arrive.
     pub body_timeout: Duration,
@@ -124,5 +158,35 @@ impl Readiness {
     /// Whether the gate is open.
     pub fn is_open(&self) -> bool {
         self.0.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R182.
+    #[test]
+    fn the_operators_paths_are_apart_from_all_others() {
+        for path in ["/operator", "/operator/v1/companies", "/operator/x", "/metrics"] {
+            assert!(Paths::Operator.include(path) && !Paths::Public.include(path), "{path}");
+        }
+        for path in [
+            "/",
+            "/api/v1/contacts",
+            "/api/webhooks/incoming/x",
+            "/l/x",
+            "/media/x/y/z",
+            "/api/openapi.json",
+            "/operators",
+            "/metrics/",
+            "/healthz/",
+        ] {
+            assert!(!Paths::Operator.include(path) && Paths::Public.include(path), "{path}");
+        }
+        for path in ["/healthz", "/readyz"] {
+            assert!(Paths::Operator.include(path) && Paths::Public.include(path), "{path}");
+        }
+        assert!(Paths::default().include("/metrics") && Paths::default().include("/l/x"));
     }
 }

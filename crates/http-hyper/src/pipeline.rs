@@ -18,6 +18,7 @@ use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{ErrorResponse, Outcome};
 use crate::idempotency;
 use crate::logging::Who;
+use crate::operators;
 use crate::peer::client_of;
 use crate::query::QueryString;
 use crate::route::{BodyFormat, Endpoint, Route};
@@ -114,14 +115,8 @@ pub(crate) async fn charge(
     }
 }
 
-/// The operator API: where no token is configured, every path is unknown (R6).
 async fn operator(request: &mut Request) -> Outcome {
-    let Some(token) = &request.shared.options.operator_token else {
-        return Err(ErrorResponse::not_found());
-    };
-    if !bearer(&request.head.headers).is_some_and(|presented| token.matches(presented)) {
-        return Err(ErrorResponse::operator_unauthorized());
-    }
+    operators::admit(&request.shared, &request.head).await?;
     request.who.recognized();
     let (route, path) = route(request)?;
     let recado = request.shared.recado.clone();

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use recado_core::access::ClientNet;
 use tokio::sync::Notify;
@@ -93,12 +94,22 @@ impl Places {
         }
     }
 
-    /// Asks the connection that is idle for the longest to go: for lack of descriptors.
-    pub(crate) fn make_room(&self) {
-        let mut state = self.state();
-        if let Some(number) = state.longest_idle() {
-            state.send_away(number, "descriptors");
+    /// Asks the connection that is idle for the longest to go, for lack of descriptors, and waits
+    /// until it has gone; if none is idle or it does not go, for so long.
+    pub(crate) async fn make_room(&self, at_most: Duration) {
+        if self.sends_one_away() {
+            let _ = tokio::time::timeout(at_most, self.changed.notified()).await;
+        } else {
+            tokio::time::sleep(at_most).await;
         }
+    }
+
+    fn sends_one_away(&self) -> bool {
+        let mut state = self.state();
+        let Some(number) = state.longest_idle() else { return false };
+        state.send_away(number, "descriptors");
+        state.awaited = true;
+        true
     }
 
     fn offer(self: &Arc<Self>, client: Option<ClientNet>) -> Offer {
@@ -324,16 +335,25 @@ mod tests {
         assert!(places.enter(None).now_or_never().is_none(), "it waits, as all are taken");
     }
 
-    #[test]
-    fn for_lack_of_descriptors_one_idle_connection_after_the_other_goes() {
+    /// R178.
+    #[tokio::test(start_paused = true)]
+    async fn for_lack_of_descriptors_one_idle_connection_after_the_other_goes() {
         let places = Places::new(8, 8);
         let [first, second, third] = [1, 1, 1].map(|n| enters(&places, address(n)).expect("free"));
         second.busy();
-        places.make_room();
-        assert!(is_asked(&first) && !is_asked(&third));
-        places.make_room();
+        let pause = Duration::from_millis(50);
+        let began = tokio::time::Instant::now();
+        let gone = async {
+            first.asked_to_go().await;
+            drop(first);
+        };
+        tokio::join!(places.make_room(pause), gone);
+        assert_eq!(began.elapsed(), Duration::ZERO, "it waits no longer than needed");
+        assert!(!is_asked(&third));
+        places.make_room(pause).await;
         assert!(is_asked(&third) && !is_asked(&second));
-        places.make_room();
+        places.make_room(pause).await;
+        assert_eq!(began.elapsed(), 2 * pause);
     }
 
     #[test]

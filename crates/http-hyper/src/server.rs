@@ -1,11 +1,12 @@
-//! The accept loop: bounded connections (R178, R179), timeouts, and a stop that completes requests in flight.
+//! The accept loop: bounded connections (R178, R179), timeouts, and a stop that completes requests
+//! in flight.
 
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::TryFutureExt;
 use http::Request;
@@ -19,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::line_limit::LineLimit;
 use crate::peer::PeerAddress;
 use crate::places::{Place, Places};
 use crate::service::RecadoHttp;
@@ -28,7 +30,7 @@ use crate::timed_io::{Patience, Phase, TimedIo};
 const MAX_HEADERS: usize = 100;
 /// The most bytes the head of a request may have; more are a 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How long to wait after accepting failed (most likely for lack of file descriptors).
+/// How long to wait at most after accepting failed (most likely for lack of descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How much of a refused body is read and dropped, so that the peer can read the answer.
 const LINGER_BYTES: usize = 32 * 1024 * 1024;
@@ -103,6 +105,7 @@ pub async fn serve_with(
 ) -> Drained {
     let share = options.max_per_address.unwrap_or(options.max_connections / 4);
     let places = Places::new(options.max_connections, share);
+    let lines = LineLimit::default();
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
@@ -117,9 +120,11 @@ pub async fn serve_with(
             // Only this one connection has failed.
             Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                places.make_room();
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                // Strangers cause it as often as they like.
+                if lines.passes(Instant::now()) {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                }
+                places.make_room(ACCEPT_PAUSE).await;
                 continue;
             }
         };

@@ -20,6 +20,7 @@ use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
 use crate::logging::{Answered, RequestLog, Who};
+use crate::operators::KnownOperators;
 use crate::options::HttpOptions;
 use crate::path::DecodedPath;
 use crate::peer::is_trusted;
@@ -57,8 +58,8 @@ impl RecadoHttp {
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
         let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
-        let log = RequestLog::default();
-        Self(Arc::new(Shared { recado, options, budget, document, log, writes }))
+        let (log, operators) = (RequestLog::default(), KnownOperators::default());
+        Self(Arc::new(Shared { recado, options, budget, document, log, operators, writes }))
     }
 
     /// Waits until no request that changes something is under way.
@@ -97,8 +98,10 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
     let path = DecodedPath::of(head.uri.path());
-    let entry = router::find(path.text());
-    let surface = pipeline::surface(path.text());
+    let is_answered = shared.options.paths.include(path.text());
+    let entry = router::find(path.text()).filter(|_| is_answered);
+    // What is not answered here is like a path that nobody has heard of.
+    let surface = if is_answered { pipeline::surface(path.text()) } else { Surface::Open };
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
 use crate::logging::RequestLog;
+use crate::operators::KnownOperators;
 use crate::options::HttpOptions;
 
 /// What all requests share.
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) document: OnceLock<Bytes>,
     /// The lines of requests.
     pub(crate) log: RequestLog,
+    /// Who has shown the operator's token.
+    pub(crate) operators: KnownOperators,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,
 }

@@ -16,6 +16,7 @@
 
 mod attempts;
 pub mod commands;
+mod descriptors;
 mod files;
 mod log_lines;
 mod logging;

@@ -12,13 +12,16 @@ use recado_core::messages::left_sent_between;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
-use recado_http_hyper::{HttpOptions, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with};
+use recado_http_hyper::{
+    HttpOptions, Paths, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with,
+};
 use recado_providers::simulated::Reports;
 use recado_runtime::Background;
 use tokio::net::TcpListener;
 
+use crate::descriptors::Connections;
 use crate::options::{ConfigError, Options};
-use crate::{metrics, qr_picture, wiring};
+use crate::{descriptors, metrics, qr_picture, wiring};
 
 /// How long work in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
@@ -94,6 +97,8 @@ pub enum StartError {
 pub struct RunningServer {
     /// The address it listens on.
     pub addr: SocketAddr,
+    /// The address of the operator's own listener, if there is one (R182).
+    pub operator_addr: Option<SocketAddr>,
     /// The core, for calls without HTTP.
     pub recado: Recado,
     readiness: Readiness,
@@ -104,6 +109,11 @@ impl RunningServer {
     /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
+    }
+
+    /// The base URL of the operator API.
+    pub fn operator_url(&self) -> String {
+        format!("http://{}", self.operator_addr.unwrap_or(self.addr))
     }
 
     /// Waits until a part of it that has to run always has ended before a stop, which only a defect
@@ -127,13 +137,13 @@ impl RunningServer {
 ///
 /// [`StartError`]. Nothing is left running.
 pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
-    let addr = options.listen;
-    let listening = async {
-        let listener = TcpListener::bind(addr).await?;
-        let bound = listener.local_addr()?;
-        Ok((listener, bound))
+    let descriptors = descriptors::raise();
+    let connections = Connections::within(descriptors);
+    let (listener, addr) = bind(options.listen).await?;
+    let operators = match options.operator_listen {
+        Some(addr) => Some(bind(addr).await?),
+        None => None,
     };
-    let (listener, addr) = listening.await.map_err(|error| StartError::Listen { addr, error })?;
     let background = !overrides.no_background;
     let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
     let wiring::Core { recado, reports } =
@@ -141,22 +151,49 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
 
     metrics::recorder();
     let readiness = Readiness::new();
-    let service = RecadoHttp::new(
-        recado.clone(),
-        HttpOptions {
-            operator_token: options.operator_token.clone(),
-            metrics: Some(Arc::new(metrics::render)),
-            readiness: readiness.clone(),
-            trusted_proxies: options.trusted_proxies.clone(),
-            qr_painter: Some(QrPainter::new(qr_picture::png)),
-            ..HttpOptions::default()
-        },
-    );
+    let http_options = |paths| HttpOptions {
+        paths,
+        operator_token: options.operator_token.clone(),
+        metrics: Some(Arc::new(metrics::render)),
+        readiness: readiness.clone(),
+        trusted_proxies: options.trusted_proxies.clone(),
+        qr_painter: Some(QrPainter::new(qr_picture::png)),
+        ..HttpOptions::default()
+    };
     let mut background = spawn(&recado, reports, background, drain_timeout);
-    let serve_options = ServeOptions { drain_timeout, ..ServeOptions::default() };
-    background.serve(|stopping| serve_with(listener, service, serve_options, stopping));
-    tracing::info!(%addr, database = ?options.database, "started");
-    Ok(RunningServer { addr, recado, readiness, background })
+    let mut serve = |listener, paths, max_connections| {
+        let service = RecadoHttp::new(recado.clone(), http_options(paths));
+        let options = ServeOptions { max_connections, drain_timeout, ..ServeOptions::default() };
+        background.serve(|stopping| serve_with(listener, service, options, stopping));
+    };
+    let operator_addr = operators.as_ref().map(|(_, addr)| *addr);
+    match operators {
+        Some((operators, _)) => {
+            serve(listener, Paths::Public, connections.main);
+            serve(operators, Paths::Operator, connections.operator);
+        }
+        None => serve(listener, Paths::All, connections.main + connections.operator),
+    }
+    let operator_listener = operator_addr.map(tracing::field::display);
+    tracing::info!(
+        %addr,
+        operator_listener,
+        database = ?options.database,
+        descriptors,
+        connections = connections.main + connections.operator,
+        "started"
+    );
+    Ok(RunningServer { addr, operator_addr, recado, readiness, background })
+}
+
+/// Listens on an address; the one that is bound is returned too.
+async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let listening = async {
+        let listener = TcpListener::bind(addr).await?;
+        let bound = listener.local_addr()?;
+        Ok((listener, bound))
+    };
+    listening.await.map_err(|error| StartError::Listen { addr, error })
 }
 
 /// The background work, with the loops for the metrics; no loop at all unless `runs`.

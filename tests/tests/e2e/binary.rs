@@ -94,6 +94,7 @@ fn help_shows_flag_variable_and_default_of_each_option() {
         for (option, default) in [
             ("database", "sqlite:recado.db"),
             ("listen", "127.0.0.1:8080"),
+            ("operator-listen", ""),
             ("operator-token", ""),
             ("documents", "file:recado-documents"),
             ("public-url", ""),

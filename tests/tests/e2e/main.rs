@@ -87,6 +87,7 @@ mod kill;
 mod kill_sends;
 mod lead_memory;
 mod links;
+mod listeners;
 mod lists;
 mod logs;
 mod media;

@@ -3,6 +3,7 @@
 mod caller;
 mod client_address;
 mod company;
+mod guesses;
 mod key;
 mod manage;
 mod member;

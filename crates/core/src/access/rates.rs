@@ -99,6 +99,8 @@ pub enum RateKey {
     Token(TemplateId),
     /// The messages of a campaign.
     Campaign(CampaignId),
+    /// Operator tokens that one client tries (R181).
+    OperatorGuess(ClientNet),
 }
 
 impl std::fmt::Display for RateKey {
@@ -112,6 +114,7 @@ impl std::fmt::Display for RateKey {
             Self::DispatchClient(client) => write!(f, "dispatch-client:{client}"),
             Self::Token(template) => write!(f, "token:{template}"),
             Self::Campaign(campaign) => write!(f, "campaign:{campaign}"),
+            Self::OperatorGuess(client) => write!(f, "operator-guess:{client}"),
         }
     }
 }

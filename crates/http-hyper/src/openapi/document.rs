@@ -189,7 +189,7 @@ fn of_calls(route: &Route) -> Vec<Code> {
             Code::RateLimited,
         ]),
         Endpoint::Operator(_) | Endpoint::Company(_) => {
-            all.extend([Code::Unauthorized, Code::NotFound]);
+            all.extend([Code::Unauthorized, Code::RateLimited, Code::NotFound]);
         }
         Endpoint::Hook(_) | Endpoint::Open(_) => {}
     }

@@ -9,6 +9,7 @@ mod hooks;
 mod inbound;
 mod limits;
 mod operator;
+mod operators;
 mod order;
 mod places;
 mod provider_webhooks;

@@ -147,3 +147,19 @@ async fn a_trusted_proxy_has_no_share() {
         assert!(ask(stream).await);
     }
 }
+
+/// R179.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_takes_the_share_of_an_address_takes_nothing_from_another() {
+    let site = site(4, 3).await;
+    let mut busy = Vec::new();
+    for _ in 0..3 {
+        busy.push(half_sent(&site).await);
+    }
+    is_closed(site.connect().await).await;
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 2], 0).into()).expect("an address of this machine");
+    let mut other = socket.connect(site.address).await.expect("the server listens");
+    assert!(ask(&mut other).await);
+}

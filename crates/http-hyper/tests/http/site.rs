@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use recado_core::secret::SecretText;
 use recado_http_hyper::{
-    Drained, HttpOptions, Limits, QrPainter, Readiness, RecadoHttp, RenderMetrics, ServeOptions,
-    serve_with,
+    Drained, HttpOptions, Limits, Paths, QrPainter, Readiness, RecadoHttp, RenderMetrics,
+    ServeOptions, serve_with,
 };
 use recado_runtime::TokioSpawner;
 use recado_testkit::Kit;
@@ -35,6 +35,7 @@ pub(crate) struct Setup {
     pub(crate) qr_painter: Option<QrPainter>,
     /// The trusted proxies.
     pub(crate) trusted: &'static [&'static str],
+    pub(crate) paths: Paths,
 }
 
 impl Setup {
@@ -48,12 +49,14 @@ impl Setup {
             limits: Limits::default(),
             qr_painter: None,
             trusted: &[],
+            paths: Paths::All,
         }
     }
 
     pub(crate) async fn start(self) -> Site {
         let readiness = Readiness::new();
         let options = HttpOptions {
+            paths: self.paths,
             operator_token: self.token.map(SecretText::new),
             metrics: self.metrics,
             readiness: readiness.clone(),

@@ -192,8 +192,8 @@ pub async fn keys_and_kinds_have_allowances_of_their_own(harness: &dyn LimiterHa
     }
 }
 
-/// D13, D48: clients, endpoints, tokens and campaigns are distinguished from each other and from
-/// API keys, even if their ids are equal.
+/// D13, D48, R181: clients, endpoints, tokens and campaigns are distinguished from each other and
+/// from API keys, even if their ids are equal.
 pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;
     let clients = ["203.0.113.7", "203.0.113.70", "::", "2001:db8:ffff:ffff::", "fe80::1"];
@@ -205,6 +205,7 @@ pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHa
                 RateKey::InboundClient(*client),
                 RateKey::PublicInboundClient(*client),
                 RateKey::DispatchClient(*client),
+                RateKey::OperatorGuess(*client),
             ]
         })
         .collect();

@@ -14,6 +14,9 @@ pub(super) async fn run(options: Options) -> Result<(), CommandError> {
         // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };
+    if running.operator_addr.is_some() {
+        output::line(format_args!("operator API on {}", running.operator_url()));
+    }
     output::line(format_args!("listening on {}", running.url()));
     until_signal(&mut signals, running).await
 }

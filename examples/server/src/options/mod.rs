@@ -32,6 +32,9 @@ pub struct Options {
     pub database: DatabaseLocation,
     /// The address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
+    /// The address of a listener for the operator API and `/metrics` alone, which then are nowhere
+    /// else (R182).
+    pub operator_listen: Option<SocketAddr>,
     /// The operator API's token; without one the operator API answers 404.
     pub operator_token: Option<SecretText>,
     /// Where documents are kept.
@@ -65,6 +68,7 @@ impl Default for Options {
         let mut options = Self {
             database: DatabaseLocation::Sqlite(PathBuf::new()),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            operator_listen: None,
             operator_token: None,
             documents: DocumentStorage::Folder(PathBuf::new()),
             public_url: None,
@@ -176,6 +180,7 @@ mod tests {
         assert_eq!(format!("{:?}", options.database), "sqlite:recado.db");
         assert_eq!(options.listen.to_string(), "127.0.0.1:8080");
         assert!(options.operator_token.is_none() && options.public_url.is_none());
+        assert_eq!(options.operator_listen, None);
         assert_eq!(options.documents, DocumentStorage::Folder("recado-documents".into()));
         assert_eq!(options.group_suffix, "g.us");
         assert_eq!(format!("{:?}", options.webhook_retry_waits), "[30s, 2m, 10m, 30m]");
@@ -214,6 +219,17 @@ mod tests {
         let env = |name: &str| (name == "RECADO_LISTEN").then(|| "nowhere".into());
         let flags = layer(&[("listen", "127.0.0.1:3")]);
         assert!(resolve(Options::default(), &flags, None, env).is_ok());
+    }
+
+    /// R182.
+    #[test]
+    fn an_empty_operator_listener_counts_as_none() {
+        let read =
+            |text| resolve(Options::default(), &layer(&[("operator-listen", text)]), None, no_env);
+        assert_eq!(read(" ").expect("valid").operator_listen, None);
+        let given = read("localhost:9090").expect("valid").operator_listen;
+        assert_eq!(given.map(|addr| addr.to_string()).as_deref(), Some("127.0.0.1:9090"));
+        assert!(read("9090").expect_err("no address").to_string().contains("operator-listen"));
     }
 
     #[test]

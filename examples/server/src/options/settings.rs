@@ -61,13 +61,19 @@ macro_rules! setting {
     };
 }
 
-static SETTINGS: [Setting; 15] = [
+static SETTINGS: [Setting; 16] = [
     setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
     setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
         "The address to listen on; port 0 takes a free one",
         |options, text| options.listen = read_listen(text)?),
+    setting!("operator-listen", "OPERATOR_LISTEN", Text "ADDRESS", None,
+    "An address for the operator API and /metrics alone, which then are nowhere else",
+    |options, text| options.operator_listen = match text.trim() {
+        "" => None,
+        address => Some(read_listen(address)?),
+    }),
     setting!("operator-token", "OPERATOR_TOKEN", Text "TOKEN", None,
     "The operator API's token, of 32 characters or more; without one it answers 404",
     |options, text| options.operator_token = match text.trim() {

@@ -10,11 +10,12 @@ use super::automation;
 use super::credentials::Credentials;
 use super::random;
 use crate::commands::{CommandError, refused};
+use crate::start::RunningServer;
 
 /// The lines, with comments between them.
 pub(super) async fn to_try(
     recado: &Recado,
-    url: &str,
+    running: &RunningServer,
     company: &Company,
     credentials: &Credentials,
 ) -> Result<Vec<String>, CommandError> {
@@ -26,7 +27,9 @@ pub(super) async fn to_try(
     let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
     let field = fields.first().map(|field| field.id);
     let key = credentials.key.as_ref().map(|key| key.expose()).unwrap_or_default();
-    let lines = CurlLines { url, key, token: credentials.operator_token.expose() };
+    let (url, operator_url) = (&running.url(), &running.operator_url());
+    let token = credentials.operator_token.expose();
+    let lines = CurlLines { url, operator_url, key, token };
     let mut all = Vec::new();
     let connections = recado.connections().all(company.id).await.map_err(refused)?;
     let partner = records.iter().map(|record| &record.contact).find_map(|contact| {
@@ -56,6 +59,7 @@ pub(super) const JSON: &str = " -H 'Content-Type: application/json' -d";
 
 pub(super) struct CurlLines<'a> {
     pub(super) url: &'a str,
+    operator_url: &'a str,
     key: &'a str,
     token: &'a str,
 }
@@ -67,7 +71,7 @@ impl CurlLines<'_> {
     }
 
     pub(super) fn operator(&self, options: &str, path: &str) -> String {
-        let Self { url, token, .. } = self;
+        let Self { operator_url: url, token, .. } = self;
         format!("curl -s {options}'{url}/operator/v1{path}' -H 'Authorization: Bearer {token}'")
     }
 

@@ -68,8 +68,11 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     automation::endpoint(recado, company.id).await?;
     automation::campaign(recado, company.id).await?;
     let url = running.url();
-    let lines = lines::to_try(recado, &url, &company, &credentials).await?;
+    let lines = lines::to_try(recado, &running, &company, &credentials).await?;
 
+    if running.operator_addr.is_some() {
+        output::line(format_args!("operator API on {}", running.operator_url()));
+    }
     output::line(format_args!("listening on {url}"));
     output::line("");
     let key = credentials.key.as_ref().map(SecretText::expose).unwrap_or_default();
