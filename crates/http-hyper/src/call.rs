@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use recado_core::Recado;
 use recado_core::access::{Caller, ClientNet, Company};
+use recado_core::ids::ConnectionId;
 use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
@@ -14,6 +15,7 @@ use crate::accept::Accept;
 use crate::body::{self, BodyError, Bound, RequestBody};
 use crate::budget::{MemoryBudget, Share};
 use crate::error::ErrorResponse;
+use crate::fair_shares::BodySender;
 use crate::large_body;
 use crate::logging::Who;
 use crate::options::QrPainter;
@@ -108,16 +110,27 @@ impl HookCall {
         body::receive(&self.headers, body, bound).await.map_err(body::BodyError::of_payload)
     }
 
-    /// Reads a body that may be large. The part beyond the first 64 KiB needs a share of the memory
-    /// for all such bodies; keep the share until the body is dropped.
+    /// Reads a body for a connection, which may be large. The part beyond the first 64 KiB needs a
+    /// share of the memory for all such bodies; keep the share until the body is dropped.
     ///
     /// # Errors
     ///
-    /// The body is too large, encoded, incomplete or too slow, or waited too long for memory.
-    pub(crate) async fn read_much(&mut self, limit: usize) -> Result<(Vec<u8>, Share), BodyError> {
+    /// The body is too large, encoded, incomplete or too slow, waited too long for memory, or had
+    /// to give way to others.
+    pub(crate) async fn read_much(
+        &mut self,
+        connection: ConnectionId,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Share), BodyError> {
+        let share = self.budget.share(BodySender { connection, client: self.client });
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
-        large_body::receive(&self.headers, body, bound, &self.budget).await
+        large_body::receive(&self.headers, body, bound, share).await
+    }
+
+    /// A signed body for the connection has come with this call.
+    pub(crate) fn was_signed(&self, connection: ConnectionId) {
+        self.budget.knows(BodySender { connection, client: self.client });
     }
 }
 

@@ -21,15 +21,15 @@ const LAG: Duration = Duration::from_secs(5);
 /// The pace: how many bytes a second of a body with a share have to arrive.
 const PACE: usize = 256 * 1024;
 
-/// Reads a body whose part beyond the free bytes needs a share of `budget`. Keep the share until
-/// the body is dropped.
+/// Reads a body whose part beyond the free bytes needs memory: `share` grows by it. Keep the share
+/// until the body is dropped. A body that has to give way to others finds no room (R183).
 ///
 /// The share grows as the body arrives, to at most twice the bytes that have arrived.
 pub(crate) async fn receive(
     headers: &HeaderMap,
     body: RequestBody,
     bound: Bound,
-    budget: &MemoryBudget,
+    mut share: Share,
 ) -> Result<(Vec<u8>, Share), BodyError> {
     check_declared(headers, bound.bytes)?;
     check_encoding(headers)?;
@@ -42,14 +42,20 @@ pub(crate) async fn receive(
     let most = size.upper().map_or(bound.bytes, whole).min(bound.bytes);
     let end = Instant::now() + bound.time;
     let mut bytes = Vec::with_capacity(whole(size.lower()).min(MemoryBudget::FREE));
-    let (mut share, mut room) = (Share::default(), MemoryBudget::FREE);
+    let mut room = MemoryBudget::FREE;
     // Since when it has held a share; the time in which it waited for more memory does not count.
     let mut holding: Option<Instant> = None;
     loop {
         let late = holding.map(|since| since + LAG + due(bytes.len()));
         let by = late.map_or(end, |late| late.min(end));
-        let frame = timeout_at(by, body.frame()).await.map_err(|_| BodyError::Slow)?;
-        let Some(frame) = frame else { return Ok((bytes, share)) };
+        let frame = tokio::select! {
+            frame = timeout_at(by, body.frame()) => frame.map_err(|_| BodyError::Slow)?,
+            cut = share.cut() => return Err(cut.into()),
+        };
+        let Some(frame) = frame else {
+            share.arrived()?;
+            return Ok((bytes, share));
+        };
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         let needed = bytes.len() + data.len();
         if needed > bound.bytes {
@@ -58,8 +64,9 @@ pub(crate) async fn receive(
         if needed > room {
             room = needed.max(most.min(2 * bytes.len()));
             let asked = Instant::now();
-            let growing = budget.grow(&mut share, room - MemoryBudget::FREE);
-            timeout_at(end.min(asked + ROOM_WAIT), growing).await.map_err(|_| BodyError::NoRoom)?;
+            let growing = share.grow(room - MemoryBudget::FREE);
+            let waited = timeout_at(end.min(asked + ROOM_WAIT), growing).await;
+            waited.map_err(|_| BodyError::NoRoom)??;
             holding = Some(holding.map_or_else(Instant::now, |since| since + asked.elapsed()));
             bytes.reserve_exact(room - bytes.len());
         }
@@ -84,13 +91,18 @@ mod tests {
 
     use super::*;
     use crate::body::erase;
+    use crate::fair_shares::tests::sender;
 
     const KIB: usize = 1024;
     const BOUND: Bound = Bound { bytes: 16 * KIB * KIB, time: Duration::from_secs(30) };
 
     async fn read(body: RequestBody, budget: &MemoryBudget) -> Result<(usize, Share), BodyError> {
-        let read = receive(&HeaderMap::new(), body, BOUND, budget).await;
+        let read = receive(&HeaderMap::new(), body, BOUND, share(budget)).await;
         read.map(|(bytes, share)| (bytes.len(), share))
+    }
+
+    fn share(budget: &MemoryBudget) -> Share {
+        budget.share(sender(1, 1))
     }
 
     fn whole(bytes: usize) -> RequestBody {
@@ -115,13 +127,13 @@ mod tests {
     /// A budget that the returned share exceeds already.
     async fn budget(bytes: usize) -> (MemoryBudget, Share) {
         let budget = MemoryBudget::new(bytes);
-        let mut beyond = Share::default();
-        budget.grow(&mut beyond, bytes + 1024 * KIB).await;
+        let mut beyond = share(&budget);
+        beyond.grow(bytes + 1024 * KIB).await.expect("nobody cuts it off");
         (budget, beyond)
     }
 
     async fn has_room(budget: &MemoryBudget, bytes: usize) -> bool {
-        budget.grow(&mut Share::default(), bytes).now_or_never().is_some()
+        share(budget).grow(bytes).now_or_never().is_some()
     }
 
     #[tokio::test(start_paused = true)]
@@ -143,7 +155,7 @@ mod tests {
         let bound = Bound { time: Duration::from_secs(1), ..BOUND };
         let asked = Instant::now();
         let body = whole(KIB * KIB);
-        let refused = receive(&HeaderMap::new(), body, bound, &budget).await;
+        let refused = receive(&HeaderMap::new(), body, bound, share(&budget)).await;
         assert_eq!(
             (refused.expect_err("refused"), asked.elapsed()),
             (BodyError::NoRoom, bound.time)
@@ -199,8 +211,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn time_spent_waiting_for_room_is_not_held_against_a_body() {
         let (budget, _beyond) = budget(2 * KIB * KIB).await;
-        let mut other = Share::default();
-        budget.grow(&mut other, 1600 * KIB).await;
+        let mut other = share(&budget);
+        other.grow(1600 * KIB).await.expect("there is room");
         let lagging = vec![(0, 128 * KIB), (0, 512 * KIB), (4_900, 1)];
         let asked = Instant::now();
         let (read, ()) = tokio::join!(read(streamed(frames(lagging)), &budget), async {
@@ -208,6 +220,21 @@ mod tests {
             drop(other);
         });
         assert!(read.is_ok() && asked.elapsed() >= Duration::from_millis(9_800));
+    }
+
+    /// R183.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_has_to_give_way_is_refused_at_once_and_its_memory_goes_to_the_other() {
+        let (budget, _beyond) = budget(2 * KIB * KIB).await;
+        let slow = streamed(frames(vec![(0, 1024 * KIB), (0, 1024 * KIB), (4_000, 1)]));
+        let asked = Instant::now();
+        let (slow, other) = tokio::join!(read(slow, &budget), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let share = budget.share(sender(2, 1));
+            receive(&HeaderMap::new(), whole(KIB * KIB), BOUND, share).await
+        });
+        assert_eq!(slow.expect_err("refused"), BodyError::NoRoom);
+        assert!(other.is_ok() && asked.elapsed() < Duration::from_secs(2));
     }
 
     #[tokio::test(start_paused = true)]

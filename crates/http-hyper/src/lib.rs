@@ -34,6 +34,7 @@ mod dispatches;
 mod error;
 mod events;
 mod exchange;
+mod fair_shares;
 mod guard;
 mod health;
 mod idempotency;

@@ -85,13 +85,13 @@ async fn verify(call: HookCall) -> Outcome {
     Ok(Answer::bytes("text/plain; charset=utf-8", text).unkept())
 }
 
-/// Handles a gateway's webhook (7.4, D68, R106).
+/// Handles a gateway's webhook (7.4, D68, R106, R183).
 async fn take(mut call: HookCall) -> Outcome {
     let recado = call.recado.clone();
     let mut webhook = head(&call.headers, call.raw_query.as_deref());
     let called = recado.inbox().called(call.path.text("connection_id"), &webhook).await?;
     call.who.company(called.company());
-    let read = call.read_much(WEBHOOK_LIMIT).await.map_err(|fault| match fault {
+    let read = call.read_much(called.id(), WEBHOOK_LIMIT).await.map_err(|fault| match fault {
         BodyError::TooLarge(_) => ErrorResponse::rejected(&ProviderWebhookError::TooLarge),
         fault => fault.of_gateway(),
     });
@@ -107,6 +107,7 @@ async fn take(mut call: HookCall) -> Outcome {
     let taken = taken?;
     // Only now its signature is verified.
     call.who.recognized();
+    call.was_signed(called.id());
     log(&taken, &called);
     Answer::hook(TakenAnswer {})
 }

@@ -14,7 +14,7 @@ use recado_core::gateway::{
 };
 use recado_core::inbox::WEBHOOK_LIMIT;
 use recado_core::messages::{Blocks, MessageType, ProviderMessageId};
-use recado_http_hyper::{HttpOptions, Limits, RecadoHttp};
+use recado_http_hyper::{AnswerFuture, HttpOptions, Limits, PeerAddress, RecadoHttp};
 use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -305,6 +305,15 @@ struct Answered {
     body: Value,
 }
 
+async fn answered(answering: AnswerFuture) -> Answered {
+    let answer = answering.await.expect("infallible");
+    let status = answer.status().as_u16();
+    let retry_after = answer.headers().get("retry-after");
+    let retry_after = retry_after.map(|wait| wait.to_str().expect("text").to_owned());
+    let body = answer.into_body().collect().await.expect("infallible").to_bytes();
+    Answered { status, retry_after, body: serde_json::from_slice(&body).expect("JSON") }
+}
+
 /// A body of 16 MiB of which nothing ever arrives.
 struct Silent;
 
@@ -352,15 +361,7 @@ impl Cramped {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let request = Request::post(self.address.as_str()).body(body).expect("a request");
-        let answering = self.service.answer(request);
-        tokio::spawn(async move {
-            let answer = answering.await.expect("infallible");
-            let status = answer.status().as_u16();
-            let retry_after = answer.headers().get("retry-after");
-            let retry_after = retry_after.map(|wait| wait.to_str().expect("text").to_owned());
-            let body = answer.into_body().collect().await.expect("infallible").to_bytes();
-            Answered { status, retry_after, body: serde_json::from_slice(&body).expect("JSON") }
-        })
+        tokio::spawn(answered(self.service.answer(request)))
     }
 
     /// A call that has sent one and a half mebibytes, and sends the rest on a signal.
@@ -434,6 +435,102 @@ async fn who_declares_much_and_sends_nothing_holds_nothing() {
     assert_eq!(asked.elapsed(), Duration::ZERO);
     for silent in silent {
         assert_eq!(silent.await.expect("answered").status, 408);
+    }
+}
+
+/// R183.
+#[tokio::test(start_paused = true)]
+async fn a_signed_body_finds_room_whatever_strangers_hold() {
+    let crowd = Crowd::new().await;
+    // From two addresses, for one connection, they hold all there is.
+    let strangers = crowd.strangers([1, 2].into_iter(), 24, MIB).await;
+    let asked = tokio::time::Instant::now();
+    for (connection, client) in [(1, 99), (0, 99), (1, 1)] {
+        assert_eq!(crowd.ask(connection, client, 3 * MIB).await, 200, "{connection} {client}");
+    }
+    assert_eq!(asked.elapsed(), Duration::ZERO, "at once");
+    // Only those who had to give way were refused: with a wish to repeat the call.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let refused: Vec<_> = strangers.iter().filter(|asking| asking.is_finished()).collect();
+    assert!((3..24).contains(&refused.len()), "{}", refused.len());
+    for stranger in strangers {
+        let (status, retry_after) = match stranger.is_finished() {
+            true => stranger.await.map(|answer| (answer.status, answer.retry_after)),
+            false => continue,
+        }
+        .expect("answered");
+        assert_eq!((status, retry_after.as_deref()), (503, Some("5")));
+    }
+}
+
+/// R183.
+#[tokio::test(start_paused = true)]
+async fn a_gateway_that_has_called_finds_room_however_many_addresses_strangers_have() {
+    let crowd = Crowd::new().await;
+    assert_eq!(crowd.ask(0, 99, 2).await, 200, "its address is known now");
+    let strangers = crowd.strangers(1..=90, 90, 256 * 1024).await;
+    let asked = tokio::time::Instant::now();
+    assert_eq!(crowd.ask(0, 99, 3 * MIB).await, 200);
+    assert_eq!(asked.elapsed(), Duration::ZERO, "at once");
+    assert_eq!(crowd.ask(0, 98, 3 * MIB).await, 503, "nobody knows this one");
+    drop(strangers);
+}
+
+/// The surface without sockets, with two connections and memory for sixteen mebibytes.
+struct Crowd {
+    service: RecadoHttp,
+    addresses: [String; 2],
+    _site: Site,
+}
+
+impl Crowd {
+    async fn new() -> Self {
+        let site = Site::new().await;
+        let addresses = [calling(&site).await.1, calling(&site).await.1];
+        site.kit.provider.set_received(Ok(Vec::new()));
+        let limits = Limits { gateway_bodies: 16 * MIB, ..Limits::default() };
+        let options = HttpOptions { limits, ..HttpOptions::default() };
+        Self { service: RecadoHttp::new(site.kit.app.clone(), options), addresses, _site: site }
+    }
+
+    fn call<B>(&self, connection: usize, client: u8, body: B) -> JoinHandle<Answered>
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let mut request =
+            Request::post(self.addresses[connection].as_str()).body(body).expect("a request");
+        let peer = std::net::SocketAddr::from(([203, 0, 113, client], 4711));
+        request.extensions_mut().insert(PeerAddress(peer));
+        tokio::spawn(answered(self.service.answer(request)))
+    }
+
+    /// The status of a call whose body is so long.
+    async fn ask(&self, connection: usize, client: u8, bytes: usize) -> u16 {
+        let body = Full::new(Bytes::from(vec![b' '; bytes]));
+        self.call(connection, client, body).await.expect("answered").status
+    }
+
+    /// Calls of the first connection that send so many bytes and then nothing, from one client
+    /// after the other.
+    async fn strangers(
+        &self,
+        clients: impl Iterator<Item = u8> + Clone,
+        count: usize,
+        bytes: usize,
+    ) -> Vec<JoinHandle<Answered>> {
+        let mut all = Vec::new();
+        for client in clients.cycle().take(count) {
+            let sent = futures_util::stream::iter([64 * 1024, bytes - 64 * 1024]);
+            let frames = sent.chain(futures_util::stream::pending()).map(|bytes| {
+                Ok::<_, std::convert::Infallible>(Frame::data(Bytes::from(vec![b' '; bytes])))
+            });
+            all.push(self.call(0, client, StreamBody::new(Box::pin(frames))));
+        }
+        // The test clock advances only when all tasks wait.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert!(all.iter().all(|asking| !asking.is_finished()));
+        all
     }
 }
 
