@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use recado_core::documents::{FileError, Files, MAX_DOCUMENT_BYTES};
+use recado_core::documents::{FileError, FileReader, Files, MAX_DOCUMENT_BYTES};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{MessageView, ReadMediaError};
 use recado_core::query::Params;
@@ -276,8 +276,12 @@ impl Files for SlowFiles {
         self.inner.put(key, bytes).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.inner.get(key).await
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        self.inner.open(key, from).await
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        self.inner.size(key).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
