@@ -22,6 +22,7 @@
 
 mod accept;
 mod answer;
+mod answer_body;
 mod body;
 mod budget;
 mod call;
@@ -34,6 +35,7 @@ mod dispatches;
 mod error;
 mod events;
 mod exchange;
+mod file_answer;
 mod guard;
 mod health;
 mod idempotency;
@@ -60,6 +62,7 @@ mod pool;
 mod prosas;
 mod provider_webhooks;
 mod query;
+mod readers;
 mod request_id;
 mod route;
 mod router;
@@ -71,6 +74,7 @@ mod stream;
 mod target;
 mod timed_io;
 
+pub use answer_body::AnswerBody;
 pub use client::{ClientOptions, GuardedClient};
 pub use guard::is_special;
 #[cfg(feature = "axum")]
@@ -80,4 +84,4 @@ pub use openapi::openapi;
 pub use options::{HttpOptions, Limits, QrPainter, Readiness, RenderMetrics};
 pub use peer::PeerAddress;
 pub use server::{Drained, ServeOptions, serve, serve_with};
-pub use service::{AnswerBody, AnswerFuture, RecadoHttp};
+pub use service::{AnswerFuture, RecadoHttp};

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use crate::budget::MemoryBudget;
 use crate::logging::RequestLog;
 use crate::options::HttpOptions;
+use crate::readers::Readers;
 
 /// What all requests share.
 pub(crate) struct Shared {
@@ -16,6 +17,8 @@ pub(crate) struct Shared {
     pub(crate) options: HttpOptions,
     /// The memory for the large bodies of gateways' calls.
     pub(crate) budget: MemoryBudget,
+    /// Who is reading files by links.
+    pub(crate) readers: Readers,
     /// The OpenAPI document, made at its first request.
     pub(crate) document: OnceLock<Bytes>,
     /// The lines of requests.
