@@ -372,9 +372,14 @@ mod tests {
         }
         let next = format!("HEAD {path} HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {TOKEN}\r\n");
         client.write_all(format!("{next}\r\n").as_bytes()).await.expect("open");
-        let mut rest = vec![0; 4 * KIB];
-        let answer = client.read(&mut rest).await.expect("open");
-        assert!(answer > 0, "the connection can be used again");
+        // Of the file only so many bytes are left as its head had.
+        let mut rest = Vec::new();
+        while !String::from_utf8_lossy(&rest).contains("HTTP/1.1 200 OK") {
+            assert!(
+                client.read_buf(&mut rest).await.expect("open") > 0,
+                "the connection is closed"
+            );
+        }
     }
 
     /// R190, R192.

@@ -23,7 +23,8 @@ pub(crate) struct Patience {
     pub(crate) write: Duration,
 }
 
-/// How long a peer may keep us waiting while it reads a file, before it has to keep the pace (R192).
+/// How long a peer may keep us waiting while it reads a file, before it has to keep the pace
+/// (R192).
 const GRACE: Duration = Duration::from_secs(10);
 /// The pace: how many bytes a second of a file a peer has to read (R192).
 const PACE: u64 = 16 * 1024;

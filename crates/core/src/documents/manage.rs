@@ -281,8 +281,8 @@ impl Documents<'_> {
     }
 }
 
-/// Where the bytes of a document may be, in the order of asking: a deletion that is being undone may
-/// put them back after the first question (D26).
+/// Where the bytes of a document may be, in the order of asking: a deletion that is being undone
+/// may put them back after the first question (D26).
 fn places(document: &Document) -> [String; 3] {
     let Document { company, id, .. } = *document;
     [file_key(company, id), undo_key(company, id), file_key(company, id)]

@@ -140,8 +140,9 @@ impl MediaLinks {
         Self { public_url: public_url.into(), key, end: LinkEnd::after(now, lifetime) }
     }
 
-    /// The link to the file of a message: `{public_url}/media/{company}/{message}/{end}.{signature}`
-    /// (R193). It is known as soon as the message is (D31a).
+    /// The link to the file of a message:
+    /// `{public_url}/media/{company}/{message}/{end}.{signature}` (R193). It is known as soon as
+    /// the message is (D31a).
     pub fn link(&self, company: CompanyId, message: MessageId) -> String {
         let mac = mac(&self.key, company, LinkTarget::Message(message), Some(self.end));
         let signature = URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes());

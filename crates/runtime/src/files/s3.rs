@@ -109,7 +109,8 @@ mod tests {
 
     type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
-    /// As much of S3 as is needed: PUT, GET with a range, HEAD, copy, DELETE and the deletion of several.
+    /// As much of S3 as is needed: PUT, GET with a range, HEAD, copy, DELETE and the deletion of
+    /// several.
     fn bucket(objects: Objects) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
