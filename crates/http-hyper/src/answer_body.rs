@@ -64,7 +64,7 @@ impl Body for AnswerBody {
         match &mut self.0 {
             Content::Whole(whole) => {
                 let frame = Pin::new(whole).poll_frame(cx);
-                frame.map(|frame| frame.map(|Ok(frame)| Ok(frame)))
+                frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
             Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(|frame| {
                 let frame = frame?;
