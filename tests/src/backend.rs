@@ -279,6 +279,12 @@ impl TestServer {
         }
     }
 
+    /// Replaces the key of links to media, as `recado media rotate-key` does.
+    pub async fn rotate_media_key(&self, at_once: bool) {
+        let messages = self.running.as_ref().expect("it runs").recado.messages();
+        messages.rotate_media_key(at_once).await.expect("the store works");
+    }
+
     /// Runs all background work that is due.
     pub async fn run_due_jobs(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;

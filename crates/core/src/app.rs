@@ -17,7 +17,7 @@ use crate::documents::Files;
 use crate::gateway::{Provider, Providers};
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
-use crate::messages::MediaLinks;
+use crate::messages::KnownKeys;
 use crate::sending::Unrecorded;
 use crate::store::{Reads, Store, StoreError};
 use crate::tasks::{Spawner, UnderWay};
@@ -45,6 +45,8 @@ pub struct Settings {
     pub webhook_timeout: Duration,
     /// How long finished deliveries and events are kept.
     pub retention: Duration,
+    /// How long a link to the file of a message is good, at least (R193).
+    pub media_link_lifetime: Duration,
 }
 
 impl Settings {
@@ -61,6 +63,7 @@ impl Settings {
             retry_waits: RetryWaits::default(),
             webhook_timeout: Duration::from_secs(10),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
+            media_link_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
         }
     }
 }
@@ -109,7 +112,7 @@ struct Inner {
     providers: Providers,
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
-    media_links: OnceLock<MediaLinks>,
+    media_keys: KnownKeys,
     worker: OwnLease,
     unrecorded: Unrecorded,
     under_way: Arc<UnderWay>,
@@ -159,7 +162,7 @@ impl Recado {
             spawner,
             transport,
             cursor_key: OnceLock::new(),
-            media_links: OnceLock::new(),
+            media_keys: KnownKeys::default(),
             worker,
             unrecorded: Unrecorded::default(),
             under_way: Arc::default(),
@@ -270,9 +273,9 @@ impl Recado {
         &self.0.cursor_key
     }
 
-    /// The links to media, once their key was read.
-    pub(crate) fn media_links_cell(&self) -> &OnceLock<MediaLinks> {
-        &self.0.media_links
+    /// The keys of links to media, as they were last read.
+    pub(crate) fn known_media_keys(&self) -> &KnownKeys {
+        &self.0.media_keys
     }
 
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {

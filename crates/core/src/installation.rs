@@ -1,11 +1,14 @@
 //! The installation's secrets: read, or made, at their first use.
 
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Recado;
 use crate::access::{Secret, SecretName};
 use crate::contacts::CursorKey;
-use crate::messages::MediaLinks;
+use crate::ids::{CompanyId, MessageId};
+use crate::messages::{KEYS_READ_AGAIN, LinkTarget, MediaKeys, MediaLinks, UNKNOWN_READ_AGAIN};
 use crate::secret::SecretBytes;
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
 
@@ -20,15 +23,42 @@ impl Recado {
         Ok(cell.get_or_init(|| CursorKey::new(key)))
     }
 
-    /// Makes and checks the links to received media (D31a).
-    pub(crate) async fn media_links(&self) -> Result<&MediaLinks, StoreError> {
-        let cell = self.media_links_cell();
-        if let Some(links) = cell.get() {
-            return Ok(links);
+    /// Makes links to received media (D31a), which end as those that are made now do (R193).
+    pub(crate) async fn media_links(&self) -> Result<MediaLinks, StoreError> {
+        let keys = self.media_keys(KEYS_READ_AGAIN).await?;
+        let settings = self.settings();
+        Ok(keys.links(&settings.public_url, self.now(), settings.media_link_lifetime))
+    }
+
+    /// What the last part of a link to received media leads to.
+    ///
+    /// R193, R194.
+    pub(crate) async fn media_target(
+        &self,
+        company: CompanyId,
+        id: MessageId,
+        presented: &str,
+    ) -> Result<Option<LinkTarget>, StoreError> {
+        let keys = self.media_keys(KEYS_READ_AGAIN).await?;
+        if let Some(target) = keys.target(company, id, presented, self.now()) {
+            return Ok(Some(target));
         }
-        let key = self.secret(SecretName::MediaKey).await?;
-        let public_url = self.settings().public_url.clone();
-        Ok(cell.get_or_init(|| MediaLinks::new(public_url, key)))
+        // Another process may sign with a new key already.
+        let newer = self.media_keys(UNKNOWN_READ_AGAIN).await?;
+        Ok(newer.target(company, id, presented, self.now()))
+    }
+
+    /// The keys of links to received media, read again when they are older than `max_age` (R194).
+    async fn media_keys(&self, max_age: Duration) -> Result<Arc<MediaKeys>, StoreError> {
+        let (known, now) = (self.known_media_keys(), self.now());
+        if let Some(keys) = known.recent(now, max_age) {
+            return Ok(keys);
+        }
+        // In this order: a rotation between the two reads moves the first key to the others.
+        let current = self.secret(SecretName::MediaKey).await?;
+        let previous = self.store().get::<Secret>(SecretName::MediaKeyPrevious).await?;
+        let keys = MediaKeys::new(current, previous.as_ref().map(|secret| &secret.bytes));
+        Ok(known.remember(keys, now))
     }
 
     /// Reads a secret of the installation, or makes it; of several processes that start at once,

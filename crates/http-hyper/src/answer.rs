@@ -4,16 +4,29 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use recado_core::contacts::Warning;
+use recado_core::documents::FileReader;
 use serde::Serialize;
 
+use crate::answer_body::AnswerBody;
 use crate::error::{ErrorResponse, Outcome};
+use crate::readers::ReaderSlot;
 
 /// A success, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Answer {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
-    body: Bytes,
+    body: Content,
+}
+
+/// What an answer holds.
+#[derive(Debug)]
+enum Content {
+    Bytes(Bytes),
+    /// A file, which is read as the answer is written.
+    File(FileReader, Option<ReaderSlot>),
+    /// Only the length of a body, of an answer to HEAD.
+    Length(u64),
 }
 
 #[derive(Serialize)]
@@ -91,12 +104,29 @@ impl Answer {
     /// 200 with a body that is no envelope.
     pub(crate) fn bytes(content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let content_type = (CONTENT_TYPE, HeaderValue::from_static(content_type));
-        Self { status: StatusCode::OK, headers: vec![content_type], body: body.into() }
+        let body = Content::Bytes(body.into());
+        Self { status: StatusCode::OK, headers: vec![content_type], body }
+    }
+
+    /// The bytes of a file that are still to come. The slot is kept until they were written.
+    pub(crate) fn file(
+        status: StatusCode,
+        content_type: &'static str,
+        reader: FileReader,
+        slot: Option<ReaderSlot>,
+    ) -> Self {
+        let body = Content::File(reader, slot);
+        Self { status, body, ..Self::bytes(content_type, Bytes::new()) }
+    }
+
+    /// The answer to HEAD for a file of so many bytes.
+    pub(crate) fn head_of(content_type: &'static str, bytes: u64) -> Self {
+        Self { body: Content::Length(bytes), ..Self::bytes(content_type, Bytes::new()) }
     }
 
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: Vec::new(), body: Bytes::new() }
+        Self { status, headers: Vec::new(), body: Content::Bytes(Bytes::new()) }
     }
 
     /// The same with another header.
@@ -128,15 +158,25 @@ impl Answer {
         Ok(Self { status, ..Self::bytes("application/json", body) }.unkept())
     }
 
-    /// Its status and its body, for a repeat.
+    /// Its status and its body, for a repeat; files are in no answer that is repeated.
     pub(crate) fn written(&self) -> (StatusCode, String) {
-        (self.status, String::from_utf8_lossy(&self.body).into_owned())
+        let body = match &self.body {
+            Content::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Content::File(..) | Content::Length(_) => String::new(),
+        };
+        (self.status, body)
     }
 
     /// Writes the answer.
-    pub(crate) fn into_response(self) -> Response<Bytes> {
-        let length = HeaderValue::from(self.body.len());
-        let mut response = Response::new(self.body);
+    pub(crate) fn into_response(self) -> Response<AnswerBody> {
+        let (length, body) = match self.body {
+            Content::Bytes(bytes) => (HeaderValue::from(bytes.len()), AnswerBody::whole(bytes)),
+            Content::File(reader, slot) => {
+                (HeaderValue::from(reader.left()), AnswerBody::file(reader, slot))
+            }
+            Content::Length(bytes) => (HeaderValue::from(bytes), AnswerBody::whole(Bytes::new())),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_LENGTH, length);
         for (name, value) in self.headers {
@@ -148,18 +188,26 @@ impl Answer {
 
 /// A JSON body with its headers.
 pub(crate) fn json_response(status: StatusCode, body: String) -> Response<Bytes> {
-    Answer { status, ..Answer::bytes("application/json", body) }.unkept().into_response()
+    let body = Bytes::from(body);
+    let answer = Answer { status, ..Answer::bytes("application/json", body.clone()) };
+    answer.unkept().into_response().map(|_| body)
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+    use http_body_util::BodyExt;
+
     use super::*;
 
     fn text(outcome: Outcome) -> String {
         let response = outcome.expect("an answer").into_response();
         assert_eq!(response.headers()["content-type"], "application/json");
-        assert_eq!(response.headers()["content-length"], response.body().len().to_string());
-        String::from_utf8(response.into_body().to_vec()).expect("utf-8")
+        let length = response.headers()["content-length"].clone();
+        let body = response.into_body().collect().now_or_never().expect("nothing waits");
+        let body = body.expect("whole").to_bytes();
+        assert_eq!(length, body.len().to_string());
+        String::from_utf8(body.to_vec()).expect("utf-8")
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::body::{self, BodyError, Bound, RequestBody};
 use crate::budget::{MemoryBudget, Share};
 use crate::error::ErrorResponse;
 use crate::fair_shares::BodySender;
+use crate::file_answer::Wanted;
 use crate::large_body;
 use crate::logging::Who;
 use crate::options::QrPainter;
@@ -44,6 +45,8 @@ pub(crate) struct Call<W> {
     pub(crate) accept: Accept,
     /// Draws QR codes.
     pub(crate) qr_painter: Option<QrPainter>,
+    /// The part of a file that the caller wants.
+    pub(crate) wanted: Wanted,
 }
 
 impl<W> Call<W> {
@@ -75,6 +78,10 @@ pub(crate) struct OpenCall {
     pub(crate) headers: HeaderMap,
     /// Whether the method is HEAD.
     pub(crate) head: bool,
+    /// The client, as limits count them.
+    pub(crate) client: ClientNet,
+    /// The part of a file that the caller wants.
+    pub(crate) wanted: Wanted,
 }
 
 /// A call of a hook. Its body is not read yet, as the caller is authenticated first (D13).

@@ -16,6 +16,8 @@ use crate::body::BodyError;
 const STORE_RETRY: Duration = Duration::from_secs(5);
 /// `Retry-After` after too many concurrent changes of one record.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
+/// `Retry-After` when too many are reading.
+const READERS_RETRY: Duration = Duration::from_secs(5);
 
 /// A refusal, ready to be written. Boxed, so that the results of successes are small.
 #[derive(Debug)]
@@ -155,6 +157,13 @@ impl ErrorResponse {
     pub(crate) fn too_many_guesses(wait: Duration) -> Self {
         let message = "too many wrong operator tokens; repeat the call after Retry-After";
         Self::new(Code::RateLimited, message).retry_after(wait)
+    }
+
+    /// As many are reading files by links as may (R191).
+    pub(crate) fn too_many_readers() -> Self {
+        let message = "too many are reading this file, or files from this address; repeat the call \
+                       after Retry-After";
+        Self::new(Code::RateLimited, message).retry_after(READERS_RETRY)
     }
 
     /// The body is not a JSON object.

@@ -22,6 +22,7 @@
 
 mod accept;
 mod answer;
+mod answer_body;
 mod body;
 mod budget;
 mod call;
@@ -35,6 +36,7 @@ mod error;
 mod events;
 mod exchange;
 mod fair_shares;
+mod file_answer;
 mod guard;
 mod health;
 mod idempotency;
@@ -63,6 +65,7 @@ mod pool;
 mod prosas;
 mod provider_webhooks;
 mod query;
+mod readers;
 mod request_id;
 mod route;
 mod router;
@@ -74,6 +77,7 @@ mod stream;
 mod target;
 mod timed_io;
 
+pub use answer_body::AnswerBody;
 pub use client::{ClientOptions, GuardedClient};
 pub use guard::is_special;
 #[cfg(feature = "axum")]
@@ -83,4 +87,4 @@ pub use openapi::openapi;
 pub use options::{HttpOptions, Limits, Paths, QrPainter, Readiness, RenderMetrics};
 pub use peer::PeerAddress;
 pub use server::{Drained, ServeOptions, serve, serve_with};
-pub use service::{AnswerBody, AnswerFuture, RecadoHttp};
+pub use service::{AnswerFuture, RecadoHttp};

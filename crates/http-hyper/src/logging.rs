@@ -122,6 +122,6 @@ pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &Er
 
 /// Writes a line. Where the subscriber panics, as those do that print to a standard error nobody
 /// reads, the line is lost and nothing else (R162).
-fn quietly(line: impl FnOnce()) {
+pub(crate) fn quietly(line: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(line));
 }

@@ -16,6 +16,7 @@ use crate::accept::Accept;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{ErrorResponse, Outcome};
+use crate::file_answer::Wanted;
 use crate::idempotency;
 use crate::logging::Who;
 use crate::operators;
@@ -91,8 +92,8 @@ async fn public(request: &mut Request) -> Outcome {
     let call = |sent: RequestParts| {
         let RequestParts { params, body, items, bytes } = sent;
         let (recado, who) = (recado.clone(), caller.clone());
-        let (accept, qr_painter) = (Accept::default(), None);
-        run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter })
+        let (accept, qr_painter, wanted) = (Accept::default(), None, Wanted::Whole);
+        run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted })
     };
     let key = if route.idempotent { idempotency::key(&request.head.headers, route)? } else { None };
     let raw = receive(request, route, limit).await?;
@@ -128,14 +129,19 @@ async fn operator(request: &mut Request) -> Outcome {
             let raw = receive(request, route, limit).await?;
             let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
             let accept = Accept::of(&request.head.headers);
+            let wanted = Wanted::of(&request.head.method, &request.head.headers);
             let (who, qr_painter) = (company, request.shared.options.qr_painter.clone());
-            run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
+            let call =
+                Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted };
+            run(call).await
         }
         Endpoint::Operator(run) => {
             let raw = receive(request, route, limit).await?;
             let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
-            let (who, accept, qr_painter) = ((), Accept::default(), None);
-            run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
+            let (who, accept, qr_painter, wanted) = ((), Accept::default(), None, Wanted::Whole);
+            let call =
+                Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted };
+            run(call).await
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
             Err(ErrorResponse::not_found())
@@ -181,8 +187,10 @@ async fn open(request: &mut Request) -> Outcome {
     let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let shared = request.shared.clone();
     let head = request.head.method == http::Method::HEAD;
+    let client = client_of(&request.head, &shared.options.trusted_proxies);
+    let wanted = Wanted::of(&request.head.method, &request.head.headers);
     let headers = std::mem::take(&mut request.head.headers);
-    run(OpenCall { shared, path, headers, head }).await
+    run(OpenCall { shared, path, headers, head, client, wanted }).await
 }
 
 /// The route of the request: 404 for the path, then 405 for the method.

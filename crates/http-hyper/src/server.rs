@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use recado_core::access::ClientNet;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -198,11 +198,30 @@ async fn connection(
     place: Place,
     service: RecadoHttp,
     options: ServeOptions,
-    mut stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<bool>,
 ) {
     // An answer is written in one piece; waiting for more to send would only delay it.
     let _ = stream.set_nodelay(true);
     let phase = Phase::of(place);
+    let answers = answered(stream, peer, phase.clone(), service, options, stopping);
+    if let Some((stream, patience)) = answers.await {
+        phase.idle();
+        tokio::select! {
+            () = linger(stream, patience) => {}
+            () = phase.asked_to_go() => {}
+        }
+    }
+}
+
+/// Answers the requests of one connection. Returns it, and how long to linger, unless it failed.
+async fn answered<T: AsyncRead + AsyncWrite + Unpin + Send>(
+    stream: T,
+    peer: SocketAddr,
+    phase: Phase,
+    service: RecadoHttp,
+    options: ServeOptions,
+    mut stopping: watch::Receiver<bool>,
+) -> Option<(T, Duration)> {
     let patience = Patience {
         head: options.head_timeout,
         idle: options.idle_timeout,
@@ -215,7 +234,10 @@ async fn connection(
         phase.busy();
         request.extensions_mut().insert(PeerAddress(peer));
         let answering = service.answer(request);
-        answering.map_ok(move |answer| answer.map(|body| Told { body, phase }))
+        answering.map_ok(move |answer| {
+            phase.answers(answer.body().is_streamed());
+            answer.map(|body| Told { body, phase })
+        })
     });
     let mut builder = http1::Builder::new();
     builder
@@ -256,15 +278,8 @@ async fn connection(
         // A malformed head was answered with a 400 or 431.
         Some(Err(error)) => error.is_parse(),
     };
-    if answered {
-        let patience = if draining { LINGER_STOPPING } else { LINGER };
-        let stream = connection.into_parts().io.into_inner().into_inner();
-        phase.idle();
-        tokio::select! {
-            () = linger(stream, patience) => {}
-            () = phase.asked_to_go() => {}
-        }
-    }
+    let patience = if draining { LINGER_STOPPING } else { LINGER };
+    answered.then(|| (connection.into_parts().io.into_inner().into_inner(), patience))
 }
 
 /// Closes the sending side, and reads and drops, within limits, what the peer is still sending:
@@ -284,4 +299,180 @@ async fn linger(mut stream: TcpStream, patience: Duration) {
         }
     })
     .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use async_trait::async_trait;
+    use futures_util::StreamExt;
+    use recado_core::documents::{FileError, FileReader, Files, MAX_DOCUMENT_BYTES};
+    use recado_core::secret::SecretText;
+    use recado_testkit::{Kit, MemoryFiles, kit::body};
+    use serde_json::json;
+    use tokio::io::DuplexStream;
+
+    use super::*;
+    use crate::options::HttpOptions;
+
+    const KIB: usize = 1024;
+    const TOKEN: &str = "operator-token-of-the-tests-0123456789";
+
+    /// Files that count the frames that were read of them.
+    #[derive(Clone, Default)]
+    struct Counting {
+        inner: MemoryFiles,
+        frames: Arc<AtomicUsize>,
+    }
+
+    impl Counting {
+        fn frames(&self) -> usize {
+            self.frames.load(Ordering::Relaxed)
+        }
+    }
+
+    #[async_trait]
+    impl Files for Counting {
+        async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError> {
+            self.inner.put(key, bytes).await
+        }
+
+        async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+            let frames = Arc::clone(&self.frames);
+            let opened = self.inner.open(key, from).await?;
+            Ok(opened.map(|reader| {
+                let counted = move |_: &_| {
+                    frames.fetch_add(1, Ordering::Relaxed);
+                };
+                FileReader::new(reader.size(), from, reader.inspect(counted))
+            }))
+        }
+
+        async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+            self.inner.size(key).await
+        }
+
+        async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
+            self.inner.copy(from, to).await
+        }
+
+        async fn remove(&self, key: &str) -> Result<(), FileError> {
+            self.inner.remove(key).await
+        }
+    }
+
+    /// A service that has a document as large as one may be, and the path of the document.
+    async fn with_a_large_document() -> (RecadoHttp, Counting, String) {
+        let files = Counting::default();
+        let kit = Kit::builder().files(files.clone()).build().await;
+        let new = body(json!({"phone": "+5511987654321"}));
+        let contact = kit.app.contacts().create(&kit.caller, &new).await.expect("made").contact.id;
+        let (company, bytes) = (kit.company.id, vec![7; MAX_DOCUMENT_BYTES]);
+        let document = kit.app.documents().attach(company, contact, "a.mp4", bytes).await;
+        let document = document.expect("attached").id;
+        let options =
+            HttpOptions { operator_token: Some(SecretText::new(TOKEN)), ..HttpOptions::default() };
+        let path =
+            format!("/operator/v1/companies/{company}/contacts/{contact}/documents/{document}");
+        (RecadoHttp::new(kit.app.clone(), options), files, path)
+    }
+
+    /// A connection over which a document was asked for. It holds 16 KiB.
+    async fn asks(service: &RecadoHttp, method: &str, path: &str) -> DuplexStream {
+        let (mut client, stream) = tokio::io::duplex(16 * KIB);
+        let (service, peer) = (service.clone(), SocketAddr::from(([192, 0, 2, 1], 1)));
+        tokio::spawn(async move {
+            let (_stop, stopping) = watch::channel(false);
+            answered(stream, peer, Phase::default(), service, ServeOptions::default(), stopping)
+                .await
+        });
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {TOKEN}");
+        client.write_all(format!("{head}\r\n\r\n").as_bytes()).await.expect("written");
+        client
+    }
+
+    /// Waits until nothing more can be done without the clients: the test clock stands until then.
+    async fn settled() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+
+    /// R190.
+    #[tokio::test(start_paused = true)]
+    async fn forty_slow_readers_of_a_large_file_hold_a_few_frames_each() {
+        let (service, files, path) = with_a_large_document().await;
+        let mut clients = Vec::new();
+        for _ in 0..40 {
+            let mut client = asks(&service, "GET", &path).await;
+            let mut status = [0; 15];
+            client.read_exact(&mut status).await.expect("an answer");
+            assert_eq!(&status, b"HTTP/1.1 200 OK");
+            clients.push(client);
+        }
+        settled().await;
+        // A frame has at most 64 KiB: together less than 8 MiB, where the files have 1,000 MiB.
+        assert!((40..=120).contains(&files.frames()), "{}", files.frames());
+        // Who reads on gets what it reads, and no more is read for the others.
+        let before = files.frames();
+        clients[0].read_exact(&mut vec![0; 1024 * KIB]).await.expect("more");
+        settled().await;
+        assert!((14..=18).contains(&(files.frames() - before)), "{}", files.frames() - before);
+        drop(clients);
+    }
+
+    /// R190.
+    #[tokio::test(start_paused = true)]
+    async fn head_reads_nothing_of_a_file() {
+        let (service, files, path) = with_a_large_document().await;
+        let mut client = asks(&service, "HEAD", &path).await;
+        let mut head = vec![0; 1024];
+        let read = client.read(&mut head).await.expect("an answer");
+        let head = String::from_utf8_lossy(&head[..read]).to_lowercase();
+        assert!(head.contains("content-length: 26214400"), "{head}");
+        settled().await;
+        assert_eq!(files.frames(), 0);
+    }
+
+    /// R192.
+    #[tokio::test(start_paused = true)]
+    async fn who_keeps_the_pace_gets_the_whole_file_and_the_connection_stays_open() {
+        let (service, _, path) = with_a_large_document().await;
+        let mut client = asks(&service, "GET", &path).await;
+        let (mut read, mut chunk) = (0, vec![0; 32 * KIB]);
+        while read < MAX_DOCUMENT_BYTES {
+            match client.read(&mut chunk).await.expect("open") {
+                0 => panic!("closed after {read} bytes"),
+                bytes => read += bytes,
+            }
+            // About 32 KiB a second, for a quarter of an hour.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        let next = format!("HEAD {path} HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {TOKEN}\r\n");
+        client.write_all(format!("{next}\r\n").as_bytes()).await.expect("open");
+        // Of the file only so many bytes are left as its head had.
+        let mut rest = Vec::new();
+        while !String::from_utf8_lossy(&rest).contains("HTTP/1.1 200 OK") {
+            assert!(
+                client.read_buf(&mut rest).await.expect("open") > 0,
+                "the connection is closed"
+            );
+        }
+    }
+
+    /// R190, R192.
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_too_slowly_is_cut_off() {
+        let (service, files, path) = with_a_large_document().await;
+        let mut client = asks(&service, "GET", &path).await;
+        let began = tokio::time::Instant::now();
+        let mut read = 0;
+        // Eight KiB a second.
+        while client.read_exact(&mut vec![0; 8 * KIB]).await.is_ok() {
+            read += 8 * KIB;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        assert!((20..60).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+        assert!(read < 1024 * KIB && files.frames() < 16, "{read}");
+    }
 }

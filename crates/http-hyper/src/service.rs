@@ -11,11 +11,11 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request, Response};
-use http_body_util::Full;
 use hyper::body::Body;
 use recado_core::Recado;
 use tokio::sync::watch;
 
+use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
@@ -25,11 +25,10 @@ use crate::options::HttpOptions;
 use crate::path::DecodedPath;
 use crate::peer::is_trusted;
 use crate::pipeline::Surface;
+use crate::readers::Readers;
 use crate::shared::Shared;
 use crate::{metrics, pipeline, request_id, router};
 
-/// The body of every answer.
-pub type AnswerBody = Full<Bytes>;
 /// The future of an answer.
 pub type AnswerFuture =
     Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
@@ -58,8 +57,18 @@ impl RecadoHttp {
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
         let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
-        let (log, operators) = (RequestLog::default(), KnownOperators::default());
-        Self(Arc::new(Shared { recado, options, budget, document, log, operators, writes }))
+        let (log, readers) = (RequestLog::default(), Readers::default());
+        let operators = KnownOperators::default();
+        Self(Arc::new(Shared {
+            recado,
+            options,
+            budget,
+            readers,
+            document,
+            log,
+            operators,
+            writes,
+        }))
     }
 
     /// Waits until no request that changes something is under way.
@@ -114,7 +123,8 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
         Err(failure) => {
             shared.log.failed(&id, template, &failure, &who);
             let is_hook = surface == Surface::Hooks;
-            if is_hook { failure.of_hook() } else { failure }.into_response()
+            let failure = if is_hook { failure.of_hook() } else { failure };
+            failure.into_response().map(AnswerBody::whole)
         }
     };
     let headers = response.headers_mut();
@@ -128,7 +138,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     metrics::answered(method, template, status, duration);
     let (request_id, route, who) = (&id, template, &who);
     shared.log.answered(&Answered { request_id, method, route, status, duration, who });
-    response.map(|body| Full::new(if is_head { Bytes::new() } else { body }))
+    response.map(|body| if is_head { AnswerBody::whole(Bytes::new()) } else { body })
 }
 
 /// Answers, turning a panic into a 500.

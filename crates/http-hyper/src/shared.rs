@@ -10,6 +10,7 @@ use crate::budget::MemoryBudget;
 use crate::logging::RequestLog;
 use crate::operators::KnownOperators;
 use crate::options::HttpOptions;
+use crate::readers::Readers;
 
 /// What all requests share.
 pub(crate) struct Shared {
@@ -17,6 +18,8 @@ pub(crate) struct Shared {
     pub(crate) options: HttpOptions,
     /// The memory for the large bodies of gateways' calls.
     pub(crate) budget: MemoryBudget,
+    /// Who is reading files by links.
+    pub(crate) readers: Readers,
     /// The OpenAPI document, made at its first request.
     pub(crate) document: OnceLock<Bytes>,
     /// The lines of requests.

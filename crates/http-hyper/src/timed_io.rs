@@ -1,10 +1,11 @@
 //! Timeouts of a connection: how long the head of a request may take, how long a connection may
-//! idle between requests, and how long a peer may read nothing of what is written.
+//! idle between requests, how long a peer may read nothing of what is written, and how slowly it
+//! may read a file (R192).
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -24,6 +25,12 @@ pub(crate) struct Patience {
     pub(crate) write: Duration,
 }
 
+/// How long a peer may keep us waiting while it reads a file, before it has to keep the pace
+/// (R192).
+const GRACE: Duration = Duration::from_secs(10);
+/// The pace: how many bytes a second of a file a peer has to read (R192).
+const PACE: u64 = 16 * 1024;
+
 /// A head is expected, or has begun.
 const HEAD: u8 = 0;
 /// A request is being answered.
@@ -42,13 +49,15 @@ pub(crate) struct Phase(Arc<Doing>);
 #[derive(Debug, Default)]
 struct Doing {
     now: AtomicU8,
+    /// Odd while a file is the last answer, and another number for each.
+    answer: AtomicU64,
     place: Option<Place>,
 }
 
 impl Phase {
     /// The phases of the connection that has this place.
     pub(crate) fn of(place: Place) -> Self {
-        Self(Arc::new(Doing { now: AtomicU8::new(HEAD), place: Some(place) }))
+        Self(Arc::new(Doing { place: Some(place), ..Doing::default() }))
     }
 
     /// A request was read and is being answered; its body has a limit of its own.
@@ -57,6 +66,13 @@ impl Phase {
         if let Some(place) = &self.0.place {
             place.busy();
         }
+    }
+
+    /// The head of the answer is made. A file has to be read at the pace (R192).
+    pub(crate) fn answers(&self, is_file: bool) {
+        let last = self.0.answer.load(Ordering::Relaxed);
+        let next = last + if is_file { 1 + last % 2 } else { last % 2 };
+        self.0.answer.store(next, Ordering::Relaxed);
     }
 
     /// The whole answer was handed over to be written.
@@ -121,6 +137,47 @@ impl Phase {
     fn get(&self) -> u8 {
         self.0.now.load(Ordering::Relaxed)
     }
+
+    /// The number of the answer that is being written, if it is a file.
+    fn file(&self) -> Option<u64> {
+        let answer = self.0.answer.load(Ordering::Relaxed);
+        (answer % 2 == 1).then_some(answer)
+    }
+}
+
+/// How a peer reads a file.
+struct Reading {
+    /// The number of the answer.
+    answer: u64,
+    written: u64,
+    /// How long it has kept us waiting, before now.
+    waited: Duration,
+    /// Since when it keeps us waiting.
+    since: Option<Instant>,
+}
+
+impl Reading {
+    const fn of(answer: u64) -> Self {
+        Self { answer, written: 0, waited: Duration::ZERO, since: None }
+    }
+
+    /// Bytes were written.
+    fn took(&mut self, bytes: usize) {
+        self.written = self.written.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        if let Some(since) = self.since.take() {
+            self.waited += since.elapsed();
+        }
+    }
+
+    /// Until when it may take nothing. Only the time counts in which bytes wait for the peer, not
+    /// that in which they are read from the store.
+    ///
+    /// R192.
+    fn deadline(&mut self) -> Instant {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let due = Duration::from_millis(self.written.saturating_mul(1000) / PACE);
+        since + (GRACE + due).saturating_sub(self.waited)
+    }
 }
 
 /// A connection whose reads and writes fail when the peer takes too long.
@@ -133,6 +190,9 @@ pub(crate) struct TimedIo<T> {
     read_timer: Pin<Box<Sleep>>,
     writing: bool,
     write_timer: Pin<Box<Sleep>>,
+    /// How the peer reads the file that is being written.
+    file: Option<Reading>,
+    file_timer: Pin<Box<Sleep>>,
 }
 
 impl<T> TimedIo<T> {
@@ -146,6 +206,8 @@ impl<T> TimedIo<T> {
             read_timer: Box::pin(tokio::time::sleep(patience.head)),
             writing: false,
             write_timer: Box::pin(tokio::time::sleep(patience.write)),
+            file: None,
+            file_timer: Box::pin(tokio::time::sleep(GRACE)),
         }
     }
 
@@ -171,22 +233,40 @@ impl<T> TimedIo<T> {
         self.read_timer.as_mut().poll(cx).is_ready()
     }
 
+    /// Whether the peer has taken nothing for too long, or reads a file too slowly; called when
+    /// nothing can be written.
     fn write_is_late(&mut self, cx: &mut Context<'_>) -> bool {
         if !self.writing {
             self.writing = true;
             self.write_timer.as_mut().reset(Instant::now() + self.patience.write);
         }
-        self.write_timer.as_mut().poll(cx).is_ready()
+        let file_is_late = self.file.as_mut().is_some_and(|file| {
+            let deadline = file.deadline();
+            if self.file_timer.deadline() != deadline {
+                self.file_timer.as_mut().reset(deadline);
+            }
+            self.file_timer.as_mut().poll(cx).is_ready()
+        });
+        self.write_timer.as_mut().poll(cx).is_ready() || file_is_late
     }
 
+    /// What was written, or an error if the peer is too slow. `bytes` counts what it took.
     fn watched<R>(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<R>>,
+        bytes: impl FnOnce(&R) -> usize,
     ) -> Poll<io::Result<R>> {
-        if written.is_ready() {
+        let answer = self.phase.file();
+        if self.file.as_ref().map(|file| file.answer) != answer {
+            self.file = answer.map(Reading::of);
+        }
+        if let Poll::Ready(written) = written {
             self.writing = false;
-            return written;
+            if let (Some(file), Ok(written)) = (&mut self.file, &written) {
+                file.took(bytes(written));
+            }
+            return Poll::Ready(written);
         }
         if self.write_is_late(cx) { Poll::Ready(Err(late())) } else { Poll::Pending }
     }
@@ -225,7 +305,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(cx, buf);
-        self.watched(cx, written)
+        self.watched(cx, written, |bytes| *bytes)
     }
 
     fn poll_write_vectored(
@@ -234,7 +314,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write_vectored(cx, bufs);
-        self.watched(cx, written)
+        self.watched(cx, written, |bytes| *bytes)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -243,7 +323,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.io).poll_flush(cx);
-        let flushed = self.watched(cx, flushed);
+        let flushed = self.watched(cx, flushed, |()| 0);
         if matches!(flushed, Poll::Ready(Ok(()))) && self.phase.written() {
             // Nothing else may be polled before the next head comes, so its time begins here.
             self.read_is_late(cx);
@@ -253,7 +333,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.io).poll_shutdown(cx);
-        self.watched(cx, shut)
+        self.watched(cx, shut, |()| 0)
     }
 }
 
@@ -379,5 +459,88 @@ mod tests {
         let (_peer, mut timed, _phase) = pair();
         let error = timed.write_all(&[0; 64]).await.expect_err("stalled");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    /// Reads so many bytes every second, and says after how many seconds the connection failed and
+    /// how many bytes had been read.
+    async fn read_slowly(
+        phase: Phase,
+        mut timed: TimedIo<DuplexStream>,
+        mut peer: DuplexStream,
+        bytes: usize,
+    ) -> (u64, usize) {
+        phase.answers(true);
+        phase.idle();
+        let began = Instant::now();
+        let mut read = 0;
+        let reading = async {
+            let mut buf = vec![0; bytes];
+            loop {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                peer.read_exact(&mut buf).await.expect("there is more");
+                read += bytes;
+            }
+        };
+        let writing = async { while timed.write_all(&[0; 1024]).await.is_ok() {} };
+        tokio::select! {
+            () = writing => {}
+            () = reading => {}
+            () = tokio::time::sleep(Duration::from_secs(3_600)) => {}
+        }
+        (began.elapsed().as_secs(), read)
+    }
+
+    /// R192.
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_a_file_below_the_pace_is_given_up_and_who_keeps_it_is_not() {
+        const KIB: usize = 1024;
+        let file = |bytes| async move {
+            let (peer, ours) = tokio::io::duplex(16 * KIB);
+            let phase = Phase::default();
+            let timed = TimedIo::new(ours, PATIENCE, phase.clone());
+            read_slowly(phase, timed, peer, bytes).await
+        };
+        let (seconds, read) = file(1).await;
+        assert!((10..=12).contains(&seconds) && read <= 12, "{seconds} s, {read} bytes");
+        let (seconds, read) = file(8 * KIB).await;
+        assert!((20..=24).contains(&seconds), "{seconds} s, {read} bytes");
+        let (seconds, _) = file(16 * KIB).await;
+        assert_eq!(seconds, 3_600, "it keeps the pace");
+    }
+
+    /// R192.
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_nothing_waits_to_be_read_does_not_count() {
+        let (mut peer, mut timed, phase) = pair();
+        phase.answers(true);
+        phase.idle();
+        let mut buf = [0; 16];
+        for _ in 0..100 {
+            timed.write_all(&[0; 16]).await.expect("written");
+            peer.read_exact(&mut buf).await.expect("read");
+            // The store is slow.
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+    }
+
+    /// R192.
+    #[tokio::test(start_paused = true)]
+    async fn other_answers_have_no_pace_and_each_file_has_its_own() {
+        let (mut peer, mut timed, phase) = pair();
+        let mut buf = [0; 1];
+        timed.write_all(&[0; 16]).await.expect("that fits in");
+        for is_file in [true, false, true, true, false] {
+            phase.busy();
+            phase.answers(is_file);
+            phase.idle();
+            for second in 0..if is_file { 9 } else { 60 } {
+                let reading = async {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    peer.read_exact(&mut buf).await.expect("open");
+                };
+                let (written, ()) = tokio::join!(timed.write_all(&[0; 1]), reading);
+                written.unwrap_or_else(|error| panic!("{is_file} {second}: {error}"));
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use recado_core::documents::{FileError, Files};
+use recado_core::documents::{FileError, FileReader, Files};
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -12,7 +12,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A document store in memory. Clones are handles on the same files.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryFiles(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
+pub struct MemoryFiles(Arc<Mutex<BTreeMap<String, Arc<Vec<u8>>>>>);
+
+/// Bytes that stay as they were opened.
+struct Opened(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Opened {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 impl MemoryFiles {
     /// An empty store.
@@ -34,12 +43,17 @@ impl MemoryFiles {
 #[async_trait]
 impl Files for MemoryFiles {
     async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError> {
-        locked(&self.0).insert(key.to_owned(), bytes);
+        locked(&self.0).insert(key.to_owned(), Arc::new(bytes));
         Ok(())
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        Ok(locked(&self.0).get(key).cloned())
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        let bytes = locked(&self.0).get(key).cloned();
+        Ok(bytes.map(|bytes| FileReader::of_bytes(Opened(bytes), from)))
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        Ok(locked(&self.0).get(key).map(|bytes| bytes.len() as u64))
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
@@ -60,8 +74,10 @@ impl Files for MemoryFiles {
 pub enum FileOp {
     /// [`Files::put`].
     Put,
-    /// [`Files::get`].
-    Get,
+    /// [`Files::open`]; what is read afterwards does not fail.
+    Open,
+    /// [`Files::size`].
+    Size,
     /// [`Files::copy`].
     Copy,
     /// [`Files::remove`].
@@ -193,8 +209,12 @@ impl Files for FaultyFiles {
         self.run(FileOp::Put, self.inner.put(key, bytes)).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.run(FileOp::Get, self.inner.get(key)).await
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        self.run(FileOp::Open, self.inner.open(key, from)).await
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        self.run(FileOp::Size, self.inner.size(key)).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {

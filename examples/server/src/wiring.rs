@@ -121,6 +121,7 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.retry_waits = RetryWaits(options.webhook_retry_waits.map(Duration::get));
     settings.webhook_timeout = options.webhook_timeout.get();
     settings.retention = options.retention.get();
+    settings.media_link_lifetime = options.media_link_lifetime.get();
     settings
 }
 

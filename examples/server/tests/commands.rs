@@ -1,4 +1,5 @@
-//! `recado openapi`, `migrate`, `company`, `key`, `contact`, `inbox`, `webhook` and `endpoint`.
+//! `recado openapi`, `migrate`, `company`, `key`, `contact`, `inbox`, `media`, `webhook` and
+//! `endpoint`.
 
 mod common;
 
@@ -169,6 +170,21 @@ fn what_was_not_understood_is_listed_and_read_again() {
         let output = recado(folder.path()).args(all).output().expect("it runs");
         assert_eq!(output.status.code(), Some(1));
     }
+}
+
+/// R194.
+#[test]
+fn the_key_of_links_to_media_is_rotated() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let said = run(&["media", "rotate-key"]);
+    assert!(said.contains("All links of older keys have ended"), "there were none: {said}");
+    let rotated = json(&run(&["media", "rotate-key", "--json"]));
+    assert!(rotated["rotated_at"].as_str() < rotated["links_until"].as_str(), "{rotated}");
+    let said = run(&["media", "rotate-key"]);
+    assert!(said.contains("The last link of older keys ends at"), "{said}");
+    let rotated = json(&run(&["media", "rotate-key", "--at-once", "--json"]));
+    assert_eq!(rotated["links_until"], Value::Null);
 }
 
 #[test]

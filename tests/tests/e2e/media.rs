@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use recado_core::transport::{OutboundResponse, TransportError};
+use recado_testkit::files::{FailureAt, FileOp};
 use recado_tests::{
-    Hooks, Reply, Request, ScriptedAnswer, World, both_stores, digits, eventually, mobile, path_of,
-    text, wamid,
+    Hooks, Reply, Request, ScriptedAnswer, Setup, StoreKind, World, both_stores, digits,
+    eventually, mobile, path_of, text, wamid,
 };
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 const SOURCE: &str = "https://gateway.example/files/7";
 
@@ -25,7 +28,7 @@ fn photo(world: &World) -> Value {
 async fn fetched(world: &World, message: &str) -> String {
     let path = path_of(&world.message(message).await["media_url"]);
     eventually("the file is here", || async {
-        let answer = world.send(Request::new("GET", &path)).await;
+        let answer = world.send(Request::new("HEAD", &path)).await;
         (answer.status == 200).then_some(())
     })
     .await;
@@ -256,4 +259,130 @@ async fn a_repeated_message_fetches_nothing_again(world: World) {
     let other = world.stored(&qr, photo(&world)).await;
     fetched(&world, &other).await;
     assert_eq!(world.server.transport.requests().len(), 2);
+}
+
+// R190
+#[both_stores]
+async fn a_part_of_a_file_is_206_and_head_reads_none_of_it(world: World) {
+    let qr = world.qr().await;
+    let bytes: Vec<u8> = (0..300_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+    serves(&world, &bytes);
+    let id = world.stored(&qr, photo(&world)).await;
+    let path = fetched(&world, &id).await;
+    let part = |range: &str| world.send(Request::new("GET", &path).header("range", range));
+    for (range, from, to) in
+        [("bytes=0-1", 0, 1), ("bytes=100000-", 100_000, 299_999), ("bytes=-5", 299_995, 299_999)]
+    {
+        let answer = part(range).await;
+        assert_eq!(answer.status, 206, "{}", answer.show());
+        assert_eq!(answer.body.as_ref(), &bytes[from..=to]);
+        assert_eq!(answer.header("content-range"), format!("bytes {from}-{to}/300000"));
+    }
+    let whole = part("bytes=300000-").await;
+    assert_eq!((whole.status, whole.body.as_ref()), (200, &bytes[..]));
+    assert_eq!(whole.header("accept-ranges"), "bytes");
+
+    world.server.files.fail_every(FileOp::Open, FailureAt::Before);
+    let head = world.send(Request::new("HEAD", &path).header("range", "bytes=0-1")).await;
+    assert_eq!((head.status, head.header("content-length").as_str()), (200, "300000"));
+    assert_eq!(world.send(Request::new("GET", &path)).await.status, 503);
+    world.server.files.heal();
+    world.server.lose_all_files();
+    assert_eq!(world.send(Request::new("HEAD", &path)).await.status, 404);
+}
+
+/// A connection over which a file is being read: its head has come, and nothing more is taken.
+async fn reader(world: &World, path: &str, client: &str) -> (u16, TcpStream) {
+    let mut stream = TcpStream::connect(world.addr).await.expect("connected");
+    let asked = format!("GET {path} HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: {client}\r\n\r\n");
+    stream.write_all(asked.as_bytes()).await.expect("written");
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).await.expect("an answer");
+    let status = std::str::from_utf8(&head[9..]).expect("a status").parse();
+    (status.expect("a number"), stream)
+}
+
+// R191
+#[both_stores]
+async fn a_file_has_four_readers_at_once_and_a_client_reads_sixteen(kind: StoreKind) {
+    let setup = Setup { trusted_proxies: &["127.0.0.0/8"], ..Setup::default() };
+    let world = World::with(kind, setup).await;
+    let qr = world.qr().await;
+    serves(&world, &vec![7; 25 * 1024 * 1024]);
+    let mut paths = Vec::new();
+    for _ in 0..5 {
+        let id = world.stored(&qr, photo(&world)).await;
+        paths.push(fetched(&world, &id).await);
+    }
+    let mut reading = Vec::new();
+    for path in &paths[..4] {
+        for _ in 0..4 {
+            let (status, stream) = reader(&world, path, "192.0.2.1").await;
+            assert_eq!(status, 200);
+            reading.push(stream);
+        }
+    }
+    let get = |path: &str, client: &str| {
+        world.send(Request::new("GET", path).header("x-forwarded-for", client))
+    };
+    for (path, client) in [(&paths[0], "192.0.2.2"), (&paths[4], "192.0.2.1")] {
+        let refused = get(path, client).await;
+        refused.expect_error(429, "RATE_LIMITED");
+        assert_eq!(refused.header("retry-after"), "5");
+        let head = Request::new("HEAD", path).header("x-forwarded-for", client);
+        assert_eq!(world.send(head).await.status, 200);
+    }
+    assert_eq!(reader(&world, &paths[4], "192.0.2.2").await.0, 200);
+    // A forged link says nothing of who reads the good one.
+    let (start, last) = paths[0].split_at(paths[0].len() - 1);
+    let forged = format!("{start}{}", if last == "A" { "E" } else { "A" });
+    assert_eq!(get(&forged, "192.0.2.2").await.status, 404);
+    drop(reading);
+    eventually("the readers are gone", || async {
+        let (status, _) = reader(&world, &paths[0], "192.0.2.1").await;
+        (status == 200).then_some(())
+    })
+    .await;
+}
+
+// R193
+#[both_stores]
+async fn a_link_ends_after_thirty_days_and_listings_give_a_fresh_one(hooks: Hooks) {
+    hooks.receiver.answers("/file", Reply::body(200, "the bytes of a photo"));
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    hooks.server.run_due_jobs().await;
+    let day = Duration::from_secs(24 * 3_600);
+    hooks.advance(30 * day);
+    assert_eq!(follow(&hooks, "GET", &data["media_url"]).await.status, 200);
+    hooks.advance(day);
+    for method in ["GET", "HEAD"] {
+        assert_eq!(follow(&hooks, method, &data["media_url"]).await.status, 404);
+    }
+    for fresh in media_urls(&hooks, &id).await {
+        assert_ne!(fresh, data["media_url"]);
+        assert_eq!(follow(&hooks, "GET", &fresh).await.status, 200);
+    }
+}
+
+// R194
+#[both_stores]
+async fn links_outlive_a_rotation_of_their_key_unless_it_ends_them(hooks: Hooks) {
+    hooks.receiver.answers("/file", Reply::body(200, "the bytes of a photo"));
+    let (id, data) = told(&hooks, "message", "message.received").await;
+    hooks.server.run_due_jobs().await;
+    let mut given = vec![data["media_url"].clone()];
+    for _ in 0..2 {
+        hooks.server.rotate_media_key(false).await;
+        given.push(media_urls(&hooks, &id).await.remove(0));
+    }
+    assert!(given[0] != given[1] && given[1] != given[2]);
+    for link in &given {
+        assert_eq!(follow(&hooks, "GET", link).await.status, 200);
+    }
+    hooks.server.rotate_media_key(true).await;
+    for link in &given {
+        assert_eq!(follow(&hooks, "GET", link).await.status, 404);
+    }
+    let fresh = media_urls(&hooks, &id).await.remove(0);
+    assert_eq!(follow(&hooks, "GET", &fresh).await.status, 200);
 }

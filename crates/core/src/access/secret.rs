@@ -10,10 +10,12 @@ words! {
         CursorKey = "cursor_key",
         /// Signs the links to received media (D31a).
         MediaKey = "media_key",
+        /// The keys that signed them before, each with its end (R194).
+        MediaKeyPrevious = "media_key_previous",
     }
 }
 
-/// A secret, made once when the installation first starts.
+/// A secret, made when the installation first needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// Which one.

@@ -164,7 +164,7 @@ impl Conversations<'_> {
 
     async fn show(&self, messages: &[Message]) -> Result<Vec<MessageView>, Error<SendError>> {
         let links = self.app.media_links().await?;
-        Ok(messages.iter().map(|message| MessageView::new(message, links)).collect())
+        Ok(messages.iter().map(|message| MessageView::new(message, &links)).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::file_reader::FileReader;
 use crate::ids::{CompanyId, DocumentId};
 
 /// The object store failed; the operation may or may not have been done.
@@ -16,13 +17,29 @@ pub struct FileError(pub String);
 /// - `put`, `copy` and `remove` are durable when they return.
 /// - `put` and `copy` replace the value of the key as a whole: no reader sees a part.
 /// - A key without a value is `None` or `false`, never an error.
+/// - A reader made by `open` reads no frame before it is asked for, and holds little more than one.
+/// - What a reader yields is one value of the key. When the key is written or removed meanwhile, it
+///   goes on with the value it was opened on, or fails; it never goes on with another one.
 #[async_trait]
 pub trait Files: Send + Sync {
     /// Stores bytes.
     async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError>;
 
-    /// The bytes of a key; `None` if it has none.
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError>;
+    /// Opens the bytes of a key for reading from the byte `from` on, in frames of at most
+    /// [`FRAME_BYTES`](super::FRAME_BYTES) (R190); `None` if it has none. `from` is 0, or less than
+    /// the size of the value.
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError>;
+
+    /// How many bytes a key has; `None` if it has none. Reads none of them.
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError>;
+
+    /// The bytes of a key at once; `None` if it has none.
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
+        match self.open(key, 0).await? {
+            Some(reader) => reader.read_to_end().await.map(Some),
+            None => Ok(None),
+        }
+    }
 
     /// Copies the bytes of `from` to `to`; `false` if `from` has none.
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError>;

@@ -1,6 +1,6 @@
 //! Attaching, listing and reading documents.
 
-use super::{Document, DocumentState, FileError, file_key, undo_key};
+use super::{Document, DocumentState, FileError, FileReader, file_key, undo_key};
 use crate::Recado;
 use crate::code::Code;
 use crate::contacts::Contact;
@@ -207,33 +207,96 @@ impl Documents<'_> {
             .collect())
     }
 
-    /// A document of a contact with its bytes. While a deletion that failed is being undone, the
-    /// bytes are read from the copy kept for that (D26).
+    /// A document of a contact, which can be read.
     ///
     /// # Errors
     ///
-    /// [`AttachError::NotFound`], [`AttachError::Files`].
-    pub async fn read(
+    /// [`AttachError::NotFound`].
+    pub async fn find(
         &self,
         company: CompanyId,
         contact: ContactId,
         id: DocumentId,
-    ) -> Result<(Document, Vec<u8>), Error<AttachError>> {
+    ) -> Result<Document, Error<AttachError>> {
         let known = self.app.store().get::<Document>((company, id)).await?.map(Stored::into_value);
-        let Some(document) = known.filter(|document| {
+        let found = known.filter(|document| {
             document.contact_id == contact && document.state == DocumentState::Stored
-        }) else {
-            return Err(Error::Rejected(AttachError::NotFound));
-        };
-        for key in [file_key(company, id), undo_key(company, id), file_key(company, id)] {
-            match self.app.files().get(&key).await {
-                Ok(Some(bytes)) => return Ok((document, bytes)),
+        });
+        found.ok_or(Error::Rejected(AttachError::NotFound))
+    }
+
+    /// Opens a document for reading from the byte `from` on, in small frames (R190). While a
+    /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26).
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::NotFound`]; [`AttachError::Files`], also when the file has another size than
+    /// the document.
+    pub async fn open(
+        &self,
+        document: &Document,
+        from: u64,
+    ) -> Result<FileReader, Error<AttachError>> {
+        for key in places(document) {
+            match self.app.files().open(&key, from).await {
+                Ok(Some(reader)) => return has_its_size(document, reader.size()).map(|()| reader),
                 Ok(None) => {}
                 Err(error) => return Err(Error::Rejected(AttachError::Files(error))),
             }
         }
         Err(Error::Rejected(AttachError::NotFound))
     }
+
+    /// Looks whether a document could be read, without reading it (R190).
+    ///
+    /// # Errors
+    ///
+    /// As [`Documents::open`].
+    pub async fn check(&self, document: &Document) -> Result<(), Error<AttachError>> {
+        for key in places(document) {
+            match self.app.files().size(&key).await {
+                Ok(Some(size)) => return has_its_size(document, size),
+                Ok(None) => {}
+                Err(error) => return Err(Error::Rejected(AttachError::Files(error))),
+            }
+        }
+        Err(Error::Rejected(AttachError::NotFound))
+    }
+
+    /// A document of a contact with its bytes, in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Documents::find`] and [`Documents::open`].
+    pub async fn read(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        id: DocumentId,
+    ) -> Result<(Document, Vec<u8>), Error<AttachError>> {
+        let document = self.find(company, contact, id).await?;
+        let reader = self.open(&document, 0).await?;
+        let bytes = reader.read_to_end().await;
+        Ok((document, bytes.map_err(|error| Error::Rejected(AttachError::Files(error)))?))
+    }
+}
+
+/// Where the bytes of a document may be, in the order of asking: a deletion that is being undone
+/// may put them back after the first question (D26).
+fn places(document: &Document) -> [String; 3] {
+    let Document { company, id, .. } = *document;
+    [file_key(company, id), undo_key(company, id), file_key(company, id)]
+}
+
+/// Refuses a file that is not the one that was attached.
+///
+/// R190.
+fn has_its_size(document: &Document, size: u64) -> Result<(), Error<AttachError>> {
+    if size == document.size {
+        return Ok(());
+    }
+    let error = FileError("the file has another size than its document".to_owned());
+    Err(Error::Rejected(AttachError::Files(error)))
 }
 
 /// A file name: one line without path separators.

@@ -332,6 +332,8 @@ impl UseCase for Batch {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use uuid::Uuid;
 
     use super::*;
@@ -369,7 +371,12 @@ mod tests {
             stop_words: StopWords::default(),
             group_suffix: "g.us".to_owned(),
             gateways: Providers::none(),
-            links: MediaLinks::new("https://example.com", SecretBytes::new(*b"k")),
+            links: MediaLinks::new(
+                "https://example.com",
+                SecretBytes::new(*b"k"),
+                Timestamp::MIN,
+                Duration::ZERO,
+            ),
         };
         let before = whereabouts(&batch);
         let singles: Vec<Batch> = batch.into_singles().collect();

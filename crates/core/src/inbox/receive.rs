@@ -135,7 +135,7 @@ impl Inbox<'_> {
         connection: ConnectionId,
         events: Vec<Incoming>,
     ) -> Result<Vec<EventResult>, Error<InboxError>> {
-        let links = self.app.media_links().await?.clone();
+        let links = self.app.media_links().await?;
         let batch = Batch::new(self.app, company, connection, links, events);
         match self.app.run(&batch).await {
             Err(error) if batch.len() > 1 && may_be_of_one(&error) => {

@@ -148,7 +148,7 @@ impl Inbox<'_> {
         connection: ConnectionId,
         read: Vec<Incoming>,
     ) -> Result<bool, Error<InboxError>> {
-        let links = self.app.media_links().await?.clone();
+        let links = self.app.media_links().await?;
         let batch = Batch::new(self.app, company, connection, links, read);
         let facts = batch.load(self.app.store()).await?;
         let unavailable = || Error::Rejected(InboxError::ContactStateUnavailable);

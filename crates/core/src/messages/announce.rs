@@ -43,7 +43,7 @@ pub(crate) async fn announce_late_job(
     let Some((contact, connection)) = contact.zip(connection) else {
         return app.close_job(end).await;
     };
-    let links = app.media_links().await?;
+    let links = &app.media_links().await?;
     let now = app.now();
     let (event, shown) = (EventId::new(app.uuid(now)), EventContact::Known(&contact));
     let event = match message.direction {

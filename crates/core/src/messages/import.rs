@@ -336,7 +336,7 @@ impl Messages<'_> {
         body: impl IntoBody<ImportedMessage>,
     ) -> Result<MessageListItem, Error<ImportMessageError>> {
         let id = EventId::new(self.app.uuid(self.app.now()));
-        let links = self.app.media_links().await?.clone();
+        let links = self.app.media_links().await?;
         self.import_as(company, body, Some(ImportEvent { id, links })).await
     }
 
@@ -350,6 +350,6 @@ impl Messages<'_> {
         let id = MessageId::new(self.app.uuid(now));
         let draft = MessageDraft::parse(body, now);
         let record = self.app.run(&ImportMessage { company, id, draft, event }).await?;
-        Ok(MessageListItem::new(&record, self.app.media_links().await?))
+        Ok(MessageListItem::new(&record, &self.app.media_links().await?))
     }
 }

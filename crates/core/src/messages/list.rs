@@ -133,7 +133,7 @@ impl Messages<'_> {
     ) -> Result<MessagePage<MessageListItem>, Error<InvalidParameter>> {
         let query = MessageQuery::parse(params).map_err(Error::Rejected)?;
         let page = self.page(company, &query).await?;
-        let links = self.app.media_links().await?;
+        let links = &self.app.media_links().await?;
         let items = page.items.iter().map(|record| MessageListItem::new(record, links)).collect();
         Ok(MessagePage { items, pagination: Pagination::new(query.page, page.total) })
     }
@@ -157,7 +157,7 @@ impl Messages<'_> {
             return Err(Error::Rejected(ListMessagesError::NotFound));
         }
         let page = self.page(company, &query).await?;
-        let links = self.app.media_links().await?;
+        let links = &self.app.media_links().await?;
         let items =
             page.items.iter().map(|record| MessageView::new(&record.message, links)).collect();
         Ok(MessagePage { items, pagination: Pagination::new(query.page, page.total) })
@@ -184,7 +184,7 @@ impl Messages<'_> {
         let contact = ContactBrief::of(contact.value());
         let mut record = [MessageRecord { message: message.into_value(), contact }];
         self.identify_writers(company, &mut record).await?;
-        Ok(MessageListItem::new(&record[0], self.app.media_links().await?))
+        Ok(MessageListItem::new(&record[0], &self.app.media_links().await?))
     }
 
     async fn page(

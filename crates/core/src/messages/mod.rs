@@ -14,6 +14,7 @@ mod import_draft;
 mod left_sent;
 mod list;
 mod media;
+mod media_key;
 mod media_link;
 mod media_type;
 mod message;
@@ -22,6 +23,7 @@ mod participant;
 mod provider_id;
 mod read_media;
 mod reads;
+mod rotate_media_key;
 #[cfg(test)]
 mod samples;
 mod status;
@@ -52,6 +54,8 @@ pub use left_sent::{is_left_sent, left_sent_between};
 pub use list::{ListMessagesError, MessagePage, MessageQuery};
 pub(crate) use media::fetch_media_job;
 pub use media::{fetch_job, wants_fetch};
+pub(crate) use media_key::{KEY_BYTES, KEYS_READ_AGAIN, KnownKeys, MediaKeys, UNKNOWN_READ_AGAIN};
+pub(crate) use media_link::LinkTarget;
 pub use media_link::MediaLinks;
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
 pub use message_ref::{MessageRef, RefTarget};
@@ -61,6 +65,7 @@ pub use read_media::{LinkedFile, ReadMediaError};
 pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };
+pub use rotate_media_key::MediaKeyRotation;
 pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};

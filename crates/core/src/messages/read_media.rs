@@ -3,9 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::media_link::LinkTarget;
 use super::media_type::mimetype_of;
-use super::{Message, Messages, wants_fetch};
+use super::{LinkTarget, Message, Messages, wants_fetch};
 use crate::Timestamp;
 use crate::code::Code;
 use crate::documents::{AttachError, Document};
@@ -17,7 +16,7 @@ use crate::store::{RecordsExt, StoreError};
 /// The least that a caller waits for a file that is being fetched.
 const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A file behind a link.
+/// A file behind a link, to be opened by [`Documents::open`](crate::documents::Documents::open).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkedFile {
@@ -25,8 +24,6 @@ pub struct LinkedFile {
     pub document: Document,
     /// Its media type, if the ending of its name is a known one.
     pub mimetype: Option<&'static str>,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
 }
 
 impl fmt::Debug for LinkedFile {
@@ -79,28 +76,29 @@ const NOT_FOUND: Error<ReadMediaError> = Error::Rejected(ReadMediaError::NotFoun
 
 impl Messages<'_> {
     /// The file that a link leads to (D31a). The link is the only credential. `id` is the message
-    /// of the link; in links of earlier releases it is the document.
+    /// of the link, or the document in links of the first release; `presented` is what follows it.
     ///
     /// # Errors
     ///
     /// [`ReadMediaError::NotYet`] until the file was fetched; [`ReadMediaError::NotFound`] for a
-    /// wrong signature and for a file that does not exist, alike; [`ReadMediaError::Document`].
-    pub async fn read_media(
+    /// wrong signature, a link that has ended (R193) and a file that does not exist, alike;
+    /// [`ReadMediaError::Document`].
+    pub async fn linked_file(
         &self,
         company: CompanyId,
         id: MessageId,
-        signature: &str,
+        presented: &str,
     ) -> Result<LinkedFile, Error<ReadMediaError>> {
-        let target = self.app.media_links().await?.target(company, id, signature);
+        let target = self.app.media_target(company, id, presented).await?;
         let document = match target.ok_or(NOT_FOUND)? {
             LinkTarget::Message(message) => self.file_of(company, message).await?,
             LinkTarget::Document(document) => document,
         };
         let known = self.app.store().get::<Document>((company, document)).await?;
         let contact = known.ok_or(NOT_FOUND)?.contact_id;
-        let read = self.app.documents().read(company, contact, document).await;
-        let (document, bytes) = read.map_err(|error| error.map(ReadMediaError::Document))?;
-        Ok(LinkedFile { mimetype: mimetype_of(&document.filename), document, bytes })
+        let found = self.app.documents().find(company, contact, document).await;
+        let document = found.map_err(|error| error.map(ReadMediaError::Document))?;
+        Ok(LinkedFile { mimetype: mimetype_of(&document.filename), document })
     }
 
     /// The document that holds the file of a message.

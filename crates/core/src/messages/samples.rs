@@ -1,5 +1,7 @@
 //! Records for the tests of messages.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use super::{
@@ -25,7 +27,8 @@ pub(super) fn at(millis: i64) -> Timestamp {
 
 /// Links under a fixed key.
 pub(super) fn links() -> MediaLinks {
-    MediaLinks::new("https://recado.example", SecretBytes::new([7; 32]))
+    let lifetime = Duration::from_secs(30 * 24 * 60 * 60);
+    MediaLinks::new("https://recado.example", SecretBytes::new([7; 32]), at(0), lifetime)
 }
 
 /// A contact with a phone.

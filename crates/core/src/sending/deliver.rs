@@ -36,7 +36,7 @@ impl Sending<'_> {
     /// [`Sending::deliver`], but dropping this future stops it, as the end of the process would.
     async fn deliver_attached(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
-        let links = self.app.media_links().await?.clone();
+        let links = self.app.media_links().await?;
         let ids = self.intent_ids();
         let mut in_flight = InFlight::new(self.app, order.company, ids.message);
         let intended = self.intend(&order, ids, &mut in_flight).await?;

@@ -123,7 +123,7 @@ impl Sending<'_> {
             refund,
             events,
             find,
-            links: self.app.media_links().await?.clone(),
+            links: self.app.media_links().await?,
             gateways: self.app.providers().clone(),
         };
         self.record(&recording).await

@@ -36,7 +36,7 @@ async fn file(scene: &Scene) -> Value {
     let Some(link) = message["media_url"].as_str() else { return Value::Null };
     let parts: Vec<&str> = link.rsplitn(4, '/').collect();
     let (company, id) = (CompanyId::parse(parts[2]).unwrap(), MessageId::parse(parts[1]).unwrap());
-    Value::Bool(scene.kit.app.messages().read_media(company, id, parts[0]).await.is_ok())
+    Value::Bool(scene.kit.app.messages().linked_file(company, id, parts[0]).await.is_ok())
 }
 
 fn fetches(scene: &Scene) -> usize {

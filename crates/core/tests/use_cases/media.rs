@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use recado_core::documents::{FileError, Files, MAX_DOCUMENT_BYTES};
+use recado_core::documents::{FileError, FileReader, Files, MAX_DOCUMENT_BYTES};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{MessageView, ReadMediaError};
 use recado_core::query::Params;
 use recado_core::transport::{OutboundResponse, TransportError};
 use recado_core::{Clock, Error, ManageError, Recado};
 use recado_testkit::files::{FailureAt, FileOp};
-use recado_testkit::{FaultyFiles, Kit, MemoryFiles, MemoryStore};
+use recado_testkit::{FaultyFiles, FaultyStore, Kit, MemoryFiles, MemoryStore, StoreFailure};
 use serde_json::json;
 
 use super::messages::connect;
@@ -58,8 +58,12 @@ async fn follow(kit: &Kit, link: &str) -> Result<usize, String> {
 
 async fn follow_at(app: &Recado, link: &str) -> Result<usize, String> {
     let (company, message, signature) = parts(link);
-    match app.messages().read_media(company, message, signature).await {
-        Ok(file) => Ok(file.bytes.len()),
+    match app.messages().linked_file(company, message, signature).await {
+        Ok(file) => {
+            let (contact, document) = (file.document.contact_id, file.document.id);
+            let (_, bytes) = app.documents().read(company, contact, document).await.unwrap();
+            Ok(bytes.len())
+        }
         Err(Error::Rejected(ReadMediaError::NotYet { wait })) => Err(wait.as_secs().to_string()),
         other => Err(code(other)),
     }
@@ -90,8 +94,10 @@ async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
     assert!(link.starts_with(&format!("{}/media/", kit.app.settings().public_url)), "{link}");
     let (company, id, signature) = parts(&link);
     let messages = kit.app.messages();
-    let file = messages.read_media(company, id, signature).await.unwrap();
-    assert_eq!((file.bytes.as_slice(), file.mimetype), (&b"jpeg"[..], Some("image/jpeg")));
+    let file = messages.linked_file(company, id, signature).await.unwrap();
+    assert_eq!(file.mimetype, Some("image/jpeg"));
+    let reader = kit.app.documents().open(&file.document, 1).await.unwrap();
+    assert_eq!((reader.size(), reader.read_to_end().await.unwrap()), (4, b"peg".to_vec()));
     assert_eq!(file.document.filename, "image.jpg");
     let listed = kit.app.documents().list(company, contact).await.unwrap();
     assert_eq!(listed, [file.document]);
@@ -100,7 +106,7 @@ async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
     for (id, signature) in
         [(id, forged.as_str()), (id, ""), (MessageId::new(company.uuid()), signature)]
     {
-        let refusal = messages.read_media(company, id, signature).await;
+        let refusal = messages.linked_file(company, id, signature).await;
         assert!(matches!(refusal, Err(Error::Rejected(ReadMediaError::NotFound))));
     }
     kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
@@ -255,6 +261,128 @@ async fn the_links_of_one_process_are_those_of_another() {
     assert_eq!(follow_at(&other, &link).await, Ok(4));
 }
 
+/// R190.
+#[tokio::test]
+async fn a_file_that_was_replaced_by_another_one_is_not_read() {
+    let files = MemoryFiles::new();
+    let kit = Kit::builder().files(files.clone()).build().await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.then(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    let documents = kit.app.documents();
+    let document = documents.list(kit.company.id, contact).await.unwrap().remove(0);
+    documents.check(&document).await.unwrap();
+    for (bytes, wanted) in [(&b"longer"[..], "UNAVAILABLE"), (b"s", "UNAVAILABLE")] {
+        files.put(&files.keys()[0], bytes.to_vec()).await.unwrap();
+        assert_eq!(code(documents.open(&document, 0).await), wanted);
+        assert_eq!(code(documents.check(&document).await), wanted);
+    }
+    files.lose(&files.keys()[0]);
+    assert_eq!(code(documents.open(&document, 0).await), "NOT_FOUND");
+    assert_eq!(code(documents.check(&document).await), "NOT_FOUND");
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// A picture whose file was fetched, and the link to it.
+async fn fetched_picture(kit: &Kit) -> (ContactId, String) {
+    let (contact, _) = picture(kit).await;
+    kit.transport.then(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    (contact, message(kit, contact).await.media_url.expect("there is a link"))
+}
+
+/// R193.
+#[tokio::test]
+async fn a_link_ends_and_listings_give_a_fresh_one() {
+    let kit = Kit::new().await;
+    let (contact, link) = fetched_picture(&kit).await;
+    kit.clock.advance(Duration::from_secs(3_600));
+    assert_eq!(message(&kit, contact).await.media_url.as_ref(), Some(&link), "on the same day");
+    kit.clock.advance(30 * DAY - Duration::from_secs(3_600));
+    assert_eq!(follow(&kit, &link).await, Ok(4), "it is good for 30 days");
+    kit.clock.advance(DAY);
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+    let fresh = message(&kit, contact).await.media_url.expect("there is a link");
+    assert_ne!(fresh, link);
+    assert_eq!(follow(&kit, &fresh).await, Ok(4));
+}
+
+/// R193.
+#[tokio::test]
+async fn links_are_good_for_as_long_as_the_installation_says() {
+    let mut settings = recado_core::Settings::new("https://recado.example");
+    settings.media_link_lifetime = 2 * DAY;
+    let kit = Kit::builder().settings(settings).build().await;
+    let (_, link) = fetched_picture(&kit).await;
+    kit.clock.advance(2 * DAY);
+    assert_eq!(follow(&kit, &link).await, Ok(4));
+    kit.clock.advance(DAY);
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+}
+
+/// Two processes on one store, and a link to a file of the first one's.
+async fn two_processes() -> (Kit, Recado, ContactId, String) {
+    let store = Arc::new(MemoryStore::new());
+    let files = MemoryFiles::new();
+    let kit = Kit::builder().store(store.clone()).files(files.clone()).build().await;
+    let (contact, link) = fetched_picture(&kit).await;
+    let other = Kit::builder().store(store).files(files).clock(kit.clock.clone()).start().await;
+    assert_eq!(follow_at(&other, &link).await, Ok(4));
+    (kit, other, contact, link)
+}
+
+/// R194.
+#[tokio::test]
+async fn after_a_rotation_links_stay_good_until_their_end_and_new_ones_are_good_everywhere() {
+    let (kit, other, contact, link) = two_processes().await;
+    let rotated = kit.app.messages().rotate_media_key(false).await.unwrap();
+    let fresh = message(&kit, contact).await.media_url.expect("there is a link");
+    assert_ne!(fresh, link);
+    kit.clock.advance(Duration::from_secs(1));
+    for app in [&kit.app, &other] {
+        assert_eq!(follow_at(app, &fresh).await, Ok(4), "also where the new key was not known");
+        assert_eq!(follow_at(app, &link).await, Ok(4));
+    }
+    kit.clock.set(rotated.links_until.expect("there are links"));
+    for app in [&kit.app, &other] {
+        assert_eq!(follow_at(app, &link).await, refused("NOT_FOUND"));
+    }
+}
+
+/// R194.
+#[tokio::test]
+async fn after_a_rotation_at_once_old_links_end_here_now_and_elsewhere_within_a_minute() {
+    let (kit, other, contact, link) = two_processes().await;
+    let rotated = kit.app.messages().rotate_media_key(true).await.unwrap();
+    assert_eq!(rotated.links_until, None);
+    assert_eq!(follow(&kit, &link).await, refused("NOT_FOUND"));
+    kit.clock.advance(Duration::from_secs(60));
+    assert_eq!(follow_at(&other, &link).await, refused("NOT_FOUND"));
+    let fresh = message(&kit, contact).await.media_url.expect("there is a link");
+    assert_eq!(follow_at(&other, &fresh).await, Ok(4));
+}
+
+/// R194.
+#[tokio::test]
+async fn forged_links_cause_one_read_a_second() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let (_, link) = fetched_picture(&kit).await;
+    let forged = format!("{}x", &link[..link.len() - 1]);
+    kit.clock.advance(Duration::from_secs(10));
+    assert_eq!(follow(&kit, &forged).await, refused("NOT_FOUND"));
+    // Without a database only what needs no read can be answered.
+    store.fail_all(StoreFailure::Unavailable);
+    for _ in 0..100 {
+        assert_eq!(follow(&kit, &forged).await, refused("NOT_FOUND"));
+    }
+    kit.clock.advance(Duration::from_secs(1));
+    let (company, id, last) = parts(&forged);
+    let read = kit.app.messages().linked_file(company, id, last).await;
+    assert!(matches!(read, Err(Error::Store(_))), "now it is looked for once more");
+}
+
 /// Files that never are stored, or during whose storing the message is edited.
 #[derive(Clone, Default)]
 struct SlowFiles {
@@ -276,8 +404,12 @@ impl Files for SlowFiles {
         self.inner.put(key, bytes).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.inner.get(key).await
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        self.inner.open(key, from).await
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        self.inner.size(key).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::Error;
 use recado_core::contacts::DeleteContactError;
-use recado_core::documents::{FileError, Files};
+use recado_core::documents::{FileError, FileReader, Files};
 use recado_testkit::{Kit, MemoryFiles, MemoryStore};
 
 use super::purge::Case;
@@ -42,8 +42,12 @@ impl Files for Hanging {
         self.pass(self.inner.put(key, bytes)).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.pass(self.inner.get(key)).await
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        self.pass(self.inner.open(key, from)).await
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        self.pass(self.inner.size(key)).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {

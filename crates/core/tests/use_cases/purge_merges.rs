@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use recado_core::Error;
 use recado_core::contacts::{MergeContacts, Merging};
-use recado_core::documents::{FileError, Files};
+use recado_core::documents::{FileError, FileReader, Files};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Change, ChangeSet, Commit};
 use recado_testkit::files::FailureAt;
@@ -50,8 +50,12 @@ impl Files for Meddling {
         self.inner.put(key, bytes).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.inner.get(key).await
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        self.inner.open(key, from).await
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        self.inner.size(key).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {

@@ -217,6 +217,15 @@ impl Operation {
         self
     }
 
+    /// 200 with the bytes of a file, or 206 with a part of them.
+    pub(crate) fn answers_file(mut self, content_type: &'static str) -> Self {
+        self = self.answers_bytes(content_type);
+        let content = self.answers["200"]["content"].clone();
+        let part = json!({"description": "The range that was asked for.", "content": content});
+        self.answers.insert("206".to_owned(), part);
+        self
+    }
+
     /// The same answer as bytes of this type, if `Accept` prefers it.
     pub(crate) fn also_as(mut self, content_type: &'static str) -> Self {
         let schema =

@@ -26,8 +26,6 @@ mod tags;
 mod templates;
 mod webhooks;
 
-pub(crate) use documents::disposition;
-
 use crate::route::Route;
 
 /// The routes of every file here, in the order of the documentation.

@@ -5,13 +5,14 @@
 //! (D26).
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::documents::{FileError, Files};
+use futures_util::stream;
+use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files};
 
 /// The folder in which files are written before they are renamed to their place.
 const STAGING: &str = ".staging";
@@ -73,9 +74,21 @@ impl Files for LocalFiles {
         blocking(move || replace(&target, &staged, |mut file| file.write_all(&bytes))).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
         let path = self.path(key)?;
-        blocking(move || optional(fs::read(path))).await
+        let opened = blocking(move || {
+            let Some(mut file) = optional(File::open(path))? else { return Ok(None) };
+            let size = file.metadata()?.len();
+            file.seek(SeekFrom::Start(from))?;
+            Ok(Some((file, size)))
+        });
+        // A file that is replaced or removed meanwhile can still be read where it is open.
+        Ok(opened.await?.map(|(file, size)| FileReader::new(size, from, frames(file))))
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        let path = self.path(key)?;
+        blocking(move || Ok(optional(fs::metadata(path))?.map(|file| file.len()))).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
@@ -96,6 +109,17 @@ impl Files for LocalFiles {
         })
         .await
     }
+}
+
+/// The bytes of a file from where it stands on, each frame read when it is asked for.
+fn frames(file: File) -> impl stream::Stream<Item = Result<Vec<u8>, FileError>> {
+    stream::try_unfold(file, |mut file| {
+        blocking(move || {
+            let mut frame = Vec::with_capacity(FRAME_BYTES);
+            Read::by_ref(&mut file).take(FRAME_BYTES as u64).read_to_end(&mut frame)?;
+            Ok((!frame.is_empty()).then_some((frame, file)))
+        })
+    })
 }
 
 async fn blocking<T: Send + 'static>(
@@ -158,6 +182,8 @@ fn sync_parent(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
+
     use super::*;
 
     fn files() -> (tempfile::TempDir, LocalFiles) {
@@ -194,6 +220,49 @@ mod tests {
         files.remove("documents/a/b").await.expect("remove");
         assert_eq!(files.get("documents/a/b").await.expect("get"), None);
         assert_eq!(files.get("undo/a/b").await.expect("get"), Some(b"bytes".to_vec()));
+    }
+
+    /// R190.
+    #[tokio::test]
+    async fn a_file_is_read_in_small_frames_from_anywhere() {
+        let (_folder, files) = files();
+        let bytes: Vec<u8> = (0..200_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        files.put("documents/a/b", bytes.clone()).await.expect("put");
+        assert_eq!(files.size("documents/a/b").await.expect("size"), Some(200_000));
+        assert_eq!(files.size("documents/a/c").await.expect("size"), None);
+        assert!(files.open("documents/a/c", 0).await.expect("open").is_none());
+        for from in [0, 1, 65_536, 199_999] {
+            let reader = files.open("documents/a/b", from as u64).await.expect("open");
+            let reader = reader.expect("there");
+            assert_eq!((reader.size(), reader.left()), (200_000, 200_000 - from as u64));
+            let frames: Vec<_> = reader.map(|frame| frame.expect("read")).collect().await;
+            assert!(frames.iter().all(|frame| frame.len() <= FRAME_BYTES));
+            assert_eq!(frames.concat(), bytes[from..]);
+        }
+    }
+
+    /// R190.
+    #[tokio::test]
+    async fn a_reader_goes_on_with_the_file_it_was_opened_on_or_fails() {
+        let (_folder, files) = files();
+        let key = "documents/a/b";
+        let old = vec![1; 150_000];
+        files.put(key, old.clone()).await.expect("put");
+        let mut replaced = files.open(key, 0).await.expect("open").expect("there");
+        let first = replaced.next().await.expect("a frame").expect("read");
+        files.put(key, vec![2; 150_000]).await.expect("put");
+        files.remove(key).await.expect("remove");
+        let rest = replaced.read_to_end().await.expect("read");
+        assert_eq!([first, rest].concat(), old);
+
+        for size in [100_000, 200_000] {
+            files.put(key, old.clone()).await.expect("put");
+            let mut changed = files.open(key, 0).await.expect("open").expect("there");
+            changed.next().await.expect("a frame").expect("read");
+            let file = OpenOptions::new().write(true).open(files.path(key).expect("a path"));
+            file.and_then(|file| file.set_len(size)).expect("changed in its place");
+            assert!(changed.read_to_end().await.is_err(), "{size}");
+        }
     }
 
     #[tokio::test]

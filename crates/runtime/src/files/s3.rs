@@ -3,10 +3,11 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use object_store::ObjectStoreExt;
+use futures_util::{TryStreamExt, stream};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
-use recado_core::documents::{FileError, Files};
+use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files};
 
 /// Keeps documents in a bucket. Credentials, region and endpoint come from the usual `AWS_…`
 /// variables of the environment.
@@ -63,11 +64,26 @@ impl Files for S3Files {
         self.store.put(&self.path(key), bytes.into()).await.map(drop).map_err(failed)
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
-        let Some(found) = optional(self.store.get(&self.path(key)).await)? else {
-            return Ok(None);
-        };
-        found.bytes().await.map(|bytes| Some(bytes.to_vec())).map_err(failed)
+    async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
+        let range = (from > 0).then_some(GetRange::Offset(from));
+        let asked = GetOptions { range, ..GetOptions::default() };
+        let found = optional(self.store.get_opts(&self.path(key), asked).await)?;
+        Ok(found.map(|found| {
+            let size = found.meta.size;
+            // One answer of the bucket is one version of the object, whatever happens meanwhile.
+            let chunks = found.into_stream().map_err(failed);
+            let frames = chunks.map_ok(|mut chunk| {
+                stream::iter(std::iter::from_fn(move || {
+                    let frame = chunk.split_to(chunk.len().min(FRAME_BYTES));
+                    (!frame.is_empty()).then(|| Ok(frame.to_vec()))
+                }))
+            });
+            FileReader::new(size, from, frames.try_flatten())
+        }))
+    }
+
+    async fn size(&self, key: &str) -> Result<Option<u64>, FileError> {
+        Ok(optional(self.store.head(&self.path(key)).await)?.map(|found| found.size))
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
@@ -87,11 +103,14 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::sync::{Arc, Mutex};
 
+    use futures_util::StreamExt;
+
     use super::*;
 
     type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
-    /// As much of S3 as is needed: PUT, GET, copy, DELETE and the deletion of several.
+    /// As much of S3 as is needed: PUT, GET with a range, HEAD, copy, DELETE and the deletion of
+    /// several.
     fn bucket(objects: Objects) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
@@ -124,6 +143,11 @@ mod tests {
         let mut words = head[0].split(' ');
         let method = words.next().expect("a method");
         let key = words.next().expect("a path").trim_start_matches('/').to_owned();
+        let from = header("range").map_or(0, |range| {
+            let from = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'));
+            from.and_then(|from| from.parse().ok()).expect("a range with an open end")
+        });
+        let mut range = String::new();
         let mut objects = objects.lock().expect("not poisoned");
         let (status, body) = match (method, header("x-amz-copy-source")) {
             ("PUT", Some(from)) => match objects.get(from.trim_start_matches('/')).cloned() {
@@ -137,7 +161,12 @@ mod tests {
                 objects.insert(key, body);
                 (200, Vec::new())
             }
-            ("GET", _) => match objects.get(&key) {
+            ("GET" | "HEAD", _) => match objects.get(&key) {
+                Some(bytes) if from > 0 => {
+                    let (last, size) = (bytes.len() - 1, bytes.len());
+                    range = format!("Content-Range: bytes {from}-{last}/{size}\r\n");
+                    (206, bytes[from..].to_vec())
+                }
                 Some(bytes) => (200, bytes.clone()),
                 None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
             },
@@ -156,25 +185,49 @@ mod tests {
             }
         };
         let length = body.len();
+        let body = if method == "HEAD" { Vec::new() } else { body };
         write!(
             stream,
             "HTTP/1.1 {status} X\r\nETag: \"1\"\r\nConnection: close\r\n\
-             Last-Modified: Tue, 01 Dec 2026 10:00:00 GMT\r\nContent-Length: {length}\r\n\r\n"
+             {range}Last-Modified: Tue, 01 Dec 2026 10:00:00 GMT\r\nContent-Length: {length}\r\n\r\n"
         )
         .and_then(|()| stream.write_all(&body))
         .expect("answered");
     }
 
-    #[tokio::test]
-    async fn a_bucket_keeps_what_it_is_given_under_its_prefix() {
-        let objects = Objects::default();
+    fn files(objects: &Objects) -> S3Files {
         let builder = AmazonS3Builder::new()
             .with_endpoint(bucket(objects.clone()))
             .with_bucket_name("bucket")
             .with_access_key_id("id")
             .with_secret_access_key("secret")
             .with_allow_http(true);
-        let files = S3Files::build(builder, "some/prefix").expect("built");
+        S3Files::build(builder, "some/prefix").expect("built")
+    }
+
+    /// R190.
+    #[tokio::test]
+    async fn an_object_is_read_in_small_frames_from_anywhere() {
+        let files = files(&Objects::default());
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        files.put("documents/a", bytes.clone()).await.expect("put");
+        assert_eq!(files.size("documents/a").await.expect("size"), Some(300_000));
+        assert_eq!(files.size("documents/b").await.expect("size"), None);
+        assert!(files.open("documents/b", 0).await.expect("open").is_none());
+        for from in [0, 1, 200_000, 299_999] {
+            let reader = files.open("documents/a", from as u64).await.expect("open");
+            let reader = reader.expect("there");
+            assert_eq!((reader.size(), reader.left()), (300_000, 300_000 - from as u64));
+            let frames: Vec<_> = reader.map(|frame| frame.expect("read")).collect().await;
+            assert!(frames.iter().all(|frame| frame.len() <= FRAME_BYTES));
+            assert_eq!(frames.concat(), bytes[from..]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bucket_keeps_what_it_is_given_under_its_prefix() {
+        let objects = Objects::default();
+        let files = files(&objects);
         assert_eq!(files.get("documents/a").await.expect("get"), None);
         assert!(!files.copy("documents/a", "undo/a").await.expect("nothing to copy"));
         files.remove("documents/a").await.expect("nothing to remove");

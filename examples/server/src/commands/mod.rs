@@ -8,6 +8,7 @@ mod endpoint;
 mod import;
 mod inbox;
 mod key;
+mod media;
 mod output;
 mod serve;
 mod webhook;
@@ -51,6 +52,9 @@ pub enum Command {
     /// Lists what was not understood, and reads it again, on the database directly
     #[command(after_help = inbox::HELP)]
     Inbox(inbox::InboxArgs),
+    /// Rotates the key of links to files of messages, on the database directly
+    #[command(after_help = media::HELP)]
+    Media(media::MediaArgs),
     /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
@@ -124,6 +128,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Connection(args) => connection::run(&core(&options).await?, args).await,
         Command::Contact(args) => contact::run(&core(&options).await?, args).await,
         Command::Inbox(args) => inbox::run(&core(&options).await?, args).await,
+        Command::Media(args) => media::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),

@@ -49,6 +49,8 @@ pub struct Options {
     pub webhook_timeout: Duration,
     /// How long finished deliveries, their bodies and the event journal are kept.
     pub retention: Duration,
+    /// How long a link to the file of a message is good, at least (R193).
+    pub media_link_lifetime: Duration,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -76,6 +78,7 @@ impl Default for Options {
             webhook_retry_waits: [Duration::from_millis(0); 4],
             webhook_timeout: Duration::from_millis(0),
             retention: Duration::from_millis(0),
+            media_link_lifetime: Duration::from_millis(0),
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,
@@ -186,6 +189,7 @@ mod tests {
         assert_eq!(format!("{:?}", options.webhook_retry_waits), "[30s, 2m, 10m, 30m]");
         assert_eq!(options.webhook_timeout, Duration::from_secs(10));
         assert_eq!(options.retention.to_string(), "30d");
+        assert_eq!(options.media_link_lifetime.to_string(), "30d");
         assert_eq!(options.stop_words.len(), 12);
         assert_eq!(options.stop_words.last().map(String::as_str), Some("pare de enviar mensagens"));
         assert!(!options.no_migrate && !options.allow_private_destinations);
@@ -212,6 +216,16 @@ mod tests {
         assert_eq!(options.retention.to_string(), "2d");
         assert_eq!(options.group_suffix, "f");
         assert_eq!(options.webhook_timeout.to_string(), "10s");
+    }
+
+    /// R193.
+    #[test]
+    fn links_are_good_for_a_day_at_least() {
+        for (lifetime, accepted) in [("1d", true), ("24h", true), ("23h", false), ("0d", false)] {
+            let flags = layer(&[("media-link-lifetime", lifetime)]);
+            let read = resolve(Options::default(), &flags, None, no_env);
+            assert_eq!(read.is_ok(), accepted, "{lifetime}");
+        }
     }
 
     #[test]

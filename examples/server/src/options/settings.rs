@@ -61,7 +61,7 @@ macro_rules! setting {
     };
 }
 
-static SETTINGS: [Setting; 16] = [
+static SETTINGS: &[Setting] = &[
     setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
@@ -98,6 +98,9 @@ static SETTINGS: [Setting; 16] = [
     setting!("retention", "RETENTION", Text "DURATION", Some("30d"),
         "How long finished deliveries, their bodies and the event journal are kept",
         |options, text| options.retention = read_positive(text)?),
+    setting!("media-link-lifetime", "MEDIA_LINK_LIFETIME", Text "DURATION", Some("30d"),
+        "How long a link to the file of a message is good, at least; from 1d on",
+        |options, text| options.media_link_lifetime = read_days(text)?),
     setting!("allow-private-destinations", "ALLOW_PRIVATE_DESTINATIONS", Switch "BOOL",
         Some("false"),
         "Calls private and loopback addresses too; for development only",
@@ -129,7 +132,7 @@ static SETTINGS: [Setting; 16] = [
 
 /// All options but `--config`.
 pub fn settings() -> &'static [Setting] {
-    &SETTINGS
+    SETTINGS
 }
 
 /// The fewest characters of an operator token (R177).
@@ -163,6 +166,15 @@ fn read_positive(text: &str) -> Result<super::Duration, String> {
         text.parse().map_err(|error: super::DurationError| error.to_string())?;
     match duration.get().is_zero() {
         true => Err("must be longer than nothing".to_owned()),
+        false => Ok(duration),
+    }
+}
+
+/// A duration of a day or more: links end with a day (R193).
+fn read_days(text: &str) -> Result<super::Duration, String> {
+    let duration = read_positive(text)?;
+    match duration.get() < std::time::Duration::from_secs(24 * 60 * 60) {
+        true => Err("must be at least 1d".to_owned()),
         false => Ok(duration),
     }
 }

@@ -1,0 +1,92 @@
+//! The bodies of answers: whole, or the frames of a file as they are read (R190).
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http_body_util::Full;
+use hyper::body::{Body, Frame, SizeHint};
+use recado_core::documents::{FileError, FileReader};
+
+use crate::logging::quietly;
+use crate::readers::ReaderSlot;
+
+/// The body of an answer. A file is read frame by frame as its reader takes them. An error of the
+/// body means that the file cannot be read to its end: close the connection then, as hyper does.
+#[derive(Debug)]
+pub struct AnswerBody(Content);
+
+enum Content {
+    Whole(Full<Bytes>),
+    File {
+        reader: FileReader,
+        /// Given back when the body is dropped.
+        _slot: Option<ReaderSlot>,
+    },
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Whole(_) => "Whole",
+            Self::File { .. } => "File",
+        })
+    }
+}
+
+impl AnswerBody {
+    /// A body that is in memory.
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        Self(Content::Whole(Full::new(bytes)))
+    }
+
+    /// The frames of a file. The slot is given back with the body.
+    pub(crate) const fn file(reader: FileReader, slot: Option<ReaderSlot>) -> Self {
+        Self(Content::File { reader, _slot: slot })
+    }
+
+    /// Whether it is read as its reader takes it.
+    pub(crate) const fn is_streamed(&self) -> bool {
+        matches!(self.0, Content::File { .. })
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = FileError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FileError>>> {
+        match &mut self.0 {
+            Content::Whole(whole) => {
+                let frame = Pin::new(whole).poll_frame(cx);
+                frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
+            }
+            Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(|frame| {
+                let frame = frame?;
+                if let Err(error) = &frame {
+                    quietly(|| tracing::error!(%error, "a file could not be read to its end"));
+                }
+                Some(frame.map(|bytes| Frame::data(Bytes::from(bytes))))
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Content::Whole(whole) => whole.is_end_stream(),
+            Content::File { reader, .. } => reader.left() == 0,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Content::Whole(whole) => whole.size_hint(),
+            Content::File { reader, .. } => SizeHint::with_exact(reader.left()),
+        }
+    }
+}
