@@ -61,7 +61,7 @@ macro_rules! setting {
     };
 }
 
-static SETTINGS: [Setting; 15] = [
+static SETTINGS: [Setting; 16] = [
     setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
@@ -104,6 +104,12 @@ static SETTINGS: [Setting; 15] = [
     |options, text| options.cnpj_registry = match text.trim() {
         "" => None,
         _ => Some(read_base_url(text)?),
+    }),
+    setting!("secret-key-file", "SECRET_KEY_FILE", Text "FILE", None,
+    "The keys that seal secrets in the database; RECADO_SECRET_KEY may have the keys themselves",
+    |options, text| options.secret_key_file = match text {
+        "" => None,
+        path => Some(path.into()),
     }),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
