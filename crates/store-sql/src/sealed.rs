@@ -13,7 +13,7 @@ use crate::sealing::{OpenError, Place, Sealer};
 
 /// All sealed columns, with their tables.
 pub fn sealed_columns() -> impl Iterator<Item = (TableDef, SealedColumn)> {
-    let tables = RowKind::ALL.into_iter().map(|kind| match_kind!(kind, T => T::TABLE));
+    let tables = RowKind::ALL.iter().map(|kind| match_kind!(*kind, T => T::TABLE));
     tables.flat_map(|table| table.sealed.iter().map(move |column| (table, *column)))
 }
 

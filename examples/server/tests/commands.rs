@@ -320,7 +320,8 @@ fn a_key_is_made_used_and_missed() {
     let webhook = json(&with_key(&add.concat()));
     assert!(webhook["secret"].is_string(), "{webhook}");
     let status = json(&with_key(&["secret-key", "status", "--json"]));
-    assert_eq!(status[0], serde_json::json!({"key": id, "secrets": 1, "role": "current"}));
+    assert_eq!((&status[0]["key"], &status[0]["role"]), (&id.as_str().into(), &"current".into()));
+    assert!(status[0]["secrets"].as_u64() > Some(0), "{status}");
     assert_eq!(status[1]["secrets"], 0, "{status}");
 
     let key = text.lines().last().expect("a key").to_owned();

@@ -90,6 +90,7 @@ mod tests {
         fs::write(&file, &of_file).expect("written");
         let given = || Options { secret_key_file: Some(file.clone()), ..Options::default() };
         let systemd = (CREDENTIALS_ENV, folder.path().into());
+        let of_folder = std::slice::from_ref(&systemd);
         let env = (KEY_ENV, OsString::from(of_env.as_str()));
         let sealer = |options, vars: &[(&str, OsString)]| {
             found(options, vars).expect("valid").sealer().expect("readable").current()
@@ -97,11 +98,11 @@ mod tests {
         let key = |text: &str| Sealer::parse(text).expect("a key").current();
 
         assert_eq!(sealer(Options::default(), &[]), None);
-        assert_eq!(sealer(Options::default(), &[systemd.clone()]), None, "there is no file yet");
+        assert_eq!(sealer(Options::default(), of_folder), None, "there is no file yet");
         fs::write(&credential, &of_systemd).expect("written");
-        assert_eq!(sealer(Options::default(), &[systemd.clone()]), key(&of_systemd));
-        assert_eq!(sealer(given(), &[systemd.clone()]), key(&of_file));
-        assert_eq!(sealer(Options::default(), &[systemd, env.clone()]), key(&of_env));
+        assert_eq!(sealer(Options::default(), of_folder), key(&of_systemd));
+        assert_eq!(sealer(given(), of_folder), key(&of_file));
+        assert_eq!(sealer(Options::default(), &[systemd.clone(), env.clone()]), key(&of_env));
         assert_eq!(sealer(given(), &[(KEY_ENV, OsString::new())]), key(&of_file));
         let error = found(given(), &[env]).expect_err("two sources");
         assert!(error.contains(KEY_ENV) && error.contains("--secret-key-file"), "{error}");
