@@ -210,6 +210,8 @@ pub struct Setup {
     pub group_suffix: Option<&'static str>,
     /// Its gateways, if they are not those of the binary.
     pub providers: Option<Providers>,
+    /// The keys that seal its secrets, as the text of a key file.
+    pub secret_keys: Option<String>,
     /// Starts without the address of a cnpj registry.
     pub no_registry: bool,
     /// The networks of proxies whose header about the client's address is trusted.
@@ -307,6 +309,17 @@ impl TestServer {
         self.setup.outside = outside;
     }
 
+    /// Sets the keys that seal secrets after the next start.
+    pub fn set_secret_keys(&mut self, keys: &str) {
+        self.setup.secret_keys = Some(keys.to_owned());
+    }
+
+    /// Gives the store its upkeep, as the background work does.
+    pub async fn upkeep(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        recado.upkeep().await.expect("the store works");
+    }
+
     /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
@@ -370,6 +383,7 @@ async fn launch(
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,
         cnpj_registry: (!setup.no_registry).then(|| "https://registry.example".to_owned()),
+        secret_key: setup.secret_keys.clone().map(SecretText::new),
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         ..usual
     };

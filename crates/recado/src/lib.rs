@@ -28,10 +28,17 @@ pub use recado_http_hyper as http;
 pub use recado_providers as providers;
 pub use recado_runtime as runtime;
 pub use recado_runtime::{Background, Stopped};
+#[cfg(all(feature = "postgres", not(feature = "sqlite")))]
+pub use recado_store_postgres::{
+    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+};
 #[cfg(feature = "postgres")]
 pub use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 #[cfg(feature = "sqlite")]
-pub use recado_store_sqlite::SqliteStore;
+pub use recado_store_sqlite::{
+    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId, SqliteOptions,
+    SqliteStore,
+};
 pub use serde_json;
 pub use uuid;
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use recado_core::store::{StoreError, Stored, Version};
-use recado_store_sql::{CellReader, Field};
+use recado_store_sql::{CellReader, Field, OpenError, Sealer};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
@@ -57,15 +57,31 @@ impl<'r> Columns<'r> {
         self.at += columns;
     }
 
-    /// A record and its version.
+    /// A record and its version, of any kind.
+    pub(crate) fn stored_sealed<T: Table>(
+        &mut self,
+        sealer: &Sealer,
+    ) -> Result<Stored<T>, StoreError> {
+        let value = T::read_sealed(self, sealer)?;
+        Ok(Stored::new(value, Version::new(self.get()?)))
+    }
+
+    /// A record and its version, of a kind that holds no secrets.
     pub(crate) fn stored<T: Table>(&mut self) -> Result<Stored<T>, StoreError> {
+        const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
         let value = T::read(self)?;
         Ok(Stored::new(value, Version::new(self.get()?)))
     }
 
-    /// A record, without the version behind it.
+    /// A record of a kind that holds no secrets, without the version behind it.
     pub(crate) fn record<T: Table>(&mut self) -> Result<T, StoreError> {
-        let value = T::read(self)?;
+        const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
+        self.record_sealed(&Sealer::default())
+    }
+
+    /// A record of any kind, without the version behind it.
+    fn record_sealed<T: Table>(&mut self, sealer: &Sealer) -> Result<T, StoreError> {
+        let value = T::read_sealed(self, sealer)?;
         self.skip(usize::from(T::TABLE.versioned));
         Ok(value)
     }
@@ -77,10 +93,19 @@ impl<'r> Columns<'r> {
         Ok(present.is_some())
     }
 
-    /// The record of an outer join, `None` if the join found none.
+    /// The record of an outer join, `None` if the join found none; of a kind that holds no secrets.
     pub(crate) fn joined<T: Table>(&mut self) -> Result<Option<T>, StoreError> {
+        const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
+        self.joined_sealed(&Sealer::default())
+    }
+
+    /// The same, of any kind.
+    pub(crate) fn joined_sealed<T: Table>(
+        &mut self,
+        sealer: &Sealer,
+    ) -> Result<Option<T>, StoreError> {
         if self.is_present()? {
-            return self.record().map(Some);
+            return self.record_sealed(sealer).map(Some);
         }
         self.skip(T::TABLE.columns.len() + usize::from(T::TABLE.versioned));
         Ok(None)
@@ -130,12 +155,24 @@ impl CellReader for Columns<'_> {
     fn unreadable<T>(&self) -> StoreError {
         unreadable::<T>()
     }
+
+    fn unopened(&self, error: OpenError) -> StoreError {
+        unopened(error)
+    }
 }
 
 /// The error for a stored value that cannot be read. The value is not in the message, because it
 /// may be personal.
 pub(crate) fn unreadable<T>() -> StoreError {
     StoreError::corrupt(format!("a stored {} cannot be read", std::any::type_name::<T>()))
+}
+
+/// The error for a secret that cannot be opened. Another process may have a newer key already.
+pub(crate) fn unopened(error: OpenError) -> StoreError {
+    match error {
+        OpenError::UnknownKey(_) => StoreError::unavailable(error),
+        OpenError::Changed => StoreError::corrupt(error),
+    }
 }
 
 /// The text of a column of JSON, or of a text column that holds JSON.

@@ -25,7 +25,7 @@ use recado_core::store::{
     Change, ChangeKind, ChangeSet, Commit, CommitError, Conflict, Precondition, Row, RowKey,
     Version,
 };
-use recado_store_sql::signed;
+use recado_store_sql::{Sealer, signed};
 
 use crate::PostgresStore;
 use crate::commit_entry::{enter, relied_on};
@@ -34,7 +34,7 @@ use crate::deliveries_batch::{BatchKeys, emit, sort_updates, update as update_de
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
-use crate::param::{Param, bind};
+use crate::param::{Param, bind, bind_sealed};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::session::{Session, Statement, TransactionMode};
@@ -76,12 +76,12 @@ impl CommitStep {
 }
 
 /// Makes a change set into the steps of one transaction.
-fn steps(mut changes: ChangeSet) -> Result<Vec<CommitStep>, Conflict> {
+fn steps(mut changes: ChangeSet, sealer: &Sealer) -> Result<Vec<CommitStep>, Conflict> {
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
     lock_rows(&mut steps, &changes);
-    apply_changes(&mut steps, changes.changes, changes.events)?;
+    apply_changes(&mut steps, changes.changes, changes.events, sealer)?;
     Ok(steps)
 }
 
@@ -194,6 +194,7 @@ fn in_order(
 /// Consecutive changes that one statement can make together.
 #[derive(Default)]
 struct Together {
+    sealer: Sealer,
     members: Vec<ListMember>,
     /// New rows of one kind.
     rows: Vec<Row>,
@@ -207,11 +208,14 @@ impl Together {
     fn flush(&mut self, steps: &mut Vec<CommitStep>) {
         let members = insert_members(&std::mem::take(&mut self.members));
         steps.extend(members.map(|statement| CommitStep { statement, about: None, batch: None }));
-        insert_rows(steps, std::mem::take(&mut self.rows));
+        insert_rows(steps, std::mem::take(&mut self.rows), &self.sealer);
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
             0 => {}
-            1 => steps.extend(updates.pop().map(|(delivery, read_at)| update(&delivery, read_at))),
+            1 => {
+                let (sealer, one) = (&self.sealer, updates.pop());
+                steps.extend(one.map(|(delivery, read_at)| update(&delivery, read_at, sealer)));
+            }
             _ => steps.push(update_deliveries(updates)),
         }
     }
@@ -269,8 +273,8 @@ const fn is_often_many(row: &Row) -> bool {
 }
 
 /// Inserts rows of one kind by as few statements as possible.
-fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
-    let mut rows = rows.into_iter().map(|row| match_row!(row, record => bound(&record)));
+fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
+    let mut rows = rows.into_iter().map(|row| match_row!(row, record => bound(&record, sealer)));
     while let Some((sql, mut params)) = rows.next() {
         let left = rows.len() + 1;
         let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
@@ -282,16 +286,17 @@ fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
     }
 }
 
-fn bound<T: Table>(record: &T) -> (&'static Sql, Vec<Param>) {
-    (T::sql(), bind(record))
+fn bound<T: Table>(record: &T, sealer: &Sealer) -> (&'static Sql, Vec<Param>) {
+    (T::sql(), bind_sealed(record, sealer))
 }
 
 fn apply_changes(
     steps: &mut Vec<CommitStep>,
     changes: Vec<Change>,
     events: Vec<Event>,
+    sealer: &Sealer,
 ) -> Result<(), Conflict> {
-    let mut together = Together::default();
+    let mut together = Together { sealer: sealer.clone(), ..Together::default() };
     for change in changes {
         match together.take(steps, change.into_kind()) {
             None => {}
@@ -304,7 +309,7 @@ fn apply_changes(
             Some(ChangeKind::ForgetMessages { company, contact, expires_at }) => {
                 steps.extend(forget(company, contact, expires_at));
             }
-            Some(change) => steps.push(step(change)?),
+            Some(change) => steps.push(step(change, sealer)?),
         }
     }
     together.flush(steps);
@@ -312,15 +317,15 @@ fn apply_changes(
     Ok(())
 }
 
-fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
+fn step(change: ChangeKind, sealer: &Sealer) -> Result<CommitStep, Conflict> {
     match change {
         ChangeKind::Insert(Row::Contact(contact)) => Ok(contacts_write::insert(&contact)),
-        ChangeKind::Insert(row) => Ok(match_row!(row, record => insert(&record))),
+        ChangeKind::Insert(row) => Ok(match_row!(row, record => insert_sealed(&record, sealer))),
         ChangeKind::Update { row: Row::Contact(contact), read_at } => {
             Ok(contacts_write::update(&contact, read_at))
         }
         ChangeKind::Update { row, read_at } => {
-            Ok(match_row!(row, record => update(&record, read_at)))
+            Ok(match_row!(row, record => update(&record, read_at, sealer)))
         }
         ChangeKind::Delete { key, read_at } => {
             let place = TableKey::find(&key);
@@ -332,17 +337,22 @@ fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
     }
 }
 
+/// Inserts a record of a kind that holds no secrets.
 pub(crate) fn insert<T: Table>(record: &T) -> CommitStep {
     CommitStep::new(&T::sql().insert, bind(record), None)
 }
 
-fn update<T: Table>(record: &T, read_at: Version) -> CommitStep {
+fn insert_sealed<T: Table>(record: &T, sealer: &Sealer) -> CommitStep {
+    CommitStep::new(&T::sql().insert, bind_sealed(record, sealer), None)
+}
+
+fn update<T: Table>(record: &T, read_at: Version, sealer: &Sealer) -> CommitStep {
     let key = record.row_key();
     if !T::VERSIONED {
         // All columns are part of the key. There is nothing to write, but the row must exist.
         return CommitStep::new(&T::sql().unchanged, TableKey::find(&key).params(), Some(key));
     }
-    let mut params = bind(record);
+    let mut params = bind_sealed(record, sealer);
     params.push(Param::Int(signed(read_at.number())));
     CommitStep::new(&T::sql().update, params, Some(key))
 }
@@ -350,7 +360,7 @@ fn update<T: Table>(record: &T, read_at: Version) -> CommitStep {
 #[async_trait]
 impl Commit for PostgresStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        let steps = steps(changes)?;
+        let steps = steps(changes, self.pool.sealer())?;
         if steps.is_empty() {
             return Ok(());
         }

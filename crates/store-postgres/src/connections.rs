@@ -10,7 +10,7 @@ use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{first_stored, rows};
+use crate::session::{first_sealed, rows};
 use crate::table::Table;
 
 /// A connection by its id, of any company.
@@ -32,7 +32,8 @@ impl ConnectionReads for PostgresStore {
         &self,
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
-        first_stored(&rows(&self.pool, ANYWHERE.as_str(), params![id.uuid()]).await?)
+        let found = rows(&self.pool, ANYWHERE.as_str(), params![id.uuid()]).await?;
+        first_sealed(&found, self.pool.sealer())
     }
 
     async fn unknown_events(

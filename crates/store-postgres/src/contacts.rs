@@ -17,6 +17,8 @@ use recado_core::page::PageRequest;
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
+use recado_store_sql::Sealer;
+
 use crate::columns::Columns;
 use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
 use crate::gathered::{GatheredFields, gathered, scattered};
@@ -31,8 +33,9 @@ fn list_brief(fields: &mut GatheredFields<'_>) -> Result<ListBrief, StoreError> 
 /// A conversation with its connection.
 fn conversation(
     columns: &mut Columns<'_>,
+    sealer: &Sealer,
 ) -> Result<Option<(Connection, Conversation)>, StoreError> {
-    let connection = columns.joined()?;
+    let connection = columns.joined_sealed(sealer)?;
     Ok(connection.zip(columns.joined()?))
 }
 
@@ -69,11 +72,12 @@ impl ContactReads for PostgresStore {
     ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
         let found = rows(&self.pool, RECORD.as_str(), params![company.uuid(), id.uuid()]).await?;
         let Some(row) = found.first() else { return Ok(None) };
-        let conversations = found.iter().map(|row| conversation(&mut Columns::new(row)));
+        let conversations =
+            found.iter().map(|row| conversation(&mut Columns::new(row), self.pool.sealer()));
         let conversations =
             conversations.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
         let mut columns = Columns::new(row);
-        conversation(&mut columns)?;
+        conversation(&mut columns, self.pool.sealer())?;
         let mut record = read_record(&mut columns, false)?;
         record.related.conversations = conversations;
         record.related.assigned_to = columns.joined()?;

@@ -12,14 +12,14 @@ use recado_core::lists::List;
 use recado_core::organizations::Organization;
 use recado_core::store::StoreError;
 use recado_core::tags::Tag;
-use recado_store_sql::Field;
+use recado_store_sql::{Field, Sealer};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
-use crate::session::{Statement, all_stored, first_stored, snapshot};
+use crate::session::{Statement, all_stored, first_sealed, first_stored, snapshot};
 use crate::table::{Table, columns_of};
 
 const HOLDER: &str = "\
@@ -54,6 +54,8 @@ type Take = Box<dyn FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + 
 struct LookupBatch {
     statements: Vec<Statement>,
     takes: Vec<Take>,
+    /// The keys of secrets that are read.
+    sealer: Sealer,
 }
 
 impl LookupBatch {
@@ -88,7 +90,8 @@ impl PostgresStore {
         company: CompanyId,
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError> {
-        let LookupBatch { statements, takes } = lookups(company.uuid(), query);
+        let sealer = self.pool.sealer().clone();
+        let LookupBatch { statements, takes, .. } = lookups(company.uuid(), query, sealer);
         let found = snapshot(&self.pool, statements).await?;
         let mut facts = DraftFacts::default();
         for (rows, take) in found.iter().zip(takes) {
@@ -98,8 +101,8 @@ impl PostgresStore {
     }
 }
 
-fn lookups(company: Uuid, query: &DraftQuery) -> LookupBatch {
-    let mut ask = LookupBatch::default();
+fn lookups(company: Uuid, query: &DraftQuery, sealer: Sealer) -> LookupBatch {
+    let mut ask = LookupBatch { sealer, ..LookupBatch::default() };
     let frontier = "SELECT created_at FROM export_frontiers WHERE company_id = $1";
     ask.ask(frontier, params![company], |rows, facts| {
         let millis = rows.first().map(|row| Columns::new(row).get::<i64>()).transpose()?;
@@ -212,8 +215,9 @@ fn ask_named(ask: &mut LookupBatch, company: Uuid, query: &DraftQuery) {
     }
     if let Some(connection) = query.connection {
         let get = Connection::sql().get.as_str();
-        ask.ask(get, params![company, connection.uuid()], |rows, facts| {
-            facts.connection = first_stored(rows)?;
+        let sealer = ask.sealer.clone();
+        ask.ask(get, params![company, connection.uuid()], move |rows, facts| {
+            facts.connection = first_sealed(rows, &sealer)?;
             Ok(())
         });
     }

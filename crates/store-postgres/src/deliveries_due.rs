@@ -16,7 +16,7 @@ use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::error::failed;
 use crate::param::params;
-use crate::session::{Session, Statement, TransactionMode, first_stored, rows};
+use crate::session::{Session, Statement, TransactionMode, first_sealed, rows};
 use crate::table::{Table, columns_of};
 
 /// Deliveries of `$1` and `$2` that fulfil `condition`, with contact and data of their events. Each
@@ -107,7 +107,7 @@ impl DueReads for PostgresStore {
         let session = Session::take(&self.pool).await?;
         let outcome = session.run(TransactionMode::Nothing, statements).await?;
         let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?.into_iter();
-        let webhook = first_stored(&found.next().unwrap_or_default())?;
+        let webhook = first_sealed(&found.next().unwrap_or_default(), self.pool.sealer())?;
         let mut next = |wanted: u32| -> Result<Vec<DueDelivery>, StoreError> {
             let rows = if wanted > 0 { found.next() } else { None };
             rows.unwrap_or_default().iter().map(due).collect()

@@ -1,12 +1,12 @@
 //! Records that are aggregated in one column, as a JSON array of arrays.
 
 use recado_core::store::StoreError;
-use recado_store_sql::{CellReader, Field, Layout, TableDef};
+use recado_store_sql::{CellReader, Field, Layout, OpenError, TableDef};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::columns::{taken, unreadable};
+use crate::columns::{taken, unopened, unreadable};
 use crate::table::{Table, named};
 
 /// The SQL expression that aggregates records as a JSON array of arrays, by creation.
@@ -30,8 +30,9 @@ impl<'j> GatheredFields<'j> {
         T::read(self)
     }
 
-    /// The fields of a record.
+    /// The fields of a record of a kind that holds no secrets.
     pub(crate) fn record<T: Layout>(&mut self) -> Result<T, StoreError> {
+        const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
         T::read(self)
     }
 
@@ -77,6 +78,10 @@ impl CellReader for GatheredFields<'_> {
 
     fn unreadable<T>(&self) -> StoreError {
         unreadable::<T>()
+    }
+
+    fn unopened(&self, error: OpenError) -> StoreError {
+        unopened(error)
     }
 }
 

@@ -77,6 +77,7 @@ mod prosas;
 mod reassign;
 mod recipients;
 mod records;
+mod sealing;
 mod session;
 mod signals;
 mod table;
@@ -91,3 +92,6 @@ mod webhooks;
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};
+pub use recado_store_sql::{
+    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+};

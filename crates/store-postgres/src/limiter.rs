@@ -4,13 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
 use recado_core::Timestamp;
 use recado_core::access::{Limiter, RateCheck, RateDecision};
 use recado_core::store::StoreError;
 
 use crate::columns::Columns;
 use crate::param::params;
+use crate::pool::Pool;
 use crate::session::rows;
 
 /// A [`Limiter`] whose state all processes on one database share. It is made by

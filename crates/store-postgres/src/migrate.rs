@@ -54,6 +54,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "changes_of_messages",
         sql: include_str!("migrations/0014_changes_of_messages.sql"),
     },
+    Migration {
+        version: 15,
+        name: "sealed_secrets",
+        sql: include_str!("migrations/0015_sealed_secrets.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -121,7 +126,9 @@ impl PostgresStore {
             .await
             .map_err(failed)?;
         client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
-        migrate(&client).await
+        migrate(&client).await?;
+        drop(client);
+        Ok(self.check_keys().await?)
     }
 
     /// Fails unless the schema is the one of this version.

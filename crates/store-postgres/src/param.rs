@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 
-use recado_store_sql::{CellWriter, TableDef};
+use recado_store_sql::{CellWriter, Sealer, TableDef};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use uuid::Uuid;
@@ -40,11 +40,17 @@ macro_rules! params {
 }
 pub(crate) use params;
 
-/// The value of each column of a record, including the derived columns.
+/// The value of each column of a record that holds no secrets, including the derived columns.
 pub(crate) fn bind<T: Table>(record: &T) -> Vec<Param> {
+    const { assert!(T::TABLE.sealed.is_empty(), "secrets are written by their keys") };
+    bind_sealed(record, &Sealer::default())
+}
+
+/// The same, of any record.
+pub(crate) fn bind_sealed<T: Table>(record: &T, sealer: &Sealer) -> Vec<Param> {
     let TableDef { columns, derived, .. } = T::TABLE;
     let mut params = ParamList(Vec::with_capacity(columns.len() + derived.len() + 1));
-    record.write(&mut params);
+    record.write_sealed(&mut params, sealer);
     record.write_derived(&mut params);
     params.0
 }
@@ -87,6 +93,10 @@ impl<'a> CellWriter<'a> for ParamList {
 
     fn bytes(&mut self, bytes: &'a [u8]) {
         self.0.push(Param::Bytes(bytes.to_vec()));
+    }
+
+    fn owned_bytes(&mut self, bytes: Vec<u8>) {
+        self.0.push(Param::Bytes(bytes));
     }
 
     fn json(&mut self, text: Cow<'static, str>) {

@@ -3,6 +3,7 @@
 
 use recado_core::gateway::{KeptOrder, KeptQuery};
 use recado_core::ids::ConnectionId;
+use recado_store_sql::{SealedColumn, TableDef, sealed_columns};
 use uuid::Uuid;
 
 use crate::connections::ANYWHERE;
@@ -10,6 +11,7 @@ use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Prepared};
 use crate::reassign::REASSIGN;
+use crate::sealing::{left_query, next_key_query};
 use crate::unknown_events::{FORGET, statements};
 
 /// Three rows of each table for each of three contacts of 300 companies.
@@ -92,6 +94,15 @@ fn cases() -> Vec<Case> {
         case("kept events of a kind", oldest, &format!("{kind}, 10"), (3.0, 10.0)),
         case("old kept events", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
     ];
+    let is_body = |(table, _): &(TableDef, SealedColumn)| table.name == "unknown_events";
+    let (table, body) = sealed_columns().find(is_body).expect("bodies are sealed");
+    let next_key = next_key_query(table, body);
+    cases.push(case("the keys of kept events", next_key, "'rs1.', 'rs1/'", (3.0, 10.0)));
+    for (order, beginning) in [("<", "'rs'"), (">", "'~'")] {
+        let left = left_query(table, body, order);
+        let arguments = format!("{beginning}, 10");
+        cases.push(case("kept events to seal", left, &arguments, (3.0, 10.0)));
+    }
     for reassign in REASSIGN.iter() {
         // Only the statements that look for duplicates run with a contact that has rows already.
         let meets = reassign.contains("IS TRUE") || reassign.contains("IN ($2, $3)");

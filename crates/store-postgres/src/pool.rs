@@ -1,11 +1,13 @@
 //! Connections: the pool, its limits, and the settings of every connection.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, RecyclingMethod, Runtime};
 use recado_core::store::StoreError;
+use recado_store_sql::{Sealer, SealingProgress};
 use tokio_postgres::{Config, NoTls};
 
 use crate::limiter::PostgresLimiter;
@@ -23,6 +25,8 @@ pub struct Options {
     pub wait_timeout: Duration,
     /// How long one statement may take.
     pub statement_timeout: Duration,
+    /// The keys that seal secrets at rest; by default none, and secrets are kept clear.
+    pub sealer: Sealer,
 }
 
 impl Default for Options {
@@ -32,6 +36,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(5),
             wait_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
+            sealer: Sealer::default(),
         }
     }
 }
@@ -41,6 +46,29 @@ impl Default for Options {
 pub struct PostgresStore {
     pub(crate) pool: Pool,
     pub(crate) notifier: Arc<Notifier>,
+    pub(crate) sealing: Arc<SealingProgress>,
+}
+
+/// The connections, with the keys of the secrets that are read and written by them.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    connections: deadpool_postgres::Pool,
+    sealer: Sealer,
+}
+
+impl Pool {
+    /// The keys of secrets.
+    pub(crate) const fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+}
+
+impl Deref for Pool {
+    type Target = deadpool_postgres::Pool;
+
+    fn deref(&self) -> &Self::Target {
+        &self.connections
+    }
 }
 
 /// The data needed to open a connection.
@@ -98,7 +126,8 @@ impl PostgresStore {
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] for a URL that cannot be read, [`StoreError::Unavailable`] when the
-    /// database cannot be reached.
+    /// database cannot be reached, or holds secrets that are sealed with a key that is not among
+    /// those of the options (R216).
     pub async fn connect(url: &str, options: Options) -> Result<Self, StoreError> {
         let mut config: Config =
             url.parse().map_err(|error| StoreError::corrupt(format!("database URL: {error}")))?;
@@ -108,8 +137,16 @@ impl PostgresStore {
             config.application_name("recado");
         }
         let dial = Dial::new(config, options.connect_timeout)?;
-        let store = Self { pool: pool(&dial, &options)?, notifier: Arc::new(Notifier::new(dial)) };
+        let store = Self {
+            pool: pool(&dial, &options)?,
+            notifier: Arc::new(Notifier::new(dial)),
+            sealing: Arc::default(),
+        };
         drop(store.pool.get().await.map_err(StoreError::unavailable)?);
+        // Before a migration, what is sealed is looked at after it.
+        if store.check_schema().await.is_ok() {
+            store.check_keys().await?;
+        }
         Ok(store)
     }
 
@@ -130,7 +167,7 @@ fn pool(dial: &Dial, options: &Options) -> Result<Pool, StoreError> {
     #[cfg(not(feature = "tls"))]
     let manager = Manager::from_config(config, NoTls, recycling);
     let settings = settings(options);
-    Pool::builder(manager)
+    let connections = deadpool_postgres::Pool::builder(manager)
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.wait_timeout))
         .create_timeout(Some(options.connect_timeout))
@@ -143,5 +180,6 @@ fn pool(dial: &Dial, options: &Options) -> Result<Pool, StoreError> {
             )
         }))
         .build()
-        .map_err(StoreError::unavailable)
+        .map_err(StoreError::unavailable)?;
+    Ok(Pool { connections, sealer: options.sealer.clone() })
 }

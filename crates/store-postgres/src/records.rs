@@ -1,13 +1,13 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
 use recado_core::ids::CompanyId;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
 use recado_core::{for_each_listing, match_kind};
 
 use crate::PostgresStore;
 use crate::param::{Param, params};
+use crate::pool::Pool;
 use crate::session::{get, select};
 use crate::table::Table;
 use crate::table_key::TableKey;

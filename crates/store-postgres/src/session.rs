@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::pin::Pin;
 
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Object;
 use futures_util::{FutureExt, TryStreamExt};
 use recado_core::store::{StoreError, Stored};
+use recado_store_sql::Sealer;
 use tokio_postgres::{Error, Row};
 
 use crate::columns::Columns;
 use crate::error::{failed, follows};
 use crate::param::Param;
+use crate::pool::Pool;
 use crate::table::Table;
 
 /// A statement with its parameters.
@@ -182,15 +184,31 @@ pub(crate) async fn get<T: Table>(
     pool: &Pool,
     key: Vec<Param>,
 ) -> Result<Option<Stored<T>>, StoreError> {
-    first_stored(&rows(pool, T::sql().get.as_str(), key).await?)
+    first_sealed(&rows(pool, T::sql().get.as_str(), key).await?, pool.sealer())
 }
 
-/// The first record of a result.
+/// The first record of a result, of any kind.
+pub(crate) fn first_sealed<T: Table>(
+    rows: &[Row],
+    sealer: &Sealer,
+) -> Result<Option<Stored<T>>, StoreError> {
+    rows.first().map(|row| Columns::new(row).stored_sealed(sealer)).transpose()
+}
+
+/// All records of a result, of any kind, with their versions.
+pub(crate) fn all_sealed<T: Table>(
+    rows: &[Row],
+    sealer: &Sealer,
+) -> Result<Vec<Stored<T>>, StoreError> {
+    rows.iter().map(|row| Columns::new(row).stored_sealed(sealer)).collect()
+}
+
+/// The first record of a result, of a kind that holds no secrets.
 pub(crate) fn first_stored<T: Table>(rows: &[Row]) -> Result<Option<Stored<T>>, StoreError> {
     rows.first().map(|row| Columns::new(row).stored()).transpose()
 }
 
-/// All records of a result, with their versions.
+/// All records of a result, of a kind that holds no secrets, with their versions.
 pub(crate) fn all_stored<T: Table>(rows: &[Row]) -> Result<Vec<Stored<T>>, StoreError> {
     rows.iter().map(|row| Columns::new(row).stored()).collect()
 }
@@ -201,7 +219,8 @@ pub(crate) async fn select<T: Table>(
     condition: &str,
     params: Vec<Param>,
 ) -> Result<Vec<Stored<T>>, StoreError> {
-    all_stored(&rows(pool, format!("{} {condition}", T::sql().select), params).await?)
+    let found = rows(pool, format!("{} {condition}", T::sql().select), params).await?;
+    all_sealed(&found, pool.sealer())
 }
 
 /// All records of a company, by `created_at`, then `id`.

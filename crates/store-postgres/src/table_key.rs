@@ -75,6 +75,10 @@ impl<'a> CellWriter<'a> for KeyValues {
         self.0.push(KeyValue::Bytes(bytes.to_vec()));
     }
 
+    fn owned_bytes(&mut self, bytes: Vec<u8>) {
+        self.0.push(KeyValue::Bytes(bytes));
+    }
+
     fn json(&mut self, text: Cow<'static, str>) {
         self.owned_text(text.into_owned());
     }

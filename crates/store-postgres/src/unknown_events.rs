@@ -7,7 +7,7 @@ use recado_core::store::StoreError;
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
-use crate::session::{Statement, all_stored, snapshot};
+use crate::session::{Statement, all_sealed, snapshot};
 use crate::table::Table;
 
 /// Deletes events that came long ago.
@@ -73,7 +73,7 @@ impl PostgresStore {
         let found = snapshot(&self.pool, statements).await?;
         let total = found.first().and_then(|rows| rows.first());
         let total = total.map_or(Ok(0), |row| Columns::new(row).get())?;
-        let events = found.get(1).map(|rows| all_stored(rows)).transpose()?;
+        let events = found.get(1).map(|rows| all_sealed(rows, self.pool.sealer())).transpose()?;
         Ok(KeptEvents { total, events: events.unwrap_or_default() })
     }
 }

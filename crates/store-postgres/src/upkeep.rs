@@ -147,6 +147,6 @@ impl Upkeep for PostgresStore {
         self.forget(FORGET_WINDOWS, cutoffs.ended).await?;
         self.forget(FORGET_WORKERS, cutoffs.workers).await?;
         self.forget(unknown_events::FORGET, cutoffs.unknown_events).await?;
-        Ok(())
+        self.seal_all(now).await
     }
 }

@@ -7,3 +7,17 @@ async fn fresh() -> support::Database {
 }
 
 recado_testkit::conformance_suite!(fresh);
+
+/// What reads and writes secrets, with secrets sealed.
+mod sealed {
+    use crate::support::Database;
+
+    async fn fresh() -> Database {
+        Database::fresh_sealed().await
+    }
+
+    recado_testkit::conformance_suite!(fresh, topics: [
+        commits, access, rows, contacts_draft, connections, conversations, channel_rows,
+        unknown_events, outbound_rows, deliveries_due, reassign, upkeep
+    ]);
+}

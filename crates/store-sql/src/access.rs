@@ -51,6 +51,7 @@ record! {
         name,
         bytes,
     }
+    sealed Bytes { "bytes" }
 }
 
 words! { Plan, Role, SecretName }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::sealing::OpenError;
+
 /// Takes the cells of a record, one after the other. `'a` is the lifetime of the record: a value
 /// that is borrowed from it is not copied.
 pub trait CellWriter<'a> {
@@ -34,6 +36,9 @@ pub trait CellWriter<'a> {
 
     /// Writes bytes that are borrowed from the record.
     fn bytes(&mut self, bytes: &'a [u8]);
+
+    /// Writes bytes that were made for the cell.
+    fn owned_bytes(&mut self, bytes: Vec<u8>);
 
     /// Writes a text that is JSON.
     fn json(&mut self, text: Cow<'static, str>);
@@ -70,6 +75,9 @@ pub trait CellReader {
 
     /// The error for a cell, or several cells, just read that are no value of `T`.
     fn unreadable<T>(&self) -> Self::Error;
+
+    /// The error for a sealed cell, just read, that cannot be opened.
+    fn unopened(&self, error: OpenError) -> Self::Error;
 }
 
 /// A number as databases keep it: signed. A number that is too large becomes the largest one.

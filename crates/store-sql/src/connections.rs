@@ -24,6 +24,7 @@ record! {
         updated_at,
         last_heard_at,
     }
+    sealed Text { "settings" }
 }
 
 words! { ConnectionKind, ConnectionStatus }

@@ -18,6 +18,7 @@ record! {
         provider_id,
         body,
     }
+    sealed Text { "body" }
 }
 
 words! { UnknownForm, UnknownReason }

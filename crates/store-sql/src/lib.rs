@@ -9,6 +9,10 @@
 //! ([`Layout`]). The dialect decides how one cell is written and read: a store implements
 //! [`CellWriter`] and [`CellReader`], and makes its statements from [`TableDef`].
 //!
+//! Secrets are sealed with the keys of a [`Sealer`], in the columns that a record declares as
+//! sealed; a store writes and reads records by [`Layout::write_sealed`] and
+//! [`Layout::read_sealed`].
+//!
 //! The files have the names of the features in `recado_core`.
 
 #![forbid(unsafe_code)]
@@ -18,7 +22,11 @@
 mod cell;
 mod field;
 mod key;
+mod key_file;
+mod progress;
 mod record;
+mod sealed;
+mod sealing;
 mod unique;
 
 mod access;
@@ -51,5 +59,11 @@ pub use cell::{CellReader, CellWriter, signed};
 pub use deliveries::log_text;
 pub use field::{Column, Field};
 pub use key::write_key;
-pub use record::{Layout, TableDef};
+pub use key_file::KeyFileError;
+pub use progress::SealingProgress;
+pub use record::{Layout, SealedColumn, SealedForm, TableDef};
+pub use sealed::sealed_columns;
+pub use sealing::{
+    MissingKeys, OpenError, Place, SEALED_PREFIX, SealedCounts, Sealer, SealingKey, SealingKeyId,
+};
 pub use unique::{table_of, unique_columns};

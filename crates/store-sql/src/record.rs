@@ -4,6 +4,7 @@ use recado_core::store::Record;
 
 use crate::cell::{CellReader, CellWriter};
 use crate::field::Field;
+use crate::sealing::Sealer;
 
 /// How a record is laid out in a table. Declared by `record!`.
 pub trait Layout: Record {
@@ -18,6 +19,40 @@ pub trait Layout: Record {
 
     /// Reads the values of [`TableDef::columns`].
     fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error>;
+
+    /// As [`Layout::write`], with the values of [`TableDef::sealed`] in their stored form.
+    ///
+    /// R215.
+    fn write_sealed<'a, W: CellWriter<'a>>(&'a self, writer: &mut W, _sealer: &Sealer) {
+        self.write(writer);
+    }
+
+    /// As [`Layout::read`], with the values of [`TableDef::sealed`] in their stored form.
+    ///
+    /// # Errors
+    ///
+    /// As `read`, and when a sealed value cannot be opened.
+    fn read_sealed<R: CellReader>(reader: &mut R, _sealer: &Sealer) -> Result<Self, R::Error> {
+        Self::read(reader)
+    }
+}
+
+/// A column whose values are sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealedColumn {
+    /// The name of the column.
+    pub name: &'static str,
+    /// The type of the column.
+    pub form: SealedForm,
+}
+
+/// The type of a sealed column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedForm {
+    /// Text; also for values that are JSON.
+    Text,
+    /// Bytes.
+    Bytes,
 }
 
 /// What the statements of a table are made from.
@@ -35,6 +70,8 @@ pub struct TableDef {
     /// Columns whose values follow from the others. They are written after the others, for indexes,
     /// and never read.
     pub derived: &'static [&'static str],
+    /// Columns whose values are sealed (R215). Statements neither compare nor index them.
+    pub sealed: &'static [SealedColumn],
     /// Whether rows have a `version`. A row without one is inserted and deleted, but never updated.
     pub versioned: bool,
 }
@@ -52,7 +89,8 @@ impl TableDef {
 /// The columns come in order, the key first. A field is kept in the column of its name. A column of
 /// another name is given in parentheses behind the field, and so are all columns of a type that is
 /// kept in several. A part with fields of its own is written as a pattern with its fields. The
-/// declaration has to name every field of the record.
+/// declaration has to name every field of the record. Columns that hold secrets are named again
+/// behind `sealed Text` or `sealed Bytes`.
 ///
 /// ```text
 /// record! {
@@ -117,6 +155,7 @@ macro_rules! record {
             ),+ $(,)?
         }
         $(derived { $( $derived:ident = $write:expr ),+ $(,)? })?
+        $(sealed $form:ident { $( $sealed:literal ),+ $(,)? })?
     ) => {
         impl $crate::record::Layout for $Record {
             const TABLE: $crate::record::TableDef = {
@@ -128,13 +167,22 @@ macro_rules! record {
                 )),+];
                 const FLAT: [&str; $crate::record::count(FIELDS)] =
                     $crate::record::flatten(FIELDS);
+                const SEALED: &[$crate::record::SealedColumn] = &[$($($crate::record::SealedColumn {
+                    name: $sealed,
+                    form: $crate::record::SealedForm::$form,
+                }),+)?];
                 assert!($crate::record::begins_with(&FLAT, KEY), "the columns of the key come first");
+                assert!(
+                    $crate::sealed::are_columns(&FLAT, KEY.len(), SEALED),
+                    "what is sealed is a column, and not of the key"
+                );
                 $crate::record::TableDef {
                     name: $table,
                     key: KEY.len(),
                     columns: &FLAT,
                     fields: FIELDS,
                     derived: &[$($(stringify!($derived)),+)?],
+                    sealed: SEALED,
                     versioned: <$Record as recado_core::store::Record>::VERSIONED,
                 }
             };
@@ -156,12 +204,31 @@ macro_rules! record {
                     $( $field: $crate::record::record!(@read reader $($Part { $($inner),+ })?) ),+
                 })
             }
+
+            $( $crate::record::record!(@sealed $form); )?
         }
 
         const _: fn() = || {
             $( $crate::record::record!(@width $Record $field
                 $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?); )+
         };
+    };
+
+    (@sealed $form:ident) => {
+        fn write_sealed<'a, W: $crate::CellWriter<'a>>(
+            &'a self,
+            writer: &mut W,
+            sealer: &$crate::Sealer,
+        ) {
+            self.write(&mut $crate::sealed::SealingWriter::new(writer, Self::TABLE, sealer));
+        }
+
+        fn read_sealed<R: $crate::CellReader>(
+            reader: &mut R,
+            sealer: &$crate::Sealer,
+        ) -> Result<Self, R::Error> {
+            Self::read(&mut $crate::sealed::OpeningReader::new(reader, Self::TABLE, sealer))
+        }
     };
 
     (@columns $field:ident) => { &[&[stringify!($field)]] };
@@ -265,18 +332,26 @@ pub(crate) const fn flatten<const N: usize>(
 pub(crate) const fn begins_with(columns: &[&str], key: &[&str]) -> bool {
     let mut at = 0;
     while at < key.len() {
-        let (column, key) = (columns[at].as_bytes(), key[at].as_bytes());
-        if column.len() != key.len() {
+        if !is_same(columns[at], key[at]) {
             return false;
         }
-        let mut byte = 0;
-        while byte < key.len() {
-            if column[byte] != key[byte] {
-                return false;
-            }
-            byte += 1;
-        }
         at += 1;
+    }
+    true
+}
+
+/// Whether two names are the same.
+pub(crate) const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut byte = 0;
+    while byte < one.len() {
+        if one[byte] != other[byte] {
+            return false;
+        }
+        byte += 1;
     }
     true
 }
@@ -329,6 +404,22 @@ mod tests {
     fn what_follows_from_others_is_not_read() {
         assert_eq!(Delivery::TABLE.derived, ["queued_at"]);
         assert!(!Delivery::TABLE.columns.contains(&"queued_at"));
+    }
+
+    /// R215.
+    #[test]
+    fn all_secrets_that_are_used_are_sealed() {
+        let sealed: Vec<String> = crate::sealed_columns()
+            .map(|(table, column)| format!("{}.{}", table.name, column.name))
+            .collect();
+        let expected = [
+            "connections.settings",
+            "secrets.bytes",
+            "unknown_events.body",
+            "webhooks.previous_secret",
+            "webhooks.secret",
+        ];
+        assert_eq!(BTreeSet::from_iter(sealed), BTreeSet::from(expected.map(str::to_owned)));
     }
 
     #[test]

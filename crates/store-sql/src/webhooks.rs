@@ -25,6 +25,7 @@ record! {
         created_at,
         updated_at,
     }
+    sealed Text { "secret", "previous_secret" }
 }
 
 record! {

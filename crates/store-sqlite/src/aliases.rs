@@ -2,8 +2,8 @@
 
 use recado_core::contacts::{Alias, ChannelKey, Platform};
 use recado_core::ids::{CompanyId, ContactId};
-use rusqlite::Connection;
 
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 

@@ -9,9 +9,8 @@ use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
 
-use rusqlite::Connection;
-
 use crate::SqliteStore;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::prosas;
 use crate::recipients;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use recado_core::Timestamp;
 use recado_core::store::{Stored, Version};
-use recado_store_sql::{CellReader, CellWriter, Field, Layout, signed};
+use recado_store_sql::{CellReader, CellWriter, Field, Layout, OpenError, Sealer, signed};
 use rusqlite::types::{FromSqlError, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Row as SqlRow, ToSql};
 use serde::de::DeserializeOwned;
@@ -21,6 +21,7 @@ pub(crate) enum Cell<'a> {
     Owned(String),
     Id([u8; 16]),
     Bytes(&'a [u8]),
+    OwnedBytes(Vec<u8>),
 }
 
 impl ToSql for Cell<'_> {
@@ -32,6 +33,7 @@ impl ToSql for Cell<'_> {
             Self::Owned(text) => ValueRef::Text(text.as_bytes()),
             Self::Id(bytes) => ValueRef::Blob(bytes),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::OwnedBytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
@@ -141,6 +143,10 @@ impl<'a> CellWriter<'a> for Cells<'a> {
         self.0.push(Cell::Bytes(bytes));
     }
 
+    fn owned_bytes(&mut self, bytes: Vec<u8>) {
+        self.0.push(Cell::OwnedBytes(bytes));
+    }
+
     fn json(&mut self, text: Cow<'static, str>) {
         self.0.push(match text {
             Cow::Borrowed(text) => Cell::Text(text),
@@ -175,9 +181,16 @@ impl<'r, 's> Columns<'r, 's> {
         T::read(self)
     }
 
-    /// A record with the version behind its columns.
+    /// A record with the version behind its columns, of a kind that holds no secrets.
     pub(crate) fn stored<T: Layout>(&mut self) -> ReadResult<Stored<T>> {
+        const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
         let record = T::read(self)?;
+        Ok(Stored::new(record, Version::new(self.get()?)))
+    }
+
+    /// The same, of any kind.
+    pub(crate) fn stored_sealed<T: Layout>(&mut self, sealer: &Sealer) -> ReadResult<Stored<T>> {
+        let record = T::read_sealed(self, sealer)?;
         Ok(Stored::new(record, Version::new(self.get()?)))
     }
 
@@ -231,6 +244,10 @@ impl CellReader for Columns<'_, '_> {
     fn unreadable<T>(&self) -> rusqlite::Error {
         let what = format!("no {}", std::any::type_name::<T>());
         unreadable(self.at.saturating_sub(1), Type::Null, FromSqlError::Other(what.into()))
+    }
+
+    fn unopened(&self, error: OpenError) -> rusqlite::Error {
+        unreadable(self.at.saturating_sub(1), Type::Text, FromSqlError::other(error))
     }
 }
 

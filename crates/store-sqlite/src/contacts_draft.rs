@@ -8,12 +8,13 @@ use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::organizations::Organization;
 use recado_core::store::Stored;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::aliases;
 use crate::cell::{Cell, Columns};
 use crate::contacts::export_frontier;
 use crate::contacts_record::tags_of;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self, Table, exists, get};
 

@@ -18,6 +18,7 @@ use crate::contacts::export_frontier;
 use crate::contacts_draft;
 use crate::contacts_listing::{ListingOrder, ListingPage, ListingPart, SortKey, list};
 use crate::contacts_record::{self, ContactRecords};
+use crate::database::Connection;
 use crate::error::commit_error;
 use crate::table;
 use crate::writer::{Transaction, expect_no_conflict};
@@ -106,7 +107,7 @@ impl ContactReads for SqliteStore {
             ListingPart { after: after.map(SortKey::of), offset: 0, limit: limit as u64 + 1 };
         for _ in 0..EXPORT_ATTEMPTS {
             let filter = filter.clone();
-            let attempt = move |conn: &rusqlite::Connection| {
+            let attempt = move |conn: &Connection| {
                 let mut listed = list(conn, company, &filter, ListingOrder::Creation, part)?;
                 let more = listed.keys.len() > limit;
                 listed.keys.truncate(limit);

@@ -12,11 +12,12 @@ use recado_core::leads::LeadMemory;
 use recado_core::organizations::Organization;
 use recado_core::store::Stored;
 use recado_core::tags::Tag;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 
 use crate::cell::{Cell, Columns};
 use crate::contacts_listing::ListingPage;
 use crate::conversations::with_connections;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::links::human_clicks;
 use crate::table::{self, Table, read_stored};

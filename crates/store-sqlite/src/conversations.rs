@@ -10,11 +10,12 @@ use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, Con
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{Direction, SenderType};
 use recado_core::store::{StoreError, Stored};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
 use crate::aliases;
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 

@@ -1,10 +1,12 @@
 //! Opens connections. All connections have the same settings.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::Duration;
 
+use recado_store_sql::Sealer;
+use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
 
 use crate::message_refs;
 
@@ -21,6 +23,51 @@ const READER_CACHE: u32 = 6 * 1024;
 const CHECKPOINT_PAGES: u32 = 4000;
 /// The log file is truncated to this size when SQLite restarts it.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
+
+/// A connection, with the keys of the secrets that are read and written by it.
+pub(crate) struct Connection {
+    conn: rusqlite::Connection,
+    sealer: Sealer,
+}
+
+impl Connection {
+    /// The keys of secrets.
+    pub(crate) const fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    /// The connection with other keys.
+    pub(crate) fn sealed_by(self, sealer: &Sealer) -> Self {
+        Self { sealer: sealer.clone(), ..self }
+    }
+
+    /// A database in memory.
+    #[cfg(test)]
+    pub(crate) fn open_in_memory() -> rusqlite::Result<Self> {
+        rusqlite::Connection::open_in_memory().map(Self::from)
+    }
+}
+
+/// Without keys.
+impl From<rusqlite::Connection> for Connection {
+    fn from(conn: rusqlite::Connection) -> Self {
+        Self { conn, sealer: Sealer::default() }
+    }
+}
+
+impl Deref for Connection {
+    type Target = rusqlite::Connection;
+
+    fn deref(&self) -> &Self::Target {
+        &self.conn
+    }
+}
+
+impl DerefMut for Connection {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.conn
+    }
+}
 
 /// Opens the connection that writes. Creates the file if it is missing.
 pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
@@ -45,7 +92,7 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
 // not count as memory of this process.
 fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let conn = Connection::from(rusqlite::Connection::open_with_flags(path, flags)?);
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     // Query plans never depend on bound values; otherwise SQLite would plan some joins again at

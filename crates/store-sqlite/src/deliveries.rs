@@ -7,11 +7,12 @@ use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, PendingDe
 use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, StoreError, Stored, Version};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 use uuid::Uuid;
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::deliveries_listing;
 use crate::error::commit_error;
 use crate::table::{self, Table};

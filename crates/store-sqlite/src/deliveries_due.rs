@@ -9,10 +9,11 @@ use recado_core::deliveries::{
     Signals,
 };
 use recado_core::store::StoreError;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self, Table};
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use recado_core::store::{CommitError, Conflict, RowKind, StoreError, UNIQUE, Unique, UniqueKey};
-use recado_store_sql::{table_of, unique_columns};
+use recado_store_sql::{MissingKeys, OpenError, table_of, unique_columns};
+use rusqlite::types::FromSqlError;
 use rusqlite::{Error, ErrorCode, ffi};
 
 /// The result of a closure that reads.
@@ -35,6 +36,9 @@ pub enum SqliteError {
         /// The latest migration of this release.
         known: u32,
     },
+    /// Secrets are sealed with keys that were not given (R216).
+    #[error("the database cannot be used: {0}")]
+    MissingKeys(#[from] MissingKeys),
     /// The thread that writes could not be started, or has ended.
     #[error("the writer is not available")]
     Writer(#[source] Option<std::io::Error>),
@@ -45,6 +49,9 @@ pub(crate) const MIGRATE: &str = "SqliteStore::migrate";
 
 /// The core's error for a failed read, or for an error of the database as a whole.
 pub(crate) fn store_error(error: Error) -> StoreError {
+    if is_without_key(&error) {
+        return StoreError::unavailable(error);
+    }
     match error.sqlite_error_code() {
         Some(
             ErrorCode::DatabaseBusy
@@ -63,6 +70,14 @@ pub(crate) fn store_error(error: Error) -> StoreError {
         }
         _ => StoreError::corrupt(error),
     }
+}
+
+/// Whether a secret could not be read because its key was not given. Another process may have a
+/// newer key already.
+fn is_without_key(error: &Error) -> bool {
+    let Error::FromSqlConversionFailure(_, _, cause) = error else { return false };
+    let Some(FromSqlError::Other(cause)) = cause.downcast_ref() else { return false };
+    matches!(cause.downcast_ref(), Some(OpenError::UnknownKey(_)))
 }
 
 /// The core's error for a failure within a change set.

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
-use rusqlite::Connection;
 
 use crate::SqliteStore;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 

@@ -5,9 +5,9 @@ use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, CommitError, StoreError, Stored};
-use rusqlite::Connection;
 
 use crate::SqliteStore;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 use crate::writer::{Transaction, expect_no_conflict, read_error};

@@ -57,6 +57,7 @@ mod reassign;
 mod recipients;
 mod records;
 mod schema;
+mod sealing;
 mod table;
 mod templates;
 mod unknown_events;
@@ -72,11 +73,15 @@ use async_trait::async_trait;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
-use rusqlite::Connection;
+use recado_store_sql::SealingProgress;
 
+use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
 use readers::Readers;
+pub use recado_store_sql::{
+    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+};
 use writer::{Transaction, Writer};
 
 /// How many connections read.
@@ -88,8 +93,17 @@ const READERS: usize = 4;
 /// sent before the store is dropped are still made.
 pub struct SqliteStore {
     path: PathBuf,
+    sealer: Sealer,
     readers: Readers,
     writer: Writer,
+    sealing: SealingProgress,
+}
+
+/// The options of a [`SqliteStore`].
+#[derive(Clone, Debug, Default)]
+pub struct SqliteOptions {
+    /// The keys that seal secrets at rest; by default none, and secrets are kept clear.
+    pub sealer: Sealer,
 }
 
 /// Counts of what a store has written since it was opened.
@@ -109,21 +123,40 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Opens a database that keeps secrets clear, as [`SqliteStore::open_with`] does.
+    ///
+    /// # Errors
+    ///
+    /// As `open_with`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
     /// Opens a database. The file is created if it is missing. Until the database is migrated,
     /// [`recado_core::store::Upkeep::ready`] and all reads and writes fail.
     ///
     /// # Errors
     ///
-    /// When the file cannot be used, or was migrated by a newer release or in another form.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+    /// When the file cannot be used, was migrated by a newer release or in another form, or holds
+    /// secrets that are sealed with a key that is not among those of the options (R216).
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, SqliteError> {
         let path = path.as_ref().to_path_buf();
-        let conn = database::writer(&path)?;
+        let conn = database::writer(&path)?.sealed_by(&options.sealer);
         match schema::check(&conn) {
-            Ok(()) | Err(SqliteError::Older { .. }) => {}
+            Ok(()) => sealing::check(&conn)?,
+            // What is sealed is looked at after the migration.
+            Err(SqliteError::Older { .. }) => {}
             Err(error) => return Err(error),
         }
-        let readers = Readers::new(path.clone(), READERS);
-        Ok(Self { path, readers, writer: Writer::start(conn)? })
+        let readers = Readers::new(path.clone(), options.sealer.clone(), READERS);
+        let SqliteOptions { sealer } = options;
+        Ok(Self {
+            path,
+            sealer,
+            readers,
+            writer: Writer::start(conn)?,
+            sealing: SealingProgress::default(),
+        })
     }
 
     /// Brings the schema up to date: applies all missing migrations, or none. Processes that
@@ -132,10 +165,21 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// When the database is newer than this release or cannot be written.
+    /// When the database is newer than this release or cannot be written, or holds secrets that are
+    /// sealed with a key that is missing (R216).
     pub fn migrate(&self) -> Result<(), SqliteError> {
-        let mut conn = database::writer(&self.path)?;
-        schema::migrate(&mut conn)
+        let mut conn = database::writer(&self.path)?.sealed_by(&self.sealer);
+        schema::migrate(&mut conn)?;
+        sealing::check(&conn)
+    }
+
+    /// How many stored secrets are sealed with which key.
+    ///
+    /// # Errors
+    ///
+    /// As any read.
+    pub async fn sealed_counts(&self) -> Result<SealedCounts, StoreError> {
+        self.read(sealing::counts).await
     }
 
     /// Finishes the reads and writes under way and closes the file. Later reads and writes fail. A

@@ -5,9 +5,10 @@ use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{MessageRef, ProviderMessageId, RefTarget, Referred};
 use recado_core::store::CommitError;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 
 use crate::cell::Cell;
+use crate::database::Connection;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{self};
 

@@ -1,8 +1,9 @@
 //! The query plans of this crate's statements, for tests.
 
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 
 use crate::cell::Cell;
+use crate::database::Connection;
 use crate::schema;
 
 /// A database with the current schema.

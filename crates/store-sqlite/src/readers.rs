@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use recado_core::store::StoreError;
-use rusqlite::Connection;
+use recado_store_sql::Sealer;
 use tokio::sync::Semaphore;
 
-use crate::database;
+use crate::database::{self, Connection};
 use crate::error::{ReadResult, store_error};
 
 /// A fixed number of connections. A read waits while all of them are busy.
@@ -16,6 +16,7 @@ pub(crate) struct Readers(Arc<ReaderPool>);
 
 struct ReaderPool {
     path: PathBuf,
+    sealer: Sealer,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
 }
@@ -23,9 +24,9 @@ struct ReaderPool {
 impl Readers {
     /// At most `count` connections to the database at `path`. Each is opened when it is first
     /// needed.
-    pub(crate) fn new(path: PathBuf, count: usize) -> Self {
+    pub(crate) fn new(path: PathBuf, sealer: Sealer, count: usize) -> Self {
         let permits = Arc::new(Semaphore::new(count));
-        Self(Arc::new(ReaderPool { path, permits, idle: Mutex::default() }))
+        Self(Arc::new(ReaderPool { path, sealer, permits, idle: Mutex::default() }))
     }
 
     /// Runs `read` in one transaction, so that everything it reads comes from one state of the
@@ -83,7 +84,10 @@ impl ReaderPool {
     /// If `work` panics, its connection is not used again.
     fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> ReadResult<T>) -> ReadResult<T> {
         let idle = self.idle().pop();
-        let conn = idle.map_or_else(|| database::reader(&self.path), Ok)?;
+        let conn = match idle {
+            Some(conn) => conn,
+            None => database::reader(&self.path)?.sealed_by(&self.sealer),
+        };
         let answer = work(&conn);
         if conn.is_autocommit() {
             self.idle().push(conn);

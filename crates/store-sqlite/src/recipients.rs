@@ -9,9 +9,10 @@ use recado_core::contacts::{Identifier, Phone};
 use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
-use rusqlite::{Connection, Row as SqlRow, params_from_iter};
+use rusqlite::{Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{self, Table};
 

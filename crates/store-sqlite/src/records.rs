@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use recado_core::ids::CompanyId;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
 use recado_core::{for_each_listing, match_kind};
-use rusqlite::Connection;
 
 use crate::SqliteStore;
 use crate::cell::Cell;
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self, Table};
 

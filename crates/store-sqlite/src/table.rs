@@ -6,10 +6,11 @@ use recado_core::access::Company;
 use recado_core::ids::CompanyId;
 use recado_core::links::Click;
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, UniqueKey, Version};
-use recado_store_sql::{Layout, TableDef, write_key};
-use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
+use recado_store_sql::{Layout, Sealer, TableDef, write_key};
+use rusqlite::{OptionalExtension, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Cells, Columns};
+use crate::database::Connection;
 use crate::error::{ReadResult, commit_error, store_error};
 
 /// A kind of row that has statements.
@@ -31,10 +32,17 @@ macro_rules! tables {
 }
 recado_core::for_each_row!(tables);
 
-/// The values of a row's columns, in the order of [`Statements::written`].
+/// The values of the columns of a row that holds no secrets, in the order of
+/// [`Statements::written`].
 pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
+    const { assert!(T::TABLE.sealed.is_empty(), "secrets are written by their keys") };
+    sealed_values(row, &Sealer::default())
+}
+
+/// The same, of any row.
+fn sealed_values<'a, T: Table>(row: &'a T, sealer: &Sealer) -> Vec<Cell<'a>> {
     let mut cells = Cells(Vec::with_capacity(T::statements().written.len() + 1));
-    row.write(&mut cells);
+    row.write_sealed(&mut cells, sealer);
     row.write_derived(&mut cells);
     cells.0
 }
@@ -112,15 +120,20 @@ pub(crate) fn placeholders(count: usize) -> String {
     places.join(", ")
 }
 
-/// Reads a row whose version is behind its columns.
+/// Reads a row that holds no secrets, whose version is behind its columns.
 pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
     Columns::new(row).stored()
+}
+
+/// The same, for any row.
+fn read_sealed<T: Table>(conn: &Connection) -> impl Fn(&SqlRow<'_>) -> ReadResult<Stored<T>> {
+    |row| Columns::new(row).stored_sealed(conn.sealer())
 }
 
 /// The row of a key.
 pub(crate) fn get<T: Table>(conn: &Connection, key: &[Cell<'_>]) -> ReadResult<Option<Stored<T>>> {
     conn.prepare_cached(&T::statements().get)?
-        .query_row(params_from_iter(key), read_stored)
+        .query_row(params_from_iter(key), read_sealed(conn))
         .optional()
 }
 
@@ -131,7 +144,7 @@ pub(crate) fn find<T: Table>(
     values: &[Cell<'_>],
 ) -> ReadResult<Option<Stored<T>>> {
     conn.prepare_cached(&format!("{} WHERE {condition}", T::statements().select))?
-        .query_row(params_from_iter(values), read_stored)
+        .query_row(params_from_iter(values), read_sealed(conn))
         .optional()
 }
 
@@ -155,9 +168,9 @@ pub(crate) fn find_with_company<T: Table>(
     conn.prepare_cached(query)?
         .query_row([value], |row| {
             let mut columns = Columns::new(row);
-            let value = T::read(&mut columns)?;
+            let value = T::read_sealed(&mut columns, conn.sealer())?;
             columns.skip();
-            Ok((value, Company::read(&mut columns)?))
+            Ok((value, Company::read_sealed(&mut columns, conn.sealer())?))
         })
         .optional()
 }
@@ -169,7 +182,7 @@ pub(crate) fn list<T: Table>(
     values: &[Cell<'_>],
 ) -> ReadResult<Vec<Stored<T>>> {
     conn.prepare_cached(&format!("{} WHERE {condition}", T::statements().select))?
-        .query_map(params_from_iter(values), read_stored)?
+        .query_map(params_from_iter(values), read_sealed(conn))?
         .collect()
 }
 
@@ -187,7 +200,11 @@ pub(crate) fn all<T: Table>(conn: &Connection, company: CompanyId) -> ReadResult
 }
 
 /// Whether anything satisfies `condition`.
-pub(crate) fn exists(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResult<bool> {
+pub(crate) fn exists(
+    conn: &rusqlite::Connection,
+    query: &str,
+    values: &[Cell<'_>],
+) -> ReadResult<bool> {
     conn.prepare_cached(query)?.exists(params_from_iter(values))
 }
 
@@ -200,7 +217,7 @@ pub(crate) fn key_values(key: &RowKey) -> Vec<Cell<'_>> {
 
 /// The version of the row of a key of this kind; `None` if the row is missing.
 pub(crate) fn version<T: Table>(
-    conn: &Connection,
+    conn: &rusqlite::Connection,
     key: &RowKey,
 ) -> Result<Option<Version>, CommitError> {
     conn.prepare_cached(&T::statements().version)
@@ -215,7 +232,9 @@ pub(crate) fn version<T: Table>(
 /// Inserts a row at version 1.
 pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitError> {
     conn.prepare_cached(&T::statements().insert)
-        .and_then(|mut statement| statement.execute(params_from_iter(values(row))))
+        .and_then(|mut statement| {
+            statement.execute(params_from_iter(sealed_values(row, conn.sealer())))
+        })
         .map_err(|error| insert_error(conn, row, error))?;
     Ok(())
 }
@@ -223,7 +242,7 @@ pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitE
 /// Why a row could not be inserted. If its key is taken, the error names its identity, even if
 /// SQLite reported another unique key.
 pub(crate) fn insert_error<T: Table>(
-    conn: &Connection,
+    conn: &rusqlite::Connection,
     row: &T,
     error: rusqlite::Error,
 ) -> CommitError {
@@ -250,7 +269,7 @@ pub(crate) fn update<T: Table>(
         let name = T::TABLE.name;
         return Err(recado_core::store::StoreError::corrupt(format!("{name} is updated")).into());
     };
-    let mut values = values(row);
+    let mut values = sealed_values(row, conn.sealer());
     values.push(read_at.number().into());
     let changed = conn
         .prepare_cached(update)
@@ -263,7 +282,7 @@ pub(crate) fn update<T: Table>(
 /// row is at `seq` and is known to have the version it was read at. This saves work where a table
 /// has many indexes: SQLite rewrites the indexes of every column that a statement names.
 pub(crate) fn update_changed<T: Table>(
-    conn: &Connection,
+    conn: &rusqlite::Connection,
     seq: i64,
     (old, new): (&T, &T),
     derived: Vec<(&'static str, Cell<'_>)>,
@@ -292,7 +311,7 @@ pub(crate) fn update_changed<T: Table>(
 
 /// Deletes the row of a key of this kind if it still has the version it was read at.
 pub(crate) fn delete<T: Table>(
-    conn: &Connection,
+    conn: &rusqlite::Connection,
     key: &RowKey,
     read_at: Version,
 ) -> Result<(), CommitError> {

@@ -2,9 +2,10 @@
 
 use recado_core::gateway::{KeptEvents, KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::ids::CompanyId;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
 

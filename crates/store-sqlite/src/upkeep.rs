@@ -109,6 +109,7 @@ impl Upkeep for SqliteStore {
         for spent in &SPENT {
             self.drop_spent(spent, &cutoffs).await?;
         }
+        self.seal_all(now).await?;
         self.readers.checkpoint().await
     }
 }

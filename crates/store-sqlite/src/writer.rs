@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use recado_core::store::{CommitError, StoreError};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::contacts_search::{Pending, SearchIndex};
+use crate::database::Connection;
 use crate::error::{SqliteError, store_error};
 
 /// How many tasks may wait. If more are sent, their senders wait.

@@ -14,7 +14,7 @@ pub fn restrict() {
 /// another umask.
 pub(crate) fn warn_of_wide(options: &Options) {
     #[cfg(unix)]
-    for (path, mode) in unix::wide(options) {
+    for (path, mode) in unix::wide(options).into_iter().chain(unix::wide_key(options)) {
         let (path, mode) = (path.display(), format!("{mode:03o}"));
         tracing::warn!(%path, mode, "other users of this machine may access this: take it from them");
     }
@@ -54,11 +54,18 @@ mod unix {
 
     /// The files and folders of an installation that others may access, with their modes.
     pub(super) fn wide(options: &Options) -> Vec<(PathBuf, u32)> {
-        let mode = |path: PathBuf| {
-            let mode = fs::metadata(&path).ok()?.permissions().mode() & 0o777;
-            (mode & OTHERS != 0).then_some((path, mode))
-        };
-        files(options).into_iter().filter_map(mode).collect()
+        files(options).into_iter().filter_map(is_wide).collect()
+    }
+
+    /// The file of the keys, if others may access it. What systemd gives is for the service alone,
+    /// whatever its mode says.
+    pub(super) fn wide_key(options: &Options) -> Option<(PathBuf, u32)> {
+        options.secret_key_file.clone().and_then(is_wide)
+    }
+
+    fn is_wide(path: PathBuf) -> Option<(PathBuf, u32)> {
+        let mode = fs::metadata(&path).ok()?.permissions().mode() & 0o777;
+        (mode & OTHERS != 0).then_some((path, mode))
     }
 
     /// The files with personal data and secrets. What is in the folder of documents cannot be

@@ -1,5 +1,6 @@
 //! From options to the core: the store, the files, the transport.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
@@ -7,6 +8,7 @@ use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
+use recado_core::secret::SecretText;
 use recado_core::store::Store;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
@@ -17,7 +19,7 @@ use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
-use recado_store_sqlite::SqliteStore;
+use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
@@ -30,33 +32,62 @@ pub(crate) struct Opened {
     limiter: Option<Arc<dyn Limiter>>,
 }
 
-/// Opens the database, and migrates its schema if `migrate` is true.
-pub(crate) async fn open(database: &DatabaseLocation, migrate: bool) -> Result<Opened, StartError> {
-    match database {
+/// Opens the database of the options, and migrates its schema if `migrate` is true.
+pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, StartError> {
+    let sealer = options.sealer()?;
+    match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let path = path.clone();
-            // Opening and migrating a file are blocking.
-            let opening = tokio::task::spawn_blocking(move || {
-                let store = SqliteStore::open(path).map_err(|e| StartError::Open(e.into()))?;
-                if migrate {
-                    store.migrate().map_err(|e| StartError::Migrate(e.into()))?;
-                }
-                Ok::<_, StartError>(store)
-            });
-            let store = opening.await.map_err(|e| StartError::Open(e.into()))??;
+            let store = sqlite(path, sealer, migrate).await?;
             Ok(Opened { store: Arc::new(store), limiter: None })
         }
         DatabaseLocation::Postgres(url) => {
-            let store = PostgresStore::connect(url.expose(), PostgresOptions::default())
-                .await
-                .map_err(|e| StartError::Open(e.into()))?;
-            if migrate {
-                store.migrate().await.map_err(|e| StartError::Migrate(e.into()))?;
-            }
+            let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
             Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
         }
     }
+}
+
+/// How many stored secrets are sealed with which key.
+pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, StartError> {
+    let (sealer, migrate) = (options.sealer()?, !options.no_migrate);
+    Ok(match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            sqlite(path, sealer, migrate).await?.sealed_counts().await?
+        }
+        DatabaseLocation::Postgres(url) => {
+            postgres(url, sealer, migrate).await?.sealed_counts().await?
+        }
+    })
+}
+
+/// Opens a file. That blocks, and so does migrating it.
+async fn sqlite(path: &Path, sealer: Sealer, migrate: bool) -> Result<SqliteStore, StartError> {
+    let path = path.to_path_buf();
+    let opening = tokio::task::spawn_blocking(move || {
+        let store = SqliteStore::open_with(path, SqliteOptions { sealer })
+            .map_err(|e| StartError::Open(e.into()))?;
+        if migrate {
+            store.migrate().map_err(|e| StartError::Migrate(e.into()))?;
+        }
+        Ok::<_, StartError>(store)
+    });
+    opening.await.map_err(|e| StartError::Open(e.into()))?
+}
+
+async fn postgres(
+    url: &SecretText,
+    sealer: Sealer,
+    migrate: bool,
+) -> Result<PostgresStore, StartError> {
+    let options = PostgresOptions { sealer, ..PostgresOptions::default() };
+    let store = PostgresStore::connect(url.expose(), options)
+        .await
+        .map_err(|e| StartError::Open(e.into()))?;
+    if migrate {
+        store.migrate().await.map_err(|e| StartError::Migrate(e.into()))?;
+    }
+    Ok(store)
 }
 
 /// The core, and the reports that the program has to pass to it.
@@ -76,7 +107,7 @@ pub(crate) async fn core(
         Some(files) => files,
         None => files::open(&options.documents)?,
     };
-    let opened = open(&options.database, !options.no_migrate).await?;
+    let opened = open(options, !options.no_migrate).await?;
     let store = match overrides.wrap_store {
         Some(wrap) => wrap(opened.store),
         None => opened.store,

@@ -298,3 +298,61 @@ fn a_server_that_does_not_migrate_is_ready_once_somebody_else_did() {
     done(folder.path(), &["migrate"]);
     server.stop();
 }
+
+/// R216, R217.
+#[test]
+fn a_key_is_made_used_and_missed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let refused = |arguments: &[&str], code: i32| {
+        let output = recado(folder.path()).args(arguments).output().expect("it runs");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{message}");
+        message
+    };
+    let made = json(&run(&["secret-key", "create", "recado.key", "--json"]));
+    let id = made["key"].as_str().expect("an id").to_owned();
+    let text = std::fs::read_to_string(folder.path().join("recado.key")).expect("readable");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let file = folder.path().join("recado.key").metadata().expect("it is there");
+        assert_eq!(file.permissions().mode() & 0o777, 0o600);
+    }
+    let message = refused(&["secret-key", "create", "recado.key"], 1);
+    assert!(message.contains("recado.key"), "{message}");
+    let kept = std::fs::read_to_string(folder.path().join("recado.key")).expect("readable");
+    assert_eq!(kept, text, "it is not overwritten");
+
+    let with_key =
+        |arguments: &[&str]| run(&[arguments, &["--secret-key-file", "recado.key"]].concat());
+    let company = json(&with_key(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id").to_owned();
+    let url = "http://127.0.0.1:9/";
+    let add = [
+        &["webhook", "add", url, "--allow-private-destinations", "--events", "all"][..],
+        &["--company", &company, "--json"],
+    ];
+    let webhook = json(&with_key(&add.concat()));
+    assert!(webhook["secret"].is_string(), "{webhook}");
+    let status = json(&with_key(&["secret-key", "status", "--json"]));
+    assert_eq!((&status[0]["key"], &status[0]["role"]), (&id.as_str().into(), &"current".into()));
+    assert!(status[0]["secrets"].as_u64() > Some(0), "{status}");
+    assert_eq!(status[1]["secrets"], 0, "{status}");
+
+    let key = text.lines().last().expect("a key").to_owned();
+    let by_env = recado(folder.path())
+        .args(["webhook", "list", "--company", &company])
+        .env("RECADO_SECRET_KEY", &key)
+        .output()
+        .expect("it runs");
+    assert!(by_env.status.success(), "{}", String::from_utf8_lossy(&by_env.stderr));
+    run(&["secret-key", "create", "other.key"]);
+    for other in [&[][..], &["--secret-key-file", "other.key"]] {
+        let message = refused(&[&["webhook", "list", "--company", &company], other].concat(), 1);
+        assert!(message.contains(&id) && !message.contains(&key), "{message}");
+    }
+    std::fs::write(folder.path().join("no.key"), "hunter2").expect("written");
+    let message = refused(&["company", "list", "--secret-key-file", "no.key"], 2);
+    assert!(message.contains("no.key") && !message.contains("hunter2"), "{message}");
+}

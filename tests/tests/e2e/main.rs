@@ -114,6 +114,7 @@ mod provider_webhooks;
 mod rates;
 mod reports;
 mod round_trip;
+mod secrets_at_rest;
 mod send_checks;
 mod send_template_calls;
 mod send_template_checks;

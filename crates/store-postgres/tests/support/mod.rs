@@ -9,13 +9,14 @@ use recado_core::access::Limiter;
 use recado_core::events::{Event, EventType};
 use recado_core::ids::{CompanyId, ContactId, EventId};
 use recado_core::store::Store;
-use recado_store_postgres::{Options, PostgresStore};
+use recado_store_postgres::{Options, PostgresStore, Sealer, SealingKey};
 use recado_testkit::conformance::{Harness, LimiterHarness};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use tokio_postgres::{Client, NoTls};
 
 pub struct Database {
     pub store: PostgresStore,
+    options: Options,
     database: TestDatabase,
 }
 
@@ -25,9 +26,19 @@ pub fn options() -> Options {
 
 impl Database {
     pub async fn fresh() -> Self {
+        Self::fresh_with(options()).await
+    }
+
+    /// A database that seals secrets.
+    pub async fn fresh_sealed() -> Self {
+        let sealer = Sealer::new(SealingKey::new(&[7; 32]), []);
+        Self::fresh_with(Options { sealer, ..options() }).await
+    }
+
+    async fn fresh_with(options: Options) -> Self {
         let database = template().await.copy();
-        let store = PostgresStore::connect(database.url(), options()).await.expect("it was made");
-        Self { store, database }
+        let connected = PostgresStore::connect(database.url(), options.clone()).await;
+        Self { store: connected.expect("it was made"), options, database }
     }
 
     pub fn url(&self) -> &str {
@@ -35,7 +46,8 @@ impl Database {
     }
 
     pub async fn another_process(&self) -> PostgresStore {
-        PostgresStore::connect(self.url(), options()).await.expect("the database is there")
+        let connected = PostgresStore::connect(self.url(), self.options.clone()).await;
+        connected.expect("the database is there")
     }
 
     pub async fn client(&self) -> Client {

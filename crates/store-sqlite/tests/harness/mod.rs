@@ -6,22 +6,34 @@ use async_trait::async_trait;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
-use recado_store_sqlite::SqliteStore;
+use recado_store_sqlite::{Sealer, SealingKey, SqliteOptions, SqliteStore};
 use recado_testkit::conformance::Harness;
 use tempfile::TempDir;
 
 /// A database file in a folder of its own.
 pub(crate) struct Sqlite {
     folder: TempDir,
+    options: SqliteOptions,
     store: Arc<SqliteStore>,
 }
 
 /// A database that no other test uses.
 pub(crate) async fn fresh() -> Sqlite {
+    fresh_with(SqliteOptions::default())
+}
+
+/// One that seals secrets.
+#[allow(dead_code, clippy::allow_attributes, reason = "shared by several tests")]
+pub(crate) async fn fresh_sealed() -> Sqlite {
+    fresh_with(SqliteOptions { sealer: Sealer::new(SealingKey::new(&[7; 32]), []) })
+}
+
+fn fresh_with(options: SqliteOptions) -> Sqlite {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = SqliteStore::open(folder.path().join("recado.db")).expect("a database");
+    let path = folder.path().join("recado.db");
+    let store = SqliteStore::open_with(path, options.clone()).expect("a database");
     store.migrate().expect("a new database");
-    Sqlite { folder, store: Arc::new(store) }
+    Sqlite { folder, options, store: Arc::new(store) }
 }
 
 #[async_trait]
@@ -31,7 +43,8 @@ impl Harness for Sqlite {
     }
 
     async fn second(&self) -> Option<Arc<dyn Store>> {
-        let second = SqliteStore::open(self.folder.path().join("recado.db")).expect("a database");
+        let path = self.folder.path().join("recado.db");
+        let second = SqliteStore::open_with(path, self.options.clone()).expect("a database");
         Some(Arc::new(second))
     }
 

@@ -7,5 +7,6 @@ mod group_commit;
 mod listing;
 mod messages;
 mod migrations;
+mod sealing;
 mod search;
 mod support;

@@ -10,6 +10,7 @@ mod inbox;
 mod key;
 mod media;
 mod output;
+mod secret_key;
 mod serve;
 mod webhook;
 
@@ -59,6 +60,8 @@ pub enum Command {
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
     Endpoint(endpoint::EndpointArgs),
+    /// Makes a key that seals secrets in the database; shows which keys seal them
+    SecretKey(secret_key::SecretKeyArgs),
 }
 
 /// Why a command failed.
@@ -131,12 +134,13 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Media(args) => media::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
+        Command::SecretKey(args) => secret_key::run(&options, args).await,
         Command::Openapi => Ok(()),
     }
 }
 
 async fn migrate(options: &Options) -> Result<(), CommandError> {
-    wiring::open(&options.database, true).await?;
+    wiring::open(options, true).await?;
     output::line(format_args!("{:?} has the current schema", options.database));
     Ok(())
 }

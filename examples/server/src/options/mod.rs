@@ -3,6 +3,7 @@
 mod cli;
 mod duration;
 mod file;
+mod secret_key;
 mod settings;
 mod values;
 
@@ -57,6 +58,12 @@ pub struct Options {
     pub trusted_proxies: Vec<IpNet>,
     /// The base URL of the cnpj registry (D22); without one nobody is asked (R172).
     pub cnpj_registry: Option<String>,
+    /// The file of the keys that seal secrets at rest (R217).
+    pub secret_key_file: Option<PathBuf>,
+    /// The same keys as text, as the file has them; they count before the file.
+    pub secret_key: Option<SecretText>,
+    /// The file that systemd has for them; it counts when neither of the other two is given.
+    pub secret_key_credential: Option<PathBuf>,
     /// Whole messages that opt a contact out (D43).
     pub stop_words: Vec<String>,
     /// Whether the schema is left as it is.
@@ -82,6 +89,9 @@ impl Default for Options {
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,
+            secret_key_file: None,
+            secret_key: None,
+            secret_key_credential: None,
             stop_words: Vec::new(),
             no_migrate: false,
             log: String::new(),
@@ -162,6 +172,7 @@ pub(crate) fn resolve(
             problems.push(format!("{} {problem}", origin.naming(setting)));
         }
     }
+    problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }
 

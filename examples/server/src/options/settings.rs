@@ -114,6 +114,12 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         _ => Some(read_base_url(text)?),
     }),
+    setting!("secret-key-file", "SECRET_KEY_FILE", Text "FILE", None,
+    "The keys that seal secrets in the database; RECADO_SECRET_KEY may have the keys themselves",
+    |options, text| options.secret_key_file = match text {
+        "" => None,
+        path => Some(path.into()),
+    }),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
          nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),
