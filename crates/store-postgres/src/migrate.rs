@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "changes_of_messages",
         sql: include_str!("migrations/0014_changes_of_messages.sql"),
     },
+    Migration { version: 15, name: "erasure", sql: include_str!("migrations/0015_erasure.sql") },
 ];
 
 /// The advisory lock of the process that migrates.
