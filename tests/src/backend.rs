@@ -85,6 +85,43 @@ impl Database {
         }
     }
 
+    /// The bytes of all its files.
+    pub async fn files(&self) -> Vec<u8> {
+        match self {
+            Self::Sqlite(folder) => read_all(folder.path()),
+            Self::Postgres(database) => relation_files(database.url()).await,
+        }
+    }
+
+    /// The bytes of an SQLite database's backups, made in both documented ways.
+    ///
+    /// # Panics
+    ///
+    /// On Postgres.
+    pub fn backups(&self) -> Vec<u8> {
+        let Self::Sqlite(folder) = self else { panic!("a backup of Postgres is its own") };
+        let copies = tempfile::tempdir().expect("a temporary folder");
+        let conn = rusqlite::Connection::open(folder.path().join("recado.db")).expect("opens");
+        let vacuumed = copies.path().join("vacuumed.db").display().to_string();
+        conn.execute("VACUUM INTO ?1", [vacuumed]).expect("a backup");
+        conn.backup(
+            "main",
+            copies.path().join("copied.db"),
+            None::<fn(rusqlite::backup::Progress)>,
+        )
+        .expect("a backup");
+        read_all(copies.path())
+    }
+
+    /// Does by hand what Postgres needs to have nothing in its files of what was deleted, as
+    /// docs/operations.md says; SQLite needs nothing.
+    pub async fn vacuum(&self) {
+        if let Self::Postgres(database) = self {
+            let client = connect(database.url()).await;
+            client.batch_execute("VACUUM (FULL, ANALYZE)").await.expect("a vacuum");
+        }
+    }
+
     /// Everything that is stored, as text, to search for data that must not be stored.
     pub async fn everything(&self) -> String {
         match self {
@@ -99,6 +136,30 @@ impl Database {
             Self::Postgres(database) => dump(database.url()).await,
         }
     }
+}
+
+/// The bytes of all files of a folder.
+fn read_all(folder: &Path) -> Vec<u8> {
+    let read = |file| std::fs::read(folder.join(file)).expect("readable");
+    files_under(folder).into_iter().flat_map(read).collect()
+}
+
+/// What the files of a Postgres database have: of its tables and indexes, those of the catalog
+/// included, because it keeps samples of values.
+async fn relation_files(url: &str) -> Vec<u8> {
+    let client = connect(url).await;
+    client.batch_execute("CHECKPOINT").await.expect("a checkpoint");
+    let files = "SELECT pg_read_binary_file(pg_relation_filepath(oid)) FROM pg_class \
+                 WHERE relkind IN ('r', 'i', 't', 'm', 'S') AND NOT relisshared";
+    let files = client.query(files, &[]).await.expect("files");
+    files.iter().flat_map(|row| row.get::<_, Vec<u8>>(0)).collect()
+}
+
+async fn connect(url: &str) -> tokio_postgres::Client {
+    let (client, connection) =
+        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
 }
 
 /// Migrates a database that others are copied from, and waits until it has no connections.
@@ -135,9 +196,7 @@ async fn alone(database: &TestDatabase) {
 }
 
 async fn dump(url: &str) -> String {
-    let (client, connection) =
-        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connects");
-    tokio::spawn(connection);
+    let client = connect(url).await;
     let tables = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables \
                   WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
     let mut all = String::new();
@@ -291,6 +350,12 @@ impl TestServer {
     pub async fn run_due_jobs(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.jobs().run_one().await.expect("the store works") {}
+    }
+
+    /// Does the upkeep of the store, as the background work does.
+    pub async fn upkeep(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        recado.upkeep().await.expect("the store works");
     }
 
     /// Ends the sends whose outcome could not be recorded, as the background work does.

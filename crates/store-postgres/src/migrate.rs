@@ -59,6 +59,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "sealed_secrets",
         sql: include_str!("migrations/0015_sealed_secrets.sql"),
     },
+    Migration { version: 16, name: "erasure", sql: include_str!("migrations/0016_erasure.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

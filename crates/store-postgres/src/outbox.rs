@@ -33,7 +33,9 @@ macro_rules! of_message {
     };
 }
 
-/// Erases the data of events about `$2`, or of its message `$3`, that no pending delivery needs.
+/// Erases the data of events about `$2`, or of its message `$3`, that no pending delivery needs,
+/// and what receivers answered to their deliveries (R195). What writes a finished delivery at this
+/// moment takes the answers out itself.
 pub(crate) const ERASE: &str = concat!(
     "\
 WITH erased AS (UPDATE events SET data = NULL WHERE ctid = ANY(ARRAY(\
@@ -43,7 +45,12 @@ WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL AND ",
     " \
 AND (SELECT true FROM deliveries d WHERE d.company_id = e.company_id \
 AND d.created_at = e.at AND d.event_id = e.id AND d.status = 'pending' LIMIT 1) IS NULL \
-LIMIT $4::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased"
+LIMIT $4::bigint FOR NO KEY UPDATE)) RETURNING company_id, at, id), \
+answers AS (UPDATE deliveries d SET version = d.version + 1, log = recado_without_answers(d.log) \
+WHERE d.ctid = ANY(ARRAY(SELECT answered.ctid FROM erased CROSS JOIN LATERAL \
+(SELECT x.ctid FROM deliveries x WHERE x.company_id = $1 AND x.created_at = erased.at \
+AND x.event_id = erased.id AND position('\"response\":\"' IN x.log) > 0 OFFSET 0) AS answered))) \
+SELECT count(*) FROM erased"
 );
 
 /// Whether there is such an event with data.

@@ -17,7 +17,7 @@ static KEY_BY_HASH: LazyLock<String> =
 impl AccessReads for SqliteStore {
     async fn key_by_hash(&self, hash: &KeyHash) -> Result<Option<(ApiKey, Company)>, StoreError> {
         let hash = *hash;
-        self.read(move |conn| {
+        self.read_first(move |conn| {
             table::find_with_company(conn, &KEY_BY_HASH, Cell::Bytes(hash.as_bytes()))
         })
         .await

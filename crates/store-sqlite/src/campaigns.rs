@@ -37,7 +37,7 @@ impl CampaignReads for SqliteStore {
         &self,
         company: CompanyId,
     ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let campaigns = table::all::<Campaign>(conn, company)?;
             let counted = |campaign: Campaign| {
                 let totals = totals(conn, company, campaign.id)?;
@@ -53,7 +53,7 @@ impl CampaignReads for SqliteStore {
         company: CompanyId,
         campaign: CampaignId,
     ) -> Result<CampaignTotals, StoreError> {
-        self.read(move |conn| totals(conn, company, campaign)).await
+        self.read_of(company, move |conn| totals(conn, company, campaign)).await
     }
 
     async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
@@ -68,8 +68,10 @@ impl CampaignReads for SqliteStore {
         after: Option<RecipientNumber>,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
-        self.read(move |conn| recipients::of_status(conn, company, campaign, status, after, limit))
-            .await
+        self.read_of(company, move |conn| {
+            recipients::of_status(conn, company, campaign, status, after, limit)
+        })
+        .await
     }
 
     async fn recipients_of(
@@ -81,7 +83,7 @@ impl CampaignReads for SqliteStore {
             return Ok(Vec::new());
         }
         let messages = messages.to_vec();
-        self.read(move |conn| recipients::of_messages(conn, company, messages)).await
+        self.read_of(company, move |conn| recipients::of_messages(conn, company, messages)).await
     }
 
     async fn recipient_page(
@@ -91,7 +93,8 @@ impl CampaignReads for SqliteStore {
         status: Option<RecipientStatus>,
         page: PageRequest,
     ) -> Result<Page<RecipientEntry>, StoreError> {
-        self.read(move |conn| recipients::page(conn, company, campaign, status, page)).await
+        self.read_of(company, move |conn| recipients::page(conn, company, campaign, status, page))
+            .await
     }
 }
 

@@ -90,6 +90,7 @@ fn update(tx: &mut Transaction<'_>, row: &Row, read_at: Version) -> Result<(), C
 }
 
 fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<(), CommitError> {
+    tx.has_erased = true;
     match key {
         RowKey::Contact { company, id } => contacts::delete(tx, *company, *id, read_at),
         key => match_kind!(key.kind(), T => table::delete::<T>(tx.conn, key, read_at)),

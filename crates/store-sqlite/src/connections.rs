@@ -28,7 +28,7 @@ impl ConnectionReads for SqliteStore {
         &self,
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
-        self.read(move |conn| table::find(conn, ANYWHERE, &[id.into()])).await
+        self.read_first(move |conn| table::find(conn, ANYWHERE, &[id.into()])).await
     }
 
     async fn unknown_events(
@@ -37,7 +37,7 @@ impl ConnectionReads for SqliteStore {
         query: &KeptQuery,
     ) -> Result<KeptEvents, StoreError> {
         let query = query.clone();
-        self.read(move |conn| unknown_events::kept(conn, company, &query)).await
+        self.read_of(company, move |conn| unknown_events::kept(conn, company, &query)).await
     }
 }
 
@@ -47,7 +47,7 @@ impl SqliteStore {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<bool, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             for query in USES {
                 if table::exists(conn, query, &[company.into(), id.into()])? {
                     return Ok(true);

@@ -20,6 +20,13 @@ pub(crate) struct Seq(pub(crate) i64);
 /// The number of low bits.
 const SEQ_BITS: u32 = 36;
 
+impl Seq {
+    /// The `no` of the contact's company.
+    pub(crate) fn company_no(self) -> i64 {
+        self.0 >> SEQ_BITS
+    }
+}
+
 /// The row numbers of a company's contacts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeqRange {
@@ -31,6 +38,11 @@ impl SeqRange {
     fn of_company(no: i64) -> Self {
         let first = no << SEQ_BITS;
         Self { first, last: first + (1 << SEQ_BITS) - 1 }
+    }
+
+    /// The `no` of the company.
+    pub(crate) fn company_no(self) -> i64 {
+        Seq(self.first).company_no()
     }
 
     /// The range of a company, if the company exists.
@@ -145,9 +157,9 @@ pub(crate) fn update(
         derived.push(("recency", recency(contact)));
     }
     update_changed(tx.conn, before.seq.0, (old, contact), derived)?;
-    let text = contact.search_text();
-    if text != old.search_text() {
-        tx.search.changed(before.seq, text);
+    let (was, text) = (old.search_text(), contact.search_text());
+    if text != was {
+        tx.search.changed(before.seq, was, text);
     }
     Ok(())
 }
@@ -165,7 +177,7 @@ pub(crate) fn delete(
         .and_then(|mut statement| statement.execute([before.seq.0]))
         .map_err(commit_error)?;
     contacts_facets::remove(tx.conn, before.facet).map_err(read_error)?;
-    tx.search.removed(before.seq);
+    tx.search.removed(before.seq, before.contact.search_text());
     Ok(())
 }
 

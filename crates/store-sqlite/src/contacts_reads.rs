@@ -53,7 +53,7 @@ impl ContactReads for SqliteStore {
         company: CompanyId,
         id: ContactId,
     ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
-        self.read(move |conn| contacts_record::whole(conn, company, id)).await
+        self.read_of(company, move |conn| contacts_record::whole(conn, company, id)).await
     }
 
     async fn contact_by_identifier(
@@ -63,7 +63,7 @@ impl ContactReads for SqliteStore {
         identifier: &Identifier,
     ) -> Result<Option<Stored<Contact>>, StoreError> {
         let (platform, identifier) = (platform.clone(), identifier.clone());
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             table::find(
                 conn,
                 "company_id = ?1 AND identifier = ?2 AND source_platform = ?3",
@@ -82,7 +82,7 @@ impl ContactReads for SqliteStore {
     ) -> Result<ContactSlice, StoreError> {
         let filter = filter.clone();
         let part = ListingPart { after: None, offset: page.offset(), limit: page.limit.into() };
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let listed = list(conn, company, &filter, ListingOrder::LastMessage, part)?;
             ContactRecords::new(conn, company, clicks).slice(&listed)
         })
@@ -119,7 +119,7 @@ impl ContactReads for SqliteStore {
                 let slice = ContactRecords::new(conn, company, clicks).slice(&listed)?;
                 Ok(Export::Page(ContactSlice { more, ..slice }))
             };
-            match self.read(attempt).await? {
+            match self.read_of(company, attempt).await? {
                 Export::Page(slice) => return Ok(slice),
                 Export::Beyond(end) => self
                     .write(move |tx| advance(tx, company, end))
@@ -136,7 +136,7 @@ impl ContactReads for SqliteStore {
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError> {
         let query = query.clone();
-        self.read(move |conn| contacts_draft::facts(conn, company, &query)).await
+        self.read_of(company, move |conn| contacts_draft::facts(conn, company, &query)).await
     }
 }
 
@@ -153,7 +153,8 @@ impl SqliteStore {
         id: MemberId,
     ) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND assigned_to_member_id = ?2";
-        self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
+        self.read_of(company, move |conn| table::exists(conn, query, &[company.into(), id.into()]))
+            .await
     }
 
     pub(crate) async fn close_reason_in_use(
@@ -162,6 +163,7 @@ impl SqliteStore {
         id: CloseReasonId,
     ) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND last_close_reason_id = ?2";
-        self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
+        self.read_of(company, move |conn| table::exists(conn, query, &[company.into(), id.into()]))
+            .await
     }
 }

@@ -155,7 +155,7 @@ impl ConversationReads for SqliteStore {
         query: &ChannelQuery,
     ) -> Result<Vec<ChannelContact>, StoreError> {
         let query = query.clone();
-        self.read(move |conn| channel_contacts(conn, company, &query)).await
+        self.read_of(company, move |conn| channel_contacts(conn, company, &query)).await
     }
 
     async fn newest_inbound_at(
@@ -164,7 +164,10 @@ impl ConversationReads for SqliteStore {
         contact: ContactId,
     ) -> Result<Option<Timestamp>, StoreError> {
         let wanted = (Direction::Inbound, "timestamp");
-        self.read(move |conn| newest(conn, company, contact, wanted, |columns| columns.get())).await
+        self.read_of(company, move |conn| {
+            newest(conn, company, contact, wanted, |columns| columns.get())
+        })
+        .await
     }
 
     async fn newest_outbound_sender(
@@ -174,7 +177,7 @@ impl ConversationReads for SqliteStore {
     ) -> Result<Option<SenderType>, StoreError> {
         let wanted = (Direction::Outbound, "sender_type");
         let read = |columns: &mut Columns<'_, '_>| columns.get();
-        self.read(move |conn| newest(conn, company, contact, wanted, read)).await
+        self.read_of(company, move |conn| newest(conn, company, contact, wanted, read)).await
     }
 }
 

@@ -16,7 +16,7 @@ impl CustomFieldReads for SqliteStore {
         slug: &str,
     ) -> Result<Option<Stored<CustomField>>, StoreError> {
         let slug = slug.to_owned();
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             table::find(conn, "company_id = ?1 AND slug = ?2", &[company.into(), (&slug).into()])
         })
         .await

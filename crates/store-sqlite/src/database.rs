@@ -77,7 +77,16 @@ pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    // What is deleted is overwritten, so that no free page tells of it (R197).
+    conn.pragma_update(None, "secure_delete", true)?;
     message_refs::add_trace(&conn)?;
+    Ok(conn)
+}
+
+/// Opens a connection that empties the log; it waits so long for reads under way.
+pub(crate) fn checkpointer(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    let conn = open(path, OpenFlags::empty(), READER_CACHE)?;
+    conn.busy_timeout(wait)?;
     Ok(conn)
 }
 

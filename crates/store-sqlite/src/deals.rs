@@ -15,7 +15,7 @@ impl DealReads for SqliteStore {
         company: CompanyId,
         contact: Option<ContactId>,
     ) -> Result<Vec<Deal>, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let Some(contact) = contact else { return table::all(conn, company) };
             let condition = "company_id = ?1 AND contact_id = ?2 ORDER BY created_at, id";
             let deals = table::list(conn, condition, &[company.into(), contact.into()])?;

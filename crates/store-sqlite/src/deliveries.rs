@@ -79,7 +79,8 @@ impl DeliveryReads for SqliteStore {
         page: PageRequest,
     ) -> Result<Page<Delivery>, StoreError> {
         let filter = *filter;
-        self.read(move |conn| deliveries_listing::page(conn, company, &filter, page)).await
+        self.read_of(company, move |conn| deliveries_listing::page(conn, company, &filter, page))
+            .await
     }
 
     async fn pending_deliveries(
@@ -88,7 +89,7 @@ impl DeliveryReads for SqliteStore {
         which: PendingDeliveries,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
-        self.read(move |conn| match which {
+        self.read_of(company, move |conn| match which {
             PendingDeliveries::Of(webhook) => {
                 table::list(conn, PENDING, &[company.into(), webhook.into(), limit.into()])
             }

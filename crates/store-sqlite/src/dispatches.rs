@@ -16,6 +16,9 @@ impl DispatchReads for SqliteStore {
         contact: ContactId,
     ) -> Result<Vec<Stored<DispatchWindow>>, StoreError> {
         let condition = "company_id = ?1 AND contact_id = ?2 AND state = 'reserved' ORDER BY key";
-        self.read(move |conn| table::list(conn, condition, &[company.into(), contact.into()])).await
+        self.read_of(company, move |conn| {
+            table::list(conn, condition, &[company.into(), contact.into()])
+        })
+        .await
     }
 }

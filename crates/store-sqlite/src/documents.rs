@@ -16,6 +16,9 @@ impl DocumentReads for SqliteStore {
         contact: ContactId,
     ) -> Result<Vec<Stored<Document>>, StoreError> {
         let condition = "company_id = ?1 AND contact_id = ?2 ORDER BY created_at, id";
-        self.read(move |conn| table::list(conn, condition, &[company.into(), contact.into()])).await
+        self.read_of(company, move |conn| {
+            table::list(conn, condition, &[company.into(), contact.into()])
+        })
+        .await
     }
 }

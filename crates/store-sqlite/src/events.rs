@@ -105,7 +105,7 @@ impl EventReads for SqliteStore {
         company: CompanyId,
         id: EventId,
     ) -> Result<Option<EventRecord>, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let key: [Cell<'_>; 2] = [company.into(), id.into()];
             conn.prepare_cached(&BY_ID)?.query_row(params_from_iter(&key), read).optional()
         })
@@ -122,7 +122,7 @@ impl EventReads for SqliteStore {
         limit: u32,
     ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
         let types = types.to_vec();
-        self.read(move |conn| after(conn, company, &types, position, limit)).await
+        self.read_of(company, move |conn| after(conn, company, &types, position, limit)).await
     }
 }
 

@@ -40,8 +40,10 @@ impl GroupReads for SqliteStore {
         connection: ConnectionId,
     ) -> Result<Vec<Stored<ConnectionGroup>>, StoreError> {
         let condition = "company_id = ?1 AND connection_id = ?2 ORDER BY code";
-        self.read(move |conn| table::list(conn, condition, &[company.into(), connection.into()]))
-            .await
+        self.read_of(company, move |conn| {
+            table::list(conn, condition, &[company.into(), connection.into()])
+        })
+        .await
     }
 
     async fn groups_by_code(
@@ -50,6 +52,6 @@ impl GroupReads for SqliteStore {
         codes: &[GroupCode],
     ) -> Result<Vec<Stored<ConnectionGroup>>, StoreError> {
         let codes = codes.to_vec();
-        self.read(move |conn| by_code(conn, company, &codes)).await
+        self.read_of(company, move |conn| by_code(conn, company, &codes)).await
     }
 }

@@ -20,7 +20,8 @@ impl InboundReads for SqliteStore {
         slug: &EndpointSlug,
     ) -> Result<Option<(InboundEndpoint, Company)>, StoreError> {
         let slug = slug.clone();
-        self.read(move |conn| table::find_with_company(conn, &BY_SLUG, slug.as_str().into())).await
+        self.read_first(move |conn| table::find_with_company(conn, &BY_SLUG, slug.as_str().into()))
+            .await
     }
 }
 

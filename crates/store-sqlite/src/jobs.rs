@@ -44,7 +44,7 @@ impl JobReads for SqliteStore {
     ) -> Result<Option<Stored<Job>>, StoreError> {
         let (name, subject) = (kind.name(), kind.subject());
         let condition = "company_id = ?1 AND kind = ?2 AND subject = ?3";
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             table::find(conn, condition, &[company.into(), name.into(), subject.into()])
         })
         .await

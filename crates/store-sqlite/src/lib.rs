@@ -42,6 +42,7 @@ mod inbound;
 mod jobs;
 mod links;
 mod lists;
+mod log;
 mod merge;
 mod message_refs;
 mod messages;
@@ -68,6 +69,7 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::events::Event;
@@ -78,14 +80,15 @@ use recado_store_sql::SealingProgress;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
+use log::Log;
 use readers::Readers;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };
 use writer::{Transaction, Writer};
 
-/// How many connections read.
-const READERS: usize = 4;
+/// How long a read of a company may take.
+const READ_LIMIT: Duration = Duration::from_secs(5);
 
 /// A SQLite database as a [`recado_core::store::Store`].
 ///
@@ -97,6 +100,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     sealing: SealingProgress,
+    log: Log,
 }
 
 /// The options of a [`SqliteStore`].
@@ -148,15 +152,24 @@ impl SqliteStore {
             Err(SqliteError::Older { .. }) => {}
             Err(error) => return Err(error),
         }
-        let readers = Readers::new(path.clone(), options.sealer.clone(), READERS);
         let SqliteOptions { sealer } = options;
+        let readers = Readers::new(path.clone(), sealer.clone(), READ_LIMIT);
         Ok(Self {
             path,
             sealer,
             readers,
             writer: Writer::start(conn)?,
             sealing: SealingProgress::default(),
+            log: Log::default(),
         })
+    }
+
+    /// Sets how long a read of a company may take, 5 seconds unless set. A read that takes longer
+    /// is ended, and answers [`StoreError::Unavailable`].
+    #[must_use]
+    pub fn with_read_limit(mut self, limit: Duration) -> Self {
+        self.readers = Readers::new(self.path.clone(), self.sealer.clone(), limit);
+        self
     }
 
     /// Brings the schema up to date: applies all missing migrations, or none. Processes that
@@ -185,7 +198,7 @@ impl SqliteStore {
     /// Finishes the reads and writes under way and closes the file. Later reads and writes fail. A
     /// second call does nothing.
     pub async fn close(&self) {
-        self.readers.close(READERS).await;
+        self.readers.close().await;
         self.writer.close().await;
     }
 
@@ -205,14 +218,32 @@ impl SqliteStore {
     /// As any read.
     #[doc(hidden)]
     pub async fn events(&self, company: CompanyId) -> Result<Vec<Event>, StoreError> {
-        self.read(move |conn| events::all(conn, company)).await
+        self.read_of(company, move |conn| events::all(conn, company)).await
     }
 
+    /// A read of the process itself.
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.readers.read(read).await
+    }
+
+    /// A read for a company.
+    async fn read_of<T: Send + 'static>(
+        &self,
+        company: CompanyId,
+        read: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.readers.read_of(company, read).await
+    }
+
+    /// A short read before anything is known of the caller.
+    async fn read_first<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.readers.read_first(read).await
     }
 
     async fn write<T: Send + 'static>(

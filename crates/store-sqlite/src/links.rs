@@ -32,7 +32,7 @@ pub(crate) fn human_clicks(
 impl LinkReads for SqliteStore {
     async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
         let code = code.clone();
-        self.read(move |conn| {
+        self.read_first(move |conn| {
             let link = table::find(conn, "code = ?1", &[code.as_str().into()])?;
             Ok(link.map(Stored::into_value))
         })

@@ -29,7 +29,7 @@ impl ListReads for SqliteStore {
         company: CompanyId,
         id: ListId,
     ) -> Result<Option<(Stored<List>, u64)>, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let query = format!("{} WHERE l.company_id = ?1 AND l.id = ?2", *COUNTED);
             let key: [Cell<'_>; 2] = [company.into(), id.into()];
             conn.prepare_cached(&query)?.query_row(params_from_iter(&key), read_counted).optional()
@@ -38,7 +38,7 @@ impl ListReads for SqliteStore {
     }
 
     async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError> {
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let query = format!("{} WHERE l.company_id = ?1 ORDER BY l.created_at, l.id", *COUNTED);
             let mut statement = conn.prepare_cached(&query)?;
             let lists = statement.query_map([Cell::from(company)], read_counted)?;
@@ -54,7 +54,7 @@ impl ListReads for SqliteStore {
         contacts: &[ContactId],
     ) -> Result<ListCandidates, StoreError> {
         let contacts = contacts.to_vec();
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             let mut found = ListCandidates::default();
             let exists = "SELECT 1 FROM contacts WHERE company_id = ?1 AND id = ?2";
             let is_member = "SELECT 1 FROM list_members \

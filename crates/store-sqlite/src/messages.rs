@@ -119,7 +119,7 @@ impl MessageReads for SqliteStore {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        self.read(move |conn| {
+        self.read_of(company, move |conn| {
             ids.iter()
                 .filter_map(|id| table::get(conn, &[company.into(), (*id).into()]).transpose())
                 .collect()
@@ -134,7 +134,8 @@ impl MessageReads for SqliteStore {
         ids: &[ProviderMessageId],
     ) -> Result<Vec<Referred>, StoreError> {
         let ids = ids.to_vec();
-        self.read(move |conn| message_refs::referred(conn, company, connection, ids)).await
+        self.read_of(company, move |conn| message_refs::referred(conn, company, connection, ids))
+            .await
     }
 
     async fn message_page(
@@ -144,7 +145,8 @@ impl MessageReads for SqliteStore {
         page: PageRequest,
     ) -> Result<Page<MessageRecord>, StoreError> {
         let filter = filter.clone();
-        self.read(move |conn| messages_listing::page(conn, company, &filter, page)).await
+        self.read_of(company, move |conn| messages_listing::page(conn, company, &filter, page))
+            .await
     }
 
     async fn abandoned_messages(

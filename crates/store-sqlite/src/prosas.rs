@@ -120,7 +120,7 @@ impl LedgerReads for SqliteStore {
         request: PageRequest,
     ) -> Result<LedgerPage, StoreError> {
         let filter = *filter;
-        self.read(move |conn| page(conn, company, &filter, request)).await
+        self.read_of(company, move |conn| page(conn, company, &filter, request)).await
     }
 }
 

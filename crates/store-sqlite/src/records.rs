@@ -57,11 +57,20 @@ macro_rules! listed {
 impl Records for SqliteStore {
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
         let key = key.clone();
-        self.read(move |conn| match_kind!(key.kind(), T => get::<T>(conn, &key))).await
+        let company = key.company();
+        let read = move |conn: &Connection| match_kind!(key.kind(), T => get::<T>(conn, &key));
+        match company {
+            Some(company) => self.read_of(company, read).await,
+            None => self.read_first(read).await,
+        }
     }
 
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
-        self.read(move |conn| for_each_listing!(listed [conn, listing])).await
+        let read = move |conn: &Connection| for_each_listing!(listed [conn, listing]);
+        match listing.company() {
+            Some(company) => self.read_of(company, read).await,
+            None => self.read_first(read).await,
+        }
     }
 
     async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
+use crate::contacts_search;
 use crate::error::SqliteError;
 
 /// The migrations, the first one is number 1.
@@ -23,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_unknown_events.sql"),
     include_str!("../migrations/0012_changes_of_messages.sql"),
     include_str!("../migrations/0013_sealed_secrets.sql"),
+    include_str!("../migrations/0014_erasure.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -36,7 +38,11 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ///
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
-    apply(conn, MIGRATIONS)
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    apply_all(&tx, MIGRATIONS)?;
+    contacts_search::rebuild_if_stale(&tx)?;
+    tx.commit()?;
+    Ok(())
 }
 
 /// Whether the database has exactly the migrations of this release.
@@ -46,10 +52,9 @@ pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
-fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<(), SqliteError> {
     tx.execute_batch(HISTORY)?;
-    let done = applied(&tx, migrations)?;
+    let done = applied(tx, migrations)?;
     for (index, migration) in migrations.iter().enumerate().skip(done as usize) {
         tx.execute_batch(migration)?;
         tx.execute(
@@ -58,7 +63,6 @@ fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> 
         )?;
         tracing::info!(migration = index + 1, "migrated");
     }
-    tx.commit()?;
     Ok(())
 }
 
@@ -99,6 +103,14 @@ fn checksum(migration: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Applies the missing ones of these migrations.
+    fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
+        let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        apply_all(&tx, migrations)?;
+        tx.commit()?;
+        Ok(())
+    }
 
     fn tables(conn: &Connection) -> i64 {
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap()

@@ -20,7 +20,7 @@ impl TemplateReads for SqliteStore {
         &self,
         token: Uuid,
     ) -> Result<Option<(Template, Company)>, StoreError> {
-        self.read(move |conn| table::find_with_company(conn, &BY_TOKEN, token.into())).await
+        self.read_first(move |conn| table::find_with_company(conn, &BY_TOKEN, token.into())).await
     }
 }
 

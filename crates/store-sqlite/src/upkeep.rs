@@ -75,6 +75,7 @@ impl SqliteStore {
                 break;
             }
             self.write(move |tx| {
+                tx.has_erased = true;
                 let dropped = tx
                     .conn
                     .prepare_cached(spent.drop)
@@ -90,9 +91,10 @@ impl SqliteStore {
 
 #[async_trait]
 impl Upkeep for SqliteStore {
-    /// Asks a reader for the schema, and then the thread that writes (R162).
+    /// Asks a reader for the schema, one that no company can hold (R200), and then the thread that
+    /// writes (R162).
     async fn ready(&self) -> Result<(), StoreError> {
-        let checked = self.read(|conn| Ok(schema::check(conn))).await?;
+        let checked = self.read_first(|conn| Ok(schema::check(conn))).await?;
         checked.map_err(|error| match error {
             SqliteError::Database(error) => store_error(error),
             older @ SqliteError::Older { .. } => StoreError::not_migrated(MIGRATE, older),
@@ -110,7 +112,11 @@ impl Upkeep for SqliteStore {
             self.drop_spent(spent, &cutoffs).await?;
         }
         self.seal_all(now).await?;
-        self.readers.checkpoint().await
+        if self.log.is_due(self.writer.written()) {
+            self.log.truncate(&self.path, self.writer.written()).await
+        } else {
+            self.readers.checkpoint().await
+        }
     }
 }
 

@@ -14,7 +14,7 @@ const KEPT: &str = "company_id = ?1 AND state <> 'deleted' ORDER BY created_at, 
 #[async_trait]
 impl WebhookReads for SqliteStore {
     async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError> {
-        self.read(move |conn| table::list(conn, KEPT, &[company.into()])).await
+        self.read_of(company, move |conn| table::list(conn, KEPT, &[company.into()])).await
     }
 }
 

@@ -10,7 +10,7 @@ use recado_core::store::{CommitError, StoreError};
 use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::contacts_search::{Pending, SearchIndex};
+use crate::contacts_search::Pending;
 use crate::database::Connection;
 use crate::error::{SqliteError, store_error};
 
@@ -28,6 +28,8 @@ pub(crate) struct Transaction<'c> {
     pub(crate) conn: &'c Connection,
     /// What is to be written to the search index before the commit.
     pub(crate) search: Pending,
+    /// Whether something was deleted that the log must not keep (R197).
+    pub(crate) has_erased: bool,
 }
 
 /// A write that waits for a transaction.
@@ -73,6 +75,8 @@ where
 pub(crate) struct WriteCounts {
     pub(crate) transactions: AtomicU64,
     pub(crate) tasks: AtomicU64,
+    /// How many transactions have deleted something that the log must not keep (R197).
+    pub(crate) erasures: AtomicU64,
 }
 
 /// The queue of the writing thread.
@@ -154,12 +158,11 @@ fn run(
     written: &WriteCounts,
     closing: &AtomicBool,
 ) {
-    let mut index = SearchIndex::default();
     let mut batch = Vec::with_capacity(BATCH);
     while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
-        let write = || write_batch(conn, &mut index, &mut batch, written);
+        let write = || write_batch(conn, &mut batch, written);
         if catch_unwind(AssertUnwindSafe(write)).is_err() {
-            begin_again(conn, &mut index, &mut batch);
+            begin_again(conn, &mut batch);
         }
         if closing.load(Ordering::Acquire) {
             // The tasks that already wait are still written.
@@ -169,11 +172,10 @@ fn run(
 }
 
 /// Leaves nothing of a batch during which there was a panic.
-fn begin_again(conn: &Connection, index: &mut SearchIndex, batch: &mut Vec<Box<dyn WriteTask>>) {
+fn begin_again(conn: &Connection, batch: &mut Vec<Box<dyn WriteTask>>) {
     let tasks = batch.len();
     // Their callers learn that the outcome is unknown.
     batch.clear();
-    *index = SearchIndex::default();
     // The log may be what panicked.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         roll_back(conn);
@@ -189,27 +191,21 @@ enum BatchError {
     Unknown(rusqlite::Error),
 }
 
-fn write_batch(
-    conn: &Connection,
-    index: &mut SearchIndex,
-    batch: &mut Vec<Box<dyn WriteTask>>,
-    written: &WriteCounts,
-) {
+fn write_batch(conn: &Connection, batch: &mut Vec<Box<dyn WriteTask>>, written: &WriteCounts) {
     let mut outcomes = Vec::with_capacity(batch.len());
     let done = begin(conn)
-        .and_then(|()| apply(conn, index, batch, &mut outcomes))
+        .and_then(|()| apply(conn, batch, &mut outcomes))
         .map_err(BatchError::Nothing)
-        .and_then(|()| commit(conn, &outcomes));
+        .and_then(|has_erased| commit(conn, &outcomes).map(|()| has_erased));
     match done {
-        Ok(()) => {
-            index.committed();
+        Ok(has_erased) => {
+            written.erasures.fetch_add(u64::from(has_erased), Ordering::Relaxed);
             written.transactions.fetch_add(1, Ordering::Relaxed);
             let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
             written.tasks.fetch_add(applied as u64, Ordering::Relaxed);
             batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.answer(outcome));
         }
         Err(failure) => {
-            index.rolled_back();
             roll_back(conn);
             let unknown = matches!(failure, BatchError::Unknown(_));
             let (BatchError::Nothing(error) | BatchError::Unknown(error)) = failure;
@@ -238,15 +234,14 @@ fn begin(conn: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Applies each task in a savepoint, then writes the search index. An error is an error of the
-/// transaction as a whole.
+/// Applies each task in a savepoint, then writes the search index. Answers whether a task erased
+/// something. An error is an error of the transaction as a whole.
 fn apply(
     conn: &Connection,
-    index: &mut SearchIndex,
     batch: &mut [Box<dyn WriteTask>],
     outcomes: &mut Vec<Result<(), CommitError>>,
-) -> rusqlite::Result<()> {
-    let mut tx = Transaction { conn, search: Pending::default() };
+) -> rusqlite::Result<bool> {
+    let mut tx = Transaction { conn, search: Pending::default(), has_erased: false };
     for task in batch {
         execute(conn, "SAVEPOINT task")?;
         let mark = tx.search.mark();
@@ -267,7 +262,8 @@ fn apply(
         execute(conn, "RELEASE task")?;
         outcomes.push(outcome);
     }
-    index.write(conn, tx.search)
+    tx.search.write(conn)?;
+    Ok(tx.has_erased)
 }
 
 fn commit(conn: &Connection, outcomes: &[Result<(), CommitError>]) -> Result<(), BatchError> {
@@ -364,7 +360,7 @@ mod tests {
         let (failed, failed_answer) = task(ChangeSet::new().insert(contact(2)).insert(company()));
         let written = WriteCounts::default();
         let mut batch = vec![kept, failed];
-        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &written);
+        write_batch(&conn, &mut batch, &written);
         kept_answer.blocking_recv().unwrap().unwrap();
         let outcome = failed_answer.blocking_recv().unwrap();
         let Err(CommitError::Conflict(conflict)) = outcome else { panic!("{outcome:?}") };
@@ -372,7 +368,7 @@ mod tests {
         let count = |query| conn.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(count("SELECT count(*) FROM contacts"), 1);
         assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 1);
-        assert_eq!(count("SELECT count(*) FROM contact_search('dora')"), 1);
+        assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 1);
         assert_eq!(written.transactions.into_inner(), 1);
         assert_eq!(written.tasks.into_inner(), 1);
     }
@@ -384,7 +380,7 @@ mod tests {
         let (second, second_answer) = task(ChangeSet::new());
         conn.execute_batch("BEGIN").unwrap();
         let mut batch = vec![first, second];
-        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &WriteCounts::default());
+        write_batch(&conn, &mut batch, &WriteCounts::default());
         for answer in [first_answer, second_answer] {
             let outcome = answer.blocking_recv().unwrap();
             assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));

@@ -40,6 +40,7 @@ mod dispatch_payloads;
 mod dispatch_races;
 mod dispatch_windows;
 mod echoes;
+mod erased;
 mod errors;
 mod events_messages;
 mod events_opted_out;

@@ -28,6 +28,13 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// The attempt without what the receiver answered, which may repeat what it was sent (R195).
+    /// The reason for having no answer is a text of ours and stays.
+    #[must_use]
+    pub fn without_answer(self) -> Self {
+        Self { response: None, ..self }
+    }
+
     /// When it ended.
     pub(super) fn ended_at(&self) -> Timestamp {
         let took = Duration::from_millis(u64::from(self.duration_ms));

@@ -98,15 +98,20 @@ pub struct LateAttempt<'a> {
 /// (D53). If the receiver accepted either attempt, the delivery is delivered. If an operator has
 /// begun another series meanwhile, that series keeps its attempts and its status.
 ///
+/// What the receiver answered is not kept of a delivery that is finished by then, to no attempt:
+/// its event may have been erased already, or be erased at this moment (R195).
+///
 /// `None` when there is nothing to add: no attempt was made, it is in the log already, or it
 /// reached nobody and another process made one in its place.
 pub fn overtaken(known: &Delivery, late: &LateAttempt<'_>, waits: &RetryWaits) -> Option<Delivery> {
     let LateAttempt { before, after, arrived } = late;
     let made = after.attempts > before.attempts;
     let attempt = after.log.last().filter(|_| made)?;
+    // The answer in the log may have been erased.
+    let bare = attempt.clone().without_answer();
     let is_it = |entry: &Attempt| {
-        entry.attempt > before.attempts
-            && Attempt { attempt: attempt.attempt, ..entry.clone() } == *attempt
+        let entry_bare = entry.clone().without_answer();
+        entry.attempt > before.attempts && Attempt { attempt: bare.attempt, ..entry_bare } == bare
     };
     // The commit that recorded it may have been made although it seemed to fail.
     if known.log.iter().any(is_it) || (!arrived && known.attempts > before.attempts) {
@@ -115,6 +120,9 @@ pub fn overtaken(known: &Delivery, late: &LateAttempt<'_>, waits: &RetryWaits) -
     let mut both = known.clone();
     both.attempts = both.attempts.saturating_add(1);
     note(&mut both, Attempt { attempt: known.attempts.saturating_add(1), ..attempt.clone() });
+    if known.status != DeliveryStatus::Pending {
+        both.log = both.log.into_iter().map(Attempt::without_answer).collect();
+    }
     if known.earlier_attempts() != before.earlier_attempts() {
         return Some(both);
     }
@@ -238,10 +246,35 @@ mod tests {
     fn an_attempt_that_was_under_way_when_its_delivery_was_given_up_is_kept() {
         let before = delivery();
         let given_up = cancelled(&before);
-        let taken = after_attempt(&before, &answered(204, START), &RetryWaits::default());
+        let mut taken = after_attempt(&before, &answered(204, START), &RetryWaits::default());
+        taken.log = taken.log.into_iter().map(Attempt::without_answer).collect();
         assert_eq!(merged(&before, &given_up, &answered(204, START)), Some(taken));
         let kept = merged(&before, &given_up, &answered(500, START)).expect("kept");
         assert_eq!((kept.status, kept.attempts, kept.due_at), (DeliveryStatus::Failed, 1, None));
+    }
+
+    /// R195.
+    #[test]
+    fn what_a_receiver_answered_is_kept_only_while_its_delivery_is_pending() {
+        let before = delivery();
+        let answer = |known: &Delivery| {
+            let both = merged(&before, known, &answered(500, later(1))).expect("recorded");
+            both.log.last().and_then(|entry| entry.response.clone())
+        };
+        assert_eq!(answer(&failed_times(1)).as_deref(), Some("answer"));
+        assert_eq!(answer(&cancelled(&before)), None, "its event may be erased already");
+        let finished = failed_times(ATTEMPTS);
+        let both = merged(&before, &finished, &answered(500, later(1))).expect("recorded");
+        assert!(both.log.iter().all(|entry| entry.response.is_none()), "nor of earlier attempts");
+    }
+
+    /// R195.
+    #[test]
+    fn an_attempt_whose_answer_was_erased_is_not_counted_again() {
+        let outcome = answered(200, START);
+        let mut known = after_attempt(&delivery(), &outcome, &RetryWaits::default());
+        known.log = known.log.into_iter().map(Attempt::without_answer).collect();
+        assert_eq!(merged(&delivery(), &known, &outcome), None);
     }
 
     /// D53.

@@ -86,8 +86,9 @@ pub struct Erased {
 /// Removal of what is finished, in bounded steps.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Erases the data of at most `limit` of these events that have no pending delivery (D26, X3).
-    /// The events stay.
+    /// Erases the data of at most `limit` of these events that have no pending delivery (D26, X3),
+    /// and what the receivers of their deliveries answered (R195), which raises the versions of
+    /// these deliveries. The events and deliveries stay.
     async fn erase_events(
         &self,
         company: CompanyId,

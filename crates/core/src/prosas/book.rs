@@ -56,6 +56,13 @@ impl LedgerLine {
         }
     }
 
+    /// The line once its contact was deleted: what was booked stays, and what somebody wrote about
+    /// it goes, because it may name the person (R196).
+    #[must_use]
+    pub fn without_contact(self) -> Self {
+        Self { contact: None, description: None, ..self }
+    }
+
     /// What can still be refunded of a debit (R53).
     pub const fn refundable(&self) -> (Prosas, Brl) {
         (self.prosas.minus(self.refunded.0), self.cost.minus(self.refunded.1))

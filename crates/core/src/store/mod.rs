@@ -16,11 +16,12 @@
 //!    [`Conflict::Reference`].
 //! 6. Deleting a contact deletes its memberships, tags, deals, links, clicks, aliases,
 //!    conversations, messages with their references, dispatch windows, lead memory and the calls
-//!    remembered about it; its ledger lines and recipients of campaigns stay, without it. Deleting
-//!    a campaign deletes its recipients. Deleting a list or a tag deletes its memberships; deleting
-//!    a connection deletes its groups, the unknown kinds of events and the reports kept for it, and
-//!    is refused while messages, conversations or templates refer to it. Documents, jobs, events
-//!    and deliveries are never deleted by another row's deletion.
+//!    remembered about it; its ledger lines and recipients of campaigns stay, without it, and the
+//!    lines without their descriptions. Deleting a campaign deletes its recipients. Deleting a list
+//!    or a tag deletes its memberships; deleting a connection deletes its groups, the unknown kinds
+//!    of events and the reports kept for it, and is refused while messages, conversations or
+//!    templates refer to it. Documents, jobs, events and deliveries are never deleted by another
+//!    row's deletion.
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.

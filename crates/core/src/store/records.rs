@@ -64,6 +64,14 @@ macro_rules! listings {
                     $(Self::$global => super::RowKind::$global,)+
                 }
             }
+
+            /// The company whose rows they are.
+            pub const fn company(self) -> Option<CompanyId> {
+                match self {
+                    $(Self::$name(company) => Some(company),)+
+                    $(Self::$global => None,)+
+                }
+            }
         }
 
         $(impl Listed for $record {

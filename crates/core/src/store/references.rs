@@ -12,7 +12,8 @@ pub enum OnDelete {
     Restrict,
     /// The row is deleted, too.
     Cascade,
-    /// The field becomes empty. The row keeps its version.
+    /// The field becomes empty, and of a ledger line what was written about it, too (R196). The
+    /// row keeps its version.
     SetNull,
     /// None. The field keeps the id of the deleted row, and may hold the id of a row that never
     /// existed. [`Records::is_in_use`](super::Records::is_in_use) counts it nevertheless.
@@ -90,12 +91,15 @@ impl Names<MessageId> for RefTarget {
 
 /// A record with a field emptied, if its reference has `SetNull`.
 macro_rules! cleared {
-    ($record:ident $field:ident SetNull) => {{
+    ($record:ident contact SetNull LedgerLine) => {
+        Some($record.clone().without_contact().into())
+    };
+    ($record:ident $field:ident SetNull $From:ident) => {{
         let mut record = $record.clone();
         record.$field = None;
         Some(record.into())
     }};
-    ($record:ident $field:ident $on_delete:ident) => {
+    ($record:ident $field:ident $on_delete:ident $From:ident) => {
         None
     };
 }
@@ -131,7 +135,8 @@ macro_rules! references {
 
         impl Row {
             /// The row with the field of a reference emptied; `None` unless it is a reference of
-            /// this kind of row with [`OnDelete::SetNull`].
+            /// this kind of row with [`OnDelete::SetNull`]. A ledger line without its contact has
+            /// no description either (R196).
             pub fn cleared(&self, reference: &Reference) -> Option<Self> {
                 match self {
                     $($(Row::$From(record)
@@ -139,7 +144,7 @@ macro_rules! references {
                             == (RowKind::$From, stringify!($field)) =>
                     {
                         let _ = record;
-                        cleared!(record $field $on_delete)
+                        cleared!(record $field $on_delete $From)
                     })+)+
                     _ => None,
                 }

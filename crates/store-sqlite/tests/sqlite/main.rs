@@ -3,6 +3,7 @@
 
 mod campaigns;
 mod deliveries;
+mod erasure;
 mod group_commit;
 mod listing;
 mod messages;

@@ -8,7 +8,8 @@ use recado_core::access::Secret;
 use recado_core::access::SecretName;
 use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
-use recado_core::ids::{CompanyId, ConnectionId, MessageId, TemplateId};
+use recado_core::contacts::Contact;
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId, TemplateId};
 use recado_core::messages::{Message, MessageReads};
 use recado_core::secret::SecretBytes;
 use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Stored, Upkeep};
@@ -180,6 +181,63 @@ async fn only_a_message_in_a_group_keeps_who_wrote_it() {
     let found = messages_after(&path).await;
     let names = found.iter().map(|message| message.participant.as_ref()?.name.as_deref());
     assert_eq!(names.collect::<Vec<_>>(), [Some("Bia"), None, None]);
+}
+
+/// R199.
+#[tokio::test]
+async fn the_contacts_of_an_older_file_are_found_and_can_be_renamed_and_deleted() {
+    let (_folder, path) = file();
+    older_file(&path, 12).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(COMPANY).unwrap();
+    let seq = "UPDATE contacts SET seq = (1 << 36) + seq, name = 'Ana', display_name = 'Ana' \
+               WHERE identifier = 'person'";
+    assert_eq!(conn.execute(seq, []).unwrap(), 1);
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    let found = |search: &str| {
+        let query = "SELECT count(*) FROM contact_search(?1)";
+        conn.query_row(query, [search], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let (ana, eva) = ("b1ana", "b1eva");
+    assert_eq!((found(ana), found("b1a*"), found(eva)), (1, 1, 0));
+    let key = (CompanyId::new(Uuid::from_u128(1)), ContactId::new(Uuid::from_u128(10)));
+    let stored = store.get::<Contact>(key).await.unwrap().unwrap();
+    let mut renamed = stored.value().clone();
+    renamed.name = "Eva".to_owned();
+    renamed.derive();
+    store.commit(ChangeSet::new().with(stored.update(renamed))).await.unwrap();
+    assert_eq!((found(ana), found(eva)), (0, 1));
+    let stored = store.get::<Contact>(key).await.unwrap().unwrap();
+    store.commit(ChangeSet::new().with(stored.delete())).await.unwrap();
+    assert_eq!(found(eva), 0);
+}
+
+/// R195: the answers to deliveries of events that were erased already.
+#[tokio::test]
+async fn what_receivers_answered_about_people_deleted_before_is_erased() {
+    let (_folder, path) = file();
+    older_file(&path, 12).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let log = r#"[{"attempt":1,"started_at":2,"duration_ms":3,"status_code":200,"error":null,"response":"Ana"}]"#;
+    let rows = format!(
+        "INSERT INTO events (seq, company_id, id, event_type, contact_id, at, data) VALUES \
+         (1, x'01', x'0a', 'contact.created', x'03', 5, NULL), \
+         (2, x'01', x'0b', 'contact.created', x'04', 6, '{{}}'); \
+         INSERT INTO deliveries (company_id, id, webhook_id, event_id, event_type, status, \
+         attempts, tries, created_at, log, version) \
+         SELECT company_id, id, x'05', id, event_type, 'delivered', 1, 1, at, '{log}', 1 \
+         FROM events"
+    );
+    conn.execute_batch(&rows).unwrap();
+    SqliteStore::open(&path).unwrap().migrate().unwrap();
+    let query = "SELECT log, version FROM deliveries ORDER BY seq";
+    let mut statement = conn.prepare(query).unwrap();
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let logs: Vec<(String, i64)> =
+        statement.query_map([], read).unwrap().collect::<Result<_, _>>().unwrap();
+    let bare = log.replace("\"Ana\"", "null");
+    assert_eq!(logs, [(bare, 2), (log.to_owned(), 1)]);
 }
 
 #[tokio::test]

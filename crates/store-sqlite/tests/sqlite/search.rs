@@ -1,5 +1,7 @@
 //! The search index finds the same contacts as the core's own comparison.
 
+use std::path::Path;
+
 use crate::support::{Scene, company, contact};
 use proptest::prelude::*;
 use recado_core::contacts::{Contact, ContactFilter, ContactReads, SearchQuery};
@@ -7,6 +9,7 @@ use recado_core::ids::CompanyId;
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, RecordsExt};
 use recado_store_sqlite::SqliteStore;
+use rusqlite::{Connection, StatementStatus};
 
 /// Names and searches are made of these pieces, so that they match often.
 const PIECES: &[&str] = &[
@@ -77,6 +80,39 @@ async fn characters_that_the_tokenizer_takes_for_one_are_distinguished() {
             assert_eq!(found, [contact(scene.company, n, "").id], "{search:?}");
         }
     }
+}
+
+/// The steps that SQLite needs for a search of the first company.
+fn steps(path: &Path, term: &str) -> i32 {
+    let conn = Connection::open(path).expect("opens");
+    let mut statement = conn.prepare("SELECT rowid FROM contact_search(?1)").expect("a query");
+    let mut rows = statement.query([term]).expect("an answer");
+    while rows.next().expect("a row").is_some() {}
+    drop(rows);
+    statement.get_status(StatementStatus::VmStep)
+}
+
+/// R199: the names of another company change neither what a search of ours finds nor what it
+/// costs; all that the index is asked for begins with the company.
+#[tokio::test]
+async fn a_search_reads_nothing_of_another_company() {
+    let scene = Scene::new().await;
+    let ours = (0..5)
+        .fold(ChangeSet::new(), |changes, n| changes.insert(contact(scene.company, n, "ana")));
+    scene.store.commit(ours).await.unwrap();
+    let path = scene.folder.path().join("recado.db");
+    let searches = ["\"b1a\" *", "\"b1ana\""];
+    let before = searches.map(|search| steps(&path, search));
+    let other = company(2);
+    let mut changes = ChangeSet::new().insert(other.clone());
+    for n in 0..300 {
+        let names: String = ('\u{4e00}'..).take(40).map(|c| format!("a{c}{n}")).collect();
+        changes = changes.insert(contact(other.id, n, &names));
+    }
+    scene.store.commit(changes).await.unwrap();
+    assert_eq!(searches.map(|search| steps(&path, search)), before);
+    let query = SearchQuery::parse("a").unwrap().expect("a search");
+    assert_eq!(found(&scene.store, scene.company, &query).await.len(), 5);
 }
 
 proptest! {

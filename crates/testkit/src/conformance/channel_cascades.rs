@@ -27,7 +27,8 @@ async fn known(scene: &Scene, connection: &Connection, name: &str) -> ContactWit
     let message = scene.inbound(&contact, connection, 0);
     let reference = scene.reference(&message, name);
     let call = scene.call(name, Some(contact.id));
-    let line = scene.debit(Some(contact.id), 5, 0);
+    let description = Some(format!("a reply to {name}"));
+    let line = LedgerLine { description, ..scene.debit(Some(contact.id), 5, 0) };
     let rows: Vec<Row> = vec![
         contact.clone().into(),
         scene.alias(&contact, name).into(),
@@ -96,8 +97,8 @@ pub async fn all_that_messages_left_goes_with_the_contact(harness: &dyn Harness)
     assert!(scene.connection_now(connection.id).await.is_some());
 }
 
-/// D26: the ledger keeps its lines and their sums, without the contact. The lines keep their
-/// versions, because no change set wrote them.
+/// D26, R196: the ledger keeps its lines and their sums, without the contact and without what was
+/// written about them. The lines keep their versions, because no change set wrote them.
 pub async fn ledger_lines_stay_without_their_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
@@ -106,7 +107,7 @@ pub async fn ledger_lines_stay_without_their_contact(harness: &dyn Harness) {
     let stays = known(&scene, &connection, "stays").await;
     scene.apply(first(gone.contact.clone()).delete()).await;
     let line = |id| scene.store.get::<LedgerLine>((scene.company, id));
-    let anonymous = LedgerLine { contact: None, ..gone.line.clone() };
+    let anonymous = LedgerLine { contact: None, description: None, ..gone.line.clone() };
     assert_eq!(line(gone.line.id).await.expect("works"), Some(first(anonymous.clone())));
     assert_eq!(line(stays.line.id).await.expect("works"), Some(first(stays.line.clone())));
     // The line can still be updated.

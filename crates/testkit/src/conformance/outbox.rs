@@ -1,6 +1,6 @@
 //! Erasing the data of events about a contact (D26), and the sweep of old, finished rows.
 
-use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
+use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, cancelled};
 use recado_core::events::{Event, EventType, EventsAbout};
 use recado_core::ids::{ContactId, MessageId};
 
@@ -56,6 +56,36 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     assert_eq!((&journal[0].1.data, &journal[3].1.data), (&None, &None));
     assert_eq!(erase(&scene, gone, ALL).await, (0, false), "once is enough");
     assert_eq!(scene.delivery_now(finished[0].id).await, Some(first(finished[0].clone())));
+}
+
+/// With the data of an event goes what the receivers of its deliveries answered (R195); that they
+/// were called stays.
+pub async fn what_receivers_answered_is_erased_with_the_event(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (gone, stays) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
+    let events = [scene.reported_of(gone, 0), scene.reported_of(stays, 1)];
+    let attempt = |number, response: Option<&str>| Attempt {
+        attempt: number,
+        started_at: 5,
+        duration_ms: 7,
+        status_code: response.map(|_| 500),
+        error: response.is_none().then(|| "timed out".to_owned()),
+        response: response.map(str::to_owned),
+    };
+    let log = vec![attempt(1, Some("\"Ana\", \\ {1}")), attempt(2, None), attempt(3, Some(""))];
+    let tried = |event| Delivery { log: log.clone(), ..scene.delivered(scene.queue(), event) };
+    let (told, other) = (tried(&events[0]), tried(&events[1]));
+    let log = vec![attempt(1, None)];
+    let unanswered = Delivery { log, ..scene.delivered(scene.queue(), &events[0]) };
+    scene.tell(&events, &[told.clone(), other.clone(), unanswered.clone()]).await;
+    assert_eq!(erase(&scene, gone, ALL).await, (1, false));
+    let bare = told.log.iter().cloned().map(Attempt::without_answer).collect();
+    let expected = Delivery { log: bare, ..told.clone() };
+    let now = scene.delivery_now(told.id).await.expect("a delivery stays");
+    assert_eq!((now.value(), now.version().number()), (&expected, 2));
+    for same in [other, unanswered] {
+        assert_eq!(scene.delivery_now(same.id).await, Some(first(same)));
+    }
 }
 
 /// Of a contact's events, those lose their data that hold what one message said before its sender

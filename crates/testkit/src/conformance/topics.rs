@@ -412,6 +412,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] outbox) => { $($go)::+! { [$($in)*] outbox:
         the_data_of_a_contacts_events_is_erased,
         the_data_of_a_deleted_messages_events_is_erased,
+        what_receivers_answered_is_erased_with_the_event,
         what_a_pending_delivery_carries_is_not_erased,
         data_is_erased_in_bounded_steps,
         finished_deliveries_and_their_events_are_swept,

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::deliveries::{Delivery, DeliveryStatus};
+use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus};
 use recado_core::events::{
     Erased, Event, EventReads, EventRecord, EventType, EventsAbout, JournalPosition, Outbox,
 };
 use recado_core::ids::{CompanyId, EventId, MessageId};
-use recado_core::store::{Row, RowKey, StoreError};
+use recado_core::store::{Row, RowKey, StoreError, Stored};
 
+use super::rows::VersionedRow;
 use super::{MemoryStore, SequencedEvent, State};
 
 /// The event of a record. An erased event has no data.
@@ -53,6 +54,26 @@ impl State {
         };
         let is_orphaned = record.contact.is_some_and(|contact| !is_there(contact));
         EventRecord { is_orphaned, ..record.clone() }
+    }
+
+    /// Erases what receivers answered to the deliveries of these events.
+    fn erase_answers(&mut self, company: CompanyId, events: &[EventId]) {
+        let is_one = |delivery: &Delivery| {
+            delivery.company == company
+                && events.contains(&delivery.event)
+                && delivery.log.iter().any(|attempt| attempt.response.is_some())
+        };
+        let answered: Vec<Stored<Delivery>> =
+            self.rows.all_stored::<Delivery>().filter(|delivery| is_one(delivery)).collect();
+        for stored in answered {
+            let version = stored.version().next();
+            let mut delivery = stored.into_value();
+            delivery.log = delivery.log.into_iter().map(Attempt::without_answer).collect();
+            let row = Row::from(delivery);
+            let sequence = self.rows.entry(&row.key()).map_or(0, |entry| entry.sequence);
+            self.rows.set(row.key(), Some(VersionedRow { row, version, sequence }));
+        }
+        self.rows.keep();
     }
 
     /// Whether a delivery that fulfils a condition refers to the event.
@@ -126,11 +147,14 @@ impl Outbox for MemoryStore {
             .map(|event| event.sequence)
             .take(limit as usize)
             .collect();
+        let mut erased = Vec::new();
         for event in &mut state.events {
             if erasable.contains(&event.sequence) {
                 event.record.data = None;
+                erased.push(event.record.id);
             }
         }
+        state.erase_answers(company, &erased);
         let left = state.events.iter().any(|event| reported(&event.record));
         Ok(Erased { events: u32::try_from(erasable.len()).unwrap_or(u32::MAX), left })
     }
