@@ -379,12 +379,6 @@ impl TestServer {
         self.setup.secret_keys = Some(keys.to_owned());
     }
 
-    /// Gives the store its upkeep, as the background work does.
-    pub async fn upkeep(&self) {
-        let recado = &self.running.as_ref().expect("it runs").recado;
-        recado.upkeep().await.expect("the store works");
-    }
-
     /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
