@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::access::{Limiter, MemoryLimiter};
+use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -116,6 +116,7 @@ struct Inner {
     gather: Deciding,
     lookups: Lookups,
     heard: LastHeard,
+    used_keys: UsedKeys,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -166,6 +167,7 @@ impl Recado {
             gather: Deciding::default(),
             lookups: Lookups::default(),
             heard: LastHeard::default(),
+            used_keys: UsedKeys::default(),
         }))
     }
 
@@ -188,14 +190,15 @@ impl Recado {
         self.0.database.upkeep().ready().await
     }
 
-    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says. Call
-    /// it every few seconds.
+    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
+    /// writes when keys were used, too (R221). Call it every few seconds.
     ///
     /// # Errors
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
-        self.0.database.upkeep().upkeep(self.now()).await
+        self.0.database.upkeep().upkeep(self.now()).await?;
+        self.access().record_uses().await
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -259,6 +262,10 @@ impl Recado {
 
     pub(crate) fn heard(&self) -> &LastHeard {
         &self.0.heard
+    }
+
+    pub(crate) fn used_keys(&self) -> &UsedKeys {
+        &self.0.used_keys
     }
 
     pub(crate) fn unrecorded(&self) -> &Unrecorded {

@@ -54,6 +54,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "changes_of_messages",
         sql: include_str!("migrations/0014_changes_of_messages.sql"),
     },
+    Migration {
+        version: 15,
+        name: "keys_and_hashes",
+        sql: include_str!("migrations/0015_keys_and_hashes.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

@@ -4,6 +4,7 @@ mod caller;
 mod client_address;
 mod company;
 mod key;
+mod last_used;
 mod manage;
 mod member;
 mod rates;
@@ -14,6 +15,7 @@ pub use caller::{Caller, Denied, Unauthorized};
 pub use client_address::{ClientNet, client_address};
 pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
+pub(crate) use last_used::UsedKeys;
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
 pub use rates::{

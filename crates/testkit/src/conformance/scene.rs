@@ -238,6 +238,8 @@ impl Scene {
             scopes: Scopes::all(),
             rate_per_minute: 600,
             export_rate_per_minute: 60,
+            expires_at: None,
+            last_used_at: None,
             created_at: at(0),
         }
     }
