@@ -17,6 +17,7 @@ use crate::documents::Files;
 use crate::gateway::{Provider, Providers};
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
+use crate::keyed_hash::HashKey;
 use crate::messages::MediaLinks;
 use crate::sending::Unrecorded;
 use crate::store::{Reads, Store, StoreError};
@@ -110,6 +111,7 @@ struct Inner {
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
     media_links: OnceLock<MediaLinks>,
+    hash_key: OnceLock<HashKey>,
     worker: OwnLease,
     unrecorded: Unrecorded,
     under_way: Arc<UnderWay>,
@@ -161,6 +163,7 @@ impl Recado {
             transport,
             cursor_key: OnceLock::new(),
             media_links: OnceLock::new(),
+            hash_key: OnceLock::new(),
             worker,
             unrecorded: Unrecorded::default(),
             under_way: Arc::default(),
@@ -280,6 +283,11 @@ impl Recado {
     /// The links to media, once their key was read.
     pub(crate) fn media_links_cell(&self) -> &OnceLock<MediaLinks> {
         &self.0.media_links
+    }
+
+    /// The key of keyed hashes, once it was read.
+    pub(crate) fn hash_key_cell(&self) -> &OnceLock<HashKey> {
+        &self.0.hash_key
     }
 
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {

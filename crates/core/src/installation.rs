@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use crate::Recado;
 use crate::access::{Secret, SecretName};
 use crate::contacts::CursorKey;
+use crate::keyed_hash::HashKey;
 use crate::messages::MediaLinks;
 use crate::secret::SecretBytes;
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
@@ -29,6 +30,16 @@ impl Recado {
         let key = self.secret(SecretName::MediaKey).await?;
         let public_url = self.settings().public_url.clone();
         Ok(cell.get_or_init(|| MediaLinks::new(public_url, key)))
+    }
+
+    /// The key of keyed hashes (R222).
+    pub(crate) async fn hash_key(&self) -> Result<&HashKey, StoreError> {
+        let cell = self.hash_key_cell();
+        if let Some(key) = cell.get() {
+            return Ok(key);
+        }
+        let key = self.secret(SecretName::HashKey).await?;
+        Ok(cell.get_or_init(|| HashKey::new(key)))
     }
 
     /// Reads a secret of the installation, or makes it; of several processes that start at once,

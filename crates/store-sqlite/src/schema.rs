@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use crate::error::SqliteError;
+use crate::hashes;
 
 /// The migrations, the first one is number 1.
 const MIGRATIONS: &[&str] = &[
@@ -36,7 +37,14 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ///
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
-    apply(conn, MIGRATIONS)
+    hashes::define(conn)?;
+    // What migrations delete or replace may be secret: it is overwritten, too.
+    conn.pragma_update(None, "secure_delete", true)?;
+    if apply(conn, MIGRATIONS)? {
+        // Nor is it left in the log. Where another process reads, a later checkpoint does this.
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 /// Whether the database has exactly the migrations of this release.
@@ -46,7 +54,8 @@ pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
-fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
+/// Applies the migrations that are missing; whether there were any.
+fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<bool, SqliteError> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     tx.execute_batch(HISTORY)?;
     let done = applied(&tx, migrations)?;
@@ -59,7 +68,7 @@ fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> 
         tracing::info!(migration = index + 1, "migrated");
     }
     tx.commit()?;
-    Ok(())
+    Ok((done as usize) < migrations.len())
 }
 
 /// The number of the latest migration of the database, after checking that all its migrations are

@@ -42,9 +42,11 @@ impl Access<'_> {
         if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
             return Err(Error::Rejected(Unauthorized));
         }
-        match self.app.store().key_by_hash(&KeyHash::of(presented)).await? {
-            Some((key, company)) if !key.has_ended(self.app.now()) => {
-                self.app.used_keys().note(&key, self.app.now());
+        let found = self.app.store().key_by_hash(&KeyHash::of(presented)).await?;
+        let now = self.app.now();
+        match found {
+            Some((key, company)) if !key.has_ended(now) => {
+                self.app.used_keys().note(&key, now);
                 Ok(Caller::new(&key, &company))
             }
             Some(_) | None => Err(Error::Rejected(Unauthorized)),

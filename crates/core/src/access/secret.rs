@@ -10,6 +10,8 @@ words! {
         CursorKey = "cursor_key",
         /// Signs the links to received media (D31a).
         MediaKey = "media_key",
+        /// Makes the keyed hashes of secrets that are only compared (R222).
+        HashKey = "hash_key",
     }
 }
 
