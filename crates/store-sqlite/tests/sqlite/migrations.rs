@@ -175,7 +175,8 @@ fn older_file(path: &Path, steps: usize) -> rusqlite::Result<()> {
 
 /// The company, with a contact that is a person and one that is a group.
 const COMPANY: &str = "\
-    INSERT INTO companies VALUES \
+    INSERT INTO companies (no, id, name, plan, inbound_contacts, template_dispatch, \
+    default_region, created_at, updated_at, version) VALUES \
     (1, x'00000000000000000000000000000001', 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1); \
     INSERT INTO contacts (company_id, id, facet_id, created_at, recency, version, \
     source_platform, identifier, name, display_name, inbox_status, priority, crm_status, \
