@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::access::{Limiter, MemoryLimiter};
+use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -17,6 +17,7 @@ use crate::documents::Files;
 use crate::gateway::{Provider, Providers};
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
+use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
 use crate::sending::Unrecorded;
 use crate::store::{Reads, Store, StoreError};
@@ -113,12 +114,14 @@ struct Inner {
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
     media_keys: KnownKeys,
+    hash_key: OnceLock<HashKey>,
     worker: OwnLease,
     unrecorded: Unrecorded,
     under_way: Arc<UnderWay>,
     gather: Deciding,
     lookups: Lookups,
     heard: LastHeard,
+    used_keys: UsedKeys,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -163,12 +166,14 @@ impl Recado {
             transport,
             cursor_key: OnceLock::new(),
             media_keys: KnownKeys::default(),
+            hash_key: OnceLock::new(),
             worker,
             unrecorded: Unrecorded::default(),
             under_way: Arc::default(),
             gather: Deciding::default(),
             lookups: Lookups::default(),
             heard: LastHeard::default(),
+            used_keys: UsedKeys::default(),
         }))
     }
 
@@ -191,14 +196,15 @@ impl Recado {
         self.0.database.upkeep().ready().await
     }
 
-    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says. Call
-    /// it every few seconds.
+    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
+    /// writes when keys were used, too (R221). Call it every few seconds.
     ///
     /// # Errors
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
-        self.0.database.upkeep().upkeep(self.now()).await
+        self.0.database.upkeep().upkeep(self.now()).await?;
+        self.access().record_uses().await
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -264,6 +270,10 @@ impl Recado {
         &self.0.heard
     }
 
+    pub(crate) fn used_keys(&self) -> &UsedKeys {
+        &self.0.used_keys
+    }
+
     pub(crate) fn unrecorded(&self) -> &Unrecorded {
         &self.0.unrecorded
     }
@@ -276,6 +286,11 @@ impl Recado {
     /// The keys of links to media, as they were last read.
     pub(crate) fn known_media_keys(&self) -> &KnownKeys {
         &self.0.media_keys
+    }
+
+    /// The key of keyed hashes, once it was read.
+    pub(crate) fn hash_key_cell(&self) -> &OnceLock<HashKey> {
+        &self.0.hash_key
     }
 
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {

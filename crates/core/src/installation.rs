@@ -8,6 +8,7 @@ use crate::Recado;
 use crate::access::{Secret, SecretName};
 use crate::contacts::CursorKey;
 use crate::ids::{CompanyId, MessageId};
+use crate::keyed_hash::HashKey;
 use crate::messages::{KEYS_READ_AGAIN, LinkTarget, MediaKeys, MediaLinks, UNKNOWN_READ_AGAIN};
 use crate::secret::SecretBytes;
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
@@ -59,6 +60,16 @@ impl Recado {
         let previous = self.store().get::<Secret>(SecretName::MediaKeyPrevious).await?;
         let keys = MediaKeys::new(current, previous.as_ref().map(|secret| &secret.bytes));
         Ok(known.remember(keys, now))
+    }
+
+    /// The key of keyed hashes (R222).
+    pub(crate) async fn hash_key(&self) -> Result<&HashKey, StoreError> {
+        let cell = self.hash_key_cell();
+        if let Some(key) = cell.get() {
+            return Ok(key);
+        }
+        let key = self.secret(SecretName::HashKey).await?;
+        Ok(cell.get_or_init(|| HashKey::new(key)))
     }
 
     /// Reads a secret of the installation, or makes it; of several processes that start at once,

@@ -54,6 +54,7 @@ mod installation;
 pub mod jobs;
 pub mod json;
 pub mod json_path;
+pub mod keyed_hash;
 pub mod leads;
 pub mod links;
 pub mod lists;

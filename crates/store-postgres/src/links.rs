@@ -1,7 +1,7 @@
 //! Tracked links and their clicks.
 
 use async_trait::async_trait;
-use recado_core::links::{Link, LinkCode, LinkReads};
+use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
@@ -10,9 +10,8 @@ use crate::session::select;
 
 #[async_trait]
 impl LinkReads for PostgresStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
-        let found =
-            select(&self.pool, "WHERE code = $1", params![code.as_str().to_owned()]).await?;
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
+        let found = select(&self.pool, "WHERE code_hash = $1", params![code.to_text()]).await?;
         Ok(found.into_iter().next().map(Stored::into_value))
     }
 }

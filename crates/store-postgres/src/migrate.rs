@@ -60,6 +60,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0015_sealed_secrets.sql"),
     },
     Migration { version: 16, name: "erasure", sql: include_str!("migrations/0016_erasure.sql") },
+    Migration {
+        version: 17,
+        name: "keys_and_hashes",
+        sql: include_str!("migrations/0017_keys_and_hashes.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -209,10 +214,14 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use recado_core::Timestamp;
+    use recado_core::access::{Secret, SecretName};
     use recado_core::ids::{CompanyId, MessageId};
+    use recado_core::inbound::{EndpointSlug, InboundReads};
+    use recado_core::keyed_hash::HashKey;
+    use recado_core::links::{LinkCode, LinkReads};
     use recado_core::messages::{Message, MessageReads};
-    use recado_core::store::Stored;
-    use recado_core::templates::TemplateReads;
+    use recado_core::store::{RecordsExt, Stored};
+    use recado_core::templates::{Template, TemplateReads, TemplateTokenHash};
     use recado_testkit::postgres::{TestDatabase, TestPostgres};
     use uuid::Uuid;
 
@@ -277,6 +286,12 @@ mod tests {
         is_complex, token, created_at, updated_at, version) SELECT id, id, 'n', 'UTILITY', \
         'pt_BR', 'b', 'APPROVED', true, '00000000-0000-0000-0000-000000000007', 0, 0, 1 \
         FROM companies";
+
+    /// The same without that.
+    const SIMPLE_TEMPLATE: &str = "\
+        INSERT INTO templates (company_id, id, name, category, language, body, status, token, \
+        created_at, updated_at, version) SELECT id, id, 'n', 'UTILITY', 'pt_BR', 'b', 'APPROVED', \
+        '00000000-0000-0000-0000-000000000007', 0, 0, 1 FROM companies";
 
     /// Messages with files: 1 was given up, 2 is being fetched, 3 was fetched.
     const AT_STEP_9: &str = "\
@@ -345,8 +360,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
         let (_database, store) = migrated(5, &[COMPANY, CONTACTS, AT_STEP_5]).await;
-        let token = Uuid::from_u128(7);
-        let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
+        let template = template_of_7(&store).await;
         assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
         assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
@@ -356,8 +370,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_template_that_needed_more_than_its_text_still_does() {
         let (_database, store) = migrated(7, &[COMPANY, AT_STEP_7]).await;
-        let token = Uuid::from_u128(7);
-        let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
+        let template = template_of_7(&store).await;
         assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
     }
 
@@ -377,6 +390,49 @@ mod tests {
         let found = messages(&store).await;
         let wrote = found.iter().map(|m| Some(m.participant.as_ref()?.name.as_deref()));
         assert_eq!(wrote.collect::<Vec<_>>(), [Some(Some("Bia")), None]);
+    }
+
+    /// The template whose token was the number 7.
+    async fn template_of_7(store: &PostgresStore) -> Template {
+        let token = TemplateTokenHash::of_token(&hash_key(store).await, Uuid::from_u128(7));
+        store.template_by_token(&token).await.unwrap().unwrap().0
+    }
+
+    /// The key that the migration has made.
+    async fn hash_key(store: &PostgresStore) -> HashKey {
+        let key = store.get::<Secret>(SecretName::HashKey).await.unwrap().expect("it was made");
+        HashKey::new(key.into_value().bytes)
+    }
+
+    /// An endpoint, and a link of the person.
+    const AT_STEP_14: &str = "\
+        INSERT INTO inbound_endpoints SELECT id, id, 'site', '{}', 'secret_required', \
+        'a secret that somebody chose', true, 0, 0, 1 FROM companies; \
+        INSERT INTO links SELECT id, id, id, 'abcdefghijklmnopqrstuv', 'https://example.com', 0, 1 \
+        FROM companies";
+
+    /// R224.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn secrets_of_earlier_releases_become_the_hashes_that_the_core_makes() {
+        let (_database, store) =
+            migrated(14, &[COMPANY, CONTACTS, SIMPLE_TEMPLATE, AT_STEP_14]).await;
+        let key = hash_key(&store).await;
+        let template = template_of_7(&store).await;
+        assert_eq!(template.name, "n");
+        let slug = EndpointSlug::parse("site").unwrap();
+        let (endpoint, _) = store.endpoint_by_slug(&slug).await.unwrap().unwrap();
+        let is_secret = |text: &str| endpoint.secret_hash.is_presented(&key, &[text.as_bytes()]);
+        assert!(is_secret("a secret that somebody chose") && !is_secret("another"));
+        let code = LinkCode::parse("abcdefghijklmnopqrstuv").unwrap();
+        let link = store.link_by_code(&code.hash(&key)).await.unwrap().unwrap();
+        assert_eq!(link.url, "https://example.com");
+    }
+
+    /// R224: the core makes the key of a new database.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_database_without_secrets_to_hash_gets_no_key() {
+        let (_database, store) = migrated(14, &[COMPANY, CONTACTS]).await;
+        assert_eq!(store.get::<Secret>(SecretName::HashKey).await.unwrap(), None);
     }
 
     #[test]

@@ -42,8 +42,8 @@ INSERT INTO list_members SELECT c.id, md5('l')::uuid, md5('p' || i)::uuid \
 FROM companies c, generate_series(1, 3) i; \
 INSERT INTO inbound_endpoints SELECT id, id, 's' || id, '', 'public', 's', true, 0, 0, 1 \
 FROM companies; \
-INSERT INTO templates SELECT id, id, 'n', 'utility', 'pt_BR', 'b', 'approved', NULL, id, 0, 0, 1 \
-FROM companies;";
+INSERT INTO templates SELECT id, id, 'n', 'utility', 'pt_BR', 'b', 'approved', NULL, uuid_send(id), \
+0, 0, 1 FROM companies;";
 
 /// One campaign of 9,000 recipients, of whom two thirds were processed since the enrolment, and as
 /// many rows of the other tables.
@@ -140,7 +140,7 @@ fn cases() -> Vec<Case> {
         case("an enrolment", ENROLL, enrolled, (610.0, 25_000.0)),
         case("definitions", &FIELDS, &fields, (23.0, 200.0)),
         case("an endpoint", &BY_SLUG, "'s' || md5('c2')::uuid", (2.0, 10.0)),
-        case("a token", &BY_TOKEN, company, (2.0, 10.0)),
+        case("a token", &BY_TOKEN, &format!("uuid_send({company})"), (2.0, 10.0)),
         case("a window", &DispatchWindow::sql().get, &window, (1.0, 10.0)),
         case("ended windows", &ended, "4, 10", (1_300.0, 200.0)),
     ]

@@ -32,6 +32,8 @@ record! {
         scopes,
         rate_per_minute,
         export_rate_per_minute,
+        expires_at,
+        last_used_at,
         created_at,
     }
 }

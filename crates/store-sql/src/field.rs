@@ -156,6 +156,23 @@ macro_rules! bytes {
 }
 pub(crate) use bytes;
 
+/// Implements [`Column`] for keyed hashes that are kept as texts, in columns that held the secrets
+/// themselves (R224).
+macro_rules! hash_texts {
+    ($($Hash:ty),+ $(,)?) => {$(
+        impl $crate::field::Column for $Hash {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
+                writer.owned_text(self.to_text());
+            }
+
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+                reader.text(Self::from_text)
+            }
+        }
+    )+};
+}
+pub(crate) use hash_texts;
+
 /// Implements [`Column`] for types that are kept as JSON.
 macro_rules! json {
     ($($Json:ty),+ $(,)?) => {$(

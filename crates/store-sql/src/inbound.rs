@@ -1,11 +1,11 @@
 //! Inbound endpoints.
 
 use recado_core::inbound::{
-    AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping,
+    AuthMode, EndpointSecretHash, EndpointSlug, InboundEndpoint, VariableMapping,
 };
 
 use crate::cell::{CellReader, CellWriter};
-use crate::field::{Column, json_of, texts, words};
+use crate::field::{Column, hash_texts, json_of, texts, words};
 use crate::record::record;
 
 record! {
@@ -15,7 +15,7 @@ record! {
         slug,
         mapping("variable_mapping"),
         auth_mode,
-        secret,
+        secret_hash,
         is_active,
         created_at,
         updated_at,
@@ -24,8 +24,9 @@ record! {
 
 words! { AuthMode }
 
+hash_texts! { EndpointSecretHash }
+
 texts! {
-    EndpointSecret: EndpointSecret::expose, |text| Some(EndpointSecret::stored(text.to_owned()));
     EndpointSlug: EndpointSlug::as_str, EndpointSlug::parse;
 }
 

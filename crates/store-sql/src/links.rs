@@ -1,8 +1,8 @@
 //! Tracked links and the clicks on them.
 
-use recado_core::links::{Click, Link, LinkCode};
+use recado_core::links::{Click, Link, LinkCodeHash};
 
-use crate::field::texts;
+use crate::field::hash_texts;
 use crate::record::record;
 
 record! {
@@ -10,7 +10,7 @@ record! {
         company("company_id"),
         id,
         contact("contact_id"),
-        code,
+        code_hash,
         url,
         created_at,
     }
@@ -27,6 +27,4 @@ record! {
     }
 }
 
-texts! {
-    LinkCode: LinkCode::as_str, LinkCode::parse;
-}
+hash_texts! { LinkCodeHash }

@@ -1,8 +1,10 @@
 //! Templates of messages.
 
-use recado_core::templates::{Template, TemplateCategory, TemplateNeeds, TemplateStatus};
+use recado_core::templates::{
+    Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
+};
 
-use crate::field::{json, words};
+use crate::field::{bytes, json, words};
 use crate::record::record;
 
 record! {
@@ -17,7 +19,7 @@ record! {
         connection("connection_id"),
         provider_id,
         needs,
-        token,
+        token_hash,
         created_at,
         updated_at,
     }
@@ -26,3 +28,9 @@ record! {
 words! { TemplateCategory, TemplateStatus }
 
 json! { TemplateNeeds }
+
+// As bytes, unlike other hashes: the column had ids in it before.
+bytes! {
+    TemplateTokenHash: |hash| hash.as_bytes(),
+        |bytes| bytes.try_into().ok().map(TemplateTokenHash::from_bytes);
+}

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::links::{Link, LinkClicks, LinkCode, LinkReads};
+use recado_core::links::{Link, LinkClicks, LinkCodeHash, LinkReads};
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{Connection, params_from_iter};
 
@@ -30,10 +30,10 @@ pub(crate) fn human_clicks(
 
 #[async_trait]
 impl LinkReads for SqliteStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
-        let code = code.clone();
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
+        let code = code.to_text();
         self.read_first(move |conn| {
-            let link = table::find(conn, "code = ?1", &[code.as_str().into()])?;
+            let link = table::find(conn, "code_hash = ?1", &[code.as_str().into()])?;
             Ok(link.map(Stored::into_value))
         })
         .await

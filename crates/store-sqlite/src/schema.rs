@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::contacts_search;
 use crate::error::SqliteError;
+use crate::hashes;
 
 /// The migrations, the first one is number 1.
 const MIGRATIONS: &[&str] = &[
@@ -25,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0012_changes_of_messages.sql"),
     include_str!("../migrations/0013_sealed_secrets.sql"),
     include_str!("../migrations/0014_erasure.sql"),
+    include_str!("../migrations/0015_keys_and_hashes.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -38,10 +40,16 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ///
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
+    hashes::define(conn)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    apply_all(&tx, MIGRATIONS)?;
+    let has_migrated = apply_all(&tx, MIGRATIONS)?;
     contacts_search::rebuild_if_stale(&tx)?;
     tx.commit()?;
+    if has_migrated {
+        // What was replaced may be secret, and is not left in the log either. Where another process
+        // reads, a later checkpoint does this.
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
     Ok(())
 }
 
@@ -52,7 +60,8 @@ pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
-fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<(), SqliteError> {
+/// Applies the migrations that are missing; whether there were any.
+fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> {
     tx.execute_batch(HISTORY)?;
     let done = applied(tx, migrations)?;
     for (index, migration) in migrations.iter().enumerate().skip(done as usize) {
@@ -63,7 +72,7 @@ fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<(), SqliteError> {
         )?;
         tracing::info!(migration = index + 1, "migrated");
     }
-    Ok(())
+    Ok((done as usize) < migrations.len())
 }
 
 /// The number of the latest migration of the database, after checking that all its migrations are

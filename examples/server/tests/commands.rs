@@ -79,6 +79,16 @@ fn a_key_works_until_it_is_revoked() {
     assert_eq!(changed["rate_per_minute"], 7);
     assert_eq!(changed["scopes"], serde_json::json!(Scope::WORDS));
 
+    // R220.
+    assert_eq!((&changed["expires_at"], &changed["last_used_at"]), (&Value::Null, &Value::Null));
+    let end = "2999-12-31T00:00:00.000Z";
+    assert_eq!(key(&["set", id, "--expires-at", end])["expires_at"], end);
+    assert_eq!(key(&["list"])[0]["expires_at"], end);
+    assert_eq!(key(&["set", id, "--no-end"])["expires_at"], Value::Null);
+    let brief = key(&["create", "--name", "a", "--scopes", "all", "--expires-in", "90d"]);
+    assert!(brief["expires_at"].as_str() > brief["created_at"].as_str(), "{brief}");
+    key(&["revoke", brief["id"].as_str().expect("an id")]);
+
     let server = Server::start(folder.path(), &["serve"], "listening");
     let status = || {
         let bearer = format!("Authorization: Bearer {secret}");

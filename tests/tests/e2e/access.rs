@@ -1,6 +1,10 @@
 //! Keys, plans, scopes and the order of checks: 1, 5.1; D5, D6, D8a, D10, D11.
 
-use recado_tests::{OPERATOR, Request, SCOPES, World, both_stores, phone, text, unknown_id};
+use std::time::Duration;
+
+use recado_tests::{
+    OPERATOR, Request, SCOPES, World, both_stores, eventually, phone, text, unknown_id,
+};
 use serde_json::{Value, json};
 
 /// Every route of the public API with one of its methods and the required scope.
@@ -90,6 +94,43 @@ async fn a_revoked_key_is_401_at_once(world: World) {
     assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
     assert_unauthorized(&world, Request::new("GET", "/api/v1/contacts").bearer(&key)).await;
     world.get("/api/v1/contacts").await.expect(200);
+}
+
+/// R220.
+#[both_stores]
+async fn a_key_that_has_ended_is_401_as_if_it_were_revoked(world: World) {
+    let end = world.server.clock.now().plus(Duration::from_secs(60)).to_string();
+    let new = json!({"name": "k", "scopes": SCOPES, "expires_at": end});
+    let made = world.make("C/keys", new).await;
+    assert_eq!((&made["expires_at"], &made["last_used_at"]), (&json!(end), &Value::Null));
+    let key = text(&made["key"]);
+    world.get_as(&key, "/api/v1/contacts").await.expect(200);
+    world.advance(Duration::from_secs(60));
+    assert_unauthorized(&world, Request::new("GET", "/api/v1/contacts").bearer(&key)).await;
+    let past = json!({"name": "k", "scopes": SCOPES, "expires_at": end});
+    world.operator("POST", "C/keys", past).await.expect_error(422, "VALIDATION_ERROR");
+    let path = format!("C/keys/{}", text(&made["id"]));
+    let again = json!({"expires_at": null});
+    world.operator("PATCH", &path, again).await.expect(200);
+    world.get_as(&key, "/api/v1/contacts").await.expect(200);
+}
+
+/// R221.
+#[both_stores]
+async fn a_key_shows_the_hour_in_which_it_was_last_used(world: World) {
+    let made = world.make("C/keys", json!({"name": "k", "scopes": SCOPES})).await;
+    let path = format!("C/keys/{}", text(&made["id"]));
+    let shown = async || world.operator("GET", &path, Value::Null).await.json()["data"].clone();
+    assert_eq!(shown().await["last_used_at"], Value::Null);
+    let hour = world.server.clock.now().to_string();
+    assert!(hour.ends_with(":00:00.000Z"), "the test clock begins with an hour: {hour}");
+    world.advance(Duration::from_secs(59 * 60));
+    world.get_as(&text(&made["key"]), "/api/v1/contacts").await.expect(200);
+    let used = eventually("the use is written", || async {
+        let shown = shown().await;
+        (shown["last_used_at"] != Value::Null).then_some(shown)
+    });
+    assert_eq!(used.await["last_used_at"], hour);
 }
 
 #[both_stores]

@@ -114,7 +114,9 @@ async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: C
     let company = format!("/companies/{}", world.us.id);
     let features = json!({"features": {"template_dispatch": true}});
     world.operator("PATCH", &company, features).await.expect(200);
-    let token = text(&named(&read, "imagem")["token"]);
+    // R223: it was shown to nobody.
+    let rotate = format!("C/templates/{}/rotate-token", text(&named(&read, "imagem")["id"]));
+    let token = text(&world.operator("POST", &rotate, json!({})).await.expect(200)["token"]);
     let body = json!({"phone_number": mobile(1), "variables": {"1": "Ana"}});
     let call = Request::new("POST", dispatching(&token)).json(&body);
     let answer = world.send(call).await;

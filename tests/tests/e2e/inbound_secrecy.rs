@@ -1,11 +1,11 @@
 //! Data of inbound calls that logs, metrics and answers must not show: D26, D70.
 
-use recado_tests::backend::Database;
+use recado_tests::backend::{Database, Setup, TestServer};
 use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, incoming, unknown_client};
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{Request, StoreKind, World, both_stores, mobile, text};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[both_stores]
 async fn no_log_line_and_no_metric_shows_secrets_tokens_or_what_was_posted(kind: StoreKind) {
@@ -93,6 +93,37 @@ async fn no_log_line_and_no_metric_shows_secrets_tokens_or_what_was_posted(kind:
         let line = log.lines().find(|line| line.contains(hidden));
         assert_eq!(line, None, "{hidden} in the log");
         assert!(!metrics.contains(hidden), "{hidden} in the metrics");
+    }
+}
+
+/// R222.
+#[both_stores]
+async fn the_database_has_no_secret_that_is_only_compared(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let server = TestServer::start(&database, Setup::default()).await;
+    let us = tenant_at(server.addr, "Acme", "enterprise").await;
+    let make = async |path: &str, body: Value| {
+        operator_at(server.addr, &us.id, "POST", path, body).await.expect(201)
+    };
+    let mut hidden = Vec::new();
+    for (slug, given) in [("site", json!(null)), ("outro", json!("segredo-que-escolhemos"))] {
+        let mapping = json!({"phone": "$.fone"});
+        let body = json!({"slug": slug, "variable_mapping": mapping, "secret": given});
+        let made = make("C/inbound-endpoints", body).await;
+        hidden.push(text(&made["secret"]));
+        let path = format!("C/inbound-endpoints/{}/rotate-secret", text(&made["id"]));
+        let rotated = operator_at(server.addr, &us.id, "POST", &path, json!({})).await;
+        hidden.push(text(&rotated.expect(200)["secret"]));
+    }
+    let template = json!({"name": "ola", "category": "UTILITY", "body": "Olá"});
+    hidden.push(text(&make("C/templates", template).await["token"]));
+    let contact = make("C/contacts", json!({"phone": mobile(1)})).await;
+    let link = json!({"contact_id": contact["id"], "url": "https://example.com/"});
+    hidden.push(text(&make("C/links", link).await["code"]));
+    let everything = database.everything().await;
+    assert!(everything.contains("https://example.com/"), "the link is there");
+    for hidden in hidden {
+        assert!(!everything.contains(&hidden), "{hidden} is in the database");
     }
 }
 

@@ -133,6 +133,12 @@ async fn the_short_url_is_the_public_address_and_the_code(world: World) {
     let short = text(&made["short_url"]);
     assert!(short.ends_with(&format!("/l/{}", text(&made["code"]))), "{short}");
     assert!(short.starts_with("http"), "{short}");
+    // R223: they are shown once.
+    let one = world.operator_get(&format!("C/links/{}", text(&made["id"]))).await;
+    assert_eq!(one["url"], made["url"]);
+    for shown in [&one, &world.operator_get("C/links").await[0]] {
+        assert_eq!((shown.get("code"), shown.get("short_url")), (None, None), "{shown}");
+    }
 }
 
 #[both_stores]

@@ -1,6 +1,7 @@
 //! Templates in the operator API: docs/operator-api.md; D3, D40, D48.
 
-use recado_tests::{World, both_stores, text, unknown_id, with};
+use recado_tests::hooks_in::dispatching;
+use recado_tests::{Request, World, both_stores, text, unknown_id, with};
 use serde_json::{Value, json};
 
 fn ola() -> Value {
@@ -23,6 +24,7 @@ async fn a_template_gets_a_random_token_and_the_default_language(world: World) {
     for name in ["id", "name", "body", "category", "language", "status"] {
         assert_eq!(read[name], made[name], "{name}");
     }
+    assert_eq!(read.get("token"), None, "R223: it is shown once");
     let other = world.make("C/templates", with(ola(), json!({"name": "outra"}))).await;
     assert_ne!(other["token"], made["token"]);
     assert_eq!(world.operator_get("C/templates").await.as_array().expect("a list").len(), 2);
@@ -87,4 +89,27 @@ async fn a_template_is_deleted(world: World) {
     let one = format!("C/templates/{}", text(&world.make("C/templates", ola()).await["id"]));
     assert_eq!(world.operator("DELETE", &one, Value::Null).await.status, 200);
     world.operator("GET", &one, Value::Null).await.expect_error(404, "NOT_FOUND");
+}
+
+/// R223.
+#[both_stores]
+async fn a_token_is_replaced_and_the_old_one_is_unknown_at_once(world: World) {
+    let features = json!({"features": {"template_dispatch": true}});
+    world.operator("PATCH", &format!("/companies/{}", world.us.id), features).await.expect(200);
+    let made = world.make("C/templates", ola()).await;
+    let rotate = format!("C/templates/{}/rotate-token", text(&made["id"]));
+    let rotated = world.operator("POST", &rotate, Value::Null).await.expect(200);
+    assert_eq!(rotated["id"], made["id"]);
+    // The template is not approved, which is judged after the token.
+    for (token, code) in
+        [(&made["token"], "TEMPLATE_NOT_FOUND"), (&rotated["token"], "INVALID_PAYLOAD")]
+    {
+        let call = Request::new("POST", dispatching(&text(token))).json(&json!({}));
+        let answer = world.send(call).await;
+        assert_eq!(answer.json()["code"], code, "{}", answer.show());
+    }
+    let surplus = world.operator("POST", &rotate, json!({"token": text(&made["token"])})).await;
+    assert_eq!(surplus.expect_invalid(), ["token"]);
+    let nobody = format!("C/templates/{}/rotate-token", unknown_id());
+    world.operator("POST", &nobody, Value::Null).await.expect_error(404, "NOT_FOUND");
 }

@@ -139,7 +139,7 @@ impl Rejection for Denied {
     }
 }
 
-/// No key, or one that is unknown or revoked: three cases that answer alike (D5, D6).
+/// No key, or one that is unknown, revoked or ended: cases that answer alike (D5, D6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a valid API key is required: Authorization: Bearer <API_KEY>")]
 pub struct Unauthorized;
@@ -172,6 +172,8 @@ mod tests {
             scopes: Scopes::all(),
             rate_per_minute: 7,
             export_rate_per_minute: 3,
+            expires_at: None,
+            last_used_at: None,
             created_at: at,
         };
         let caller = Caller::new(&key, &company);

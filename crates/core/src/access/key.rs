@@ -10,9 +10,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Timestamp;
-use crate::body::{Optional, Replaced, Required, body};
+use crate::body::{Clearable, Optional, Replaced, Required, body};
 use crate::form::{Form, Name, Number, to_json};
 use crate::ids::{CompanyId, KeyId};
+use crate::input::Given;
+use crate::problems::Problems;
 use crate::secret::SecretText;
 use crate::words::words;
 
@@ -164,8 +166,19 @@ pub struct ApiKey {
     pub rate_per_minute: u32,
     /// Export calls a minute, at least 1 (8, D12).
     pub export_rate_per_minute: u32,
+    /// From when on it is refused (R220).
+    pub expires_at: Option<Timestamp>,
+    /// The beginning of the hour in which it was last used (R221).
+    pub last_used_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl ApiKey {
+    /// Whether it has ended: it is refused as if it were revoked (R220).
+    pub fn has_ended(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
 }
 
 /// An API key as it is shown: without its secret.
@@ -183,6 +196,10 @@ pub struct ApiKeyView {
     pub rate_per_minute: u32,
     /// Export calls a minute.
     pub export_rate_per_minute: u32,
+    /// From when on it is refused; null: never.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the hour; null: not yet.
+    pub last_used_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -195,6 +212,8 @@ impl From<&ApiKey> for ApiKeyView {
             scopes: key.scopes.clone(),
             rate_per_minute: key.rate_per_minute,
             export_rate_per_minute: key.export_rate_per_minute,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
             created_at: key.created_at,
         }
     }
@@ -223,6 +242,8 @@ body! {
         rate_per_minute: Option<u32> = Optional<PerMinute>,
         /// 60 by default.
         export_rate_per_minute: Option<u32> = Optional<PerMinute>,
+        /// A time to come, from which on the key is refused. It has no end by default.
+        expires_at: Option<Timestamp> = Optional<Timestamp>,
     }
 }
 
@@ -234,6 +255,16 @@ body! {
         scopes: Option<Scopes> = Optional<Scopes>,
         rate_per_minute: Option<u32> = Optional<PerMinute>,
         export_rate_per_minute: Option<u32> = Optional<PerMinute>,
+        /// A time to come; null: the key has no end.
+        expires_at: Given<Timestamp> = Clearable<Timestamp>,
+    }
+}
+
+/// Refuses an end that a key cannot have, as it has passed (R220).
+pub(super) fn require_to_come(at: Option<Timestamp>, now: Timestamp) -> Result<(), Problems> {
+    match at {
+        Some(at) if at <= now => Err(Problems::of("expires_at", "must lie in the future")),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::ready;
 
-use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE};
+use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE, require_to_come};
 use super::{
     ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
     Member, MemberDraft, MemberPatch, NewKey, RateDecision, Unauthorized, rate_checks,
@@ -33,18 +33,23 @@ const MAX_KEY_CHARS: usize = 256;
 
 impl Access<'_> {
     /// The caller that presents this key (5.1, D11). It is looked up by hash, so that the duration
-    /// reveals nothing about stored keys.
+    /// reveals nothing about stored keys. That it was used is noted, and written later (R221).
     ///
     /// # Errors
     ///
-    /// [`Unauthorized`] for a key that is unknown or revoked.
+    /// [`Unauthorized`] for a key that is unknown or revoked, or has ended (R220).
     pub async fn authenticate(&self, presented: &str) -> Result<Caller, Error<Unauthorized>> {
         if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
             return Err(Error::Rejected(Unauthorized));
         }
-        match self.app.store().key_by_hash(&KeyHash::of(presented)).await? {
-            Some((key, company)) => Ok(Caller::new(&key, &company)),
-            None => Err(Error::Rejected(Unauthorized)),
+        let found = self.app.store().key_by_hash(&KeyHash::of(presented)).await?;
+        let now = self.app.now();
+        match found {
+            Some((key, company)) if !key.has_ended(now) => {
+                self.app.used_keys().note(&key, now);
+                Ok(Caller::new(&key, &company))
+            }
+            Some(_) | None => Err(Error::Rejected(Unauthorized)),
         }
     }
 
@@ -158,6 +163,7 @@ impl Access<'_> {
     ) -> ManageResult<NewKey> {
         let draft = KeyDraft::parse(body).map_err(invalid)?;
         let now = self.app.now();
+        require_to_come(draft.expires_at, now).map_err(invalid)?;
         let secret = KeySecret::from_random(self.app.random());
         let key = ApiKey {
             id: KeyId::new(self.app.uuid(now)),
@@ -167,6 +173,8 @@ impl Access<'_> {
             scopes: draft.scopes,
             rate_per_minute: draft.rate_per_minute.unwrap_or(DEFAULT_RATE),
             export_rate_per_minute: draft.export_rate_per_minute.unwrap_or(DEFAULT_EXPORT_RATE),
+            expires_at: draft.expires_at,
+            last_used_at: None,
             created_at: now,
         };
         let new = NewKey { key: key.clone(), secret };
@@ -185,6 +193,7 @@ impl Access<'_> {
         body: impl IntoBody<KeyPatch>,
     ) -> ManageResult<ApiKey> {
         let patch = KeyPatch::parse(body).map_err(invalid)?;
+        require_to_come(patch.expires_at.as_ref().copied(), self.app.now()).map_err(invalid)?;
         let store = self.app.store();
         self.app.change(|| store.get::<ApiKey>((company, id)), |key| patch.over(key)).await
     }

@@ -5,6 +5,7 @@ mod client_address;
 mod company;
 mod guesses;
 mod key;
+mod last_used;
 mod manage;
 mod member;
 mod rates;
@@ -15,6 +16,7 @@ pub use caller::{Caller, Denied, Unauthorized};
 pub use client_address::{ClientNet, client_address};
 pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
+pub(crate) use last_used::UsedKeys;
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
 pub use rates::{

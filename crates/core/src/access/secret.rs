@@ -12,6 +12,8 @@ words! {
         MediaKey = "media_key",
         /// The keys that signed them before, each with its end (R194).
         MediaKeyPrevious = "media_key_previous",
+        /// Makes the keyed hashes of secrets that are only compared (R222).
+        HashKey = "hash_key",
     }
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{DispatchError, Dispatches};
 use crate::access::{ClientNet, Company, Gcra, RateCheck, RateDecision, RateKey};
 use crate::error::Error;
-use crate::templates::Template;
+use crate::templates::{Template, TemplateTokenHash};
 
 /// Calls a minute (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,10 @@ impl Dispatches<'_> {
         client: ClientNet,
     ) -> Result<AdmittedTemplate, Error<DispatchError>> {
         let found = match read_token(token) {
-            Some(token) => self.app.store().template_by_token(token).await?,
+            Some(token) => {
+                let hash = TemplateTokenHash::of_token(self.app.hash_key().await?, token);
+                self.app.store().template_by_token(&hash).await?
+            }
             None => None,
         };
         let (rates, permitted) = (rates(), permitted(found));

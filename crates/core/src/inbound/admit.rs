@@ -4,6 +4,7 @@ use super::{AuthMode, Inbound, InboundEndpoint, InboundError};
 use crate::access::{ClientNet, Company, Gcra, RateCheck, RateDecision, RateKey};
 use crate::error::Error;
 use crate::inbound::EndpointSlug;
+use crate::keyed_hash::HashKey;
 
 /// Calls a minute (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ impl Admitted {
 /// Whether an endpoint admits a call with these secrets, apart from rate limits.
 fn permitted(
     found: Option<(InboundEndpoint, Company)>,
+    key: &HashKey,
     secrets: &[&[u8]],
 ) -> Result<Admitted, InboundError> {
     let (endpoint, company) = found.ok_or(InboundError::EndpointNotFound)?;
@@ -58,7 +60,7 @@ fn permitted(
         return Err(InboundError::EndpointInactive);
     }
     let is_open = endpoint.auth_mode == AuthMode::Public;
-    if !is_open && !endpoint.secret.is_presented(secrets) {
+    if !is_open && !endpoint.secret_hash.is_presented(key, secrets) {
         return Err(InboundError::InvalidSecret);
     }
     Ok(Admitted { endpoint, company })
@@ -86,7 +88,7 @@ impl Inbound<'_> {
         // D13: an unknown slug has the limits of `secret_required`.
         let mode = found.as_ref().map_or(AuthMode::SecretRequired, |(known, _)| known.auth_mode);
         let rates = rates(mode);
-        let permitted = permitted(found, secrets);
+        let permitted = permitted(found, self.app.hash_key().await?, secrets);
         let mut checks = vec![RateCheck {
             key: client_key(mode, client),
             allowance: Gcra::per_minute(rates.per_client),

@@ -1,6 +1,8 @@
 //! The bodies that make and change inbound endpoints (D46a).
 
-use super::{AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping};
+use super::{
+    AuthMode, EndpointSecret, EndpointSecretHash, EndpointSlug, InboundEndpoint, VariableMapping,
+};
 use crate::Timestamp;
 use crate::body::{Kept, Optional, Required, body};
 use crate::ids::{CompanyId, InboundEndpointId};
@@ -51,7 +53,7 @@ impl EndpointDraft {
         self,
         company: CompanyId,
         id: InboundEndpointId,
-        random: [u8; 32],
+        secret_hash: EndpointSecretHash,
         now: Timestamp,
     ) -> InboundEndpoint {
         InboundEndpoint {
@@ -60,7 +62,7 @@ impl EndpointDraft {
             slug: self.slug,
             mapping: self.mapping,
             auth_mode: self.auth_mode.unwrap_or(AuthMode::SecretRequired),
-            secret: self.secret.unwrap_or_else(|| EndpointSecret::from_random(random)),
+            secret_hash,
             is_active: self.is_active.unwrap_or(true),
             created_at: now,
             updated_at: now,

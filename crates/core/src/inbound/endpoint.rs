@@ -1,6 +1,6 @@
 //! An inbound endpoint (4.9).
 
-use super::{EndpointSecret, EndpointSlug, VariableMapping};
+use super::{EndpointSecretHash, EndpointSlug, VariableMapping};
 use crate::Timestamp;
 use crate::ids::{CompanyId, InboundEndpointId};
 use crate::words::words;
@@ -31,8 +31,9 @@ pub struct InboundEndpoint {
     pub mapping: VariableMapping,
     /// Who may post to it.
     pub auth_mode: AuthMode,
-    /// The secret that callers send unless the endpoint is public; it is kept then too.
-    pub secret: EndpointSecret,
+    /// The hash of the secret that callers send unless the endpoint is public; it is kept then
+    /// too.
+    pub secret_hash: EndpointSecretHash,
     /// Whether it accepts calls.
     pub is_active: bool,
     /// When it was made.

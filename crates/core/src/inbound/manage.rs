@@ -67,14 +67,16 @@ impl Inbound<'_> {
     ) -> ManageResult<EndpointSecretView> {
         let draft = &EndpointDraft::parse(body).map_err(invalid)?;
         let id = InboundEndpointId::new(self.app.uuid(self.app.now()));
-        let random = self.app.random();
+        let given = draft.secret.clone();
+        let secret = &given.unwrap_or_else(|| EndpointSecret::from_random(self.app.random()));
+        let hash = secret.hash(self.app.hash_key().await?);
         let create = |now| async move {
             self.require_free(&draft.slug, id).await?;
             if self.app.store().get::<Company>(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
-            let endpoint = draft.clone().into_endpoint(company, id, random, now);
-            let view = EndpointSecretView::new(&endpoint);
+            let endpoint = draft.clone().into_endpoint(company, id, hash, now);
+            let view = EndpointSecretView::new(&endpoint, secret);
             Ok(Decided::new(ChangeSet::new().insert(endpoint), view))
         };
         self.app.decide(create).await
@@ -122,19 +124,20 @@ impl Inbound<'_> {
     ) -> ManageResult<EndpointSecretView> {
         let given = RotateEndpointSecret::parse(body).map_err(invalid)?.secret;
         let secret = given.unwrap_or_else(|| EndpointSecret::from_random(self.app.random()));
+        let secret_hash = secret.hash(self.app.hash_key().await?);
         let (store, now) = (self.app.store(), self.app.now());
         let changed = self
             .app
             .change(
                 || store.get::<InboundEndpoint>((company, id)),
                 |endpoint: &InboundEndpoint| InboundEndpoint {
-                    secret: secret.clone(),
+                    secret_hash,
                     updated_at: now,
                     ..endpoint.clone()
                 },
             )
             .await?;
-        Ok(EndpointSecretView::new(&changed))
+        Ok(EndpointSecretView::new(&changed, &secret))
     }
 
     /// Deletes an endpoint; its slug is free again.

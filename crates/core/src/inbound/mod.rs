@@ -24,7 +24,7 @@ pub use mapped::{Mapped, MappingError};
 pub use mapping::{MAX_KEYS, VariableMapping};
 pub use payload::Payload;
 pub use reads::InboundReads;
-pub use secret::EndpointSecret;
+pub use secret::{EndpointSecret, EndpointSecretHash};
 pub use slug::EndpointSlug;
 pub use upsert::{PendingField, UpsertAction, UpsertContact, Upserted};
 pub use view::{EndpointSecretView, EndpointView};

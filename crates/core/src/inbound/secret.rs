@@ -5,6 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
 use crate::form::text_form;
+use crate::keyed_hash::{HashKey, keyed_hash};
 use crate::secret::SecretText;
 
 /// The prefix of generated secrets.
@@ -39,21 +40,28 @@ impl EndpointSecret {
         }
     }
 
-    /// A secret as a store keeps it.
-    pub fn stored(text: String) -> Self {
-        Self(SecretText::new(text))
-    }
-
-    /// The secret itself: to be shown once or stored.
+    /// The secret itself, to be shown once.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
 
-    /// Whether the headers are exactly this secret, once. The comparison takes constant time (4.9,
-    /// R84, 5.2).
-    pub fn is_presented(&self, headers: &[&[u8]]) -> bool {
+    /// The hash that the store keeps.
+    pub fn hash(&self, key: &HashKey) -> EndpointSecretHash {
+        EndpointSecretHash::of(key, self.expose().as_bytes())
+    }
+}
+
+keyed_hash! {
+    /// The keyed hash of an endpoint's secret: all that is stored of it (R222).
+    EndpointSecretHash of "endpoint secret"
+}
+
+impl EndpointSecretHash {
+    /// Whether the headers are exactly the secret of this hash, once. The comparison takes constant
+    /// time (4.9, R84, 5.2).
+    pub fn is_presented(&self, key: &HashKey, headers: &[&[u8]]) -> bool {
         match headers {
-            [only] => only.ct_eq(self.expose().as_bytes()).into(),
+            [only] => Self::of(key, only).as_bytes().ct_eq(self.as_bytes()).into(),
             _ => false,
         }
     }
@@ -66,15 +74,18 @@ text_form!(EndpointSecret, EndpointSecret::parse, EndpointSecret::expose, |text|
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret::SecretBytes;
 
     /// R84, 5.2.
     #[test]
     fn only_the_secret_itself_presented_once_passes() {
         let secret = EndpointSecret::from_random([7; 32]);
         let right = secret.expose().as_bytes();
-        assert!(secret.is_presented(&[right]));
+        let key = HashKey::new(SecretBytes::new([1; 32]));
+        let hash = secret.hash(&key);
+        assert!(hash.is_presented(&key, &[right]));
         for wrong in [&[][..], &[&b""[..]], &[&right[1..]], &[right, right], &[b"ies_"]] {
-            assert!(!secret.is_presented(wrong));
+            assert!(!hash.is_presented(&key, wrong));
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{AuthMode, InboundEndpoint};
+use super::{AuthMode, EndpointSecret, InboundEndpoint};
 use crate::Timestamp;
 use crate::ids::InboundEndpointId;
 
@@ -67,8 +67,8 @@ impl fmt::Debug for EndpointSecretView {
 
 impl EndpointSecretView {
     /// The endpoint with its secret.
-    pub fn new(endpoint: &InboundEndpoint) -> Self {
-        let secret = endpoint.secret.expose().to_owned();
+    pub fn new(endpoint: &InboundEndpoint, secret: &EndpointSecret) -> Self {
+        let secret = secret.expose().to_owned();
         Self { endpoint: EndpointView::new(endpoint), secret }
     }
 }

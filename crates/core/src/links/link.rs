@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::Timestamp;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
+use crate::keyed_hash::{HashKey, keyed_hash};
 use crate::secret::masked;
 
 /// The code of a tracked link: 22 base64url characters, 128 random bits, so that codes cannot be
@@ -39,6 +40,19 @@ impl fmt::Debug for LinkCode {
     }
 }
 
+keyed_hash! {
+    /// The keyed hash of a link's code: all that is stored of it, and what a link is found by
+    /// (R222).
+    LinkCodeHash of "link code"
+}
+
+impl LinkCode {
+    /// The hash that the store keeps.
+    pub fn hash(&self, key: &HashKey) -> LinkCodeHash {
+        LinkCodeHash::of(key, self.0.as_bytes())
+    }
+}
+
 /// A tracked link of a contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -48,8 +62,8 @@ pub struct Link {
     pub company: CompanyId,
     /// The contact whose clicks it counts.
     pub contact: ContactId,
-    /// Its code.
-    pub code: LinkCode,
+    /// The hash of its code.
+    pub code_hash: LinkCodeHash,
     /// Where it leads.
     pub url: String,
     /// When it was made.

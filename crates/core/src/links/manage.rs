@@ -1,5 +1,6 @@
 //! Making tracked links and following them.
 
+use std::fmt;
 use std::future::ready;
 
 use serde::Serialize;
@@ -33,7 +34,7 @@ impl Recado {
     }
 }
 
-/// A tracked link as it is shown.
+/// A tracked link as it is shown: without its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -42,14 +43,41 @@ pub struct LinkView {
     pub id: LinkId,
     /// The contact.
     pub contact_id: ContactId,
-    /// The code.
-    pub code: String,
-    /// What to send: the tracked address.
-    pub short_url: String,
     /// Where it leads.
     pub url: String,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl From<&Link> for LinkView {
+    fn from(link: &Link) -> Self {
+        Self {
+            id: link.id,
+            contact_id: link.contact,
+            url: link.url.clone(),
+            created_at: link.created_at,
+        }
+    }
+}
+
+/// A tracked link that was just made, with its code, which is shown this once (R223).
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct LinkCodeView {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkView,
+    /// The code.
+    pub code: String,
+    /// What to send: the tracked address.
+    pub short_url: String,
+}
+
+impl fmt::Debug for LinkCodeView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkCodeView").field("link", &self.link).finish_non_exhaustive()
+    }
 }
 
 /// A target: an absolute http or https address with a host, of visible ASCII characters, so that it
@@ -93,19 +121,16 @@ body! {
 }
 
 impl Links<'_> {
-    fn view(&self, link: &Link) -> LinkView {
+    fn with_code(&self, link: &Link, code: &LinkCode) -> LinkCodeView {
         let base = self.app.settings().public_url.trim_end_matches('/');
-        LinkView {
-            id: link.id,
-            contact_id: link.contact,
-            code: link.code.as_str().to_owned(),
-            short_url: format!("{base}/l/{}", link.code.as_str()),
-            url: link.url.clone(),
-            created_at: link.created_at,
+        LinkCodeView {
+            link: LinkView::from(link),
+            code: code.as_str().to_owned(),
+            short_url: format!("{base}/l/{}", code.as_str()),
         }
     }
 
-    /// Makes a tracked link for a contact.
+    /// Makes a tracked link for a contact. Its code is only in the answer (R223).
     ///
     /// # Errors
     ///
@@ -114,22 +139,23 @@ impl Links<'_> {
         &self,
         company: CompanyId,
         body: impl IntoBody<LinkDraft>,
-    ) -> ManageResult<LinkView> {
+    ) -> ManageResult<LinkCodeView> {
         let draft = &LinkDraft::parse(body).map_err(invalid)?;
         let create = |now| async move {
             if self.app.store().get::<Contact>((company, draft.contact)).await?.is_none() {
                 let reason = "names a contact that the company does not have";
                 return Err(invalid(Problems::of("contact_id", reason)));
             }
+            let code = LinkCode::from_random(self.app.random());
             let link = Link {
                 id: LinkId::new(self.app.uuid(now)),
                 company,
                 contact: draft.contact,
-                code: LinkCode::from_random(self.app.random()),
+                code_hash: code.hash(self.app.hash_key().await?),
                 url: draft.url.clone(),
                 created_at: now,
             };
-            let view = self.view(&link);
+            let view = self.with_code(&link, &code);
             Ok(Decided::new(ChangeSet::new().insert(link), view))
         };
         self.app.decide(create).await
@@ -142,7 +168,7 @@ impl Links<'_> {
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<LinkView>> {
         let links = self.app.store().all::<Link>(company).await?;
-        Ok(links.iter().map(|link| self.view(link)).collect())
+        Ok(links.iter().map(LinkView::from).collect())
     }
 
     /// A link of a company.
@@ -152,7 +178,7 @@ impl Links<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: LinkId) -> ManageResult<LinkView> {
         match self.app.store().get::<Link>((company, id)).await? {
-            Some(link) => Ok(self.view(&link)),
+            Some(link) => Ok(LinkView::from(link.value())),
             None => Err(NOT_FOUND),
         }
     }
@@ -174,7 +200,8 @@ impl Links<'_> {
     ///
     /// [`NotFound`] for a code that leads nowhere.
     pub async fn follow(&self, code: &str, visit: Visit<'_>) -> Result<String, Error<NotFound>> {
-        let code = &LinkCode::parse(code).ok_or(Error::Rejected(NotFound))?;
+        let code = LinkCode::parse(code).ok_or(Error::Rejected(NotFound))?;
+        let code = &code.hash(self.app.hash_key().await?);
         let human = is_human(visit);
         let record = |now| async move {
             let Some(link) = self.app.store().link_by_code(code).await? else {

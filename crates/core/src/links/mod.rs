@@ -6,6 +6,6 @@ mod manage;
 mod reads;
 
 pub use human::{Visit, is_human};
-pub use link::{Click, Link, LinkClicks, LinkCode};
-pub use manage::{LinkDraft, LinkView, Links};
+pub use link::{Click, Link, LinkClicks, LinkCode, LinkCodeHash};
+pub use manage::{LinkCodeView, LinkDraft, LinkView, Links};
 pub use reads::LinkReads;

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 
-use super::{Link, LinkCode};
+use super::{Link, LinkCodeHash};
 use crate::store::StoreError;
 
 /// Reads of links.
 #[async_trait]
 pub trait LinkReads: Send + Sync {
-    /// The link of a code, whatever its company: the code is the credential.
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError>;
+    /// The link whose code has this hash, whatever its company: the code is the credential (R222).
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError>;
 }

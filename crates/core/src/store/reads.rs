@@ -201,7 +201,7 @@ macro_rules! for_each_read {
                 ) -> $crate::prosas::LedgerPage;
             }
             LinkReads($crate::links::LinkReads) {
-                fn link_by_code(code: &$crate::links::LinkCode) -> Option<$crate::links::Link>;
+                fn link_by_code(code: &$crate::links::LinkCodeHash) -> Option<$crate::links::Link>;
             }
             ListReads($crate::lists::ListReads) {
                 fn list(
@@ -242,7 +242,7 @@ macro_rules! for_each_read {
             }
             TemplateReads($crate::templates::TemplateReads) {
                 fn template_by_token(
-                    token: $crate::store::stubs::Uuid,
+                    token: &$crate::templates::TemplateTokenHash,
                 ) -> Option<($crate::templates::Template, $crate::access::Company)>;
             }
             WebhookReads($crate::webhooks::WebhookReads) {

@@ -2,7 +2,6 @@
 //! name.
 
 pub use async_trait::async_trait;
-pub use uuid::Uuid;
 
 use super::StoreError;
 

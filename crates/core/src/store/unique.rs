@@ -10,8 +10,9 @@ use crate::contacts::{Email, Identifier, Platform};
 use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::inbound::EndpointSlug;
 use crate::jobs::JobKind;
-use crate::links::LinkCode;
+use crate::links::LinkCodeHash;
 use crate::organizations::Cnpj;
+use crate::templates::TemplateTokenHash;
 
 /// Fields of a kind of row whose values no two rows share. It does not apply to a row in which one
 /// of them is empty. The identity of rows is unique as well: [`UniqueKey::identity`].
@@ -76,13 +77,13 @@ parts! {
     CompanyId: id => UniquePart::Id(id.uuid());
     CampaignId: id => UniquePart::Id(id.uuid());
     ContactId: id => UniquePart::Id(id.uuid());
-    Uuid: id => UniquePart::Id(*id);
     String: text => UniquePart::Text(text);
     Platform: platform => UniquePart::Text(platform.as_str());
     Identifier: identifier => UniquePart::Text(identifier.as_str());
     Email: email => UniquePart::Text(email.as_str());
     Cnpj: cnpj => UniquePart::Text(cnpj.as_str());
-    LinkCode: code => UniquePart::Text(code.as_str());
+    LinkCodeHash: hash => UniquePart::Bytes(hash.as_bytes());
+    TemplateTokenHash: hash => UniquePart::Bytes(hash.as_bytes());
     EndpointSlug: slug => UniquePart::Text(slug.as_str());
     KeyHash: hash => UniquePart::Bytes(hash.as_bytes());
     JobKind: kind => UniquePart::Subject(kind.name(), kind.subject());
@@ -137,8 +138,8 @@ unique! {
     }
     CustomField { CustomFieldSlug: company, slug; }
     Organization { OrganizationCnpj: company, cnpj; }
-    Link { LinkCode: code; }
-    Template { TemplateToken: token; }
+    Link { LinkCode: code_hash; }
+    Template { TemplateToken: token_hash; }
     InboundEndpoint { EndpointSlug: slug; }
     Recipient { Recipient: company, campaign, contact; }
     Job { JobSubject: company, kind; }

@@ -15,7 +15,7 @@ use crate::ids::{
     CloseReasonId, CompanyId, ContactId, DealId, LedgerLineId, MemberId, StageId, TemplateId,
 };
 use crate::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
-use crate::templates::{Template, TemplateCategory, TemplateStatus};
+use crate::templates::{Template, TemplateCategory, TemplateStatus, TemplateTokenHash};
 
 /// One of four ids: `ids(ContactId::new)`.
 pub fn ids<T: std::fmt::Debug>(new: fn(Uuid) -> T) -> impl Strategy<Value = T> {
@@ -134,7 +134,7 @@ pub fn templates() -> impl Strategy<Value = Template> {
             connection: None,
             provider_id: None,
             needs: crate::templates::TemplateNeeds::default(),
-            token: id.uuid(),
+            token_hash: TemplateTokenHash::from_bytes([7; 32]),
             created_at: made,
             updated_at: made,
         })

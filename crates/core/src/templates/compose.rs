@@ -142,7 +142,7 @@ pub fn compose(
 mod tests {
     use uuid::Uuid;
 
-    use super::super::TemplateStatus;
+    use super::super::{TemplateStatus, TemplateTokenHash};
     use super::*;
     use crate::Timestamp;
     use crate::ids::CompanyId;
@@ -160,7 +160,7 @@ mod tests {
             connection: None,
             provider_id: None,
             needs: TemplateNeeds::default(),
-            token: Uuid::from_u128(3),
+            token_hash: TemplateTokenHash::from_bytes([3; 32]),
             created_at: at,
             updated_at: at,
         }

@@ -1,6 +1,6 @@
 //! Templates of gateways (D69): the whole list is read, and single reports are applied.
 
-use super::{Template, TemplateView, Templates};
+use super::{Template, TemplateTokenHash, TemplateView, Templates};
 use crate::code::Code;
 use crate::connections::{Capability, Connection};
 use crate::error::{Error, NotFound, Rejection};
@@ -11,7 +11,6 @@ use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::TemplateStatus;
 use crate::{Timestamp, UseCase, text};
 use async_trait::async_trait;
-use uuid::{Builder, Uuid};
 
 /// The most templates of one gateway: what the official API allows an account.
 const MAX_TEMPLATES: usize = 6_000;
@@ -52,9 +51,9 @@ struct Sync {
     company: CompanyId,
     connection: ConnectionId,
     listed: Vec<ProviderTemplate>,
-    /// One id and token for each listed template. They are made once, so that deciding again has
-    /// the same result.
-    made: Vec<(TemplateId, Uuid)>,
+    /// One id and hash of a token for each listed template. They are made once, so that deciding
+    /// again has the same result.
+    made: Vec<(TemplateId, TemplateTokenHash)>,
 }
 
 /// Applies one report.
@@ -82,11 +81,12 @@ impl Templates<'_> {
         let connection = connection.ok_or(Error::Rejected(SyncTemplatesError::NotFound))?;
         let listed = self.listed(&connection).await.map_err(Error::Rejected)?;
         let now = self.app.now();
-        let made = listed.iter().map(|_| {
-            let token = Builder::from_random_bytes(self.app.random()).into_uuid();
-            (TemplateId::new(self.app.uuid(now)), token)
-        });
-        let made = made.collect();
+        let mut made = Vec::with_capacity(listed.len());
+        for _ in &listed {
+            // Nobody is shown this token: a rotation makes one that is (R223).
+            let (_, token) = self.new_token().await?;
+            made.push((TemplateId::new(self.app.uuid(now)), token));
+        }
         let sync = Sync { company, connection: id, listed, made };
         self.app.run(&sync).await.map_err(|error| error.map(SyncTemplatesError::from))?;
         let all = self.app.store().all_stored::<Template>(company).await?;
@@ -231,7 +231,7 @@ impl UseCase for Sync {
                         connection: Some(self.connection),
                         provider_id: listed.provider_id.clone(),
                         needs: listed.needs.clone(),
-                        token: *token,
+                        token_hash: *token,
                         created_at: now,
                         updated_at: now,
                     });

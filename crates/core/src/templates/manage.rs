@@ -7,7 +7,7 @@ use uuid::{Builder, Uuid};
 
 use super::{
     DEFAULT_LANGUAGE, Template, TemplateDraft, TemplateNeeds, TemplatePatch, TemplateStatus,
-    TemplateView,
+    TemplateTokenHash, TemplateTokenView, TemplateView,
 };
 use crate::body::IntoBody;
 use crate::connections::Connection;
@@ -41,8 +41,8 @@ pub struct WriteTemplate {
 
 #[derive(Clone, Debug)]
 enum TemplateWrite {
-    /// A new template with its token.
-    New(TemplateDraft, Uuid),
+    /// A new template with its token's hash.
+    New(TemplateDraft, TemplateTokenHash),
     /// A change of one that exists.
     Change(TemplatePatch),
 }
@@ -55,7 +55,7 @@ impl WriteTemplate {
         }
     }
 
-    fn made(&self, draft: TemplateDraft, token: Uuid, now: Timestamp) -> Template {
+    fn made(&self, draft: TemplateDraft, token: TemplateTokenHash, now: Timestamp) -> Template {
         Template {
             id: self.id,
             company: self.company,
@@ -67,7 +67,7 @@ impl WriteTemplate {
             connection: draft.connection,
             provider_id: None,
             needs: TemplateNeeds::default(),
-            token,
+            token_hash: token,
             created_at: now,
             updated_at: now,
         }
@@ -145,7 +145,7 @@ impl Templates<'_> {
         }
     }
 
-    /// Makes a template, with a token of its own.
+    /// Makes a template, with a token of its own, which is only in the answer (R223).
     ///
     /// # Errors
     ///
@@ -154,11 +154,42 @@ impl Templates<'_> {
         &self,
         company: CompanyId,
         body: impl IntoBody<TemplateDraft>,
-    ) -> ManageResult<TemplateView> {
+    ) -> ManageResult<TemplateTokenView> {
         let draft = TemplateDraft::parse(body).map_err(invalid)?;
         let id = TemplateId::new(self.app.uuid(self.app.now()));
+        let (token, hash) = self.new_token().await?;
+        let write = TemplateWrite::New(draft, hash);
+        let template = self.write(WriteTemplate { company, id, write }).await?;
+        Ok(TemplateTokenView { template, token })
+    }
+
+    /// Gives a template another token, which is only in the answer. The old one is unknown at once
+    /// (R223).
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn rotate_token(
+        &self,
+        company: CompanyId,
+        id: TemplateId,
+    ) -> ManageResult<TemplateTokenView> {
+        let (token, token_hash) = self.new_token().await?;
+        let (store, updated_at) = (self.app.store(), self.app.now());
+        let changed = self
+            .app
+            .change(
+                || store.get::<Template>((company, id)),
+                |known: &Template| Template { token_hash, updated_at, ..known.clone() },
+            )
+            .await?;
+        Ok(TemplateTokenView { template: TemplateView::new(&changed), token })
+    }
+
+    /// A new token with its hash.
+    pub(super) async fn new_token(&self) -> Result<(Uuid, TemplateTokenHash), StoreError> {
         let token = Builder::from_random_bytes(self.app.random()).into_uuid();
-        self.write(WriteTemplate { company, id, write: TemplateWrite::New(draft, token) }).await
+        Ok((token, TemplateTokenHash::of_token(self.app.hash_key().await?, token)))
     }
 
     /// Changes a template; its token stays.

@@ -17,6 +17,7 @@ pub use manage::{Templates, WriteTemplate};
 pub use needs::{ButtonNeed, TemplateNeeds};
 pub use reads::TemplateReads;
 pub use template::{
-    DEFAULT_LANGUAGE, NeedsView, Template, TemplateCategory, TemplateStatus, TemplateView, choose,
+    DEFAULT_LANGUAGE, NeedsView, Template, TemplateCategory, TemplateStatus, TemplateTokenHash,
+    TemplateTokenView, TemplateView, choose,
 };
 pub use text::{literal_tag, position, positions, render, rendered_chars, unknown_tag};

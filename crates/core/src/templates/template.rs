@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{ButtonNeed, TemplateNeeds, positions};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
+use crate::keyed_hash::{HashKey, keyed_hash};
 use crate::secret::hides;
 use crate::words::words;
 
@@ -37,6 +38,19 @@ words! {
     }
 }
 
+keyed_hash! {
+    /// The keyed hash of a template's token, over its sixteen bytes: all that is stored of it, and
+    /// what a template is found by (R222).
+    TemplateTokenHash of "template token"
+}
+
+impl TemplateTokenHash {
+    /// The hash of a token.
+    pub fn of_token(key: &HashKey, token: Uuid) -> Self {
+        Self::of(key, token.as_bytes())
+    }
+}
+
 /// A template of a company (R45).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Template {
@@ -60,23 +74,21 @@ pub struct Template {
     pub provider_id: Option<String>,
     /// What it needs beside the variables of its text (D69).
     pub needs: TemplateNeeds,
-    /// The credential of template dispatch; a UUIDv4.
-    pub token: Uuid,
+    /// The hash of its token, the credential of template dispatch.
+    pub token_hash: TemplateTokenHash,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-// The token is a credential.
 hides! {
     Template {
         shows { id, name, status }
         hides {
-            company, category, language, body, connection, provider_id, needs,
+            company, category, language, body, connection, provider_id, needs, token_hash,
             created_at, updated_at,
         }
-        never shows { token }
     }
 }
 
@@ -128,8 +140,6 @@ pub struct TemplateView {
     pub is_complex: bool,
     /// Everything that it needs (D69).
     pub needs: NeedsView,
-    /// The credential of template dispatch.
-    pub token: Uuid,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -156,10 +166,27 @@ impl TemplateView {
             status: template.status,
             connection_id: template.connection,
             is_complex: !template.needs.is_empty(),
-            token: template.token,
             created_at: template.created_at,
             updated_at: template.updated_at,
         }
+    }
+}
+
+/// A template with a new token, which is shown this once (R223).
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct TemplateTokenView {
+    /// The template.
+    #[serde(flatten)]
+    pub template: TemplateView,
+    /// The credential of template dispatch: a UUID, version 4.
+    pub token: Uuid,
+}
+
+impl fmt::Debug for TemplateTokenView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemplateTokenView").field("id", &self.template.id).finish_non_exhaustive()
     }
 }
 

@@ -54,6 +54,7 @@ mod inbound;
 mod inbound_access;
 mod inbox;
 mod journal;
+mod keys;
 mod late_content;
 mod late_events;
 mod late_reports;

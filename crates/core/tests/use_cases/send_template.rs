@@ -245,7 +245,7 @@ async fn a_template_of_another_company_is_unknown() {
     let mut new = hello();
     new["status"] = json!("APPROVED");
     let made = shop.app().templates().create(other.id, &body(new)).await.unwrap();
-    for name in ["hello".to_owned(), made.id.to_string()] {
+    for name in ["hello".to_owned(), made.template.id.to_string()] {
         let mut said = to_ana();
         said["template"] = json!(name);
         assert_eq!(code(send(&shop, said).await), "TEMPLATE_NOT_FOUND");

@@ -98,7 +98,7 @@ impl Shop {
         }
         let templates = self.app().templates();
         let made = templates.create(self.kit().company.id, &body(new)).await.unwrap();
-        Made { id: made.id, token: made.token.to_string() }
+        Made { id: made.template.id, token: made.token.to_string() }
     }
 
     pub(super) async fn change_template(&self, id: TemplateId, change: Value) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_core::gateway::{GatewayEvent, ProviderError, ProviderTemplate, TemplateReport};
-use recado_core::ids::ConnectionId;
+use recado_core::ids::{ConnectionId, TemplateId};
 use recado_core::inbox::EventOutcome;
 use recado_core::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_core::{Error, Rejection};
@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::code;
 use super::gateway_scene::*;
+use super::shop::client;
 
 fn listed(name: &str, text: &str) -> ProviderTemplate {
     ProviderTemplate {
@@ -72,7 +73,7 @@ async fn what_the_gateway_lists_is_made_and_kept_up_to_date() {
     assert_eq!(second[0], first[0], "what is as it was is not touched");
     assert_eq!(second[1]["status"], "REJECTED");
     assert_eq!(second[1]["variables"], json!([1, 2]));
-    for kept in ["id", "token", "created_at"] {
+    for kept in ["id", "created_at"] {
         assert_eq!(second[1][kept], first[1][kept], "{kept}");
     }
     assert_ne!(second[1]["updated_at"], first[1]["updated_at"]);
@@ -90,7 +91,24 @@ async fn what_is_listed_no_more_is_paused_until_it_is_listed_again() {
     assert_eq!(statuses(&gone), [("manual", "APPROVED"), ("promo", "PAUSED")]);
     let back = sync(&scene, vec![listed("promo", "Olá")]).await;
     assert_eq!(statuses(&back), [("manual", "APPROVED"), ("promo", "APPROVED")]);
-    assert_eq!(back[1]["token"], gone[1]["token"]);
+    assert_eq!(back[1]["id"], gone[1]["id"]);
+}
+
+/// R223: nobody was shown the token that a template had when it was read.
+#[tokio::test]
+async fn a_template_that_was_read_gets_its_token_by_rotation_and_keeps_it() {
+    let scene = scene("cloud_api").await;
+    let first = sync(&scene, vec![listed("promo", "Olá")]).await;
+    assert_eq!(first[0].get("token"), None);
+    let id = TemplateId::parse(first[0]["id"].as_str().unwrap()).unwrap();
+    let company = scene.kit.company.id;
+    let features = body(json!({ "features": { "template_dispatch": true } }));
+    scene.kit.app.access().change_company(company, &features).await.unwrap();
+    let token = scene.kit.app.templates().rotate_token(company, id).await.unwrap().token;
+    let admit = async || scene.kit.app.dispatches().admit(&token.to_string(), client(1)).await;
+    admit().await.unwrap();
+    sync(&scene, vec![listed("promo", "Oi")]).await;
+    admit().await.unwrap();
 }
 
 /// R117.
@@ -102,7 +120,7 @@ async fn a_template_that_was_made_here_becomes_the_gateways() {
     let made = scene.kit.app.templates().create(scene.kit.company.id, &body(own)).await.unwrap();
     let synced = sync(&scene, vec![listed("promo", "Olá")]).await;
     assert_eq!(synced.len(), 1);
-    assert_eq!((&synced[0]["id"], &synced[0]["body"]), (&json!(made.id), &json!("Olá")));
+    assert_eq!((&synced[0]["id"], &synced[0]["body"]), (&json!(made.template.id), &json!("Olá")));
     assert_eq!(synced[0]["status"], "APPROVED");
 }
 

@@ -140,7 +140,10 @@ async fn lists_custom_fields_links_and_lead_memories_are_written() {
     let field = kit.app.custom_fields().change(company, field.id, patch).await.unwrap();
     assert_eq!((field.slug.as_str(), field.status), ("cep", FieldStatus::Inactive));
     let link = LinkDraft::new(contact, "https://example.com/a");
-    assert_eq!(kit.app.links().create(company, link).await.unwrap().url, "https://example.com/a");
+    assert_eq!(
+        kit.app.links().create(company, link).await.unwrap().link.url,
+        "https://example.com/a"
+    );
     let bant = BantUpdate::default().budget("1000");
     let update = MemoryUpdate::default().summary("Quer um plano").bant(bant);
     let memory = kit.app.leads().merge(company, contact, update).await.unwrap();
@@ -164,7 +167,7 @@ async fn connections_groups_and_templates_are_written() {
     let nameless = kit.app.groups().set(company, id, &[Group::seen(code)]).await;
     assert_eq!(refused(nameless).1["fields"], json!(["groups[0].subject"]));
     let new = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}").language("en");
-    let template = kit.app.templates().create(company, new).await.unwrap();
+    let template = kit.app.templates().create(company, new).await.unwrap().template;
     assert_eq!((template.language.as_str(), template.status), ("en", TemplateStatus::Pending));
     let patch = TemplatePatch::default().status(TemplateStatus::Approved).connection(id);
     let template = kit.app.templates().change(company, template.id, patch).await.unwrap();
@@ -223,7 +226,7 @@ async fn webhooks_endpoints_campaigns_and_ledger_lines_are_written() {
     kit.app.inbound().change(company, endpoint.endpoint.id, patch).await.unwrap();
     let list = kit.app.lists().create(company, ListDraft::new("Clientes")).await.unwrap();
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}");
-    let template = kit.app.templates().create(company, template).await.unwrap();
+    let template = kit.app.templates().create(company, template).await.unwrap().template;
     let new = CampaignDraft::new("Natal", template.id, list.id)
         .variables(BTreeMap::from([(1, "Ana".to_owned())]))
         .prosas(Prosas::from_units(1_500))

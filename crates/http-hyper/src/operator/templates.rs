@@ -1,10 +1,14 @@
 //! Managing templates (D48).
 
 use recado_core::ids::TemplateId;
-use recado_core::templates::{TemplateDraft, TemplatePatch, TemplateView};
+use recado_core::templates::{TemplateDraft, TemplatePatch, TemplateTokenView, TemplateView};
 
 use super::crud::{change, create, delete, get, list};
-use crate::route::Route;
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::Outcome;
+use crate::openapi::bodies;
+use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
     list!(COLLECTION, templates.all, |op| op
@@ -12,11 +16,12 @@ pub(crate) const ROUTES: &[Route] = &[
         .lists::<TemplateView>()),
     create!(COLLECTION, templates.create, |op| {
         op.says("createTemplate", "Make a template")
+            .more("`token` is the credential of template dispatch. It is shown this once.")
             .body::<TemplateDraft>(
                 r#"{"name": "boas_vindas", "category": "UTILITY", "body": "Olá {{1}}",
                         "status": "APPROVED"}"#,
             )
-            .makes::<TemplateView>()
+            .makes::<TemplateTokenView>()
     }),
     get!(ONE, templates.get(TemplateId), |op| op
         .says("getTemplate", "Read a template")
@@ -29,7 +34,25 @@ pub(crate) const ROUTES: &[Route] = &[
     delete!(ONE, templates.delete(TemplateId), |op| op
         .says("deleteTemplate", "Delete a template")
         .done()),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/templates/{id}/rotate-token",
+        |c| Box::pin(rotate_token(c)),
+        |op| {
+            op.says("rotateTemplateToken", "Replace the token of a template")
+                .more("The old token is unknown at once. `token` is shown this once.")
+                .body::<bodies::Nothing>(r#"{}"#)
+                .answers::<TemplateTokenView>()
+        },
+    )
+    .optional_json(),
 ];
 
 const COLLECTION: &str = "/operator/v1/companies/{company_id}/templates";
 const ONE: &str = "/operator/v1/companies/{company_id}/templates/{id}";
+
+async fn rotate_token(call: CompanyCall) -> Outcome {
+    call.takes_no_fields()?;
+    let id = call.path.id("id", TemplateId::parse);
+    Answer::ok(call.recado.templates().rotate_token(call.who.id, id).await?)
+}

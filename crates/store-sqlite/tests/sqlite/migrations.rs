@@ -10,10 +10,13 @@ use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId, TemplateId};
+use recado_core::inbound::{EndpointSlug, InboundReads};
+use recado_core::keyed_hash::HashKey;
+use recado_core::links::{LinkCode, LinkReads};
 use recado_core::messages::{Message, MessageReads};
 use recado_core::secret::SecretBytes;
 use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Stored, Upkeep};
-use recado_core::templates::Template;
+use recado_core::templates::{Template, TemplateReads, TemplateTokenHash};
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
@@ -83,6 +86,69 @@ async fn a_template_that_needed_more_than_its_text_still_does() {
     store.migrate().unwrap();
     let template = store.get::<Template>((company, id)).await.unwrap().unwrap();
     assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
+}
+
+/// R224.
+#[tokio::test]
+async fn secrets_of_earlier_releases_become_the_hashes_that_the_core_makes() {
+    let (folder, path) = file();
+    older_file(&path, 12).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.pragma_update(None, "journal_mode", "WAL").unwrap();
+    conn.execute_batch(COMPANY).unwrap();
+    let token = Uuid::from_u128(0x7c1d_4f0a_52be_4a37_9d0e_6b1f_2a8c_3e55);
+    let (secret, code) = ("a secret that somebody chose", "abcdefghijklmnopqrstuv");
+    conn.execute(
+        "INSERT INTO templates (company_id, id, name, category, language, body, status, token, \
+         created_at, updated_at, version) \
+         SELECT id, id, 'a', 'UTILITY', 'pt_BR', 'oi', 'APPROVED', ?1, 0, 0, 1 FROM companies",
+        [token.as_bytes()],
+    )
+    .unwrap();
+    conn.execute(
+        "INSERT INTO inbound_endpoints SELECT id, id, 'site', '{}', 'secret_required', ?1, 1, 0, \
+         0, 1 FROM companies",
+        [secret],
+    )
+    .unwrap();
+    conn.execute(
+        "INSERT INTO links SELECT company_id, id, id, ?1, 'https://example.com', 0, 1 \
+         FROM contacts WHERE identifier = 'person'",
+        [code],
+    )
+    .unwrap();
+    drop(conn);
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+
+    let key = store.get::<Secret>(SecretName::HashKey).await.unwrap().expect("it was made");
+    let key = HashKey::new(key.into_value().bytes);
+    let token_hash = TemplateTokenHash::of_token(&key, token);
+    let (template, _) = store.template_by_token(&token_hash).await.unwrap().unwrap();
+    assert_eq!(template.name, "a");
+    let slug = EndpointSlug::parse("site").unwrap();
+    let (endpoint, _) = store.endpoint_by_slug(&slug).await.unwrap().unwrap();
+    let is_secret = |text: &str| endpoint.secret_hash.is_presented(&key, &[text.as_bytes()]);
+    assert!(is_secret(secret) && !is_secret("another"));
+    let link = LinkCode::parse(code).unwrap().hash(&key);
+    assert_eq!(store.link_by_code(&link).await.unwrap().unwrap().url, "https://example.com");
+
+    // Nothing of them is left in the free space of the file, or in its log.
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for secret in [secret.as_bytes(), code.as_bytes(), token.as_bytes()] {
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+        }
+    }
+}
+
+/// R224: the core makes the key of a new database.
+#[tokio::test]
+async fn a_database_without_secrets_to_hash_gets_no_key() {
+    let (_folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    assert_eq!(store.get::<Secret>(SecretName::HashKey).await.unwrap(), None);
 }
 
 /// All migrations, in their order.

@@ -12,7 +12,7 @@ use recado_core::ids::{
     CampaignId, ContactId, InboundEndpointId, LedgerLineId, ListId, MessageId, TemplateId,
 };
 use recado_core::inbound::{
-    AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping,
+    AuthMode, EndpointSecretHash, EndpointSlug, InboundEndpoint, VariableMapping,
 };
 use recado_core::lists::List;
 use recado_core::prosas::{Brl, Prosas};
@@ -87,7 +87,7 @@ impl Scene {
             slug: slug(name),
             mapping: VariableMapping::from_stored(BTreeMap::from([phone])),
             auth_mode: AuthMode::SecretRequired,
-            secret: EndpointSecret::from_random(self.random()),
+            secret_hash: EndpointSecretHash::from_bytes(self.random()),
             is_active: true,
             created_at: at(0),
             updated_at: at(0),

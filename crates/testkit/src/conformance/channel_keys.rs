@@ -105,11 +105,11 @@ pub async fn a_taken_template_token_names_the_key(harness: &dyn Harness) {
     let template = scene.template(None);
     scene.add(template.clone()).await;
     let mut theirs = other.template(None);
-    theirs.token = template.token;
+    theirs.token_hash = template.token_hash;
     assert_taken(other.try_add(theirs).await, UniqueKey::TemplateToken);
     let (spare, mut wants) = (scene.template(None), scene.template(None));
     scene.add(spare.clone()).await;
-    (wants.id, wants.token) = (spare.id, template.token);
+    (wants.id, wants.token_hash) = (spare.id, template.token_hash);
     assert_taken(scene.try_apply(first(spare).update(wants)).await, UniqueKey::TemplateToken);
 }
 

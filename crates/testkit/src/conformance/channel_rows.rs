@@ -96,8 +96,8 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
             let stored =
                 scene.store.get::<Template>((scene.company, template.id)).await.expect("works");
             assert_eq!(stored, Some(first(template.clone())));
-            let (token, id) = (template.token, template.id);
-            let plain = Template { id, token, ..scene.template(Some(&connection)) };
+            let (token_hash, id) = (template.token_hash, template.id);
+            let plain = Template { id, token_hash, ..scene.template(Some(&connection)) };
             scene.apply(first(template).update(plain.clone())).await;
             let stored = scene.store.get::<Template>((scene.company, id)).await.expect("works");
             let stored = stored.expect("it is there");

@@ -19,10 +19,11 @@ use recado_core::messages::{
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Stored};
-use recado_core::templates::{Template, TemplateCategory, TemplateNeeds, TemplateStatus};
+use recado_core::templates::{
+    Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
+};
 use recado_core::workers::Worker;
 use serde_json::json;
-use uuid::Builder;
 
 use super::call_site::CallSite;
 use super::scene::{Scene, at};
@@ -285,7 +286,7 @@ impl Scene {
             connection: connection.map(|connection| connection.id),
             provider_id: None,
             needs: TemplateNeeds::default(),
-            token: Builder::from_random_bytes(self.random()).into_uuid(),
+            token_hash: TemplateTokenHash::from_bytes(self.random()),
             created_at: at(0),
             updated_at: at(0),
         }

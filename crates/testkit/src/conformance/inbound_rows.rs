@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use recado_core::access::{Company, Plan};
 use recado_core::ids::CompanyId;
-use recado_core::inbound::{AuthMode, EndpointSecret, InboundEndpoint, MAX_KEYS, VariableMapping};
+use recado_core::inbound::{
+    AuthMode, EndpointSecretHash, InboundEndpoint, MAX_KEYS, VariableMapping,
+};
 use recado_core::store::{Change, ChangeSet, Conflict, RecordsExt, Row, UniqueKey};
-use recado_core::templates::Template;
-use uuid::Builder;
+use recado_core::templates::{Template, TemplateTokenHash};
 
 use super::Harness;
 use super::campaign_scene::{at_once, slug};
@@ -25,11 +26,11 @@ fn mappings() -> Vec<VariableMapping> {
     vec![stored(BTreeMap::new()), stored(awkward.collect()), stored(most.collect())]
 }
 
-/// All fields of an endpoint are read back, including its secret.
+/// All fields of an endpoint are read back, including the hash of its secret.
 pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let slugs = ["abc".to_owned(), "0--".to_owned(), "z".repeat(64)];
-    let secrets = ["ies_secret'\"\\%_$1?1{}".to_owned(), "~".repeat(128), String::new()];
+    let hashes = [[0; 32], [0xff; 32], scene.random()].map(EndpointSecretHash::from_bytes);
     for (n, mapping) in mappings().into_iter().enumerate() {
         let plain = scene.endpoint(&format!("plain-{n}"));
         scene.add(plain.clone()).await;
@@ -37,7 +38,7 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
             slug: slug(&slugs[n]),
             mapping,
             auth_mode: AuthMode::ALL[n % AuthMode::ALL.len()],
-            secret: EndpointSecret::stored(secrets[n].clone()),
+            secret_hash: hashes[n],
             is_active: n % 2 == 0,
             created_at: Timestamp::MIN,
             updated_at: Timestamp::MAX,
@@ -50,7 +51,7 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
             found.expect("it is there")
         };
         assert_eq!(read(endpoint.id).await, first(endpoint.clone()));
-        assert_eq!(read(endpoint.id).await.secret.expose(), secrets[n]);
+        assert_eq!(read(endpoint.id).await.secret_hash, hashes[n]);
         let by_slug = scene.store.endpoint_by_slug(&endpoint.slug).await.expect("works");
         assert_eq!(by_slug.map(|(found, _)| found), Some(endpoint.clone()));
         let listed = scene.store.all::<InboundEndpoint>(scene.company).await.expect("works");
@@ -200,7 +201,7 @@ pub async fn an_inbound_endpoint_needs_its_company(harness: &dyn Harness) {
     assert_eq!(scene.store.endpoint_by_slug(&slug("loja")).await.expect("works"), None);
 }
 
-/// 4.10: the token alone determines the company.
+/// 4.10, R222: the token alone determines the company.
 pub async fn a_template_is_found_by_its_token_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -208,21 +209,19 @@ pub async fn a_template_is_found_by_its_token_whatever_the_company(harness: &dyn
     scene.add(ours.clone()).await;
     other.add(theirs.clone()).await;
     let find = async |token| {
-        let found = scene.store.template_by_token(token).await.expect("works");
+        let found = scene.store.template_by_token(&token).await.expect("works");
         found.map(|(template, company)| (template, company.id, company.plan))
     };
-    assert_eq!(find(ours.token).await, Some((ours.clone(), scene.company, Plan::Enterprise)));
-    assert_eq!(find(theirs.token).await, Some((theirs, other.company, Plan::Enterprise)));
-    assert_eq!(find(Builder::from_random_bytes(scene.random()).into_uuid()).await, None);
-    // An id is not a token.
-    assert_eq!(find(ours.id.uuid()).await, None);
+    assert_eq!(find(ours.token_hash).await, Some((ours.clone(), scene.company, Plan::Enterprise)));
+    assert_eq!(find(theirs.token_hash).await, Some((theirs, other.company, Plan::Enterprise)));
+    assert_eq!(find(TemplateTokenHash::from_bytes(scene.random())).await, None);
     // The template is read as it is now: after a change the old token is not found.
     let company = scene.company_row(scene.company);
     let starter = Company { plan: Plan::Starter, ..company.clone() };
     scene.apply(first(company).update(starter)).await;
-    let token = Builder::from_random_bytes(scene.random()).into_uuid();
-    let moved = Template { token, ..ours.clone() };
+    let token_hash = TemplateTokenHash::from_bytes(scene.random());
+    let moved = Template { token_hash, ..ours.clone() };
     scene.apply(first(ours.clone()).update(moved.clone())).await;
-    assert_eq!(find(ours.token).await, None);
-    assert_eq!(find(token).await, Some((moved, scene.company, Plan::Starter)));
+    assert_eq!(find(ours.token_hash).await, None);
+    assert_eq!(find(token_hash).await, Some((moved, scene.company, Plan::Starter)));
 }

@@ -1,12 +1,12 @@
 //! Tracked links.
 
-use recado_core::links::{Link, LinkCode};
+use recado_core::links::{Link, LinkCodeHash};
 use recado_core::store::RecordsExt;
 
 use super::Harness;
 use super::scene::{Scene, at};
 
-/// D60: the code alone authorizes the call.
+/// D60, R222: the code alone authorizes the call, and its hash finds the link.
 pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
@@ -15,19 +15,19 @@ pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harn
         let link = scene.link(&contact);
         scene.add(contact).await;
         scene.add(link.clone()).await;
-        let found = scene.store.link_by_code(&link.code).await.expect("the store works");
+        let found = scene.store.link_by_code(&link.code_hash).await.expect("the store works");
         assert_eq!(found, Some(link));
     }
-    let unknown = LinkCode::from_random(scene.random());
+    let unknown = LinkCodeHash::from_bytes(scene.random());
     assert_eq!(scene.store.link_by_code(&unknown).await.expect("the store works"), None);
-    // Codes that differ in case only are different codes.
+    // Hashes whose texts differ in case only are different hashes.
     let contact = scene.contact();
     scene.add(contact.clone()).await;
-    for text in ["abcdefghijklmnopqrstuv", "ABCDEFGHIJKLMNOPQRSTUV"] {
+    for text in [format!("{}A", "a".repeat(42)), "A".repeat(43)] {
         let mut link = scene.link(&contact);
-        link.code = LinkCode::parse(text).expect("a code");
+        link.code_hash = LinkCodeHash::from_text(&text).expect("a hash");
         scene.add(link.clone()).await;
-        let found = scene.store.link_by_code(&link.code).await.expect("the store works");
+        let found = scene.store.link_by_code(&link.code_hash).await.expect("the store works");
         assert_eq!(found, Some(link));
     }
 }

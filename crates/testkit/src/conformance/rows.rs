@@ -215,6 +215,8 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
         scopes: Scopes::of(&[Scope::ContactsRead, Scope::LeadMemoryRead]),
         rate_per_minute: 1_000_000,
         export_rate_per_minute: 1,
+        expires_at: Some(at(9)),
+        last_used_at: Some(at(-7)),
         created_at: at(3),
         ..scene.key()
     };
@@ -293,7 +295,7 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
     let link = scene.link(&contact);
     scene.add(link.clone()).await;
     assert_eq!(store.get::<Link>((id, link.id)).await.expect("works"), Some(first(link.clone())));
-    assert_eq!(store.link_by_code(&link.code).await.expect("works"), Some(link));
+    assert_eq!(store.link_by_code(&link.code_hash).await.expect("works"), Some(link));
     let job = Job {
         kind: JobKind::Purge {
             contact: contact.id,

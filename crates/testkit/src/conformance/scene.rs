@@ -11,7 +11,7 @@ use recado_core::documents::{Document, DocumentState};
 use recado_core::events::{Event, EventType};
 use recado_core::ids::*;
 use recado_core::jobs::{Job, JobKind};
-use recado_core::links::{Click, Link, LinkCode};
+use recado_core::links::{Click, Link, LinkCodeHash};
 use recado_core::lists::{List, ListMember};
 use recado_core::organizations::{Cnpj, Organization};
 use recado_core::page::PageRequest;
@@ -238,6 +238,8 @@ impl Scene {
             scopes: Scopes::all(),
             rate_per_minute: 600,
             export_rate_per_minute: 60,
+            expires_at: None,
+            last_used_at: None,
             created_at: at(0),
         }
     }
@@ -357,7 +359,7 @@ impl Scene {
             id: LinkId::new(self.uuid()),
             company: self.company,
             contact: contact.id,
-            code: LinkCode::from_random(self.random()),
+            code_hash: LinkCodeHash::from_bytes(self.random()),
             url: "https://example.com/".to_owned(),
             created_at: at(0),
         }

@@ -83,7 +83,7 @@ pub async fn a_taken_link_code_names_the_key(harness: &dyn Harness) {
     let theirs = other.contact();
     other.add(theirs.clone()).await;
     let mut again = other.link(&theirs);
-    again.code = link.code;
+    again.code_hash = link.code_hash;
     assert_taken(other.try_add(again).await, UniqueKey::LinkCode);
 }
 

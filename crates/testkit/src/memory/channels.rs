@@ -12,8 +12,7 @@ use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, Message, SenderType};
 use recado_core::store::{Record, RowKey, StoreError, Stored};
-use recado_core::templates::{Template, TemplateReads};
-use uuid::Uuid;
+use recado_core::templates::{Template, TemplateReads, TemplateTokenHash};
 
 use super::{MemoryStore, State};
 
@@ -212,10 +211,10 @@ impl GroupReads for MemoryStore {
 impl TemplateReads for MemoryStore {
     async fn template_by_token(
         &self,
-        token: Uuid,
+        token: &TemplateTokenHash,
     ) -> Result<Option<(Template, Company)>, StoreError> {
         let state = self.state();
-        let found = state.rows.all::<Template>().find(|template| template.token == token);
+        let found = state.rows.all::<Template>().find(|template| template.token_hash == *token);
         Ok(found.and_then(|template| Some((template.clone(), state.company(template.company)?))))
     }
 }

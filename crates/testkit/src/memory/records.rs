@@ -8,7 +8,7 @@ use recado_core::documents::{Document, DocumentReads};
 use recado_core::for_each_listing;
 use recado_core::ids::{CompanyId, ContactId, ListId};
 use recado_core::jobs::{Job, JobKind, JobReads};
-use recado_core::links::{Link, LinkCode, LinkReads};
+use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::store::{
     Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, StoreError, Stored,
@@ -152,8 +152,8 @@ impl JobReads for MemoryStore {
 
 #[async_trait]
 impl LinkReads for MemoryStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
-        Ok(self.state().rows.all::<Link>().find(|link| link.code == *code).cloned())
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
+        Ok(self.state().rows.all::<Link>().find(|link| link.code_hash == *code).cloned())
     }
 }
 

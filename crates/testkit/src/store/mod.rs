@@ -24,8 +24,9 @@ pub enum StoreOp {
     Read,
     /// [`Commit::commit`], except [`StoreOp::Presence`].
     Commit,
-    /// A commit that writes only workers and shards. Servers make these all the time, to renew the
-    /// lease of a process and its shard assignments.
+    /// A commit that writes only workers, shards and keys that exist. Servers make these all the
+    /// time, to renew the lease of a process and its shard assignments, and to write when keys were
+    /// used.
     Presence,
     /// [`Claims::claim_jobs`].
     Claim,
@@ -58,6 +59,7 @@ fn commit_op(changes: &ChangeSet) -> StoreOp {
     let is_presence = |change: &Change| match change.kind() {
         ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => {
             matches!(row, Row::Worker(_) | Row::Shard(_))
+                || matches!((change.kind(), row), (ChangeKind::Update { .. }, Row::ApiKey(_)))
         }
         ChangeKind::Delete { key, .. } => matches!(key, RowKey::Worker { .. }),
         _ => false,

@@ -1,14 +1,15 @@
 //! `recado key …`
 
 use clap::{Args, Subcommand};
-use recado_core::Recado;
 use recado_core::access::{ApiKeyView, Scope};
 use recado_core::ids::{CompanyId, KeyId};
+use recado_core::{Recado, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::company::company_id;
 use super::{CommandError, object, output, refused};
+use crate::options::Duration;
 
 /// API keys.
 #[derive(Debug, Args)]
@@ -34,6 +35,8 @@ enum KeyCommand {
         scopes: Vec<String>,
         #[command(flatten)]
         rates: Rates,
+        #[command(flatten)]
+        end: End,
     },
     /// Lists the keys of a company
     List {
@@ -63,6 +66,11 @@ enum KeyCommand {
         scopes: Option<Vec<String>>,
         #[command(flatten)]
         rates: Rates,
+        #[command(flatten)]
+        end: End,
+        /// Takes its end away
+        #[arg(long, conflicts_with = "ends")]
+        no_end: bool,
     },
     /// Revokes a key at once
     Revoke {
@@ -91,11 +99,35 @@ struct Rates {
     export_rate_per_minute: Option<u32>,
 }
 
+/// When a key ends.
+#[derive(Debug, Args)]
+#[group(id = "ends", multiple = false)]
+struct End {
+    /// From when on it is refused, such as 2027-01-31T00:00:00Z
+    #[arg(long, value_name = "TIME")]
+    expires_at: Option<String>,
+    /// After how long it is refused, such as 90d
+    #[arg(long, value_name = "DURATION")]
+    expires_in: Option<Duration>,
+}
+
+impl End {
+    fn value(self, now: Timestamp) -> Option<Value> {
+        let at = self.expires_in.map(|wait| now.plus(wait.get()).to_string());
+        self.expires_at.or(at).map(Value::from)
+    }
+}
+
 fn key_id(text: &str) -> Result<KeyId, String> {
     KeyId::parse(text).ok_or_else(|| "must be the id of a key".to_owned())
 }
 
-fn body(name: Option<String>, scopes: Option<Vec<String>>, rates: Rates) -> Map<String, Value> {
+fn body(
+    name: Option<String>,
+    scopes: Option<Vec<String>>,
+    rates: Rates,
+    expires_at: Option<Value>,
+) -> Map<String, Value> {
     let scopes = scopes.map(|scopes| match scopes.as_slice() {
         [all] if all == "all" => Value::from(Scope::WORDS),
         _ => Value::from(scopes),
@@ -105,6 +137,7 @@ fn body(name: Option<String>, scopes: Option<Vec<String>>, rates: Rates) -> Map<
         ("scopes", scopes),
         ("rate_per_minute", rates.rate_per_minute.map(Value::from)),
         ("export_rate_per_minute", rates.export_rate_per_minute.map(Value::from)),
+        ("expires_at", expires_at),
     ])
 }
 
@@ -116,17 +149,26 @@ struct WithSecret<'a> {
     key: &'a str,
 }
 
-const COLUMNS: [&str; 7] =
-    ["id", "name", "scopes", "rate_per_minute", "export_rate_per_minute", "created_at", "key"];
+const COLUMNS: [&str; 9] = [
+    "id",
+    "name",
+    "scopes",
+    "rate_per_minute",
+    "export_rate_per_minute",
+    "expires_at",
+    "last_used_at",
+    "created_at",
+    "key",
+];
 
 pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandError> {
     let access = recado.access();
     let key = match args.command {
-        KeyCommand::Create { of, name, scopes, rates } => {
+        KeyCommand::Create { of, name, scopes, rates, end } => {
             // Otherwise a company that does not exist would be reported as a failure of the
             // database.
             access.company(of.company).await.map_err(refused)?;
-            let body = body(Some(name), Some(scopes), rates);
+            let body = body(Some(name), Some(scopes), rates, end.value(recado.now()));
             let new = access.create_key(of.company, &body).await.map_err(refused)?;
             let shown = WithSecret { view: (&new.key).into(), key: new.secret.expose() };
             output::record(args.json, &COLUMNS, &shown);
@@ -136,7 +178,7 @@ pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandErr
             access.company(of.company).await.map_err(refused)?;
             let keys = access.keys(of.company).await.map_err(refused)?;
             let views: Vec<ApiKeyView> = keys.iter().map(ApiKeyView::from).collect();
-            output::records(args.json, &COLUMNS[..6], &views);
+            output::records(args.json, &COLUMNS[..8], &views);
             return Ok(());
         }
         KeyCommand::Revoke { of, key } => {
@@ -152,8 +194,9 @@ pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandErr
             return Ok(());
         }
         KeyCommand::Show { of, key } => access.key(of.company, key).await,
-        KeyCommand::Set { of, key, name, scopes, rates } => {
-            access.change_key(of.company, key, &body(name, scopes, rates)).await
+        KeyCommand::Set { of, key, name, scopes, rates, end, no_end } => {
+            let end = if no_end { Some(Value::Null) } else { end.value(recado.now()) };
+            access.change_key(of.company, key, &body(name, scopes, rates, end)).await
         }
     };
     output::record(args.json, &COLUMNS, &ApiKeyView::from(&key.map_err(refused)?));

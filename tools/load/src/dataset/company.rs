@@ -60,6 +60,8 @@ pub(crate) fn make(name: &str, now: Timestamp) -> Made {
             scopes: Scopes::all(),
             rate_per_minute: RATE,
             export_rate_per_minute: RATE,
+            expires_at: None,
+            last_used_at: None,
             created_at: now,
         });
     let mut ids = Ids {

@@ -20,11 +20,11 @@ use recado_core::messages::{
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
 use recado_core::templates::{
-    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus,
+    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
 };
 use recado_core::workers::Worker;
 use serde_json::json;
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 use super::super::command::Command;
 use super::super::pools;
@@ -472,7 +472,7 @@ impl Maker<'_> {
 
     fn template(&self) -> Template {
         // Few tokens are used, so that they repeat.
-        let token = [self.command.number(1) as u8 % 16; 16];
+        let token = [self.command.number(1) as u8 % 16; 32];
         Template {
             id: TemplateId::new(self.fresh),
             company: self.company,
@@ -484,7 +484,7 @@ impl Maker<'_> {
             connection: self.maybe(6, || self.connection_id(7)),
             provider_id: self.maybe(10, || self.text(11)),
             needs: self.needs(),
-            token: Builder::from_random_bytes(token).into_uuid(),
+            token_hash: TemplateTokenHash::from_bytes(token),
             created_at: self.time(8),
             updated_at: self.time(9),
         }

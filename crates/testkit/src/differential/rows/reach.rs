@@ -11,7 +11,7 @@ use recado_core::inbound::InboundEndpoint;
 use recado_core::lists::{List, ListMember};
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, RecordsExt, Row, Stored, Version};
-use recado_core::templates::Template;
+use recado_core::templates::{Template, TemplateTokenHash};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -187,8 +187,9 @@ impl CompanyRows {
                 // The tokens of all templates of this company, and one that belongs to no template.
                 let templates = store.all_stored::<Template>(company).await.expect("works");
                 let pick = templates.get(maker.command.number(11) % (templates.len() + 1));
-                let token = pick.map_or(Uuid::nil(), |template| template.token);
-                let found = store.template_by_token(token).await.expect("works");
+                let none = TemplateTokenHash::from_bytes([0xff; 32]);
+                let token = pick.map_or(none, |template| template.token_hash);
+                let found = store.template_by_token(&token).await.expect("works");
                 json!(found.map(|(template, of)| json!([shown::row(&template.into()), of.id])))
             }
             _ => {

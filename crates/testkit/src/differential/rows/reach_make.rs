@@ -10,7 +10,7 @@ use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
 use recado_core::ids::*;
 use recado_core::inbound::{
-    AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping,
+    AuthMode, EndpointSecretHash, EndpointSlug, InboundEndpoint, VariableMapping,
 };
 use recado_core::lists::{List, ListMember};
 use recado_core::messages::DeliveryCode;
@@ -145,7 +145,7 @@ impl Maker<'_> {
             slug: self.slug(2),
             mapping: VariableMapping::from_stored(keys.collect()),
             auth_mode: self.one(3, AuthMode::ALL),
-            secret: EndpointSecret::stored(format!("ies_{}'\"", self.command.number(4))),
+            secret_hash: EndpointSecretHash::from_bytes([self.command.number(4) as u8; 32]),
             is_active: self.once_in(5, 2),
             created_at: self.time(6),
             updated_at: self.time(7),

@@ -2,10 +2,12 @@
 
 use recado_core::Recado;
 use recado_core::ids::CompanyId;
-use recado_core::inbound::EndpointSlug;
+use recado_core::inbound::RotateEndpointSecret;
+use recado_core::secret::SecretText;
 use recado_core::templates::TemplateStatus;
 use serde_json::json;
 
+use super::credentials::Credentials;
 use super::lines::{CurlLines, JSON};
 use super::random;
 use super::sample::{ENDPOINT, LISTS, TEMPLATE};
@@ -16,9 +18,23 @@ use crate::commands::{CommandError, refused};
 const PHONE: &str = "+5511980001234";
 const CAMPAIGN: &str = "Boas-vindas";
 
-/// The endpoint, made if there is none.
-pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
-    if !recado.inbound().all(company).await.map_err(refused)?.is_empty() {
+/// The endpoint, made if there is none. Its secret is shown only once, so one that the credentials
+/// lack is replaced.
+pub(super) async fn endpoint(
+    recado: &Recado,
+    company: CompanyId,
+    credentials: &mut Credentials,
+) -> Result<(), CommandError> {
+    let all = recado.inbound().all(company).await.map_err(refused)?;
+    if let Some(known) = all.iter().find(|endpoint| endpoint.slug == ENDPOINT) {
+        if credentials.endpoint_secret.is_none() {
+            let rotation = RotateEndpointSecret::default();
+            let shown = recado.inbound().rotate_secret(company, known.id, rotation).await;
+            credentials.endpoint_secret = Some(SecretText::new(shown.map_err(refused)?.secret));
+        }
+        return Ok(());
+    }
+    if !all.is_empty() {
         return Ok(());
     }
     let body = json!({
@@ -30,7 +46,9 @@ pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), 
             "origem": "$.origem",
         },
     });
-    recado.inbound().create(company, &object(body)).await.map(drop).map_err(refused)
+    let made = recado.inbound().create(company, &object(body)).await.map_err(refused)?;
+    credentials.endpoint_secret = Some(SecretText::new(made.secret));
+    Ok(())
 }
 
 /// A campaign to start, made if there is none and its list and template exist.
@@ -63,16 +81,15 @@ pub(super) async fn lines(
     recado: &Recado,
     to: &CurlLines<'_>,
     company: CompanyId,
+    credentials: &Credentials,
 ) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
     let url = to.url;
-    let found = match EndpointSlug::parse(ENDPOINT) {
-        Some(slug) => recado.store().endpoint_by_slug(&slug).await.map_err(CommandError::run)?,
-        None => None,
-    };
-    if let Some((endpoint, _)) = found.filter(|(endpoint, _)| endpoint.company == company) {
-        let secret = endpoint.secret.expose();
+    let endpoints = recado.inbound().all(company).await.map_err(refused)?;
+    let is_there = endpoints.iter().any(|endpoint| endpoint.slug == ENDPOINT);
+    if let Some(secret) = credentials.endpoint_secret.as_ref().filter(|_| is_there) {
+        let secret = secret.expose();
         add(
             "another system reports a person, who becomes a contact or is updated",
             format!(
@@ -89,7 +106,7 @@ pub(super) async fn lines(
         template.name == TEMPLATE.0 && template.status == TemplateStatus::Approved
     });
     if let (Some(template), Some(connection)) = (approved, connections.first()) {
-        let (name, token, connection) = (&template.name, template.token, connection.id);
+        let (name, connection) = (&template.name, connection.id);
         // A new one at each start, as the same dispatch is refused for ten minutes.
         let order = u128::from_be_bytes(random()) % 1_000_000;
         add(
@@ -100,14 +117,17 @@ pub(super) async fn lines(
                 to.public("-X POST ", "/send/template"),
             ),
         );
-        add(
-            "another system has it sent by the token alone; the same again is refused for a while",
-            format!(
-                "curl -s -X POST '{url}/api/webhooks/template-dispatch/{token}'{JSON} \
-                 '{{\"phone_number\": \"{PHONE}\", \"variables\": {{\"1\": \"Íris\", \
-                 \"2\": \"{order}\"}}}}'"
-            ),
-        );
+        if let Some(token) = credentials.template_token.as_ref().map(SecretText::expose) {
+            add(
+                "another system has it sent by the token alone; the same again is refused for a \
+                 while",
+                format!(
+                    "curl -s -X POST '{url}/api/webhooks/template-dispatch/{token}'{JSON} \
+                     '{{\"phone_number\": \"{PHONE}\", \"variables\": {{\"1\": \"Íris\", \
+                     \"2\": \"{order}\"}}}}'"
+                ),
+            );
+        }
     }
     let campaigns = recado.campaigns().all(company).await.map_err(refused)?;
     if let Some(campaign) = campaigns.iter().find(|known| known.campaign.name == CAMPAIGN) {

@@ -3,9 +3,11 @@
 use recado_core::access::Company;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::ImportMessageError;
+use recado_core::secret::SecretText;
 use recado_core::{Error, Recado};
 use serde_json::json;
 
+use super::credentials::Credentials;
 use super::sample::{CONNECTIONS, DIALOGUES, PEOPLE, TEMPLATE};
 use super::seed::{ago, object};
 use crate::commands::{CommandError, refused};
@@ -37,12 +39,26 @@ pub(super) async fn connections(
 }
 
 /// The template, made if there is none. It names its connection, as otherwise one would have to be
-/// chosen for new contacts.
-pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
-    if !recado.templates().all(company).await.map_err(refused)?.is_empty() {
+/// chosen for new contacts. Its token is shown only once, so one that the credentials lack is
+/// replaced.
+pub(super) async fn template(
+    recado: &Recado,
+    company: CompanyId,
+    credentials: &mut Credentials,
+) -> Result<(), CommandError> {
+    let (name, category, text) = TEMPLATE;
+    let all = recado.templates().all(company).await.map_err(refused)?;
+    if let Some(known) = all.iter().find(|template| template.name == name) {
+        if credentials.template_token.is_none() {
+            let shown = recado.templates().rotate_token(company, known.id).await;
+            let token = shown.map_err(refused)?.token.to_string();
+            credentials.template_token = Some(SecretText::new(token));
+        }
         return Ok(());
     }
-    let (name, category, text) = TEMPLATE;
+    if !all.is_empty() {
+        return Ok(());
+    }
     let connections = recado.connections().all(company).await.map_err(refused)?;
     let body = json!({
         "name": name,
@@ -51,7 +67,8 @@ pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), 
         "status": "APPROVED",
         "connection_id": connections.first().map(|connection| connection.id),
     });
-    recado.templates().create(company, &object(body)).await.map_err(refused)?;
+    let made = recado.templates().create(company, &object(body)).await.map_err(refused)?;
+    credentials.template_token = Some(SecretText::new(made.token.to_string()));
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! The credentials of the demonstration, kept in a file next to its database, so that the printed
-//! lines still work after the next start. A store keeps only the hash of a key.
+//! lines still work after the next start. A store keeps only hashes of them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,6 +18,8 @@ use recado_runtime::RandomIds;
 struct StoredCredentials {
     key: Option<String>,
     operator_token: Option<String>,
+    endpoint_secret: Option<String>,
+    template_token: Option<String>,
 }
 
 /// The credentials, and the file they are kept in: readable by its owner alone.
@@ -26,6 +28,10 @@ pub(super) struct Credentials {
     path: PathBuf,
     pub(super) key: Option<SecretText>,
     pub(super) operator_token: SecretText,
+    /// The secret of its inbound endpoint.
+    pub(super) endpoint_secret: Option<SecretText>,
+    /// The token of its template.
+    pub(super) template_token: Option<SecretText>,
 }
 
 impl Credentials {
@@ -45,14 +51,24 @@ impl Credentials {
             }
             (None, _) => SecretText::new(random_token()),
         };
-        Self { path, key: kept.key.map(SecretText::new), operator_token }
+        Self {
+            path,
+            key: kept.key.map(SecretText::new),
+            operator_token,
+            endpoint_secret: kept.endpoint_secret.map(SecretText::new),
+            template_token: kept.template_token.map(SecretText::new),
+        }
     }
 
     /// Stores them for the next start.
     pub(super) fn save(&self) -> io::Result<()> {
+        let text =
+            |secret: &Option<SecretText>| secret.as_ref().map(|secret| secret.expose().to_owned());
         let kept = StoredCredentials {
-            key: self.key.as_ref().map(|key| key.expose().to_owned()),
+            key: text(&self.key),
             operator_token: Some(self.operator_token.expose().to_owned()),
+            endpoint_secret: text(&self.endpoint_secret),
+            template_token: text(&self.template_token),
         };
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
@@ -97,9 +113,12 @@ mod tests {
         let mut first = Credentials::load(&database, None);
         assert!(first.key.is_none());
         first.key = Some(SecretText::new("rk_secret"));
+        first.endpoint_secret = Some(SecretText::new("ies_secret"));
         first.save().expect("saved");
         let second = Credentials::load(&database, None);
         assert_eq!(second.key.expect("kept").expose(), "rk_secret");
+        assert_eq!(second.endpoint_secret.expect("kept").expose(), "ies_secret");
+        assert!(second.template_token.is_none());
         assert_eq!(second.operator_token.expose(), first.operator_token.expose());
         #[cfg(unix)]
         {

@@ -41,7 +41,7 @@ pub(super) async fn to_try(
         let exchange = Exchange { company: company.id, connection: connection.id, contact, phone };
         all.extend(lines.exchange(&exchange, recado.now()));
     }
-    all.extend(automation::lines(recado, &lines, company.id).await?);
+    all.extend(automation::lines(recado, &lines, company.id, credentials).await?);
     all.extend(lines.events(company.id));
     all.extend(lines.records(company, &contacts, field));
     Ok(all)

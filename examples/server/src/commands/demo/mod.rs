@@ -64,8 +64,9 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     sign_in(recado, &company, &mut credentials).await?;
     // At each start, so that the data of an earlier version gets them too.
     channels::connections(recado, company.id).await?;
-    channels::template(recado, company.id).await?;
-    automation::endpoint(recado, company.id).await?;
+    channels::template(recado, company.id, &mut credentials).await?;
+    automation::endpoint(recado, company.id, &mut credentials).await?;
+    credentials.save().map_err(CommandError::run)?;
     automation::campaign(recado, company.id).await?;
     let url = running.url();
     let lines = lines::to_try(recado, &running, &company, &credentials).await?;
