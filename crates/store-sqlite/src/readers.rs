@@ -229,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("recado.db");
         database::writer(&path).expect("a database");
-        (folder, Readers::new(path, limit))
+        (folder, Readers::new(path, Sealer::default(), limit))
     }
 
     /// A read of a company that has begun and goes on until it is released.
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn companies_that_read_nothing_are_forgotten() {
-        let readers = Readers::new(PathBuf::new(), Duration::MAX);
+        let readers = Readers::new(PathBuf::new(), Sealer::default(), Duration::MAX);
         let kept = readers.0.share_of(company(0));
         for number in 1..=2 * KNOWN {
             readers.0.share_of(company(number as u128));
