@@ -186,8 +186,9 @@ async fn open(request: &mut Request) -> Outcome {
     let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let shared = request.shared.clone();
     let head = request.head.method == http::Method::HEAD;
+    let client = client_of(&request.head, &shared.options.trusted_proxies);
     let headers = std::mem::take(&mut request.head.headers);
-    run(OpenCall { shared, path, headers, head }).await
+    run(OpenCall { shared, path, headers, client, head }).await
 }
 
 /// The route of the request: 404 for the path, then 405 for the method.

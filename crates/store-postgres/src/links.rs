@@ -10,9 +10,9 @@ use crate::session::select;
 
 #[async_trait]
 impl LinkReads for PostgresStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
+    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Stored<Link>>, StoreError> {
         let found =
             select(&self.pool, "WHERE code = $1", params![code.as_str().to_owned()]).await?;
-        Ok(found.into_iter().next().map(Stored::into_value))
+        Ok(found.into_iter().next())
     }
 }

@@ -54,6 +54,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "changes_of_messages",
         sql: include_str!("migrations/0014_changes_of_messages.sql"),
     },
+    Migration {
+        version: 15,
+        name: "click_counters",
+        sql: include_str!("migrations/0015_click_counters.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -291,6 +296,14 @@ mod tests {
         FROM companies c, contacts k, (VALUES ('g', '00000000-0000-0000-0000-000000000001'), \
         ('c', '00000000-0000-0000-0000-000000000002')) AS m (called, id) WHERE called = identifier";
 
+    /// A link with clicks of people and of programs, and one without any of people.
+    const AT_STEP_14: &str = "\
+        INSERT INTO links SELECT id, md5(code)::uuid, id, code, 'https://a', 0, 1 \
+        FROM companies, (VALUES ('a'), ('b')) AS l (code); \
+        INSERT INTO clicks SELECT id, gen_random_uuid(), md5(code)::uuid, id, at, human \
+        FROM companies, (VALUES ('a', 5, true), ('a', 7, true), ('a', 8, false), ('b', 9, false)) \
+        AS k (code, at, human)";
+
     /// A database in which these rows were there after the first steps, and all steps were taken.
     async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
         let database = TestPostgres::shared().fresh_database();
@@ -351,6 +364,17 @@ mod tests {
         let token = Uuid::from_u128(7);
         let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
         assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
+    }
+
+    /// R207.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_clicks_of_people_that_were_there_are_counted() {
+        let (_database, store) = migrated(14, &[COMPANY, CONTACTS, AT_STEP_14]).await;
+        let client = store.pool.get().await.unwrap();
+        let query = "SELECT human_clicks, last_human_click_at FROM links ORDER BY code";
+        let found = client.query(query, &[]).await.unwrap();
+        let counted = found.iter().map(|row| (row.get(0), row.get(1)));
+        assert_eq!(counted.collect::<Vec<(i64, Option<i64>)>>(), [(2, Some(7)), (0, None)]);
     }
 
     /// D31a.

@@ -1,6 +1,6 @@
 //! Tracked links and the clicks on them.
 
-use recado_core::links::{Click, Link, LinkCode};
+use recado_core::links::{Click, Link, LinkClicks, LinkCode};
 
 use crate::field::texts;
 use crate::record::record;
@@ -13,6 +13,7 @@ record! {
         code,
         url,
         created_at,
+        clicks: LinkClicks { total("human_clicks"), last_at("last_human_click_at") },
     }
 }
 

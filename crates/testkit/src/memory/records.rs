@@ -152,8 +152,8 @@ impl JobReads for MemoryStore {
 
 #[async_trait]
 impl LinkReads for MemoryStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
-        Ok(self.state().rows.all::<Link>().find(|link| link.code == *code).cloned())
+    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Stored<Link>>, StoreError> {
+        Ok(self.state().rows.all_stored::<Link>().find(|link| link.code == *code))
     }
 }
 
