@@ -59,6 +59,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "click_counters",
         sql: include_str!("migrations/0015_click_counters.sql"),
     },
+    Migration { version: 16, name: "removal", sql: include_str!("migrations/0016_removal.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

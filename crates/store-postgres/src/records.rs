@@ -38,6 +38,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "ORDER BY created_at, id",
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
+        Listing::Some { .. } => "WHERE company_id = $1 LIMIT $2::bigint",
         _ => "WHERE company_id = $1 ORDER BY created_at, id",
     }
 }
@@ -55,6 +56,11 @@ macro_rules! listed {
             $(Listing::$global => {
                 list::<$global_record>($pool, condition($listing), Vec::new()).await
             })+
+            Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::Some { company, kind, limit } => {
+                let params = params![company.uuid(), i64::from(limit)];
+                match_kind!(kind, T => list::<T>($pool, condition($listing), params).await)
+            }
         }
     };
 }

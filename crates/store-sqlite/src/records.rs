@@ -34,6 +34,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "true ORDER BY created_at, id",
         Listing::Worker => "true ORDER BY id",
         Listing::Shard => "true ORDER BY number",
+        Listing::Some { .. } => "company_id = ?1 LIMIT ?2",
         _ => "company_id = ?1 ORDER BY created_at, id",
     }
 }
@@ -49,6 +50,10 @@ macro_rules! listed {
                 list::<$record>($conn, condition($listing), &[company.into()])
             })+
             $(Listing::$global => list::<$global_record>($conn, condition($listing), &[]),)+
+            Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::Some { company, kind, limit } => match_kind!(kind, T => {
+                list::<T>($conn, condition($listing), &[company.into(), limit.into()])
+            }),
         }
     };
 }

@@ -17,6 +17,7 @@ mod campaigns_outcomes;
 mod campaigns_processes;
 mod campaigns_run;
 mod channel_names;
+mod company_deletion;
 mod connections;
 mod contacts_create;
 mod contacts_delete;

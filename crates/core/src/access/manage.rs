@@ -37,14 +37,15 @@ impl Access<'_> {
     ///
     /// # Errors
     ///
-    /// [`Unauthorized`] for a key that is unknown or revoked.
+    /// [`Unauthorized`] for a key that is unknown or revoked, or of a company that was deleted
+    /// (R208).
     pub async fn authenticate(&self, presented: &str) -> Result<Caller, Error<Unauthorized>> {
         if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
             return Err(Error::Rejected(Unauthorized));
         }
         match self.app.store().key_by_hash(&KeyHash::of(presented)).await? {
-            Some((key, company)) => Ok(Caller::new(&key, &company)),
-            None => Err(Error::Rejected(Unauthorized)),
+            Some((key, company)) if company.is_there() => Ok(Caller::new(&key, &company)),
+            Some(_) | None => Err(Error::Rejected(Unauthorized)),
         }
     }
 
@@ -77,7 +78,8 @@ impl Access<'_> {
     ///
     /// Only of the store.
     pub async fn companies(&self) -> ManageResult<Vec<Company>> {
-        Ok(self.app.store().all::<Company>(()).await?)
+        let companies = self.app.store().all::<Company>(()).await?;
+        Ok(companies.into_iter().filter(Company::is_there).collect())
     }
 
     /// A company.
@@ -86,7 +88,7 @@ impl Access<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn company(&self, id: CompanyId) -> ManageResult<Company> {
-        match self.app.store().get::<Company>(id).await? {
+        match self.app.company(id).await? {
             Some(company) => Ok(company.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -117,7 +119,7 @@ impl Access<'_> {
         let patch = &CompanyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
         let change = |now| async move {
-            let company = store.get::<Company>(id).await?.ok_or(NOT_FOUND)?;
+            let company = self.app.company(id).await?.ok_or(NOT_FOUND)?;
             let routes = store.get::<Routes>(id).await?;
             Ok(change_company(&company, routes.as_ref(), patch, now))
         };
@@ -157,6 +159,7 @@ impl Access<'_> {
         body: impl IntoBody<KeyDraft>,
     ) -> ManageResult<NewKey> {
         let draft = KeyDraft::parse(body).map_err(invalid)?;
+        self.company(company).await?;
         let now = self.app.now();
         let secret = KeySecret::from_random(self.app.random());
         let key = ApiKey {

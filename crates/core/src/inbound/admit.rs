@@ -50,7 +50,8 @@ fn permitted(
     found: Option<(InboundEndpoint, Company)>,
     secrets: &[&[u8]],
 ) -> Result<Admitted, InboundError> {
-    let (endpoint, company) = found.ok_or(InboundError::EndpointNotFound)?;
+    let (endpoint, company) =
+        found.filter(|(_, company)| company.is_there()).ok_or(InboundError::EndpointNotFound)?;
     if !company.features.inbound_contacts {
         return Err(InboundError::FeatureDisabled);
     }

@@ -47,7 +47,8 @@ mod tests {
     /// R206: not of programs, and not of clients that nobody knows.
     #[test]
     fn only_a_known_person_has_one_click_a_minute() {
-        let (key, company) = (CursorKey::new(SecretBytes::new([1; 32])), CompanyId::new(Uuid::nil()));
+        let (key, company) =
+            (CursorKey::new(SecretBytes::new([1; 32])), CompanyId::new(Uuid::nil()));
         let client = Clicker::of(&key, company, ClientNet::of([203, 0, 113, 7].into()));
         let link = LinkId::new(Uuid::from_u128(1));
         let kinds = |clicker, human| click_checks(link, clicker, human).len();

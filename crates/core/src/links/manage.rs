@@ -180,8 +180,10 @@ impl Links<'_> {
         let code = &LinkCode::parse(code).ok_or(Error::Rejected(NotFound))?;
         let human = is_human(visit);
         let find = || async {
-            let link = self.app.store().link_by_code(code).await?;
-            link.ok_or(Error::Rejected(NotFound))
+            match self.app.store().link_by_code(code).await? {
+                Some(link) if self.app.company(link.company).await?.is_some() => Ok(link),
+                Some(_) | None => Err(Error::Rejected(NotFound)),
+            }
         };
         let link = find().await?;
         if !self.may_record(&link, visit.client, human).await? {

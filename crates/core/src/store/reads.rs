@@ -201,7 +201,7 @@ macro_rules! for_each_read {
                 ) -> $crate::prosas::LedgerPage;
             }
             LinkReads($crate::links::LinkReads) {
-                fn link_by_code(code: &$crate::links::LinkCode) 
+                fn link_by_code(code: &$crate::links::LinkCode)
                     -> Option<$crate::store::Stored<$crate::links::Link>>;
             }
             ListReads($crate::lists::ListReads) {

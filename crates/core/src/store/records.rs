@@ -54,6 +54,16 @@ macro_rules! listings {
             $name(CompanyId),)+
             $(#[doc = concat!("All rows of this kind: [`", stringify!($global), "`](super::RowKind::", stringify!($global), ").")]
             $global,)+
+            /// Some rows of a kind that a company has, in no particular order; none of a kind that
+            /// has no company in its key, and none of the company itself.
+            Some {
+                /// The company.
+                company: CompanyId,
+                /// The kind.
+                kind: super::RowKind,
+                /// At most so many: all rows, if there are fewer.
+                limit: u32,
+            },
         }
 
         impl Listing {
@@ -62,6 +72,7 @@ macro_rules! listings {
                 match self {
                     $(Self::$name(_) => super::RowKind::$name,)+
                     $(Self::$global => super::RowKind::$global,)+
+                    Self::Some { kind, .. } => kind,
                 }
             }
         }
@@ -125,7 +136,7 @@ pub trait Records: Send + Sync {
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError>;
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
-    /// `display_order`, workers by id, shards by number.
+    /// `display_order`, workers by id, shards by number; [`Listing::Some`] in any order.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
     /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)

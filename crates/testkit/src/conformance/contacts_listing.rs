@@ -212,8 +212,11 @@ pub async fn a_single_contact_shows_its_member_and_lists(harness: &dyn Harness) 
 pub async fn clicks_are_counted_when_they_are_asked_for(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (clicked, plain) = (scene.contact(), scene.contact());
-    let links =
-        [scene.clicked_link(&clicked, 2, 30), scene.clicked_link(&clicked, 1, 20), scene.link(&plain)];
+    let links = [
+        scene.clicked_link(&clicked, 2, 30),
+        scene.clicked_link(&clicked, 1, 20),
+        scene.link(&plain),
+    ];
     scene.add_all([clicked.clone(), plain.clone()]).await;
     scene.add_all(links.clone()).await;
     let clicks = [

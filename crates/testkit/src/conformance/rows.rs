@@ -202,6 +202,7 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
         features: Features { inbound_contacts: true, template_dispatch: false },
         default_region: Region::parse("PT").expect("a region"),
         updated_at: at(5),
+        deleted_at: None,
         ..scene.company_row(id)
     };
     scene.apply(first(scene.company_row(id)).update(company.clone())).await;

@@ -206,6 +206,7 @@ impl Scene {
             erase_deleted_messages: false,
             created_at: at(0),
             updated_at: at(0),
+            deleted_at: None,
         }
     }
 

@@ -48,6 +48,13 @@ macro_rules! listed {
             $(Listing::$global => {
                 any($state.sorted_stored(|_: &$global_record| true, |r| ($(r.$global_order),+,)))
             })+
+            Listing::Some { company, kind, limit } => $state
+                .rows
+                .entries(kind)
+                .filter(|entry| kind.is_of_company() && entry.row.key().company() == Some(company))
+                .take(limit as usize)
+                .map(|entry| Stored::new(entry.row.clone(), entry.version))
+                .collect(),
         }
     };
 }
