@@ -45,6 +45,13 @@ pub struct Settings {
     pub webhook_timeout: Duration,
     /// How long finished deliveries and events are kept.
     pub retention: Duration,
+    /// How long messages are kept (R210); `None` keeps them. At least a day: what may be sent, and
+    /// by whom a conversation is kept, depends on the last day.
+    pub message_retention: Option<Duration>,
+    /// How long clicks on tracked links are kept (R211); `None` keeps them.
+    pub click_retention: Option<Duration>,
+    /// How long the lines of the ledger are kept (R212); `None` keeps them.
+    pub ledger_retention: Option<Duration>,
 }
 
 impl Settings {
@@ -61,6 +68,9 @@ impl Settings {
             retry_waits: RetryWaits::default(),
             webhook_timeout: Duration::from_secs(10),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
+            message_retention: None,
+            click_retention: None,
+            ledger_retention: None,
         }
     }
 }

@@ -57,10 +57,14 @@ impl<'r> Columns<'r> {
         self.at += columns;
     }
 
-    /// A record and its version.
+    /// A record and its version, which is the first one of a record that has none.
     pub(crate) fn stored<T: Table>(&mut self) -> Result<Stored<T>, StoreError> {
         let value = T::read(self)?;
-        Ok(Stored::new(value, Version::new(self.get()?)))
+        let version = match T::TABLE.versioned {
+            true => Version::new(self.get()?),
+            false => Version::FIRST,
+        };
+        Ok(Stored::new(value, version))
     }
 
     /// A record, without the version behind it.

@@ -56,10 +56,9 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         version: 15,
-        name: "click_counters",
-        sql: include_str!("migrations/0015_click_counters.sql"),
+        name: "clicks_and_removal",
+        sql: include_str!("migrations/0015_clicks_and_removal.sql"),
     },
-    Migration { version: 16, name: "removal", sql: include_str!("migrations/0016_removal.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

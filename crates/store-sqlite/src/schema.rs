@@ -22,8 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0010_blocks.sql"),
     include_str!("../migrations/0011_unknown_events.sql"),
     include_str!("../migrations/0012_changes_of_messages.sql"),
-    include_str!("../migrations/0013_click_counters.sql"),
-    include_str!("../migrations/0014_removal.sql"),
+    include_str!("../migrations/0013_clicks_and_removal.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

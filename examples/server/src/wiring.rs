@@ -121,6 +121,9 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.retry_waits = RetryWaits(options.webhook_retry_waits.map(Duration::get));
     settings.webhook_timeout = options.webhook_timeout.get();
     settings.retention = options.retention.get();
+    settings.message_retention = options.message_retention.map(Duration::get);
+    settings.click_retention = options.click_retention.map(Duration::get);
+    settings.ledger_retention = options.ledger_retention.map(Duration::get);
     settings
 }
 

@@ -84,6 +84,7 @@ mod isolation;
 mod isolation_messaging;
 mod journal;
 mod kept_events;
+mod kept_records;
 mod kill;
 mod kill_sends;
 mod lead_memory;

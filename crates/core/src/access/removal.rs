@@ -108,7 +108,8 @@ enum Step {
     Done,
 }
 
-/// Removes rows of a deleted company, until nothing is left or others should have their turn (R209).
+/// Removes rows of a deleted company, until nothing is left or others should have their turn
+/// (R209).
 pub(crate) async fn remove_company_job(
     app: &Recado,
     job: &Stored<Job>,

@@ -76,6 +76,7 @@ mod purge_merges;
 mod records;
 mod replay;
 mod replies;
+mod retention;
 mod send_answers;
 mod send_choices;
 mod send_template;

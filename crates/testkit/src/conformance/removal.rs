@@ -6,7 +6,7 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{Listing, RecordsExt, Row, RowKind};
 
 use super::Harness;
-use super::scene::{CNPJ, Scene, search};
+use super::scene::{CNPJ, Scene, at, first, search};
 use crate::Kit;
 use crate::files::MemoryFiles;
 use crate::ids::SeededIds;
@@ -95,6 +95,63 @@ pub async fn some_rows_of_a_kind_are_of_one_company(harness: &dyn Harness) {
         let some = Listing::Some { company: scene.company, kind, limit: 9 };
         assert_eq!(scene.store.rows(some).await.expect("the store works"), [], "{kind:?}");
     }
+}
+
+/// R210, R211, R212: messages, ledger lines and clicks, oldest first, up to a time.
+pub async fn the_oldest_rows_are_found_by_their_times(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    for scene in [&scene, &other] {
+        let (contact, connection) = scene.pair().await;
+        let link = scene.link(&contact);
+        scene.add(link.clone()).await;
+        for millis in [30, 10, 20] {
+            scene.add(scene.outbound(&contact, &connection, millis)).await;
+            scene.add(scene.debit(None, 1, millis)).await;
+            scene.add(scene.click(&link, millis, true)).await;
+        }
+    }
+    let times = async |kind, until, limit| {
+        let company = scene.company;
+        let oldest = Listing::Oldest { company, kind, until: at(until), limit };
+        let rows = scene.store.rows(oldest).await.expect("the store works");
+        let time = |row: &Row| match row {
+            Row::Message(message) => message.created_at.millis(),
+            Row::LedgerLine(line) => line.created_at.millis(),
+            Row::Click(click) => click.at.millis(),
+            other => panic!("a row of another kind: {:?}", other.kind()),
+        };
+        let company_of = |row: &Row| assert_eq!(row.key().company(), Some(company));
+        rows.iter().for_each(|row| company_of(row.value()));
+        rows.iter().map(|row| time(row.value()) - at(0).millis()).collect::<Vec<_>>()
+    };
+    for kind in [RowKind::Message, RowKind::LedgerLine, RowKind::Click] {
+        assert_eq!(times(kind, 30, 9).await, [10, 20, 30], "{kind:?}");
+        assert_eq!(times(kind, 20, 9).await, [10, 20], "{kind:?}");
+        assert_eq!(times(kind, 30, 1).await, [10], "{kind:?}");
+        assert!(times(kind, 9, 9).await.is_empty(), "{kind:?}");
+    }
+    assert!(times(RowKind::Contact, 30, 9).await.is_empty());
+}
+
+/// R213.
+pub async fn organizations_that_no_contact_has_are_unused(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (used, unused) = (scene.organization(CNPJ), scene.organization("11444777000161"));
+    let mut contact = scene.contact();
+    contact.organization_id = Some(used.id);
+    let rows: Vec<Row> = vec![used.into(), unused.clone().into(), contact.clone().into()];
+    scene.add_all(rows).await;
+    other.add(other.organization(CNPJ)).await;
+    let found = async |limit| {
+        let unused = Listing::Unused { company: scene.company, limit };
+        let rows = scene.store.rows(unused).await.expect("the store works");
+        rows.iter().map(|row| row.value().key()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(9).await, [Row::from(unused).key()]);
+    scene.apply(first(contact).delete()).await;
+    assert_eq!((found(9).await.len(), found(1).await.len()), (2, 1));
 }
 
 /// R208, R209: nothing of it is left, and everything of another company.

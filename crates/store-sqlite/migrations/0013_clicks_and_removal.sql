@@ -9,10 +9,19 @@ UPDATE links SET (human_clicks, last_human_click_at) =
 DROP INDEX clicks_by_contact;
 DELETE FROM sqlite_stat1 WHERE idx = 'clicks_by_contact';
 CREATE INDEX clicks_by_contact ON clicks (company_id, contact_id);
-CREATE INDEX clicks_by_time ON clicks (at);
+CREATE INDEX clicks_by_time ON clicks (company_id, at, id);
 
 -- What the planner is to believe, as in the second migration.
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('clicks', 'clicks_by_contact', '1000000 100000 4'),
-    ('clicks', 'clicks_by_time', '1000000 10');
+    ('clicks', 'clicks_by_time', '1000000 100000 10 1');
+ANALYZE sqlite_schema;
+
+-- When a company was deleted; a job then removes its rows.
+ALTER TABLE companies ADD COLUMN deleted_at INTEGER;
+
+-- What is not kept forever is looked for by its time.
+CREATE INDEX ledger_lines_by_creation ON ledger_lines (company_id, created_at, id);
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('ledger_lines', 'ledger_lines_by_creation', '1000000 100000 10 1');
 ANALYZE sqlite_schema;
