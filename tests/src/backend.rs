@@ -265,6 +265,8 @@ pub struct Setup {
     pub webhook_timeout: Option<Duration>,
     /// How long finished deliveries and events are kept.
     pub retention: Option<Duration>,
+    /// How long messages, clicks and ledger lines are kept, if not forever.
+    pub kept: [Option<Duration>; 3],
     /// The suffix of group codes, if it is not the default one.
     pub group_suffix: Option<&'static str>,
     /// Its gateways, if they are not those of the binary.
@@ -403,6 +405,13 @@ impl TestServer {
         while recado.deliveries().sweep().await.expect("the store works") {}
     }
 
+    /// Removes the records that are not kept any longer, as the background work does.
+    pub async fn sweep_records(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        while recado.retention().sweep().await.expect("the store works") {}
+        while recado.retention().sweep_organizations().await.expect("the store works") {}
+    }
+
     /// The documents on disk, as relative paths.
     pub fn files_on_disk(&self) -> Vec<String> {
         files_under(self.documents.path())
@@ -432,6 +441,9 @@ async fn launch(
             .map_or(usual.webhook_retry_waits, |waits| waits.map(option)),
         webhook_timeout: setup.webhook_timeout.map_or(usual.webhook_timeout, option),
         retention: setup.retention.map_or(usual.retention, option),
+        message_retention: setup.kept[0].map(option),
+        click_retention: setup.kept[1].map(option),
+        ledger_retention: setup.kept[2].map(option),
         group_suffix: setup.group_suffix.map_or(usual.group_suffix, str::to_owned),
         trusted_proxies: setup
             .trusted_proxies

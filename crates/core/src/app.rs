@@ -48,6 +48,13 @@ pub struct Settings {
     pub retention: Duration,
     /// How long a link to the file of a message is good, at least (R193).
     pub media_link_lifetime: Duration,
+    /// How long messages are kept (R210); `None` keeps them. At least a day: what may be sent, and
+    /// by whom a conversation is kept, depends on the last day.
+    pub message_retention: Option<Duration>,
+    /// How long clicks on tracked links are kept (R211); `None` keeps them.
+    pub click_retention: Option<Duration>,
+    /// How long the lines of the ledger are kept (R212); `None` keeps them.
+    pub ledger_retention: Option<Duration>,
 }
 
 impl Settings {
@@ -65,6 +72,9 @@ impl Settings {
             webhook_timeout: Duration::from_secs(10),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
             media_link_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
+            message_retention: None,
+            click_retention: None,
+            ledger_retention: None,
         }
     }
 }

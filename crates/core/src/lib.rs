@@ -67,6 +67,7 @@ pub mod page;
 mod problems;
 pub mod prosas;
 pub mod query;
+pub mod retention;
 mod runner;
 pub mod secret;
 pub mod sending;

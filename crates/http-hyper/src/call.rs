@@ -76,6 +76,8 @@ pub(crate) struct OpenCall {
     pub(crate) path: PathParts,
     /// The headers.
     pub(crate) headers: HeaderMap,
+    /// The client, as rate limits count them.
+    pub(crate) client: ClientNet,
     /// Whether the method is HEAD.
     pub(crate) head: bool,
     /// The client, as limits count them.

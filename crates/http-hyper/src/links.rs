@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use recado_core::access::ClientNet;
 use recado_core::links::Visit;
 
 use crate::answer::Answer;
@@ -14,7 +15,10 @@ pub(crate) const ROUTES: &[Route] = &[Route::open(
     |call| Box::pin(follow(call)),
     |op| {
         op.says("followLink", "Follow a tracked link")
-            .more("The click is recorded before the answer.")
+            .more(
+                "The click is recorded before the answer, within limits: beyond them the answer \
+                 is the same, and nothing is recorded.",
+            )
             .answers_empty(302, "Where the link leads, in `Location`.")
     },
 )];
@@ -23,9 +27,10 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-fn visit(headers: &HeaderMap, head: bool) -> Visit<'_> {
+fn visit(headers: &HeaderMap, head: bool, client: ClientNet) -> Visit<'_> {
     Visit {
         head,
+        client: Some(client),
         user_agent: text(headers, USER_AGENT.as_str()),
         purpose: text(headers, "purpose").or_else(|| text(headers, "x-purpose")),
         sec_purpose: text(headers, "sec-purpose"),
@@ -33,7 +38,7 @@ fn visit(headers: &HeaderMap, head: bool) -> Visit<'_> {
 }
 
 async fn follow(call: OpenCall) -> Outcome {
-    let visit = visit(&call.headers, call.head);
+    let visit = visit(&call.headers, call.head, call.client);
     let url = call.shared.recado.links().follow(call.path.text("code"), visit).await?;
     let location = HeaderValue::try_from(url)
         .map_err(|_| ErrorResponse::internal("the target of a link is no header value"))?;

@@ -98,6 +98,7 @@ async fn fill(store: &PostgresStore) -> ListId {
             erase_deleted_messages: false,
             created_at: NOW,
             updated_at: NOW,
+            deleted_at: None,
         })
         .insert(List {
             id: list,

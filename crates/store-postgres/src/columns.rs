@@ -63,14 +63,22 @@ impl<'r> Columns<'r> {
         sealer: &Sealer,
     ) -> Result<Stored<T>, StoreError> {
         let value = T::read_sealed(self, sealer)?;
-        Ok(Stored::new(value, Version::new(self.get()?)))
+        Ok(Stored::new(value, self.version::<T>()?))
+    }
+
+    /// The version of a record, which is the first one of a record that has none.
+    fn version<T: Table>(&mut self) -> Result<Version, StoreError> {
+        match T::TABLE.versioned {
+            true => Ok(Version::new(self.get()?)),
+            false => Ok(Version::FIRST),
+        }
     }
 
     /// A record and its version, of a kind that holds no secrets.
     pub(crate) fn stored<T: Table>(&mut self) -> Result<Stored<T>, StoreError> {
         const { assert!(T::TABLE.sealed.is_empty(), "secrets are read by their keys") };
         let value = T::read(self)?;
-        Ok(Stored::new(value, Version::new(self.get()?)))
+        Ok(Stored::new(value, self.version::<T>()?))
     }
 
     /// A record of a kind that holds no secrets, without the version behind it.

@@ -32,8 +32,9 @@ pub(crate) static RECORD_JOINS: LazyLock<String> = LazyLock::new(|| {
          LEFT JOIN LATERAL (SELECT {} AS tags FROM contact_tags ct \
          JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
          WHERE ct.company_id = $1 AND ct.contact_id = c.id) AS tagged ON true \
-         LEFT JOIN LATERAL (SELECT count(*) AS total, max(k.at) AS last_at FROM clicks k \
-         WHERE $clicks AND k.company_id = $1 AND k.contact_id = c.id AND k.human) AS clicked \
+         LEFT JOIN LATERAL (SELECT coalesce(sum(l.human_clicks), 0)::bigint AS total, \
+         max(l.last_human_click_at) AS last_at FROM links l \
+         WHERE $clicks AND l.company_id = $1 AND l.contact_id = c.id) AS clicked \
          ON true",
         gathered::<Tag>("t"),
     )

@@ -10,8 +10,8 @@ use crate::session::select;
 
 #[async_trait]
 impl LinkReads for PostgresStore {
-    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Stored<Link>>, StoreError> {
         let found = select(&self.pool, "WHERE code_hash = $1", params![code.to_text()]).await?;
-        Ok(found.into_iter().next().map(Stored::into_value))
+        Ok(found.into_iter().next())
     }
 }

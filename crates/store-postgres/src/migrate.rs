@@ -65,6 +65,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "keys_and_hashes",
         sql: include_str!("migrations/0017_keys_and_hashes.sql"),
     },
+    Migration {
+        version: 18,
+        name: "clicks_and_removal",
+        sql: include_str!("migrations/0018_clicks_and_removal.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -314,6 +319,14 @@ mod tests {
         FROM companies c, contacts k, (VALUES ('g', '00000000-0000-0000-0000-000000000001'), \
         ('c', '00000000-0000-0000-0000-000000000002')) AS m (called, id) WHERE called = identifier";
 
+    /// A link with clicks of people and of programs, and one without any of people.
+    const AT_STEP_14: &str = "\
+        INSERT INTO links SELECT id, md5(code)::uuid, id, code, 'https://a', 0, 1 \
+        FROM companies, (VALUES ('a'), ('b')) AS l (code); \
+        INSERT INTO clicks SELECT id, gen_random_uuid(), md5(code)::uuid, id, at, human \
+        FROM companies, (VALUES ('a', 5, true), ('a', 7, true), ('a', 8, false), ('b', 9, false)) \
+        AS k (code, at, human)";
+
     /// A database in which these rows were there after the first steps, and all steps were taken.
     async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
         let database = TestPostgres::shared().fresh_database();
@@ -372,6 +385,17 @@ mod tests {
         let (_database, store) = migrated(7, &[COMPANY, AT_STEP_7]).await;
         let template = template_of_7(&store).await;
         assert!(template.needs.to_string().contains("read again"), "{}", template.needs);
+    }
+
+    /// R207.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_clicks_of_people_that_were_there_are_counted() {
+        let (_database, store) = migrated(14, &[COMPANY, CONTACTS, AT_STEP_14]).await;
+        let client = store.pool.get().await.unwrap();
+        let query = "SELECT human_clicks, last_human_click_at FROM links ORDER BY code";
+        let found = client.query(query, &[]).await.unwrap();
+        let counted = found.iter().map(|row| (row.get(0), row.get(1)));
+        assert_eq!(counted.collect::<Vec<(i64, Option<i64>)>>(), [(2, Some(7)), (0, None)]);
     }
 
     /// D31a.

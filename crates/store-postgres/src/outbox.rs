@@ -1,8 +1,7 @@
 //! Keeps the outbox small, and erases the data of events about deleted contacts.
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
-use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::events::{Erased, EventsAbout, Outbox, Swept};
 use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
 
@@ -77,6 +76,18 @@ AND d.created_at = e.at AND d.event_id = e.id LIMIT 1) IS NULL \
 ORDER BY e.at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) \
 SELECT count(*) FROM gone";
 
+/// Deletes deliveries of a company, whatever their state.
+const REMOVE_DELIVERIES: &str = "\
+WITH gone AS (DELETE FROM deliveries WHERE ctid = ANY(ARRAY(\
+SELECT ctid FROM deliveries WHERE company_id = $1 LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) \
+RETURNING 1) SELECT count(*) FROM gone";
+
+/// Deletes events of a company.
+const REMOVE_EVENTS: &str = "\
+WITH gone AS (DELETE FROM events WHERE ctid = ANY(ARRAY(\
+SELECT ctid FROM events WHERE company_id = $1 LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) \
+RETURNING 1) SELECT count(*) FROM gone";
+
 #[async_trait]
 impl Outbox for PostgresStore {
     async fn erase_events(
@@ -97,9 +108,19 @@ impl Outbox for PostgresStore {
         Ok(Erased { events: counted(erased), left })
     }
 
-    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
-        let statement = |sql| Statement::new(sql, params![before.millis(), i64::from(limit)]);
-        let statements = vec![statement(SWEEP_DELIVERIES), statement(SWEEP_EVENTS)];
+    async fn sweep_outbox(&self, swept: Swept, limit: u32) -> Result<u32, StoreError> {
+        let limit = i64::from(limit);
+        let statement = |[deliveries, events]: [&'static str; 2]| {
+            [deliveries, events].map(|sql| match swept {
+                Swept::Before(time) => Statement::new(sql, params![time.millis(), limit]),
+                Swept::Company(company) => Statement::new(sql, params![company.uuid(), limit]),
+            })
+        };
+        let statements = match swept {
+            Swept::Before(_) => statement([SWEEP_DELIVERIES, SWEEP_EVENTS]),
+            Swept::Company(_) => statement([REMOVE_DELIVERIES, REMOVE_EVENTS]),
+        };
+        let statements = Vec::from(statements);
         let session = Session::take(&self.pool).await?;
         let outcome = session.run(TransactionMode::Nothing, statements).await?;
         let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;

@@ -2,7 +2,11 @@
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
-use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
+use recado_core::links::Click;
+use recado_core::messages::Message;
+use recado_core::organizations::Organization;
+use recado_core::prosas::LedgerLine;
+use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 use recado_core::{for_each_listing, match_kind};
 
 use crate::PostgresStore;
@@ -31,6 +35,16 @@ async fn list<T: Table + Into<Row>>(
     Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
 }
 
+/// The conditions and orders of [`Listing::Oldest`].
+const OLDEST: &str =
+    "WHERE company_id = $1 AND created_at <= $2 ORDER BY created_at, id LIMIT $3::bigint";
+const OLDEST_CLICKS: &str = "WHERE company_id = $1 AND at <= $2 ORDER BY at, id LIMIT $3::bigint";
+
+/// The condition of [`Listing::Unused`].
+const UNUSED: &str = "WHERE company_id = $1 AND NOT EXISTS (SELECT FROM contacts c \
+                      WHERE c.company_id = $1 AND c.organization_id = organizations.id) \
+                      LIMIT $2::bigint";
+
 /// The condition and order of a listing.
 const fn condition(listing: Listing) -> &'static str {
     match listing {
@@ -38,6 +52,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "ORDER BY created_at, id",
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
+        Listing::Some { .. } => "WHERE company_id = $1 LIMIT $2::bigint",
         _ => "WHERE company_id = $1 ORDER BY created_at, id",
     }
 }
@@ -55,6 +70,24 @@ macro_rules! listed {
             $(Listing::$global => {
                 list::<$global_record>($pool, condition($listing), Vec::new()).await
             })+
+            Listing::Oldest { company, kind, until, limit } => {
+                let params = params![company.uuid(), until.millis(), i64::from(limit)];
+                match kind {
+                    RowKind::Message => list::<Message>($pool, OLDEST, params).await,
+                    RowKind::LedgerLine => list::<LedgerLine>($pool, OLDEST, params).await,
+                    RowKind::Click => list::<Click>($pool, OLDEST_CLICKS, params).await,
+                    _ => Ok(Vec::new()),
+                }
+            }
+            Listing::Unused { company, limit } => {
+                let params = params![company.uuid(), i64::from(limit)];
+                list::<Organization>($pool, UNUSED, params).await
+            }
+            Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::Some { company, kind, limit } => {
+                let params = params![company.uuid(), i64::from(limit)];
+                match_kind!(kind, T => list::<T>($pool, condition($listing), params).await)
+            }
         }
     };
 }

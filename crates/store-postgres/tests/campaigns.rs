@@ -72,6 +72,7 @@ async fn with_list(contacts: u128) -> Database {
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
+        deleted_at: None,
     };
     let name = "Clientes".to_owned();
     let clients = List { id: list(), company: company(), name, is_active: true, created_at: NOW };

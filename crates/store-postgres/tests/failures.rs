@@ -23,6 +23,7 @@ fn company(id: u128) -> Company {
         erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
+        deleted_at: None,
     }
 }
 

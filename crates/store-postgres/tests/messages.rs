@@ -67,6 +67,7 @@ async fn with_messages() -> (Database, Client) {
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
+        deleted_at: None,
     };
     let mut changes = ChangeSet::new().insert(made).insert(connection(5)).insert(connection(6));
     for number in 0..CONTACTS {

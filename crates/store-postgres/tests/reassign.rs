@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use recado_core::Timestamp;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId, LinkId, ListId, MessageId};
-use recado_core::links::{Link, LinkCodeHash};
+use recado_core::links::{Link, LinkClicks, LinkCodeHash};
 use recado_core::lists::ListReads;
 use recado_core::messages::{Message, MessageReads, MessageStatus};
 use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt};
@@ -246,6 +246,7 @@ async fn what_comes_for_a_contact_that_is_being_merged_is_refused_and_not_lost()
         code_hash: LinkCodeHash::from_bytes([id as u8; 32]),
         url: "https://example.com".to_owned(),
         created_at: NOW,
+        clicks: LinkClicks::default(),
     };
     let store = database.store.clone();
     let (late, later) = (link(1, contact(1)), link(2, contact(2)));

@@ -39,6 +39,7 @@ async fn with_contacts(count: u32) -> Database {
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
+        deleted_at: None,
     };
     database.store.commit(ChangeSet::new().insert(company)).await.expect("the company is new");
     for number in 0..count {

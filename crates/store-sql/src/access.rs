@@ -20,6 +20,7 @@ record! {
         erase_deleted_messages,
         created_at,
         updated_at,
+        deleted_at,
     }
 }
 

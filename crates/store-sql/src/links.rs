@@ -1,6 +1,6 @@
 //! Tracked links and the clicks on them.
 
-use recado_core::links::{Click, Link, LinkCodeHash};
+use recado_core::links::{Click, Link, LinkClicks, LinkCodeHash};
 
 use crate::field::hash_texts;
 use crate::record::record;
@@ -13,6 +13,7 @@ record! {
         code_hash,
         url,
         created_at,
+        clicks: LinkClicks { total("human_clicks"), last_at("last_human_click_at") },
     }
 }
 

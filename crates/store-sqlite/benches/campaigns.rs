@@ -104,6 +104,7 @@ async fn fill(store: &SqliteStore) {
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
+        deleted_at: None,
     });
     let made = made.insert(connection()).insert(list());
     store.commit(made).await.expect("the company is new");

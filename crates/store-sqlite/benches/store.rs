@@ -127,6 +127,7 @@ async fn fill(store: &SqliteStore) {
         erase_deleted_messages: false,
         created_at: at,
         updated_at: at,
+        deleted_at: None,
     });
     store.commit(made.insert(connection())).await.expect("the company is new");
     for first in (0..CONTACTS).step_by(500) {

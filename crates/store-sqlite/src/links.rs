@@ -10,7 +10,7 @@ use rusqlite::{Connection, params_from_iter};
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self};
+use crate::table;
 
 /// The human clicks on all links of a contact (2.1).
 pub(crate) fn human_clicks(
@@ -18,8 +18,8 @@ pub(crate) fn human_clicks(
     company: CompanyId,
     contact: ContactId,
 ) -> ReadResult<LinkClicks> {
-    let query = "SELECT count(*), max(at) FROM clicks \
-                 WHERE company_id = ?1 AND contact_id = ?2 AND human = 1";
+    let query = "SELECT coalesce(sum(human_clicks), 0), max(last_human_click_at) FROM links \
+                 WHERE company_id = ?1 AND contact_id = ?2";
     let values: [Cell<'_>; 2] = [company.into(), contact.into()];
     conn.prepare_cached(query)?.query_row(params_from_iter(&values), |row| {
         let mut columns = Columns::new(row);
@@ -30,12 +30,9 @@ pub(crate) fn human_clicks(
 
 #[async_trait]
 impl LinkReads for SqliteStore {
-    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Stored<Link>>, StoreError> {
         let code = code.to_text();
-        self.read_first(move |conn| {
-            let link = table::find(conn, "code_hash = ?1", &[code.as_str().into()])?;
-            Ok(link.map(Stored::into_value))
-        })
-        .await
+        self.read_first(move |conn| table::find(conn, "code_hash = ?1", &[code.as_str().into()]))
+            .await
     }
 }

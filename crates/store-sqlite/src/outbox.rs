@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::events::{Erased, EventsAbout, Outbox, Swept};
 use recado_core::ids::CompanyId;
 use recado_core::store::{CommitError, StoreError};
 use rusqlite::{Connection, params, params_from_iter};
@@ -61,6 +61,11 @@ const DROP_EVENT: &str = "DELETE FROM events AS e WHERE seq = ?1 AND NOT EXISTS 
      SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
      WHERE d.company_id = e.company_id AND d.event_id = e.id)";
 
+const DROP_DELIVERIES_OF: &str = "DELETE FROM deliveries WHERE seq IN \
+     (SELECT seq FROM deliveries WHERE company_id = ?1 LIMIT ?2)";
+const DROP_EVENTS_OF: &str = "DELETE FROM events WHERE seq IN \
+     (SELECT seq FROM events WHERE company_id = ?1 LIMIT ?2)";
+
 /// The rows that one step of the sweep may delete.
 #[derive(Debug, Default)]
 struct Old {
@@ -103,6 +108,21 @@ fn remove(tx: &mut Transaction<'_>, old: &Old) -> Result<u32, CommitError> {
         for place in places {
             gone += statement.execute([place]).map_err(commit_error)?;
         }
+    }
+    Ok(u32::try_from(gone).unwrap_or(u32::MAX))
+}
+
+/// Deletes deliveries and events of a company, whatever their state.
+fn remove_all(
+    tx: &mut Transaction<'_>,
+    company: CompanyId,
+    limit: u32,
+) -> Result<u32, CommitError> {
+    let values: [Cell<'_>; 2] = [company.into(), limit.into()];
+    let mut gone = 0;
+    for drop in [DROP_DELIVERIES_OF, DROP_EVENTS_OF] {
+        let mut statement = tx.conn.prepare_cached(drop).map_err(commit_error)?;
+        gone += statement.execute(params_from_iter(&values)).map_err(commit_error)?;
     }
     Ok(u32::try_from(gone).unwrap_or(u32::MAX))
 }
@@ -158,7 +178,14 @@ impl Outbox for SqliteStore {
     }
 
     // The rows are selected on a reading connection, so that the writer only has to delete.
-    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+    async fn sweep_outbox(&self, swept: Swept, limit: u32) -> Result<u32, StoreError> {
+        let before = match swept {
+            Swept::Before(time) => time,
+            Swept::Company(company) => {
+                let removed = self.write(move |tx| remove_all(tx, company, limit)).await;
+                return removed.map_err(expect_no_conflict);
+            }
+        };
         let old = self.read(move |conn| find_old(conn, before, limit)).await?;
         if old.deliveries.is_empty() && old.events.is_empty() {
             return Ok(0);

@@ -2,7 +2,11 @@
 
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
-use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
+use recado_core::links::Click;
+use recado_core::messages::Message;
+use recado_core::organizations::Organization;
+use recado_core::prosas::LedgerLine;
+use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 use recado_core::{for_each_listing, match_kind};
 
 use crate::SqliteStore;
@@ -27,6 +31,14 @@ fn list<T: Table + Into<Row>>(
     Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
 }
 
+/// The conditions and orders of [`Listing::Oldest`].
+const OLDEST: &str = "company_id = ?1 AND created_at <= ?2 ORDER BY created_at, id LIMIT ?3";
+const OLDEST_CLICKS: &str = "company_id = ?1 AND at <= ?2 ORDER BY at, id LIMIT ?3";
+
+/// The condition of [`Listing::Unused`].
+const UNUSED: &str = "company_id = ?1 AND NOT EXISTS (SELECT 1 FROM contacts AS c \
+                      WHERE c.company_id = ?1 AND c.organization_id = organizations.id) LIMIT ?2";
+
 /// The condition and order of a listing.
 const fn condition(listing: Listing) -> &'static str {
     match listing {
@@ -34,6 +46,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "true ORDER BY created_at, id",
         Listing::Worker => "true ORDER BY id",
         Listing::Shard => "true ORDER BY number",
+        Listing::Some { .. } => "company_id = ?1 LIMIT ?2",
         _ => "company_id = ?1 ORDER BY created_at, id",
     }
 }
@@ -49,6 +62,22 @@ macro_rules! listed {
                 list::<$record>($conn, condition($listing), &[company.into()])
             })+
             $(Listing::$global => list::<$global_record>($conn, condition($listing), &[]),)+
+            Listing::Oldest { company, kind, until, limit } => {
+                let values: [Cell<'_>; 3] = [company.into(), until.into(), limit.into()];
+                match kind {
+                    RowKind::Message => list::<Message>($conn, OLDEST, &values),
+                    RowKind::LedgerLine => list::<LedgerLine>($conn, OLDEST, &values),
+                    RowKind::Click => list::<Click>($conn, OLDEST_CLICKS, &values),
+                    _ => Ok(Vec::new()),
+                }
+            }
+            Listing::Unused { company, limit } => {
+                list::<Organization>($conn, UNUSED, &[company.into(), limit.into()])
+            }
+            Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::Some { company, kind, limit } => match_kind!(kind, T => {
+                list::<T>($conn, condition($listing), &[company.into(), limit.into()])
+            }),
         }
     };
 }

@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0013_sealed_secrets.sql"),
     include_str!("../migrations/0014_erasure.sql"),
     include_str!("../migrations/0015_keys_and_hashes.sql"),
+    include_str!("../migrations/0016_clicks_and_removal.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -213,6 +214,28 @@ mod tests {
         let events: rusqlite::Result<Vec<(i64, String)>> =
             statement.query_map([], read).unwrap().collect();
         assert_eq!(events.unwrap(), [(3, "{\"a\":1}".to_owned()), (8, "{}".to_owned())]);
+    }
+
+    /// R207.
+    #[test]
+    fn the_clicks_of_people_on_links_of_an_older_database_are_counted() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &MIGRATIONS[..12]).unwrap();
+        conn.execute_batch(
+            "INSERT INTO links VALUES (x'01', x'02', x'09', 'a', 'https://a', 0, 1), \
+             (x'01', x'03', x'09', 'b', 'https://b', 0, 1);
+             INSERT INTO clicks VALUES (x'01', x'04', x'02', x'09', 5, 1, 1), \
+             (x'01', x'05', x'02', x'09', 7, 1, 1), (x'01', x'06', x'02', x'09', 8, 0, 1), \
+             (x'01', x'07', x'03', x'09', 9, 0, 1);",
+        )
+        .unwrap();
+        migrate(&mut conn).unwrap();
+        let query = "SELECT human_clicks, last_human_click_at FROM links ORDER BY id";
+        let mut statement = conn.prepare(query).unwrap();
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let counted: rusqlite::Result<Vec<(i64, Option<i64>)>> =
+            statement.query_map([], read).unwrap().collect();
+        assert_eq!(counted.unwrap(), [(2, Some(7)), (0, None)]);
     }
 
     #[test]

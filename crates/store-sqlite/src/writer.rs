@@ -340,6 +340,7 @@ mod tests {
             erase_deleted_messages: false,
             created_at: Timestamp::MIN,
             updated_at: Timestamp::MIN,
+            deleted_at: None,
         }
     }
 

@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::io::Write;
+use std::process::Stdio;
+
 use common::{Server, done, get, recado, send};
 use recado_core::access::Scope;
 use serde_json::Value;
@@ -39,6 +42,32 @@ fn a_company_is_made_listed_shown_and_changed() {
     assert_eq!(changed["features"]["template_dispatch"], false);
     assert_eq!(json(&run(&["company", "show", id, "--json"])), changed);
     assert!(run(&["company", "show", id]).contains("Padaria Aurora"));
+}
+
+/// R208: only with its name, or with `--yes`.
+#[test]
+fn a_company_is_deleted_when_its_name_is_typed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let made = |name| json(&done(folder.path(), &["company", "create", name, "--json"]));
+    let (one, two) = (made("Padaria Aurora"), made("Outra"));
+    let id = |company: &Value| company["id"].as_str().expect("an id").to_owned();
+    let typed = |name: &str| {
+        let mut command = recado(folder.path());
+        command.args(["company", "delete", &id(&one)]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut running = command.spawn().expect("it runs");
+        let line = format!("{name}\n");
+        running.stdin.take().expect("a pipe").write_all(line.as_bytes()).expect("it reads");
+        running.wait().expect("it ends").code()
+    };
+    let left = || done(folder.path(), &["company", "list"]);
+    assert_eq!(typed("Outra"), Some(1));
+    assert_eq!(typed(""), Some(1));
+    assert!(left().contains(&id(&one)));
+    assert_eq!(typed("Padaria Aurora"), Some(0));
+    assert!(!left().contains(&id(&one)) && left().contains(&id(&two)));
+    done(folder.path(), &["company", "delete", &id(&two), "--yes"]);
+    assert!(!left().contains(&id(&two)));
 }
 
 #[test]

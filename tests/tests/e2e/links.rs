@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use recado_tests::{Request, ScriptedAnswer, World, both_stores, phone, text, unknown_id};
+use recado_tests::hooks_in::FORWARDED;
+use recado_tests::{
+    Request, ScriptedAnswer, Setup, StoreKind, World, both_stores, phone, text, unknown_id,
+};
 use serde_json::{Value, json};
 
 const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
@@ -33,7 +36,7 @@ async fn a_click_redirects_and_is_counted(world: World) {
     assert_eq!(answer.header("cache-control"), "no-store");
     let first = clicks(&world, &id).await;
     assert_eq!(first["total"], 1);
-    world.advance(Duration::from_secs(5));
+    world.advance(Duration::from_secs(60));
     click(&world, &code, BROWSER).await;
     let second = clicks(&world, &id).await;
     assert_eq!(second["total"], 2);
@@ -141,12 +144,63 @@ async fn the_short_url_is_the_public_address_and_the_code(world: World) {
     }
 }
 
+/// A world in which callers may say who their client is.
+async fn believing(kind: StoreKind) -> World {
+    World::with(kind, Setup { trusted_proxies: &["127.0.0.0/8"], ..Setup::default() }).await
+}
+
+async fn click_of(world: &World, code: &str, client: usize) -> ScriptedAnswer {
+    let client = format!("198.51.{}.{}", client / 250, client % 250);
+    let request = Request::new("GET", format!("/l/{code}")).header(FORWARDED, &client);
+    world.send(request.header("user-agent", BROWSER)).await
+}
+
 #[both_stores]
-async fn simultaneous_clicks_are_all_counted(world: World) {
+async fn simultaneous_clicks_are_all_counted(kind: StoreKind) {
+    let world = believing(kind).await;
     let id = world.create_id(json!({"phone": phone(1)})).await;
     let code = link(&world, &id).await;
-    recado_tests::join_all((0..20).map(|_| click(&world, &code, BROWSER)).collect()).await;
+    recado_tests::join_all((0..20).map(|client| click_of(&world, &code, client)).collect()).await;
     assert_eq!(clicks(&world, &id).await["total"], 20);
+}
+
+/// R206.
+#[both_stores]
+async fn a_person_clicks_a_link_once_a_minute(kind: StoreKind) {
+    let world = believing(kind).await;
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let (one, two) = (link(&world, &id).await, link(&world, &id).await);
+    let total = async || clicks(&world, &id).await["total"].clone();
+    for _ in 0..5 {
+        let answer = click_of(&world, &one, 1).await;
+        assert_eq!(answer.status, 302);
+        assert_eq!(answer.header("location"), "https://example.com/promo?x=1#top");
+    }
+    assert_eq!(total().await, 1);
+    click_of(&world, &one, 2).await;
+    assert_eq!(total().await, 2, "another client");
+    click_of(&world, &two, 1).await;
+    assert_eq!(total().await, 3, "another link");
+    world.advance(Duration::from_secs(59));
+    click_of(&world, &one, 1).await;
+    assert_eq!(total().await, 3);
+    world.advance(Duration::from_secs(1));
+    click_of(&world, &one, 1).await;
+    assert_eq!(total().await, 4);
+}
+
+/// R205: the answer is the same beyond the limits.
+#[both_stores]
+async fn visits_beyond_the_limit_of_a_link_are_redirected_and_not_recorded(kind: StoreKind) {
+    let world = believing(kind).await;
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let (flooded, calm) = (link(&world, &id).await, link(&world, &id).await);
+    for client in 0..70 {
+        assert_eq!(click_of(&world, &flooded, client).await.status, 302);
+    }
+    assert_eq!(clicks(&world, &id).await["total"], 60);
+    assert_eq!(click_of(&world, &calm, 1).await.status, 302);
+    assert_eq!(clicks(&world, &id).await["total"], 61);
 }
 
 #[both_stores]

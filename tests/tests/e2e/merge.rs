@@ -1,5 +1,7 @@
 //! The operator merges two contacts: docs/operator-api.md; D17, D62, D67.
 
+use std::time::Duration;
+
 use recado_tests::campaigns::ledger_at;
 use recado_tests::{
     OPERATOR, Request, ScriptedAnswer, World, both_stores, digits, eight_digits, eventually,
@@ -129,6 +131,7 @@ async fn everything_of_the_other_moves(world: World) {
     lists.sort();
     assert_eq!(own_lists, lists);
     assert_eq!(clicks(&world, &kept).await, 1);
+    world.advance(Duration::from_secs(60));
     assert_eq!(world.send(click()).await.status, 302, "the link still works");
     assert_eq!(clicks(&world, &kept).await, 2);
     let ledger = ledger_at(world.addr, &world.us).await;

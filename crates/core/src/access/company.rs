@@ -66,6 +66,17 @@ pub struct Company {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// When it was deleted: from then on it does not exist for anybody, and a job removes its rows
+    /// (R208).
+    #[serde(skip)]
+    pub deleted_at: Option<Timestamp>,
+}
+
+impl Company {
+    /// Whether it exists for others: it was not deleted (R208).
+    pub const fn is_there(&self) -> bool {
+        self.deleted_at.is_none()
+    }
 }
 
 body! {
@@ -104,6 +115,7 @@ impl CompanyDraft {
             erase_deleted_messages: self.erase_deleted_messages.unwrap_or(false),
             created_at: now,
             updated_at: now,
+            deleted_at: None,
         }
     }
 }

@@ -37,7 +37,8 @@ impl Access<'_> {
     ///
     /// # Errors
     ///
-    /// [`Unauthorized`] for a key that is unknown or revoked, or has ended (R220).
+    /// [`Unauthorized`] for a key that is unknown or revoked, or has ended (R220), or of a company
+    /// that was deleted (R208).
     pub async fn authenticate(&self, presented: &str) -> Result<Caller, Error<Unauthorized>> {
         if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
             return Err(Error::Rejected(Unauthorized));
@@ -45,7 +46,7 @@ impl Access<'_> {
         let found = self.app.store().key_by_hash(&KeyHash::of(presented)).await?;
         let now = self.app.now();
         match found {
-            Some((key, company)) if !key.has_ended(now) => {
+            Some((key, company)) if company.is_there() && !key.has_ended(now) => {
                 self.app.used_keys().note(&key, now);
                 Ok(Caller::new(&key, &company))
             }
@@ -82,7 +83,8 @@ impl Access<'_> {
     ///
     /// Only of the store.
     pub async fn companies(&self) -> ManageResult<Vec<Company>> {
-        Ok(self.app.store().all::<Company>(()).await?)
+        let companies = self.app.store().all::<Company>(()).await?;
+        Ok(companies.into_iter().filter(Company::is_there).collect())
     }
 
     /// A company.
@@ -91,7 +93,7 @@ impl Access<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn company(&self, id: CompanyId) -> ManageResult<Company> {
-        match self.app.store().get::<Company>(id).await? {
+        match self.app.company(id).await? {
             Some(company) => Ok(company.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -122,7 +124,7 @@ impl Access<'_> {
         let patch = &CompanyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
         let change = |now| async move {
-            let company = store.get::<Company>(id).await?.ok_or(NOT_FOUND)?;
+            let company = self.app.company(id).await?.ok_or(NOT_FOUND)?;
             let routes = store.get::<Routes>(id).await?;
             Ok(change_company(&company, routes.as_ref(), patch, now))
         };
@@ -162,6 +164,7 @@ impl Access<'_> {
         body: impl IntoBody<KeyDraft>,
     ) -> ManageResult<NewKey> {
         let draft = KeyDraft::parse(body).map_err(invalid)?;
+        self.company(company).await?;
         let now = self.app.now();
         require_to_come(draft.expires_at, now).map_err(invalid)?;
         let secret = KeySecret::from_random(self.app.random());

@@ -10,6 +10,7 @@ mod manage;
 mod member;
 mod rates;
 mod reads;
+mod removal;
 mod secret;
 
 pub use caller::{Caller, Denied, Unauthorized};
@@ -23,4 +24,5 @@ pub use rates::{
     Gcra, Limiter, MemoryLimiter, RateCheck, RateDecision, RateKey, decide_rates, rate_checks,
 };
 pub use reads::AccessReads;
+pub(crate) use removal::{drop_job, remove_company_job};
 pub use secret::{Secret, SecretName};

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 
 use super::{Caller, ClientNet};
 use crate::Timestamp;
-use crate::ids::{CampaignId, InboundEndpointId, KeyId, TemplateId};
+use crate::ids::{CampaignId, InboundEndpointId, KeyId, LinkId, TemplateId};
+use crate::links::Clicker;
 use crate::store::StoreError;
 
 /// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
@@ -101,6 +102,12 @@ pub enum RateKey {
     Campaign(CampaignId),
     /// Operator tokens that one client tries (R181).
     OperatorGuess(ClientNet),
+    /// The recorded visits of a link (R205).
+    LinkClicks(LinkId),
+    /// The recorded visits by one client (R205).
+    Clicker(Clicker),
+    /// The clicks of a link by one client, as a person (R206).
+    PersonsClick(LinkId, Clicker),
 }
 
 impl std::fmt::Display for RateKey {
@@ -115,6 +122,11 @@ impl std::fmt::Display for RateKey {
             Self::Token(template) => write!(f, "token:{template}"),
             Self::Campaign(campaign) => write!(f, "campaign:{campaign}"),
             Self::OperatorGuess(client) => write!(f, "operator-guess:{client}"),
+            Self::LinkClicks(link) => write!(f, "link:{link}"),
+            Self::Clicker(client) => write!(f, "clicker:{}", client.as_text()),
+            Self::PersonsClick(link, client) => {
+                write!(f, "click:{link}:{}", client.as_text())
+            }
         }
     }
 }

@@ -21,4 +21,5 @@ pub use recipient::{
     CampaignTotals, ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber,
     RecipientStatus, follow,
 };
+pub(crate) use start::paused;
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};

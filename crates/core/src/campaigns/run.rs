@@ -17,7 +17,7 @@ use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
 use crate::conversations::ChannelQuery;
 use crate::deliveries::Timer;
 use crate::error::Error;
-use crate::ids::{CampaignId, ContactId, WorkerId};
+use crate::ids::{CampaignId, CompanyId, ContactId, WorkerId};
 use crate::store::{RecordsExt, StoreError, Stored};
 use crate::workers::{Worker, falls_to};
 use crate::{Recado, Timestamp};
@@ -334,7 +334,13 @@ fn up_to_millis(wait: Duration) -> Duration {
 
 /// The running campaigns that are assigned to this process.
 async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
-    let running = app.store().running_campaigns().await?;
+    let mut running = app.store().running_campaigns().await?;
+    let companies: BTreeSet<CompanyId> = running.iter().map(|campaign| campaign.company).collect();
+    for company in companies {
+        if app.company(company).await?.is_none() {
+            running.retain(|campaign| campaign.company != company);
+        }
+    }
     if running.is_empty() {
         return Ok(running);
     }

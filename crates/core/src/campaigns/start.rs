@@ -33,7 +33,7 @@ fn started(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
 }
 
 /// The campaign after a pause; `None` unless it is running.
-fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
+pub(crate) fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
     (campaign.status == CampaignStatus::Running).then(|| Campaign {
         status: CampaignStatus::Paused,
         pause_reason: Some(reason),

@@ -56,7 +56,8 @@ impl Connections<'_> {
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;
-        for company in store.all::<Company>(()).await? {
+        let companies = store.all::<Company>(()).await?;
+        for company in companies.iter().filter(|company| company.is_there()) {
             for connection in store.all_stored::<Connection>(company.id).await? {
                 // Everything since its creation may have been missed.
                 let gateways = self.app.providers();

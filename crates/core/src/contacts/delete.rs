@@ -368,7 +368,8 @@ pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::LearnNames { .. }
         | JobKind::AnnounceLate { .. }
         | JobKind::EraseMessage { .. }
-        | JobKind::EraseEvents { .. } => Ok(true),
+        | JobKind::EraseEvents { .. }
+        | JobKind::RemoveCompany { .. } => Ok(true),
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::ready;
 
 use super::{CustomField, CustomFieldDraft, CustomFieldPatch, FieldStatus, FieldType};
 use crate::Recado;
-use crate::access::{Caller, Company, Scope};
+use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
 use crate::error::Error;
 use crate::ids::{CompanyId, CustomFieldId};
@@ -73,7 +73,7 @@ impl CustomFields<'_> {
             if store.custom_field_by_slug(company, &draft.slug).await?.is_some() {
                 return Err(Error::Rejected(ManageError::SlugTaken));
             }
-            if store.get::<Company>(company).await?.is_none() {
+            if self.app.company(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
             let draft = draft.clone();

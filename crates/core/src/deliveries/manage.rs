@@ -12,7 +12,7 @@ use super::{
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, Rejection};
-use crate::events::EventRecord;
+use crate::events::{EventRecord, Swept};
 use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use crate::page::Page;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
@@ -280,6 +280,7 @@ impl Deliveries<'_> {
     /// When the store fails.
     pub async fn sweep(&self) -> Result<bool, StoreError> {
         let before = self.app.now().minus(self.app.settings().retention);
-        Ok(self.app.database().outbox().sweep_outbox(before, SWEPT_AT_ONCE).await? > 0)
+        Ok(self.app.database().outbox().sweep_outbox(Swept::Before(before), SWEPT_AT_ONCE).await?
+            > 0)
     }
 }

@@ -42,7 +42,8 @@ fn read_token(token: &str) -> Option<Uuid> {
 
 /// Whether a template admits a call, apart from rate limits.
 fn permitted(found: Option<(Template, Company)>) -> Result<AdmittedTemplate, DispatchError> {
-    let (template, company) = found.ok_or(DispatchError::TemplateNotFound)?;
+    let (template, company) =
+        found.filter(|(_, company)| company.is_there()).ok_or(DispatchError::TemplateNotFound)?;
     if !company.features.template_dispatch {
         return Err(DispatchError::FeatureDisabled);
     }

@@ -12,4 +12,4 @@ pub use event::{Event, EventType};
 pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest};
 pub use opt_out::{OptOutSource, contact_opted_out};
 pub use position::JournalPosition;
-pub use reads::{Erased, EventReads, EventRecord, EventsAbout, Outbox};
+pub use reads::{Erased, EventReads, EventRecord, EventsAbout, Outbox, Swept};

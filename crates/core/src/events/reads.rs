@@ -83,6 +83,16 @@ pub struct Erased {
     pub left: bool,
 }
 
+/// Which deliveries and events are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swept {
+    /// Deliveries that are not pending and were made before this time, and events from before it
+    /// that no delivery names any more.
+    Before(Timestamp),
+    /// All of this company, which was deleted (R208).
+    Company(CompanyId),
+}
+
 /// Removal of what is finished, in bounded steps.
 #[async_trait]
 pub trait Outbox: Send + Sync {
@@ -96,10 +106,9 @@ pub trait Outbox: Send + Sync {
         limit: u32,
     ) -> Result<Erased, StoreError>;
 
-    /// Removes at most `limit` deliveries that are not pending and were made before `before`, and
-    /// at most `limit` events from before it that no delivery names any more. Returns how many rows
-    /// were removed; 0 when nothing is left to remove.
-    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError>;
+    /// Removes at most `limit` deliveries and at most `limit` events. Returns how many rows were
+    /// removed; 0 when nothing is left to remove.
+    async fn sweep_outbox(&self, swept: Swept, limit: u32) -> Result<u32, StoreError>;
 }
 
 #[cfg(test)]

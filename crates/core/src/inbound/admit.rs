@@ -52,7 +52,8 @@ fn permitted(
     key: &HashKey,
     secrets: &[&[u8]],
 ) -> Result<Admitted, InboundError> {
-    let (endpoint, company) = found.ok_or(InboundError::EndpointNotFound)?;
+    let (endpoint, company) =
+        found.filter(|(_, company)| company.is_there()).ok_or(InboundError::EndpointNotFound)?;
     if !company.features.inbound_contacts {
         return Err(InboundError::FeatureDisabled);
     }

@@ -7,7 +7,6 @@ use super::{
     InboundEndpoint, RotateEndpointSecret,
 };
 use crate::Recado;
-use crate::access::Company;
 use crate::body::IntoBody;
 use crate::error::Error;
 use crate::ids::{CompanyId, InboundEndpointId};
@@ -72,7 +71,7 @@ impl Inbound<'_> {
         let hash = secret.hash(self.app.hash_key().await?);
         let create = |now| async move {
             self.require_free(&draft.slug, id).await?;
-            if self.app.store().get::<Company>(company).await?.is_none() {
+            if self.app.company(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
             let endpoint = draft.clone().into_endpoint(company, id, hash, now);

@@ -95,6 +95,11 @@ pub enum JobKind {
         /// The contact.
         contact: ContactId,
     },
+    /// Removes everything of a deleted company (R208).
+    RemoveCompany {
+        /// The company.
+        company: CompanyId,
+    },
 }
 
 /// The stage of a purge (D26).
@@ -131,6 +136,7 @@ impl JobKind {
             Self::AnnounceLate { .. } => "announce_late",
             Self::EraseMessage { .. } => "erase_message",
             Self::EraseEvents { .. } => "erase_events",
+            Self::RemoveCompany { .. } => "remove_company",
         }
     }
 
@@ -138,6 +144,7 @@ impl JobKind {
     pub const fn subject(&self) -> Uuid {
         match self {
             Self::Enrich { organization } => organization.uuid(),
+            Self::RemoveCompany { company } => company.uuid(),
             Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
             Self::FetchMedia { message }
             | Self::FindSent { message }

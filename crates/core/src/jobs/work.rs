@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::{Job, JobKind};
+use crate::access::{drop_job, remove_company_job};
 use crate::connections::{check_connection_job, pull_missed_job};
 use crate::contacts::finish_purge;
 use crate::error::{Error, NotFound};
@@ -52,7 +53,16 @@ impl Jobs<'_> {
         let now = self.app.now();
         let claimed = self.app.database().claims().claim_jobs(now, now.plus(LEASE), 1).await?;
         let Some(job) = claimed.into_iter().next() else { return Ok(false) };
+        if !matches!(job.kind, JobKind::RemoveCompany { .. })
+            && self.app.company(job.company).await?.is_none()
+        {
+            drop_job(self.app, &job).await?;
+            return Ok(true);
+        }
         match &job.kind {
+            JobKind::RemoveCompany { company } => {
+                remove_company_job(self.app, &job, *company).await?;
+            }
             JobKind::Enrich { organization } => enrich(self.app, &job, *organization).await?,
             JobKind::Purge { .. } => match finish_purge::<NotFound>(self.app, &job).await {
                 Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {}

@@ -1,5 +1,7 @@
 //! Distinguishing clicks of people from those of link previews and bots (D60).
 
+use crate::access::ClientNet;
+
 /// What is known of a request for a tracked link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Visit<'a> {
@@ -11,6 +13,8 @@ pub struct Visit<'a> {
     pub purpose: Option<&'a str>,
     /// The `Sec-Purpose` header.
     pub sec_purpose: Option<&'a str>,
+    /// Who asks, as limits count clients; `None` if that is not known.
+    pub client: Option<ClientNet>,
 }
 
 /// Names of programs that the maintained list lacks, or has in one spelling or with a version only.

@@ -68,6 +68,9 @@ pub struct Link {
     pub url: String,
     /// When it was made.
     pub created_at: Timestamp,
+    /// The clicks of people that were recorded. They are counted here because the clicks themselves
+    /// are not kept forever (R207).
+    pub clicks: LinkClicks,
 }
 
 /// A click on a tracked link.
@@ -95,6 +98,14 @@ pub struct LinkClicks {
     pub total: u64,
     /// The last one.
     pub last_at: Option<Timestamp>,
+}
+
+impl LinkClicks {
+    /// With one more, at `at`.
+    #[must_use]
+    pub fn and(self, at: Timestamp) -> Self {
+        Self { total: self.total + 1, last_at: self.last_at.max(Some(at)) }
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@ use std::future::ready;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Click, Link, LinkCode, Visit, is_human};
+use super::limits::click_checks;
+use super::{Click, Clicker, Link, LinkClicks, LinkCode, Visit, is_human};
 use crate::Recado;
 use crate::Timestamp;
+use crate::access::{ClientNet, RateDecision};
 use crate::body::{IntoBody, Required, body};
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
@@ -16,7 +18,7 @@ use crate::form::Form;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided, RecordsExt};
+use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
 
 /// The longest target.
 const MAX_URL_CHARS: usize = 2048;
@@ -154,6 +156,7 @@ impl Links<'_> {
                 code_hash: code.hash(self.app.hash_key().await?),
                 url: draft.url.clone(),
                 created_at: now,
+                clicks: LinkClicks::default(),
             };
             let view = self.with_code(&link, &code);
             Ok(Decided::new(ChangeSet::new().insert(link), view))
@@ -194,7 +197,7 @@ impl Links<'_> {
     }
 
     /// Records a visit of a tracked link, then answers where it leads (D60). The click is durable
-    /// when this answers.
+    /// when this answers. A visit beyond the limits is not recorded (R205, R206).
     ///
     /// # Errors
     ///
@@ -203,10 +206,18 @@ impl Links<'_> {
         let code = LinkCode::parse(code).ok_or(Error::Rejected(NotFound))?;
         let code = &code.hash(self.app.hash_key().await?);
         let human = is_human(visit);
+        let find = || async {
+            match self.app.store().link_by_code(code).await? {
+                Some(link) if self.app.company(link.company).await?.is_some() => Ok(link),
+                Some(_) | None => Err(Error::Rejected(NotFound)),
+            }
+        };
+        let link = find().await?;
+        if !self.may_record(&link, visit.client, human).await? {
+            return Ok(link.into_value().url);
+        }
         let record = |now| async move {
-            let Some(link) = self.app.store().link_by_code(code).await? else {
-                return Err(Error::Rejected(NotFound));
-            };
+            let link = find().await?;
             let click = Click {
                 id: ClickId::new(self.app.uuid(now)),
                 company: link.company,
@@ -215,8 +226,30 @@ impl Links<'_> {
                 at: now,
                 human,
             };
-            Ok(Decided::new(ChangeSet::new().insert(click), link.url))
+            let url = link.url.clone();
+            let mut changes = ChangeSet::new().insert(click);
+            if human {
+                let clicks = link.clicks.and(now);
+                changes = changes.with(link.update(Link { clicks, ..link.value().clone() }));
+            }
+            Ok(Decided::new(changes, url))
         };
         self.app.decide(record).await
+    }
+
+    /// Whether a visit is within the limits of what is recorded; if so, it is charged to them.
+    async fn may_record(
+        &self,
+        link: &Link,
+        client: Option<ClientNet>,
+        human: bool,
+    ) -> Result<bool, StoreError> {
+        let clicker = match client {
+            Some(client) => Some(Clicker::of(self.app.cursor_key().await?, link.company, client)),
+            None => None,
+        };
+        let checks = click_checks(link.id, clicker, human);
+        let decision = self.app.limiter().check(&checks, self.app.now()).await?;
+        Ok(matches!(decision, RateDecision::Allowed))
     }
 }

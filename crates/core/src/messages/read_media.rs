@@ -90,7 +90,9 @@ impl Messages<'_> {
         presented: &str,
     ) -> Result<LinkedFile, Error<ReadMediaError>> {
         let target = self.app.media_target(company, id, presented).await?;
-        let document = match target.ok_or(NOT_FOUND)? {
+        let target = target.ok_or(NOT_FOUND)?;
+        self.app.company(company).await?.ok_or(NOT_FOUND)?;
+        let document = match target {
             LinkTarget::Message(message) => self.file_of(company, message).await?,
             LinkTarget::Document(document) => document,
         };

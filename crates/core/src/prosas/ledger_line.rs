@@ -39,7 +39,8 @@ pub struct Prosa {
     pub scope: ProsaScope,
 }
 
-/// A line of the ledger. Never removed; outlives its contact (D26).
+/// A line of the ledger. It outlives its contact (D26), and is kept forever unless the installation
+/// says for how long (R212).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerLine {
     /// Its id; of a debit also its consumption id.

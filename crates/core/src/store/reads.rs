@@ -201,7 +201,8 @@ macro_rules! for_each_read {
                 ) -> $crate::prosas::LedgerPage;
             }
             LinkReads($crate::links::LinkReads) {
-                fn link_by_code(code: &$crate::links::LinkCodeHash) -> Option<$crate::links::Link>;
+                fn link_by_code(code: &$crate::links::LinkCodeHash)
+                    -> Option<$crate::store::Stored<$crate::links::Link>>;
             }
             ListReads($crate::lists::ListReads) {
                 fn list(

@@ -54,6 +54,37 @@ macro_rules! listings {
             $name(CompanyId),)+
             $(#[doc = concat!("All rows of this kind: [`", stringify!($global), "`](super::RowKind::", stringify!($global), ").")]
             $global,)+
+            /// Some rows of a kind that a company has, in no particular order; none of a kind that
+            /// has no company in its key, and none of the company itself.
+            Some {
+                /// The company.
+                company: CompanyId,
+                /// The kind.
+                kind: super::RowKind,
+                /// At most so many: all rows, if there are fewer.
+                limit: u32,
+            },
+            /// The oldest messages, ledger lines or clicks that a company has, by
+            /// [`Message::created_at`](crate::messages::Message::created_at),
+            /// [`LedgerLine::created_at`](crate::prosas::LedgerLine::created_at) or
+            /// [`Click::at`](crate::links::Click::at), then `id`; none of another kind.
+            Oldest {
+                /// The company.
+                company: CompanyId,
+                /// The kind.
+                kind: super::RowKind,
+                /// From this time or before.
+                until: crate::Timestamp,
+                /// At most so many.
+                limit: u32,
+            },
+            /// Some organizations of a company to which no contact refers, in no particular order.
+            Unused {
+                /// The company.
+                company: CompanyId,
+                /// At most so many: all, if there are fewer.
+                limit: u32,
+            },
         }
 
         impl Listing {
@@ -62,6 +93,8 @@ macro_rules! listings {
                 match self {
                     $(Self::$name(_) => super::RowKind::$name,)+
                     $(Self::$global => super::RowKind::$global,)+
+                    Self::Some { kind, .. } | Self::Oldest { kind, .. } => kind,
+                    Self::Unused { .. } => super::RowKind::Organization,
                 }
             }
 
@@ -133,7 +166,8 @@ pub trait Records: Send + Sync {
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError>;
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
-    /// `display_order`, workers by id, shards by number.
+    /// `display_order`, workers by id, shards by number; [`Listing::Some`] and
+    /// [`Listing::Unused`] in any order, [`Listing::Oldest`] by their times.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
     /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)

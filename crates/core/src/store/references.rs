@@ -182,6 +182,38 @@ references! {
     Recipient { campaign => Campaign: Cascade, contact => Contact: SetNull }
 }
 
+impl RowKind {
+    /// Whether its rows belong to a company: they have it in their key, and are not the company.
+    pub fn is_of_company(self) -> bool {
+        self != Self::Company && self.key_parts().first() == Some(&"company")
+    }
+
+    /// The kinds of rows that belong to a company, each before those that it refers to: in this
+    /// order all rows of a company can be removed (R209).
+    pub fn removal_order() -> Vec<Self> {
+        let mut left: Vec<Self> =
+            Self::ALL.iter().copied().filter(|kind| kind.is_of_company()).collect();
+        let mut order = Vec::with_capacity(left.len());
+        while !left.is_empty() {
+            let referred_to = |kind: &Self| {
+                REFERENCES.iter().any(|reference| {
+                    reference.is_enforced()
+                        && reference.to == *kind
+                        && reference.from != *kind
+                        && left.contains(&reference.from)
+                })
+            };
+            let (next, rest): (Vec<Self>, Vec<Self>) =
+                left.iter().copied().partition(|kind| !referred_to(kind));
+            // Kinds that refer to each other in a circle could not be removed one by one.
+            assert!(!next.is_empty(), "references between kinds form a circle");
+            order.extend(next);
+            left = rest;
+        }
+        order
+    }
+}
+
 impl Row {
     /// The rows that this one refers to: its company, and those that its fields name.
     pub fn references(&self) -> Vec<(Reference, RowKey)> {
@@ -213,6 +245,20 @@ mod tests {
     fn what_is_referred_to_is_named_by_company_and_id() {
         for reference in REFERENCES {
             assert_eq!(reference.to.key_parts(), ["company", "id"], "{reference}");
+        }
+    }
+
+    /// R209.
+    #[test]
+    fn the_order_of_removal_has_every_kind_of_a_company_before_what_it_refers_to() {
+        let order = RowKind::removal_order();
+        let place = |kind: RowKind| order.iter().position(|other| *other == kind);
+        for kind in RowKind::ALL.iter().copied() {
+            let of_company = has_company(kind) && kind != RowKind::Company;
+            assert_eq!(place(kind).is_some(), of_company, "{kind:?}");
+        }
+        for reference in REFERENCES.iter().filter(|reference| reference.is_enforced()) {
+            assert!(place(reference.from) < place(reference.to), "{reference}");
         }
     }
 

@@ -221,13 +221,13 @@ macro_rules! stubs {
 
                     async fn sweep_outbox(
                         &self,
-                        before: $crate::Timestamp,
+                        swept: $crate::events::Swept,
                         limit: u32,
                     ) -> Result<u32, $crate::store::StoreError> {
                         if_written!(sweep_outbox
-                            { <$Store>::sweep_outbox(self, before, limit).await }
+                            { <$Store>::sweep_outbox(self, swept, limit).await }
                             {{
-                                let _ = (before, limit);
+                                let _ = (swept, limit);
                                 Err($crate::store::stubs::missing("Outbox", "sweep_outbox"))
                             }}
                         )

@@ -122,7 +122,7 @@ impl UseCase for CreateWebhook {
         ((company, routes), count): Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Webhook>, WebhookError> {
-        let company = company.ok_or(WebhookError::NotFound)?;
+        let company = company.filter(|it| it.is_there()).ok_or(WebhookError::NotFound)?;
         if count >= MAX_WEBHOOKS {
             return Err(WebhookError::TooMany);
         }
@@ -160,7 +160,7 @@ where
         ((company, routes), webhook): Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Webhook>, WebhookError> {
-        let company = company.ok_or(WebhookError::NotFound)?;
+        let company = company.filter(|it| it.is_there()).ok_or(WebhookError::NotFound)?;
         let known = live(webhook.as_ref())?;
         let changed = (self.change)(known, now);
         if changed == *known.value() {

@@ -1,13 +1,15 @@
 //! Lists, fields, tags, keys, plans, links.
 
+use std::sync::Arc;
+
 use recado_core::Error;
-use recado_core::access::{KeyDraft, RateDecision, Scope, Scopes};
+use recado_core::access::{ClientNet, KeyDraft, RateDecision, Scope, Scopes};
 use recado_core::contacts::ContactFilter;
 use recado_core::ids::ContactId;
 use recado_core::links::Visit;
 use recado_core::page::PageRequest;
-use recado_testkit::Kit;
 use recado_testkit::kit::body;
+use recado_testkit::{Kit, MemoryStore};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -132,6 +134,32 @@ async fn only_people_count_as_clicks() {
     assert_eq!(item["link_clicks"]["total"], 2);
     kit.app.contacts().delete(&kit.caller, id).await.unwrap();
     assert!(kit.app.links().follow(code, person).await.is_err());
+}
+
+/// R205: of one client on all links of a company. What was not recorded is charged to nothing.
+#[tokio::test]
+async fn visits_by_one_client_are_recorded_within_its_limit() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let id = create_phone(&kit, "34991230001").await;
+    let client = Some(ClientNet::of([198, 51, 100, 7].into()));
+    let bot = Visit { user_agent: Some("WhatsApp/2.23"), client, ..Visit::default() };
+    let mut codes = Vec::new();
+    for _ in 0..3 {
+        let new = body(json!({ "contact_id": id, "url": "https://example.com/x" }));
+        let link = kit.app.links().create(kit.company.id, &new).await.unwrap();
+        codes.push(link.code);
+    }
+    let before = store.row_count();
+    for code in &codes {
+        for _ in 0..65 {
+            kit.app.links().follow(code, bot).await.expect("leads somewhere");
+        }
+    }
+    assert_eq!(store.row_count() - before, 120);
+    let person = Visit { user_agent: Some(BROWSER), ..Visit::default() };
+    kit.app.links().follow(&codes[2], person).await.expect("leads somewhere");
+    assert_eq!(store.row_count() - before, 121, "the third link has not used up its own limit");
 }
 
 /// R9.

@@ -43,6 +43,20 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .json(),
+    Route::operator(
+        verb::DELETE,
+        ONE,
+        |c| Box::pin(delete(c)),
+        |op| {
+            op.says("deleteCompany", "Delete a company with everything that it has")
+                .more(
+                    "From the answer on nobody can use the company any more: its keys, endpoints, \
+                     tokens and links are unknown, and nothing is sent or delivered for it. A job \
+                     then removes its records and files.",
+                )
+                .done()
+        },
+    ),
 ];
 
 const COLLECTION: &str = "/operator/v1/companies";
@@ -62,6 +76,11 @@ async fn create(call: OperatorCall) -> Outcome {
 
 async fn get(call: OperatorCall) -> Outcome {
     Answer::ok(call.recado.access().company(id(&call)).await?)
+}
+
+async fn delete(call: OperatorCall) -> Outcome {
+    call.recado.access().delete_company(id(&call)).await?;
+    Answer::done()
 }
 
 async fn change(call: OperatorCall) -> Outcome {

@@ -30,6 +30,10 @@ const UPKEEP: Duration = Duration::from_secs(2);
 const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
 /// How often finished deliveries and events are searched for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
+/// How often messages, clicks and ledger lines are searched for that are not kept any longer.
+const RECORDS: Duration = Duration::from_secs(60);
+/// How often organizations are searched for that no contact has any more.
+const ORGANIZATIONS: Duration = Duration::from_secs(60 * 60);
 /// How long work in flight may take once a stop has begun. With the recording of what is left, a
 /// stop takes less than the 30 seconds that most supervisors allow.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
@@ -154,6 +158,16 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
     loops.add("retention", RETENTION, move || {
         let recado = deliveries.clone();
         async move { recado.deliveries().sweep().await }
+    });
+    let records = recado.clone();
+    loops.add("records", RECORDS, move || {
+        let recado = records.clone();
+        async move { recado.retention().sweep().await }
+    });
+    let organizations = recado.clone();
+    loops.add("organizations", ORGANIZATIONS, move || {
+        let recado = organizations.clone();
+        async move { recado.retention().sweep_organizations().await }
     });
     let store = recado.clone();
     loops.add("upkeep", UPKEEP, move || {

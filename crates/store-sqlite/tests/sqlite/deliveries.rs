@@ -6,7 +6,9 @@ use recado_core::deliveries::{
     Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery,
     DueReads, QueueKey, QueuePage, QueueRead,
 };
-use recado_core::events::{Event, EventReads, EventType, EventsAbout, JournalPosition, Outbox};
+use recado_core::events::{
+    Event, EventReads, EventType, EventsAbout, JournalPosition, Outbox, Swept,
+};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::store::{
@@ -230,7 +232,7 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
     let before = event(of, 90).at;
     let mut steps = Vec::new();
     loop {
-        let gone = scene.store.sweep_outbox(before, 25).await.unwrap();
+        let gone = scene.store.sweep_outbox(Swept::Before(before), 25).await.unwrap();
         if gone == 0 {
             break;
         }
@@ -248,7 +250,7 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
         let finished = pending.update(delivered(pending.value()));
         scene.store.commit(ChangeSet::new().with(finished)).await.unwrap();
     }
-    while scene.store.sweep_outbox(at(5000), 500).await.unwrap() > 0 {}
+    while scene.store.sweep_outbox(Swept::Before(at(5000)), 500).await.unwrap() > 0 {}
     assert!(scene.store.events(of).await.unwrap().is_empty());
     let later = ChangeSet::new().insert(fresh(of, 200)).emit(event(of, 200));
     scene.store.commit(later).await.unwrap();
@@ -271,7 +273,7 @@ async fn a_delivery_that_is_started_anew_is_not_swept() {
     let again =
         Delivery { status: DeliveryStatus::Pending, due_at: Some(at(1)), ..known.value().clone() };
     scene.store.commit(ChangeSet::new().with(known.update(again))).await.unwrap();
-    assert_eq!(scene.store.sweep_outbox(at(5000), 500).await.unwrap(), 0);
+    assert_eq!(scene.store.sweep_outbox(Swept::Before(at(5000)), 500).await.unwrap(), 0);
     assert_eq!(scene.store.events(of).await.unwrap().len(), 1);
 }
 
@@ -281,7 +283,7 @@ async fn nothing_is_written_where_nothing_is_to_be_swept_or_erased() {
     let of = scene.company;
     scene.store.commit(ChangeSet::new().insert(fresh(of, 1)).emit(event(of, 1))).await.unwrap();
     let before = scene.store.stats();
-    assert_eq!(scene.store.sweep_outbox(at(5000), 500).await.unwrap(), 0);
+    assert_eq!(scene.store.sweep_outbox(Swept::Before(at(5000)), 500).await.unwrap(), 0);
     let stranger = ContactId::new(Uuid::from_u128(99));
     assert!(!scene.store.erase_events(of, EventsAbout::contact(stranger), 500).await.unwrap().left);
     assert_eq!(scene.store.stats(), before);

@@ -27,6 +27,7 @@ pub(crate) fn company(n: u128) -> Company {
         erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
+        deleted_at: None,
     }
 }
 

@@ -23,7 +23,7 @@ struct Rich {
 
 async fn rich(scene: &Scene) -> Rich {
     let (contact, list, tag) = (scene.contact(), scene.list(), scene.tag());
-    let (deal, link) = (scene.deal(&contact, None), scene.link(&contact));
+    let (deal, link) = (scene.deal(&contact, None), scene.clicked_link(&contact, 2, 7));
     let changes = ChangeSet::new()
         .insert(contact.clone())
         .insert(list.clone())
@@ -138,7 +138,7 @@ pub async fn given_tags_go_with_the_tag(harness: &dyn Harness) {
 pub async fn clicks_go_with_the_link(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;
-    let other = scene.link(&rich.contact);
+    let other = scene.clicked_link(&rich.contact, 1, 3);
     scene.add(other.clone()).await;
     scene.add(scene.click(&other, 3, true)).await;
     scene.apply(first(rich.link).delete()).await;

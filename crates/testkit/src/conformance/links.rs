@@ -1,7 +1,7 @@
 //! Tracked links.
 
 use recado_core::links::{Link, LinkCodeHash};
-use recado_core::store::RecordsExt;
+use recado_core::store::{RecordsExt, Stored, Version};
 
 use super::Harness;
 use super::scene::{Scene, at};
@@ -16,7 +16,7 @@ pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harn
         scene.add(contact).await;
         scene.add(link.clone()).await;
         let found = scene.store.link_by_code(&link.code_hash).await.expect("the store works");
-        assert_eq!(found, Some(link));
+        assert_eq!(found, Some(Stored::new(link, Version::FIRST)));
     }
     let unknown = LinkCodeHash::from_bytes(scene.random());
     assert_eq!(scene.store.link_by_code(&unknown).await.expect("the store works"), None);
@@ -28,7 +28,7 @@ pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harn
         link.code_hash = LinkCodeHash::from_text(&text).expect("a hash");
         scene.add(link.clone()).await;
         let found = scene.store.link_by_code(&link.code_hash).await.expect("the store works");
-        assert_eq!(found, Some(link));
+        assert_eq!(found, Some(Stored::new(link, Version::FIRST)));
     }
 }
 

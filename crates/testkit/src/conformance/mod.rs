@@ -65,6 +65,7 @@ pub mod reassign;
 pub mod reassign_duplicates;
 pub mod recipients;
 pub mod references;
+pub mod removal;
 pub mod routed;
 pub mod rows;
 mod scene;

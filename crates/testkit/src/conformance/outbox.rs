@@ -1,7 +1,7 @@
 //! Erasing the data of events about a contact (D26), and the sweep of old, finished rows.
 
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, cancelled};
-use recado_core::events::{Event, EventType, EventsAbout};
+use recado_core::events::{Event, EventType, EventsAbout, Swept};
 use recado_core::ids::{ContactId, MessageId};
 
 use super::Harness;
@@ -155,7 +155,7 @@ pub async fn data_is_erased_in_bounded_steps(harness: &dyn Harness) {
 }
 
 async fn sweep(scene: &Scene, before: i64, limit: u32) -> u32 {
-    scene.store.sweep_outbox(at(before), limit).await.expect("the store works")
+    scene.store.sweep_outbox(Swept::Before(at(before)), limit).await.expect("the store works")
 }
 
 /// Sweeps until nothing is left to delete, and answers how many rows were deleted.

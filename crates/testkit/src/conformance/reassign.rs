@@ -47,7 +47,7 @@ struct Owned {
 /// Stores one row of each kind for a stored contact.
 async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
     let connection = scene.connection();
-    let link = scene.link(contact);
+    let link = scene.clicked_link(contact, 1, 8);
     let message = scene.outbound(contact, &connection, 5);
     let enrolled = scene.enrolled(0).await;
     let list = scene.list();

@@ -202,6 +202,7 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
         features: Features { inbound_contacts: true, template_dispatch: false },
         default_region: Region::parse("PT").expect("a region"),
         updated_at: at(5),
+        deleted_at: None,
         ..scene.company_row(id)
     };
     scene.apply(first(scene.company_row(id)).update(company.clone())).await;
@@ -292,10 +293,10 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
             Some(first(document))
         );
     }
-    let link = scene.link(&contact);
+    let link = scene.clicked_link(&contact, 3, 9);
     scene.add(link.clone()).await;
     assert_eq!(store.get::<Link>((id, link.id)).await.expect("works"), Some(first(link.clone())));
-    assert_eq!(store.link_by_code(&link.code_hash).await.expect("works"), Some(link));
+    assert_eq!(store.link_by_code(&link.code_hash).await.expect("works"), Some(first(link)));
     let job = Job {
         kind: JobKind::Purge {
             contact: contact.id,

@@ -11,7 +11,7 @@ use recado_core::documents::{Document, DocumentState};
 use recado_core::events::{Event, EventType};
 use recado_core::ids::*;
 use recado_core::jobs::{Job, JobKind};
-use recado_core::links::{Click, Link, LinkCodeHash};
+use recado_core::links::{Click, Link, LinkClicks, LinkCodeHash};
 use recado_core::lists::{List, ListMember};
 use recado_core::organizations::{Cnpj, Organization};
 use recado_core::page::PageRequest;
@@ -206,6 +206,7 @@ impl Scene {
             erase_deleted_messages: false,
             created_at: at(0),
             updated_at: at(0),
+            deleted_at: None,
         }
     }
 
@@ -362,7 +363,13 @@ impl Scene {
             code_hash: LinkCodeHash::from_bytes(self.random()),
             url: "https://example.com/".to_owned(),
             created_at: at(0),
+            clicks: LinkClicks::default(),
         }
+    }
+
+    /// A link with so many clicks of people, the last one at `millis`.
+    pub(super) fn clicked_link(&self, contact: &Contact, total: u64, millis: i64) -> Link {
+        Link { clicks: LinkClicks { total, last_at: Some(at(millis)) }, ..self.link(contact) }
     }
 
     pub(super) fn click(&self, link: &Link, millis: i64, human: bool) -> Click {

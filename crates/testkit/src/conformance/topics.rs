@@ -287,6 +287,12 @@ macro_rules! conformance_topic {
         workers_that_are_long_silent_go,
         upkeep_leaves_everything_else_alone,
     } };
+    ($($go:tt)::+ [$($in:tt)*] removal) => { $($go)::+! { [$($in)*] removal:
+        some_rows_of_a_kind_are_of_one_company,
+        the_oldest_rows_are_found_by_their_times,
+        organizations_that_no_contact_has_are_unused,
+        nothing_of_a_deleted_company_is_left,
+    } };
     ($($go:tt)::+ [$($in:tt)*] routed) => { $($go)::+! { [$($in)*] routed:
         routes_as_they_were_read_let_the_change_set_pass,
         missing_routes_let_the_change_set_pass,

@@ -7,7 +7,7 @@ use recado_core::deliveries::{
     AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus,
     PendingDeliveries, PendingQueue, QueueKey, QueueRead, after_attempt, cancelled,
 };
-use recado_core::events::{EventType, EventsAbout, JournalRequest};
+use recado_core::events::{EventType, EventsAbout, JournalRequest, Swept};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, MessageId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::query::Params;
@@ -174,7 +174,8 @@ impl Side<'_> {
     async fn sweep(&self, before: Timestamp) -> u32 {
         let mut swept = 0;
         loop {
-            let gone = self.store.sweep_outbox(before, 50).await.expect("the store works");
+            let gone =
+                self.store.sweep_outbox(Swept::Before(before), 50).await.expect("the store works");
             if gone == 0 {
                 return swept;
             }

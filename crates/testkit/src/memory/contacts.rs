@@ -11,7 +11,7 @@ use recado_core::contacts::{
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::leads::LeadMemory;
-use recado_core::links::{Click, LinkClicks};
+use recado_core::links::{Link, LinkClicks};
 use recado_core::lists::{List, ListMember};
 use recado_core::organizations::Organization;
 use recado_core::page::PageRequest;
@@ -78,15 +78,12 @@ impl State {
     }
 
     fn human_clicks(&self, company: CompanyId, contact: ContactId) -> LinkClicks {
-        let clicks: Vec<&Click> = self
-            .rows
-            .all::<Click>()
-            .filter(|click| click.company == company && click.contact == contact && click.human)
-            .collect();
-        LinkClicks {
-            total: clicks.len() as u64,
-            last_at: clicks.iter().map(|click| click.at).max(),
-        }
+        let links = self.rows.all::<Link>();
+        let links = links.filter(|link| link.company == company && link.contact == contact);
+        links.fold(LinkClicks::default(), |sum, link| LinkClicks {
+            total: sum.total + link.clicks.total,
+            last_at: sum.last_at.max(link.clicks.last_at),
+        })
     }
 
     fn fields_of(&self, company: CompanyId) -> Vec<CustomField> {

@@ -1,10 +1,9 @@
 //! Events: their journal, their erasure, and the sweep of old, finished rows.
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus};
 use recado_core::events::{
-    Erased, Event, EventReads, EventRecord, EventType, EventsAbout, JournalPosition, Outbox,
+    Erased, Event, EventReads, EventRecord, EventType, EventsAbout, JournalPosition, Outbox, Swept,
 };
 use recado_core::ids::{CompanyId, EventId, MessageId};
 use recado_core::store::{Row, RowKey, StoreError, Stored};
@@ -159,14 +158,14 @@ impl Outbox for MemoryStore {
         Ok(Erased { events: u32::try_from(erasable.len()).unwrap_or(u32::MAX), left })
     }
 
-    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+    async fn sweep_outbox(&self, swept: Swept, limit: u32) -> Result<u32, StoreError> {
         let mut state = self.state();
-        let mut old: Vec<Delivery> = state
-            .rows
-            .all::<Delivery>()
-            .filter(|d| d.status != DeliveryStatus::Pending && d.created_at < before)
-            .cloned()
-            .collect();
+        let goes = |d: &Delivery| match swept {
+            Swept::Before(time) => d.status != DeliveryStatus::Pending && d.created_at < time,
+            Swept::Company(company) => d.company == company,
+        };
+        let mut old: Vec<Delivery> =
+            state.rows.all::<Delivery>().filter(|delivery| goes(delivery)).cloned().collect();
         old.sort_by_key(|delivery| (delivery.created_at, delivery.id));
         old.truncate(limit as usize);
         for delivery in &old {
@@ -176,7 +175,12 @@ impl Outbox for MemoryStore {
         let unnamed: Vec<u64> = state
             .events
             .iter()
-            .filter(|event| event.record.at < before && !state.is_named_by(&event.record, |_| true))
+            .filter(|event| match swept {
+                Swept::Before(time) => {
+                    event.record.at < time && !state.is_named_by(&event.record, |_| true)
+                }
+                Swept::Company(company) => event.record.company == company,
+            })
             .map(|event| event.sequence)
             .take(limit as usize)
             .collect();

@@ -1,6 +1,7 @@
 //! Reads of all rows except contacts: by key, and listings by `created_at`, then `id`.
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads};
@@ -11,8 +12,10 @@ use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::store::{
-    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, StoreError, Stored,
+    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, RowKind, StoreError,
+    Stored,
 };
+use uuid::Uuid;
 
 use super::{MemoryStore, State};
 
@@ -48,8 +51,45 @@ macro_rules! listed {
             $(Listing::$global => {
                 any($state.sorted_stored(|_: &$global_record| true, |r| ($(r.$global_order),+,)))
             })+
+            Listing::Oldest { company, kind, until, limit } => {
+                let mut old: Vec<_> = $state
+                    .rows
+                    .entries(kind)
+                    .filter_map(|entry| Some((aged(&entry.row, company)?, entry)))
+                    .filter(|((at, _), _)| *at <= until)
+                    .collect();
+                old.sort_by_key(|(place, _)| *place);
+                let old = old.into_iter().take(limit as usize);
+                old.map(|(_, entry)| Stored::new(entry.row.clone(), entry.version)).collect()
+            }
+            Listing::Unused { company, limit } => $state
+                .rows
+                .entries(RowKind::Organization)
+                .filter(|entry| entry.row.key().company() == Some(company))
+                .filter(|entry| $state.referring(&entry.row.key()).is_empty())
+                .take(limit as usize)
+                .map(|entry| Stored::new(entry.row.clone(), entry.version))
+                .collect(),
+            Listing::Some { company, kind, limit } => $state
+                .rows
+                .entries(kind)
+                .filter(|entry| kind.is_of_company() && entry.row.key().company() == Some(company))
+                .take(limit as usize)
+                .map(|entry| Stored::new(entry.row.clone(), entry.version))
+                .collect(),
         }
     };
+}
+
+/// The place of a row in [`Listing::Oldest`], if it can be there.
+fn aged(row: &Row, company: CompanyId) -> Option<(Timestamp, Uuid)> {
+    let (of, at, id) = match row {
+        Row::Message(message) => (message.company, message.created_at, message.id.uuid()),
+        Row::LedgerLine(line) => (line.company, line.created_at, line.id.uuid()),
+        Row::Click(click) => (click.company, click.at, click.id.uuid()),
+        _ => return None,
+    };
+    (of == company).then_some((at, id))
 }
 
 fn any<T: Record>(records: Vec<Stored<T>>) -> Vec<Stored<Row>> {
@@ -152,8 +192,8 @@ impl JobReads for MemoryStore {
 
 #[async_trait]
 impl LinkReads for MemoryStore {
-    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Link>, StoreError> {
-        Ok(self.state().rows.all::<Link>().find(|link| link.code_hash == *code).cloned())
+    async fn link_by_code(&self, code: &LinkCodeHash) -> Result<Option<Stored<Link>>, StoreError> {
+        Ok(self.state().rows.all_stored::<Link>().find(|link| link.code_hash == *code))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{QueueKey, Signals};
-use recado_core::events::{Erased, EventsAbout, Outbox};
+use recado_core::events::{Erased, EventsAbout, Outbox, Swept};
 use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
@@ -354,9 +354,9 @@ impl Outbox for FaultyStore {
         self.clear(self.inner.erase_events(company, about, limit)).await
     }
 
-    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+    async fn sweep_outbox(&self, swept: Swept, limit: u32) -> Result<u32, StoreError> {
         self.note("sweep_outbox");
-        self.clear(self.inner.sweep_outbox(before, limit)).await
+        self.clear(self.inner.sweep_outbox(swept, limit)).await
     }
 }
 

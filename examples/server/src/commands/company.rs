@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use recado_core::Recado;
+use recado_core::access::Company;
 use recado_core::ids::CompanyId;
 use serde_json::{Map, Value};
 
@@ -45,6 +46,18 @@ enum CompanyCommand {
         #[command(flatten)]
         fields: CompanyFields,
     },
+    /// Deletes a company with everything that it has
+    ///
+    /// Nobody can use it any more when this command ends. Its records and files are then removed by
+    /// the servers that run on the database.
+    Delete {
+        /// Its id
+        #[arg(value_parser = company_id)]
+        company: CompanyId,
+        /// Does not ask for its name
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -83,9 +96,24 @@ impl CompanyFields {
 const COLUMNS: [&str; 7] =
     ["id", "name", "plan", "features", "default_region", "created_at", "updated_at"];
 
+/// Why a company was not deleted.
+const NOT_ITS_NAME: &str = "nothing was deleted: that is not the name of the company";
+
 /// Reads a company's id.
 pub(super) fn company_id(text: &str) -> Result<CompanyId, String> {
     CompanyId::parse(text).ok_or_else(|| "must be the id of a company".to_owned())
+}
+
+/// Whether the person at the terminal types the company's name.
+fn is_confirmed(company: &Company) -> Result<bool, CommandError> {
+    eprint!(
+        "This deletes the company {} with all its contacts, messages and files.\n\
+         Type its name to go on: ",
+        company.name
+    );
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(CommandError::run)?;
+    Ok(line.trim() == company.name)
 }
 
 pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), CommandError> {
@@ -94,6 +122,15 @@ pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), Comman
         CompanyCommand::List => {
             let companies = access.companies().await.map_err(refused)?;
             output::records(args.json, &COLUMNS[..5], &companies);
+            return Ok(());
+        }
+        CompanyCommand::Delete { company, yes } => {
+            let found = access.company(company).await.map_err(refused)?;
+            if !yes && !is_confirmed(&found)? {
+                return Err(CommandError::Run(NOT_ITS_NAME.to_owned()));
+            }
+            access.delete_company(company).await.map_err(refused)?;
+            output::record(args.json, &COLUMNS, &found);
             return Ok(());
         }
         CompanyCommand::Create { name, fields } => {

@@ -52,6 +52,12 @@ pub struct Options {
     pub retention: Duration,
     /// How long a link to the file of a message is good, at least (R193).
     pub media_link_lifetime: Duration,
+    /// How long messages are kept (R210); `None` keeps them.
+    pub message_retention: Option<Duration>,
+    /// How long clicks are kept (R211); `None` keeps them.
+    pub click_retention: Option<Duration>,
+    /// How long the lines of the ledger are kept (R212); `None` keeps them.
+    pub ledger_retention: Option<Duration>,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -86,6 +92,9 @@ impl Default for Options {
             webhook_timeout: Duration::from_millis(0),
             retention: Duration::from_millis(0),
             media_link_lifetime: Duration::from_millis(0),
+            message_retention: None,
+            click_retention: None,
+            ledger_retention: None,
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,

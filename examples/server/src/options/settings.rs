@@ -101,6 +101,15 @@ static SETTINGS: &[Setting] = &[
     setting!("media-link-lifetime", "MEDIA_LINK_LIFETIME", Text "DURATION", Some("30d"),
         "How long a link to the file of a message is good, at least; from 1d on",
         |options, text| options.media_link_lifetime = read_days(text)?),
+    setting!("message-retention", "MESSAGE_RETENTION", Text "DURATION", None,
+        "How long messages and their files are kept, 1d or more; without it forever",
+        |options, text| options.message_retention = read_kept(text, A_DAY)?),
+    setting!("click-retention", "CLICK_RETENTION", Text "DURATION", None,
+        "How long clicks on tracked links are kept; without it forever",
+        |options, text| options.click_retention = read_kept(text, NO_TIME)?),
+    setting!("ledger-retention", "LEDGER_RETENTION", Text "DURATION", None,
+        "How long the lines of the ledger are kept; without it forever",
+        |options, text| options.ledger_retention = read_kept(text, NO_TIME)?),
     setting!("allow-private-destinations", "ALLOW_PRIVATE_DESTINATIONS", Switch "BOOL",
         Some("false"),
         "Calls private and loopback addresses too; for development only",
@@ -139,6 +148,22 @@ static SETTINGS: &[Setting] = &[
 /// All options but `--config`.
 pub fn settings() -> &'static [Setting] {
     SETTINGS
+}
+
+/// The shortest times for which something is kept.
+const A_DAY: super::Duration = super::Duration::from_secs(24 * 60 * 60);
+const NO_TIME: super::Duration = super::Duration::from_millis(0);
+
+/// For how long something is kept; nothing, as is usual for other options, means forever.
+fn read_kept(text: &str, least: super::Duration) -> Result<Option<super::Duration>, String> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let kept = read_positive(text)?;
+    if kept < least {
+        return Err(format!("must be {least} or more"));
+    }
+    Ok(Some(kept))
 }
 
 /// The fewest characters of an operator token (R177).

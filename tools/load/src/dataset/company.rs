@@ -51,6 +51,7 @@ pub(crate) fn make(name: &str, now: Timestamp) -> Made {
             erase_deleted_messages: false,
             created_at: now,
             updated_at: now,
+            deleted_at: None,
         })
         .insert(ApiKey {
             id: KeyId::new(uuid(now, &mut random)),

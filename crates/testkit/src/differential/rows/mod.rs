@@ -58,6 +58,7 @@ impl CompanyRows {
             erase_deleted_messages: false,
             created_at: TestClock::START,
             updated_at: TestClock::START,
+            deleted_at: None,
         };
         store.commit(ChangeSet::new().insert(row)).await.expect("the store is empty");
         Self { store, company, ids }

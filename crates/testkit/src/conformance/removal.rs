@@ -1,0 +1,190 @@
+//! Removing a company with everything that it has (R208, R209).
+
+use std::sync::Arc;
+
+use recado_core::ids::CompanyId;
+use recado_core::store::{Listing, RecordsExt, Row, RowKind};
+
+use super::Harness;
+use super::scene::{CNPJ, Scene, at, first, search};
+use crate::Kit;
+use crate::files::MemoryFiles;
+use crate::ids::SeededIds;
+
+/// Stores a row of every kind, and an event.
+async fn fill(scene: &Scene, name: &str) {
+    let (contact, connection) = scene.pair().await;
+    let enrolled = scene.enrolled(2).await;
+    let (pipeline, list, tag) = (scene.pipeline(), scene.list(), scene.tag());
+    let stage = scene.stage(&pipeline, 0);
+    let message = scene.outbound(&contact, &connection, 3);
+    let link = scene.clicked_link(&contact, 1, 5);
+    let webhook = scene.webhook();
+    let event = scene.reported_of(contact.id, 3);
+    let rows: Vec<Row> = vec![
+        scene.key().into(),
+        scene.member().into(),
+        scene.field("cidade").into(),
+        scene.close_reason().into(),
+        scene.organization(CNPJ).into(),
+        pipeline.into(),
+        stage.clone().into(),
+        scene.deal(&contact, Some(&stage)).into(),
+        list.clone().into(),
+        scene.joins(&contact, &list).into(),
+        tag.clone().into(),
+        scene.tagged(&contact, &tag).into(),
+        scene.document(&contact).into(),
+        scene.click(&link, 5, true).into(),
+        scene.group(&connection, "120363000000000001").into(),
+        scene.alias(&contact, name).into(),
+        scene.conversation(&contact, &connection).into(),
+        scene.reference(&message, name).into(),
+        scene.lead(&contact).into(),
+        scene.debit(Some(contact.id), 1, 0).into(),
+        scene.call(name, Some(contact.id)).into(),
+        scene.unknown_event(&connection, name).into(),
+        scene.template(Some(&connection)).into(),
+        scene.routes(&[webhook.id]).into(),
+        scene.endpoint(name).into(),
+        scene.window(&contact, 1).into(),
+        scene.job().into(),
+    ];
+    scene.add(link).await;
+    scene.add(message).await;
+    // What refers stands behind what it refers to.
+    scene.add_all(rows).await;
+    let queue = recado_core::deliveries::QueueKey { company: scene.company, webhook: webhook.id };
+    scene.add(webhook).await;
+    let delivery = scene.fresh(queue, &event);
+    scene.tell(&[event], &[delivery]).await;
+    assert_eq!(enrolled.contacts.len(), 2);
+}
+
+/// The kinds of which a company has rows.
+async fn kinds_of(scene: &Scene, company: CompanyId) -> Vec<RowKind> {
+    let mut found = Vec::new();
+    for kind in RowKind::ALL.iter().copied() {
+        let rows = scene.store.rows(Listing::Some { company, kind, limit: 1 }).await;
+        if !rows.expect("the store works").is_empty() {
+            found.push(kind);
+        }
+    }
+    found
+}
+
+/// R209: some rows are rows of that company and kind, and not more than were asked for.
+pub async fn some_rows_of_a_kind_are_of_one_company(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let lists = [scene.list(), scene.list(), scene.list()];
+    scene.add_all(lists.clone()).await;
+    scene.add(other.list()).await;
+    let kind = RowKind::List;
+    for (limit, count) in [(1, 1), (2, 2), (3, 3), (4, 3), (100, 3)] {
+        let some = Listing::Some { company: scene.company, kind, limit };
+        let found = scene.store.rows(some).await.expect("the store works");
+        assert_eq!(found.len(), count, "{limit}");
+        for row in &found {
+            assert_eq!(row.value().key().company(), Some(scene.company));
+            let read = scene.store.row(&row.value().key()).await.expect("the store works");
+            assert_eq!(read.as_ref(), Some(row));
+        }
+    }
+    for kind in [RowKind::Company, RowKind::Secret, RowKind::Worker, RowKind::Shard] {
+        let some = Listing::Some { company: scene.company, kind, limit: 9 };
+        assert_eq!(scene.store.rows(some).await.expect("the store works"), [], "{kind:?}");
+    }
+}
+
+/// R210, R211, R212: messages, ledger lines and clicks, oldest first, up to a time.
+pub async fn the_oldest_rows_are_found_by_their_times(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    for scene in [&scene, &other] {
+        let (contact, connection) = scene.pair().await;
+        let link = scene.link(&contact);
+        scene.add(link.clone()).await;
+        for millis in [30, 10, 20] {
+            scene.add(scene.outbound(&contact, &connection, millis)).await;
+            scene.add(scene.debit(None, 1, millis)).await;
+            scene.add(scene.click(&link, millis, true)).await;
+        }
+    }
+    let times = async |kind, until, limit| {
+        let company = scene.company;
+        let oldest = Listing::Oldest { company, kind, until: at(until), limit };
+        let rows = scene.store.rows(oldest).await.expect("the store works");
+        let time = |row: &Row| match row {
+            Row::Message(message) => message.created_at.millis(),
+            Row::LedgerLine(line) => line.created_at.millis(),
+            Row::Click(click) => click.at.millis(),
+            other => panic!("a row of another kind: {:?}", other.kind()),
+        };
+        let company_of = |row: &Row| assert_eq!(row.key().company(), Some(company));
+        rows.iter().for_each(|row| company_of(row.value()));
+        rows.iter().map(|row| time(row.value()) - at(0).millis()).collect::<Vec<_>>()
+    };
+    for kind in [RowKind::Message, RowKind::LedgerLine, RowKind::Click] {
+        assert_eq!(times(kind, 30, 9).await, [10, 20, 30], "{kind:?}");
+        assert_eq!(times(kind, 20, 9).await, [10, 20], "{kind:?}");
+        assert_eq!(times(kind, 30, 1).await, [10], "{kind:?}");
+        assert!(times(kind, 9, 9).await.is_empty(), "{kind:?}");
+    }
+    assert!(times(RowKind::Contact, 30, 9).await.is_empty());
+}
+
+/// R213.
+pub async fn organizations_that_no_contact_has_are_unused(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (used, unused) = (scene.organization(CNPJ), scene.organization("11444777000161"));
+    let mut contact = scene.contact();
+    contact.organization_id = Some(used.id);
+    let rows: Vec<Row> = vec![used.into(), unused.clone().into(), contact.clone().into()];
+    scene.add_all(rows).await;
+    other.add(other.organization(CNPJ)).await;
+    let found = async |limit| {
+        let unused = Listing::Unused { company: scene.company, limit };
+        let rows = scene.store.rows(unused).await.expect("the store works");
+        rows.iter().map(|row| row.value().key()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(9).await, [Row::from(unused).key()]);
+    scene.apply(first(contact).delete()).await;
+    assert_eq!((found(9).await.len(), found(1).await.len()), (2, 1));
+}
+
+/// R208, R209: nothing of it is left, and everything of another company.
+pub async fn nothing_of_a_deleted_company_is_left(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    fill(&scene, "gone").await;
+    fill(&other, "stays").await;
+    let every: Vec<RowKind> =
+        RowKind::ALL.iter().copied().filter(|kind| kind.is_of_company()).collect();
+    assert_eq!(kinds_of(&scene, scene.company).await, every, "a kind is not filled");
+    let files = MemoryFiles::new();
+    let app = Kit::builder()
+        .store(Arc::clone(&scene.store))
+        .files(files)
+        .ids(SeededIds::new(9))
+        .start()
+        .await;
+    app.access().delete_company(scene.company).await.expect("it is there");
+    assert_eq!(app.access().companies().await.expect("the store works").len(), 1);
+    while app.jobs().run_one().await.expect("the store works") {}
+    assert_eq!(kinds_of(&scene, scene.company).await, []);
+    assert!(scene.journal_ids().await.is_empty());
+    let company = scene.store.get::<recado_core::access::Company>(scene.company).await;
+    assert_eq!(company.expect("the store works"), None);
+    let filter = search("");
+    assert_eq!(scene.total(&filter).await, 0);
+    // The job that it had is done by the same loop, so it is not counted.
+    let left: Vec<RowKind> = every.into_iter().filter(|kind| *kind != RowKind::Job).collect();
+    let of_other = kinds_of(&other, other.company).await;
+    assert!(left.iter().all(|kind| of_other.contains(kind)), "{of_other:?}");
+    assert_eq!(other.journal_ids().await.len(), 1);
+    // A company with the same id starts empty.
+    scene.add(scene.company_row(scene.company)).await;
+    assert_eq!(scene.total(&filter).await, 0);
+}
