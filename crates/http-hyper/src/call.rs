@@ -80,8 +80,6 @@ pub(crate) struct OpenCall {
     pub(crate) client: ClientNet,
     /// Whether the method is HEAD.
     pub(crate) head: bool,
-    /// The client, as limits count them.
-    pub(crate) client: ClientNet,
     /// The part of a file that the caller wants.
     pub(crate) wanted: Wanted,
 }

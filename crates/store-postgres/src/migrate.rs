@@ -320,7 +320,7 @@ mod tests {
         ('c', '00000000-0000-0000-0000-000000000002')) AS m (called, id) WHERE called = identifier";
 
     /// A link with clicks of people and of programs, and one without any of people.
-    const AT_STEP_14: &str = "\
+    const CLICKS_AT_STEP_14: &str = "\
         INSERT INTO links SELECT id, md5(code)::uuid, id, code, 'https://a', 0, 1 \
         FROM companies, (VALUES ('a'), ('b')) AS l (code); \
         INSERT INTO clicks SELECT id, gen_random_uuid(), md5(code)::uuid, id, at, human \
@@ -390,9 +390,10 @@ mod tests {
     /// R207.
     #[tokio::test(flavor = "multi_thread")]
     async fn the_clicks_of_people_that_were_there_are_counted() {
-        let (_database, store) = migrated(14, &[COMPANY, CONTACTS, AT_STEP_14]).await;
+        let (_database, store) = migrated(14, &[COMPANY, CONTACTS, CLICKS_AT_STEP_14]).await;
         let client = store.pool.get().await.unwrap();
-        let query = "SELECT human_clicks, last_human_click_at FROM links ORDER BY code";
+        let query =
+            "SELECT human_clicks, last_human_click_at FROM links ORDER BY human_clicks DESC";
         let found = client.query(query, &[]).await.unwrap();
         let counted = found.iter().map(|row| (row.get(0), row.get(1)));
         assert_eq!(counted.collect::<Vec<(i64, Option<i64>)>>(), [(2, Some(7)), (0, None)]);

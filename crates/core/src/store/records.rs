@@ -101,7 +101,10 @@ macro_rules! listings {
             /// The company whose rows they are.
             pub const fn company(self) -> Option<CompanyId> {
                 match self {
-                    $(Self::$name(company) => Some(company),)+
+                    $(Self::$name(company))|+
+                    | Self::Some { company, .. }
+                    | Self::Oldest { company, .. }
+                    | Self::Unused { company, .. } => Some(company),
                     $(Self::$global => None,)+
                 }
             }
