@@ -72,7 +72,7 @@ mod target;
 mod timed_io;
 
 pub use client::{ClientOptions, GuardedClient};
-pub use guard::is_special;
+pub use guard::Reach;
 #[cfg(feature = "axum")]
 pub use in_axum::{ApiCaller, ApiError};
 pub use network::{Network, SystemNetwork};

@@ -49,6 +49,7 @@ mod gateway_cloud;
 mod gateway_cloud_inbound;
 mod gateway_cloud_odd;
 mod gateway_cloud_templates;
+mod gateway_destinations;
 mod gateway_evolution;
 mod gateway_evolution_groups;
 mod gateway_evolution_inbound;

@@ -1,5 +1,6 @@
 //! The table of all options. The flags, the environment, the file and `--help` are made from it.
 
+use recado_core::gateway::{GatewayDestinations, InvalidDestination};
 use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
 
@@ -61,7 +62,7 @@ macro_rules! setting {
     };
 }
 
-static SETTINGS: [Setting; 15] = [
+static SETTINGS: [Setting; 16] = [
     setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
@@ -80,6 +81,14 @@ static SETTINGS: [Setting; 15] = [
     setting!("public-url", "PUBLIC_URL", Text "URL", None,
         "The address the world sees, for links; by default the one listened on",
         |options, text| options.public_url = Some(read_base_url(text)?)),
+    setting!("gateway-destinations", "GATEWAY_DESTINATIONS", List "PLACE,…", Some("all"),
+    "Hosts and networks that settings of connections may name, such as public or waha:3000",
+    |options, text| {
+        options.gateway_destinations = match text.trim() {
+            "" => GatewayDestinations::default(),
+            text => text.parse().map_err(|wrong: InvalidDestination| wrong.to_string())?,
+        };
+    }),
     setting!("group-suffix", "GROUP_SUFFIX", Text "SUFFIX", Some("g.us"),
         "What follows @ in group codes",
         |options, text| options.group_suffix = read_group_suffix(text)?),
