@@ -99,6 +99,8 @@ mod messaging_races;
 mod messaging_secrecy;
 mod messaging_two_processes;
 mod newlines;
+#[cfg(target_os = "linux")]
+mod no_call_home;
 mod operator_companies;
 mod operator_contacts;
 mod operator_crm;
