@@ -90,6 +90,7 @@ mod lead_memory;
 mod links;
 mod lists;
 mod logs;
+mod matrix;
 mod media;
 mod merge;
 mod message_changes;
