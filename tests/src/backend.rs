@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use recado_core::gateway::Providers;
+use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
-use recado_http_hyper::{ClientOptions, GuardedClient};
+use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_runtime::LocalFiles;
 use recado_server::{Options, Overrides, RunningServer, start};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
@@ -267,6 +267,8 @@ pub struct Setup {
     pub retention: Option<Duration>,
     /// How long messages, clicks and ledger lines are kept, if not forever.
     pub kept: [Option<Duration>; 3],
+    /// Where its gateways may be.
+    pub gateway_destinations: GatewayDestinations,
     /// The suffix of group codes, if it is not the default one.
     pub group_suffix: Option<&'static str>,
     /// Its gateways, if they are not those of the binary.
@@ -381,6 +383,11 @@ impl TestServer {
         self.setup.secret_keys = Some(keys.to_owned());
     }
 
+    /// Sets where gateways may be after the next start.
+    pub fn set_gateway_destinations(&mut self, destinations: GatewayDestinations) {
+        self.setup.gateway_destinations = destinations;
+    }
+
     /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
@@ -451,6 +458,7 @@ async fn launch(
             .map(|net| net.parse().expect("a network"))
             .collect(),
         database: url.parse().expect("a database address"),
+        gateway_destinations: setup.gateway_destinations.clone(),
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,
         cnpj_registry: (!setup.no_registry).then(|| "https://registry.example".to_owned()),
@@ -471,7 +479,7 @@ async fn launch(
         transport,
         // The gateways of tests are fakes on sockets of this machine.
         gateway_transport: Some(Arc::new(GuardedClient::new(ClientOptions {
-            allow_private: true,
+            reach: Reach::Gateways(options.gateway_destinations.clone()),
         }))),
         no_background: setup.no_background,
         wrap_store: Some(Box::new(move |store| {

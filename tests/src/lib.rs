@@ -13,6 +13,7 @@ pub mod messaging;
 pub mod outbox;
 pub mod receiver;
 pub mod registry;
+pub mod rows;
 pub mod world;
 
 use std::future::Future;

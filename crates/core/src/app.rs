@@ -14,7 +14,7 @@ use crate::contacts::CursorKey;
 use crate::conversations::StopWords;
 use crate::deliveries::RetryWaits;
 use crate::documents::Files;
-use crate::gateway::{Provider, Providers};
+use crate::gateway::{GatewayDestinations, Provider, Providers};
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
@@ -35,6 +35,8 @@ pub struct Settings {
     /// The base URL of the cnpj registry (D22). Without one, which is the default, nobody is asked
     /// (R172).
     pub registry_url: Option<String>,
+    /// Where the gateways of connections may be (R230). What calls them needs the same.
+    pub gateway_destinations: GatewayDestinations,
     /// What follows `@` in group codes (D2).
     pub group_suffix: String,
     /// The messages that ask to stop (D43); compared as [`opt_out`](crate::conversations::opt_out)
@@ -66,6 +68,7 @@ impl Settings {
         Self {
             public_url,
             registry_url: None,
+            gateway_destinations: GatewayDestinations::default(),
             group_suffix: "g.us".to_owned(),
             stop_words: StopWords::default(),
             retry_waits: RetryWaits::default(),
@@ -94,8 +97,8 @@ pub struct Parts {
     pub spawner: Arc<dyn Spawner>,
     /// Calls to addresses that others set: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
-    /// Calls to the gateways. Operators set their addresses, which are mostly in the same private
-    /// network. `None` uses `transport`.
+    /// Calls to the gateways, which are mostly in the same private network. It calls only where
+    /// `settings.gateway_destinations` allows it (R230). `None` uses `transport`.
     pub gateway_transport: Option<Arc<dyn Transport>>,
     /// Rate limits; `None` keeps them in this process.
     pub limiter: Option<Arc<dyn Limiter>>,

@@ -1,11 +1,19 @@
 //! Outbound HTTP calls: one request, and one response or a classified failure.
 
+mod host;
+mod special;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::Timestamp;
+
+pub(crate) use host::read_port;
+pub use host::{Host, Origin};
+pub use special::is_special;
+pub(crate) use special::v4_within;
 
 /// How long a call may take in all unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -232,7 +240,7 @@ pub enum TransportError {
     /// The URL cannot be called.
     #[error("the address cannot be called: {0}")]
     InvalidUrl(String),
-    /// The address is one that must not be called (D54).
+    /// The address is one that must not be called (D54, R230).
     #[error("the address is not allowed")]
     Forbidden,
     /// The name does not resolve.

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connector::Connector;
 use crate::exchange::{BodyRead, Live};
+use crate::guard::Reach;
 use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
 use crate::target::OutboundTarget;
@@ -26,14 +27,14 @@ const LENIENCE: Duration = Duration::from_secs(1);
 const CHECK: Duration = Duration::from_secs(10);
 
 /// How a client behaves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// Whether private and other special addresses may be called: for development only (D54).
-    pub allow_private: bool,
+    /// Which addresses it may call.
+    pub reach: Reach,
 }
 
 /// An HTTP client for addresses that others set. It resolves a name once for each connection,
-/// refuses it if any of its addresses is special, and dials exactly an address that was checked. It
+/// refuses it if any of its addresses must not be called, and dials one that was checked. It
 /// follows no redirect, ignores proxy variables, verifies TLS against the public roots, keeps
 /// connections for reuse, and reads no more of an answer than the request allows.
 ///
@@ -62,11 +63,11 @@ impl GuardedClient {
         Self::with_network(options, Arc::new(SystemNetwork))
     }
 
-    /// A client with another way to resolve names and open connections. The guard (D54) still
+    /// A client with another way to resolve names and open connections. The guard (D54, R230) still
     /// applies.
     pub fn with_network(options: ClientOptions, network: Arc<dyn Network>) -> Self {
         Self {
-            connector: Connector::new(options.allow_private, network),
+            connector: Connector::new(options.reach, network),
             pool: Arc::default(),
             made_at: Instant::now(),
         }

@@ -1,22 +1,23 @@
 //! Dialing: a name is resolved once, every address is checked, and one that was checked is dialed
-//! (D54). Connections that are opened at the same time may share a look-up; each checks its result.
+//! (D54, R230). Connections that are opened at the same time may share a look-up; each checks its
+//! result.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recado_core::transport::TransportError;
+use recado_core::transport::{Host, TransportError};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::guard::is_special;
+use crate::guard::Reach;
 use crate::lookups::LookUps;
 use crate::network::Network;
 use crate::stream::{Counted, Stream};
-use crate::target::{Host, OutboundTarget};
+use crate::target::OutboundTarget;
 
 /// How long to wait for an address while there are others to try.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -24,26 +25,26 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Opens connections to checked addresses.
 #[derive(Clone)]
 pub(crate) struct Connector {
-    allow_private: bool,
+    reach: Reach,
     network: Arc<dyn Network>,
     look_ups: Arc<LookUps>,
     tls: TlsConnector,
 }
 
 impl Connector {
-    pub(crate) fn new(allow_private: bool, network: Arc<dyn Network>) -> Self {
+    pub(crate) fn new(reach: Reach, network: Arc<dyn Network>) -> Self {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        Self::with_roots(allow_private, network, roots)
+        Self::with_roots(reach, network, roots)
     }
 
     pub(crate) fn with_roots(
-        allow_private: bool,
+        reach: Reach,
         network: Arc<dyn Network>,
         roots: RootCertStore,
     ) -> Self {
         let tls = TlsConnector::from(Arc::new(tls_config(roots)));
         let look_ups = LookUps::new(Arc::clone(&network));
-        Self { allow_private, network, look_ups, tls }
+        Self { reach, network, look_ups, tls }
     }
 
     /// The addresses of a target, all of them allowed.
@@ -58,8 +59,8 @@ impl Connector {
         if addresses.is_empty() {
             return Err(TransportError::Dns);
         }
-        // One special address among several refuses the name.
-        if !self.allow_private && addresses.iter().any(|address| is_special(address.ip())) {
+        // One forbidden address among several refuses the name.
+        if !addresses.iter().all(|address| self.reach.permits(&target.host, *address)) {
             return Err(TransportError::Forbidden);
         }
         Ok(addresses)
@@ -212,7 +213,7 @@ pub(crate) mod tests {
     ) -> Connector {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(certificate);
-        Connector::with_roots(false, Arc::new(OnePeer(peer)), roots)
+        Connector::with_roots(Reach::Public, Arc::new(OnePeer(peer)), roots)
     }
 
     async fn connect(connector: &Connector, url: &str) -> Result<Stream, TransportError> {
@@ -230,7 +231,7 @@ pub(crate) mod tests {
             let outcome = connect(&trusting_it, url).await;
             assert_eq!(outcome.err(), Some(TransportError::Tls), "{url}");
         }
-        let distrusting = Connector::new(false, Arc::new(OnePeer(peer)));
+        let distrusting = Connector::new(Reach::Public, Arc::new(OnePeer(peer)));
         let outcome = connect(&distrusting, "https://hook.example/").await;
         assert_eq!(outcome.err(), Some(TransportError::Tls));
     }

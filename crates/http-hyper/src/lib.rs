@@ -79,7 +79,7 @@ mod timed_io;
 
 pub use answer_body::AnswerBody;
 pub use client::{ClientOptions, GuardedClient};
-pub use guard::is_special;
+pub use guard::Reach;
 #[cfg(feature = "axum")]
 pub use in_axum::{ApiCaller, ApiError};
 pub use network::{Network, SystemNetwork};

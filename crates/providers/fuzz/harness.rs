@@ -8,7 +8,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
 use recado_core::gateway::{
-    Addressee, GatewayEvent, Provider, ProviderWebhook, Providers, WebhookRefused,
+    Addressee, GatewayDestinations, GatewayEvent, Provider, ProviderWebhook, Providers,
+    WebhookRefused,
 };
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_providers::cloud_api::CloudApi;
@@ -41,8 +42,12 @@ fn providers() -> Providers {
 fn connection(kind: &str, gateway: &str, settings: Value) -> Connection {
     let body = json!({"kind": kind, "name": "Fuzz", "identifier": "551140028922",
         "gateway": gateway, "settings": settings});
-    let draft =
-        ConnectionDraft::parse(body.as_object().expect("an object"), &providers()).expect("fits");
+    let draft = ConnectionDraft::parse(
+        body.as_object().expect("an object"),
+        &providers(),
+        &GatewayDestinations::default(),
+    )
+    .expect("fits");
     let (id, company) = (ConnectionId::new(Uuid::nil()), CompanyId::new(Uuid::nil()));
     draft.connection(id, company, Timestamp::from_millis(0))
 }

@@ -10,7 +10,8 @@ use recado_core::connections::{
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
-    Content, GatewayEvent, Outgoing, Provider, SendFailure, SendResult, StatusEvent,
+    Content, GatewayDestinations, GatewayEvent, Outgoing, Provider, SendFailure, SendResult,
+    StatusEvent,
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
@@ -83,8 +84,12 @@ impl Scene {
             name: "Vendas".to_owned(),
             identifier: "551130000000".to_owned(),
             gateway: GatewayName::new("simulated"),
-            settings: ConnectionSettings::parse(&Simulated::description(), settings)
-                .expect("valid"),
+            settings: ConnectionSettings::parse(
+                &Simulated::description(),
+                settings,
+                &GatewayDestinations::default(),
+            )
+            .expect("valid"),
             is_active: true,
             status: ConnectionStatus::Connected,
             created_at: Standing.now(),

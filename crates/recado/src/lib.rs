@@ -43,7 +43,7 @@ pub use serde_json;
 pub use uuid;
 
 use crate::gateway::Providers;
-use crate::http::{ClientOptions, GuardedClient};
+use crate::http::{ClientOptions, GuardedClient, Reach};
 use crate::runtime::{LocalFiles, RandomIds, SystemClock, TokioSpawner};
 use crate::store::Store;
 use crate::transport::Transport;
@@ -56,18 +56,16 @@ use crate::transport::Transport;
 /// Rate limits are counted in this process; several processes on one Postgres share
 /// `PostgresStore::limiter`.
 pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<PathBuf>) -> Parts {
-    let client = |allow_private| -> Arc<dyn Transport> {
-        Arc::new(GuardedClient::new(ClientOptions { allow_private }))
-    };
+    let client =
+        |reach| -> Arc<dyn Transport> { Arc::new(GuardedClient::new(ClientOptions { reach })) };
     Parts {
         store,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds::new()),
         files: Arc::new(LocalFiles::new(documents)),
         spawner: Arc::new(TokioSpawner),
-        transport: client(false),
-        // Operators set the addresses of gateways; they are mostly in the same private network.
-        gateway_transport: Some(client(true)),
+        transport: client(Reach::Public),
+        gateway_transport: Some(client(Reach::Gateways(settings.gateway_destinations.clone()))),
         limiter: None,
         providers: gateways(&settings),
         settings,

@@ -22,6 +22,7 @@ use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
+use recado_core::transport::Transport;
 use recado_core::{Ids, Parts, Recado, Settings, Spawner};
 use serde_json::{Map, Value};
 
@@ -59,6 +60,7 @@ pub struct KitBuilder {
     spawner: Arc<dyn Spawner>,
     clock: TestClock,
     transport: ScriptedTransport,
+    gateway_transport: Option<ScriptedTransport>,
     provider: ScriptedProvider,
     providers: Option<Providers>,
     limiter: Option<Arc<dyn Limiter>>,
@@ -108,6 +110,13 @@ impl KitBuilder {
         self
     }
 
+    /// Calls gateways by this transport, instead of by the one for everything else.
+    #[must_use]
+    pub fn gateway_transport(mut self, transport: ScriptedTransport) -> Self {
+        self.gateway_transport = Some(transport);
+        self
+    }
+
     /// Uses this provider for every gateway.
     #[must_use]
     pub fn provider(mut self, provider: ScriptedProvider) -> Self {
@@ -145,7 +154,9 @@ impl KitBuilder {
             files: self.files,
             spawner: self.spawner,
             transport: Arc::new(self.transport),
-            gateway_transport: None,
+            gateway_transport: self
+                .gateway_transport
+                .map(|transport| Arc::new(transport) as Arc<dyn Transport>),
             limiter: self.limiter,
             providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
             settings: self.settings,
@@ -201,6 +212,7 @@ impl Kit {
             spawner: Arc::new(AttachedSpawner),
             clock: TestClock::default(),
             transport: ScriptedTransport::new(),
+            gateway_transport: None,
             provider: ScriptedProvider::new(),
             providers: None,
             limiter: None,

@@ -12,7 +12,7 @@ use recado_core::secret::SecretText;
 use recado_core::store::Store;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
-use recado_http_hyper::{ClientOptions, GuardedClient};
+use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
@@ -118,11 +118,12 @@ pub(crate) async fn core(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
-    // Operators choose the addresses of gateways, so private addresses are allowed.
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
-    let gateway_transport = gateway_transport.unwrap_or_else(|| client(true));
-    let transport =
-        overrides.transport.unwrap_or_else(|| client(options.allow_private_destinations));
+    let gateway_transport = gateway_transport
+        .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
+    let transport = overrides.transport.unwrap_or_else(|| {
+        client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
+    });
     let parts = Parts {
         store,
         clock,
@@ -147,6 +148,7 @@ pub(crate) async fn core(
 fn settings(options: &Options, public_url: String) -> Settings {
     let mut settings = Settings::new(public_url);
     settings.registry_url.clone_from(&options.cnpj_registry);
+    settings.gateway_destinations.clone_from(&options.gateway_destinations);
     settings.group_suffix.clone_from(&options.group_suffix);
     settings.stop_words = StopWords::new(options.stop_words.iter().map(String::as_str));
     settings.retry_waits = RetryWaits(options.webhook_retry_waits.map(Duration::get));
@@ -160,8 +162,8 @@ fn settings(options: &Options, public_url: String) -> Settings {
 }
 
 /// A client for outbound calls.
-fn client(allow_private: bool) -> Arc<dyn Transport> {
-    Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+fn client(reach: Reach) -> Arc<dyn Transport> {
+    Arc::new(GuardedClient::new(ClientOptions { reach }))
 }
 
 /// The gateways of this program, as the operator API shows them.

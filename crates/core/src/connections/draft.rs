@@ -12,7 +12,7 @@ use crate::contacts::Platform;
 #[cfg(feature = "openapi")]
 use crate::form::Short;
 use crate::form::{Entries, Form, Name};
-use crate::gateway::Providers;
+use crate::gateway::{GatewayDestinations, Providers};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::input::{self, Input};
 use crate::problems::Problems;
@@ -70,7 +70,8 @@ pub struct ConnectionDraft {
 }
 
 impl ConnectionDraft {
-    /// Reads a [`NewConnection`] with the settings of its gateway, which is one of `gateways`.
+    /// Reads a [`NewConnection`] with the settings of its gateway, which is one of `gateways` and
+    /// within `destinations` (R230).
     /// Without a status a connection whose gateway cannot be asked for its state is connected, and
     /// any other is not.
     ///
@@ -80,6 +81,7 @@ impl ConnectionDraft {
     pub fn parse(
         body: impl IntoBody<NewConnection>,
         gateways: &Providers,
+        destinations: &GatewayDestinations,
     ) -> Result<Self, Problems> {
         let body = &*body.into_map();
         let mut input = Input::new(body);
@@ -96,7 +98,7 @@ impl ConnectionDraft {
                 Some(read) => Some(&read.settings),
                 None => body.get("settings").and_then(Value::as_object),
             };
-            match ConnectionSettings::parse(gateway, given.unwrap_or(&Map::new())) {
+            match ConnectionSettings::parse(gateway, given.unwrap_or(&Map::new()), destinations) {
                 Ok(fit) => settings = fit,
                 Err(wrong) => input.problems_at_last(wrong),
             }
@@ -192,13 +194,14 @@ impl ConnectionPatch {
         &self,
         connection: &Connection,
         gateway: Option<&GatewayDescription>,
+        destinations: &GatewayDestinations,
         now: Timestamp,
     ) -> Result<Connection, Problems> {
         let mut problems = self.problems.clone();
         let mut changed = connection.clone();
         if let Some(given) = &self.sent.settings {
             let merged = connection.settings.merged(given);
-            match gateway.map(|gateway| ConnectionSettings::parse(gateway, &merged)) {
+            match gateway.map(|gateway| ConnectionSettings::parse(gateway, &merged, destinations)) {
                 Some(Ok(settings)) => changed.settings = settings,
                 Some(Err(wrong)) => problems.merge(wrong),
                 None => problems.add("settings", "cannot be changed: the gateway is unavailable"),
@@ -231,19 +234,21 @@ mod tests {
         value.as_object().expect("a test writes objects").clone()
     }
 
+    fn parse(body: Value) -> Result<ConnectionDraft, Problems> {
+        let anywhere = GatewayDestinations::default();
+        ConnectionDraft::parse(&object(body), &samples::providers(), &anywhere)
+    }
+
     fn made(body: Value) -> Connection {
-        ConnectionDraft::parse(&object(body), &samples::providers())
-            .expect("acceptable")
-            .connection(
-                ConnectionId::new(Uuid::from_u128(1)),
-                CompanyId::new(Uuid::from_u128(2)),
-                NOW,
-            )
+        parse(body).expect("acceptable").connection(
+            ConnectionId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            NOW,
+        )
     }
 
     fn refused(body: Value) -> Vec<String> {
-        let problems =
-            ConnectionDraft::parse(&object(body), &samples::providers()).expect_err("unacceptable");
+        let problems = parse(body).expect_err("unacceptable");
         problems.fields().map(str::to_owned).collect()
     }
 
@@ -295,8 +300,7 @@ mod tests {
         for name in ["house", "x y", ""] {
             assert_eq!(refused(simulated(json!({"gateway": name}))), ["gateway"]);
         }
-        let body = object(simulated(json!({"gateway": "house"})));
-        let problems = ConnectionDraft::parse(&body, &samples::providers()).expect_err("unknown");
+        let problems = parse(simulated(json!({"gateway": "house"}))).expect_err("unknown");
         let told = problems.to_string();
         assert!(told.contains("must be one of simulated, cloud_api, waha"), "{told}");
     }
@@ -305,7 +309,9 @@ mod tests {
     #[test]
     fn a_connection_whose_gateway_is_not_there_keeps_its_settings_and_shows_none() {
         let before = made(waha());
-        let patch = |body| ConnectionPatch::parse(&object(body)).apply(&before, None, LATER);
+        let anywhere = GatewayDestinations::default();
+        let patch =
+            |body| ConnectionPatch::parse(&object(body)).apply(&before, None, &anywhere, LATER);
         let refused = patch(json!({"settings": {"session": "t"}})).expect_err("nobody can check");
         assert_eq!(refused.fields().collect::<Vec<_>>(), ["settings"]);
         let renamed = patch(json!({"name": "Matriz"})).expect("acceptable");
@@ -340,7 +346,12 @@ mod tests {
     fn patched(connection: &Connection, body: Value) -> Result<Connection, Vec<String>> {
         let gateways = samples::providers();
         ConnectionPatch::parse(&object(body))
-            .apply(connection, gateways.description(&connection.gateway), LATER)
+            .apply(
+                connection,
+                gateways.description(&connection.gateway),
+                &GatewayDestinations::default(),
+                LATER,
+            )
             .map_err(|problems| problems.fields().map(str::to_owned).collect())
     }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::Timestamp;
 use crate::body::IntoBody;
 use crate::error::{Error, NotFound};
-use crate::gateway::Providers;
+use crate::gateway::{GatewayDestinations, Providers};
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
@@ -56,7 +56,8 @@ impl Connections<'_> {
         company: CompanyId,
         body: impl IntoBody<NewConnection>,
     ) -> ManageResult<ConnectionView> {
-        let draft = ConnectionDraft::parse(body, self.app.providers()).map_err(invalid)?;
+        let draft = ConnectionDraft::parse(body, self.app.providers(), self.destinations())
+            .map_err(invalid)?;
         let reported = draft.reports_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
@@ -86,7 +87,7 @@ impl Connections<'_> {
         let patch = ConnectionPatch::parse(body);
         let change = |connection: &Connection, now| {
             let gateway = self.app.providers().description(&connection.gateway);
-            patch.apply(connection, gateway, now)
+            patch.apply(connection, gateway, self.destinations(), now)
         };
         let (connection, changed) = self.write(company, id, change).await?;
         let has_state = self.app.providers().can(&connection, Capability::State);
@@ -151,6 +152,10 @@ impl Connections<'_> {
         let change = |now_known: &Connection, now| Ok(answered(asked, now_known, status, now));
         let written = self.write(asked.company, asked.id, change).await;
         written.map(|_| ()).map_err(|error| error.map(|_| NotFound))
+    }
+
+    fn destinations(&self) -> &GatewayDestinations {
+        &self.app.settings().gateway_destinations
     }
 
     async fn view(&self, connection: &Connection) -> Result<ConnectionView, StoreError> {
@@ -305,8 +310,11 @@ mod tests {
             "name": "Loja", "kind": "qr", "gateway": "waha", "status": status,
             "identifier": "5511987654321", "settings": settings,
         });
-        let draft =
-            ConnectionDraft::parse(body.as_object().expect("an object"), &samples::providers());
+        let draft = ConnectionDraft::parse(
+            body.as_object().expect("an object"),
+            &samples::providers(),
+            &GatewayDestinations::default(),
+        );
         let (id, company) = (Uuid::from_u128(1), CompanyId::new(Uuid::from_u128(2)));
         draft.expect("acceptable").connection(ConnectionId::new(id), company, Timestamp::MIN)
     }

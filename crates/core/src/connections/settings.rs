@@ -5,8 +5,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::description::{GatewayDescription, SettingForm};
+use crate::gateway::GatewayDestinations;
 use crate::problems::Problems;
 use crate::secret::SecretText;
+use crate::transport::Origin;
 use crate::webhooks::WebhookUrl;
 
 /// The longest text of a setting.
@@ -29,7 +31,7 @@ impl ConnectionSettings {
     }
 
     /// Reads the settings of a connection to `gateway`, naming `settings.<name>` for each that is
-    /// unknown, missing or malformed.
+    /// unknown, missing or malformed, or that leads where no gateway may be (R230).
     ///
     /// # Errors
     ///
@@ -37,6 +39,7 @@ impl ConnectionSettings {
     pub fn parse(
         gateway: &GatewayDescription,
         given: &Map<String, Value>,
+        destinations: &GatewayDestinations,
     ) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         let mut settings = Map::new();
@@ -52,7 +55,7 @@ impl ConnectionSettings {
                     problems.add(format!("settings.{name}"), "is required");
                 }
                 None => {}
-                Some(value) => match check(setting.form(), value) {
+                Some(value) => match check(setting.form(), value, destinations) {
                     Ok(()) => {
                         settings.insert(name.to_owned(), value.clone());
                     }
@@ -102,6 +105,12 @@ impl ConnectionSettings {
         self.0.get(name)?.as_bool()
     }
 
+    /// The origins of the gateway's addresses in them.
+    pub(crate) fn origins(&self, gateway: &GatewayDescription) -> Vec<Origin> {
+        let urls = gateway.settings().iter().filter(|setting| setting.form() == SettingForm::Url);
+        urls.filter_map(|url| Origin::of(self.text(url.name())?).ok()).collect()
+    }
+
     /// Whether `given` is the secret of this name, compared in constant time. Never when the
     /// setting is missing or empty, whatever was given.
     pub fn matches(&self, name: &str, given: &str) -> bool {
@@ -141,7 +150,11 @@ impl ConnectionSettings {
     }
 }
 
-fn check(form: SettingForm, value: &Value) -> Result<(), String> {
+fn check(
+    form: SettingForm,
+    value: &Value,
+    destinations: &GatewayDestinations,
+) -> Result<(), String> {
     match form {
         SettingForm::Text => {
             let text = value.as_str().ok_or("must be a string")?;
@@ -151,7 +164,14 @@ fn check(form: SettingForm, value: &Value) -> Result<(), String> {
         SettingForm::Url => {
             let text = value.as_str().ok_or("must be a string")?;
             WebhookUrl::parse(text).map_err(|wrong| wrong.to_string())?;
-            if text.contains('?') { Err("must not have a query".to_owned()) } else { Ok(()) }
+            if text.contains('?') {
+                return Err("must not have a query".to_owned());
+            }
+            let origin = Origin::of(text).map_err(|wrong| format!("cannot be called: {wrong}"))?;
+            match destinations.may_name(&origin) {
+                true => Ok(()),
+                false => Err("leads where this installation allows no gateway".to_owned()),
+            }
         }
         SettingForm::Integer { min, max } => value
             .as_u64()
@@ -180,8 +200,33 @@ mod tests {
     fn waha() -> ConnectionSettings {
         let given = json!({"base_url": "http://waha", "session": "loja-centro",
             "api_key": "key-123", "webhook_hmac_key": "k"});
-        ConnectionSettings::parse(&samples::waha(), given.as_object().expect("an object"))
-            .expect("acceptable")
+        read(&given, "all").expect("acceptable")
+    }
+
+    fn read(given: &Value, destinations: &str) -> Result<ConnectionSettings, Vec<String>> {
+        let given = given.as_object().expect("an object");
+        let destinations = destinations.parse().expect(destinations);
+        ConnectionSettings::parse(&samples::waha(), given, &destinations)
+            .map_err(|problems| problems.fields().map(str::to_owned).collect())
+    }
+
+    /// R230.
+    #[test]
+    fn an_address_is_named_that_leads_where_no_gateway_may_be() {
+        for (destinations, url, fits) in [
+            ("all", "http://10.0.0.1:3000", true),
+            ("all", "http://169.254.169.254/", false),
+            ("all", "http://1.2.3.4.5", false),
+            ("gw.example:443", "https://gw.example/waha", true),
+            ("gw.example:443", "https://gw.example:444/waha", false),
+            ("gw.example:443", "http://gw.example", false),
+        ] {
+            let given = json!({"base_url": url, "session": "s", "api_key": "k"});
+            let mut problems = vec!["settings.base_url".to_owned()];
+            problems.retain(|_| !fits);
+            problems.push("settings.webhook_hmac_key".to_owned());
+            assert_eq!(read(&given, destinations), Err(problems), "{destinations} {url}");
+        }
     }
 
     /// R125.

@@ -1,5 +1,6 @@
 //! Gateways: the services through which connections reach their channel, behind one trait.
 
+mod destinations;
 mod event;
 mod kept;
 mod outcome;
@@ -7,6 +8,7 @@ mod provider;
 mod providers;
 mod webhook;
 
+pub use destinations::{GatewayDestinations, InvalidDestination};
 pub use event::{
     Addressee, Button, EventMedia, GatewayEvent, GatewayMessage, GatewayStatus, Incoming,
     NamesReport, OwnSend, Preference, PreferenceReport, Received, StatusEvent, TemplateReport,

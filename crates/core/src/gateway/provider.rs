@@ -301,7 +301,9 @@ pub trait Provider: Send + Sync {
     }
 
     /// The file of a received message: `source` is the [`url`](super::EventMedia::url) of the
-    /// message's event, whose form the adapter chooses. At most `limit` bytes are read.
+    /// message's event, whose form the adapter chooses. At most `limit` bytes are read. The
+    /// transport reaches what only gateways may reach at the addresses in the connection's
+    /// [settings of that form](crate::connections::SettingForm::Url) alone (R231).
     async fn media(
         &self,
         _transport: &dyn Transport,

@@ -395,6 +395,7 @@ mod tests {
     use super::*;
     use crate::Timestamp;
     use crate::connections::{ConnectionDraft, samples};
+    use crate::gateway::GatewayDestinations;
     use crate::store::Version;
 
     fn connection(
@@ -406,8 +407,11 @@ mod tests {
         let body = json!({"kind": "official_cloud", "name": "Loja", "identifier": "551140028922",
             "gateway": "cloud_api", "settings": {"phone_number_id": number, "access_token": "t",
             "app_secret": secret, "verify_token": "v", "business_account_id": account}});
-        let draft =
-            ConnectionDraft::parse(body.as_object().expect("an object"), &samples::providers());
+        let draft = ConnectionDraft::parse(
+            body.as_object().expect("an object"),
+            &samples::providers(),
+            &GatewayDestinations::default(),
+        );
         let draft = draft.expect("fits");
         let company = CompanyId::new(Uuid::from_u128(9));
         let id = ConnectionId::new(Uuid::from_u128(n));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Message;
 use super::erase::{remove_file, remove_later};
+use super::file_transport::FileTransport;
 use super::media_type::{ending_of, mimetype_of};
 use crate::connections::Connection;
 use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
@@ -143,8 +144,8 @@ async fn locate(
     let Some((connection, provider)) = connection.zip(provider) else {
         return Ok(Ok(MediaFile::At(source.to_owned())));
     };
-    let transport = app.gateway_transport();
-    Ok(provider.media(transport, &connection, source, MAX_DOCUMENT_BYTES).await)
+    let transport = FileTransport::of(app, &connection);
+    Ok(provider.media(&transport, &connection, source, MAX_DOCUMENT_BYTES).await)
 }
 
 /// Downloads the file at an address that a gateway gave.

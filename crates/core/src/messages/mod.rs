@@ -8,6 +8,7 @@ mod early_facts;
 mod erase;
 mod events;
 mod failure;
+mod file_transport;
 mod handle;
 mod import;
 mod import_draft;

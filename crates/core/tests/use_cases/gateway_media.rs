@@ -1,14 +1,23 @@
 //! Files of received messages, as gateways return them (D31a).
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use recado_core::connections::{Connection, GatewayDescription, GatewayName, Setting};
 use recado_core::documents::MAX_DOCUMENT_BYTES;
-use recado_core::gateway::{EventMedia, GatewayEvent, GatewayMessage, MediaFile, ProviderError};
+use recado_core::gateway::{
+    EventMedia, GatewayEvent, GatewayMessage, MediaFile, Outgoing, Provider, ProviderError,
+    ProviderWebhook, Providers, SendFailure, SendResult, WebhookRefused,
+};
 use recado_core::ids::{CompanyId, MessageId};
 use recado_core::jobs::JobKind;
 use recado_core::messages::MessageType;
-use recado_core::transport::OutboundResponse;
-use serde_json::Value;
+use recado_core::transport::{OutboundRequest, OutboundResponse, Transport};
+use recado_testkit::{Kit, ScriptedTransport};
+use serde_json::{Value, json};
 
 use super::gateway_scene::*;
+use super::messaging::Messaging;
 
 const SOURCE: &str = "evolution-media:3EB0AB";
 
@@ -110,4 +119,67 @@ async fn a_file_goes_to_whom_its_message_belongs_to_when_it_is_fetched() {
     scene.work().await;
     assert_eq!(file(&scene).await, true);
     assert_eq!(scene.kit.app.documents().list(company, keeps).await.unwrap().len(), 1);
+}
+
+/// A gateway with an address in its settings, whose adapter fetches any file by itself.
+struct Fetching;
+
+#[async_trait]
+impl Provider for Fetching {
+    fn describe(&self) -> GatewayDescription {
+        GatewayDescription::new(GatewayName::new("house")).setting(Setting::url("base_url"))
+    }
+
+    async fn send(&self, _: &dyn Transport, _: &Connection, _: &Outgoing) -> SendResult {
+        Err(SendFailure::uncertain("nothing is sent here"))
+    }
+
+    async fn media(
+        &self,
+        transport: &dyn Transport,
+        _: &Connection,
+        source: &str,
+        _: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        let answer = transport.send(OutboundRequest::get(source)).await;
+        let answer = answer.map_err(|error| ProviderError::Failed(error.to_string()))?;
+        Ok(MediaFile::Bytes(answer.body))
+    }
+
+    fn admit(&self, _: &Connection, _: &ProviderWebhook) -> Result<(), WebhookRefused> {
+        Err(WebhookRefused::Unsupported)
+    }
+}
+
+/// R231.
+#[tokio::test]
+async fn an_adapter_reaches_what_only_gateways_may_reach_at_its_own_address_alone() {
+    for (settings, source, by_gateways) in [
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "http://10.0.0.1:3000/y", true),
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "HTTP://10.0.0.1:3000?y", true),
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "http://10.0.0.1:3001/x", false),
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "https://10.0.0.1:3000/x", false),
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "http://10.0.0.2:3000/x", false),
+        (json!({"base_url": "http://10.0.0.1:3000/x"}), "http://10.0.0.1:3000@a.example/", false),
+        (json!({}), "http://10.0.0.1:3000/x", false),
+    ] {
+        let (gateways, others) = (ScriptedTransport::new(), ScriptedTransport::new());
+        let kit = Kit::builder()
+            .providers(Providers::none().with(Arc::new(Fetching)))
+            .gateway_transport(gateways.clone())
+            .transport(others.clone())
+            .build()
+            .await;
+        let connection = connect(&kit, "house", json!({ "settings": settings })).await;
+        let messaging = Messaging { kit: kit.clone(), connection };
+        messaging
+            .tell(json!({"kind": "message", "provider_message_id": "m1", "from": PEER,
+                "type": "image", "media": {"url": source, "mimetype": "image/jpeg"}}))
+            .await;
+        while kit.app.jobs().run_one().await.unwrap() {}
+        let asked = |transport: &ScriptedTransport| {
+            transport.requests().iter().filter(|request| request.url == source).count() > 0
+        };
+        assert_eq!((asked(&gateways), asked(&others)), (by_gateways, !by_gateways), "{source}");
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use recado_core::transport::OutboundRequest;
-use recado_http_hyper::{ClientOptions, GuardedClient, Network};
+use recado_http_hyper::{ClientOptions, GuardedClient, Network, Reach};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -19,7 +19,7 @@ pub(crate) async fn listen() -> (TcpListener, String) {
 }
 
 pub(crate) fn open_client() -> GuardedClient {
-    GuardedClient::new(ClientOptions { allow_private: true })
+    GuardedClient::new(ClientOptions { reach: Reach::Everything })
 }
 
 /// A delivery, as the delivery worker sends it.
@@ -95,7 +95,13 @@ impl Watched {
 
     /// A client on this network, with the guard in force.
     pub(crate) fn guarded(self: &Arc<Self>) -> GuardedClient {
-        GuardedClient::with_network(ClientOptions::default(), Arc::clone(self) as Arc<dyn Network>)
+        self.reaching(Reach::default())
+    }
+
+    /// A client on this network that may call these addresses.
+    pub(crate) fn reaching(self: &Arc<Self>, reach: Reach) -> GuardedClient {
+        let network = Arc::clone(self) as Arc<dyn Network>;
+        GuardedClient::with_network(ClientOptions { reach }, network)
     }
 
     /// The names that were resolved since the last call.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::answer::GraphError;
 use super::settings::ApiSettings;
-use crate::shared::{goes_where, integer, parse, secure_host, text, transport_text};
+use crate::shared::{integer, is_same_origin, parse, secure_host, text, transport_text};
 
 /// The prefix of a media id in the source of a file.
 const SOURCE: &str = "cloud-media:";
@@ -47,11 +47,8 @@ pub(super) async fn media(
         let Some(url) = address(transport, access, id, limit).await? else {
             return Ok(MediaFile::Gone);
         };
-        // The token is not sent without TLS, except to an `api_base` without TLS, which gets it in
-        // any case.
-        let is_https = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
-        if !is_https && !goes_where(&url, access.base) {
-            return Err(ProviderError::Failed("the file's address is not https".to_owned()));
+        if !gets_token(access, &url) {
+            return Ok(MediaFile::At(url));
         }
         if let Some(file) = fetched(transport, access, &url, limit).await? {
             return Ok(file);
@@ -60,18 +57,24 @@ pub(super) async fn media(
     Ok(MediaFile::Gone)
 }
 
-/// A file whose address was in the webhook. Only the channel's own hosts get the token.
+/// Whether the token may be sent to an address: only to the API's own, and by TLS to the channel's
+/// hosts (R107).
+fn gets_token(access: &ApiSettings<'_>, url: &str) -> bool {
+    let host = secure_host(url).unwrap_or_default();
+    let is_within = |domain: &&str| {
+        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_same_origin(access.base, url) || HOSTS.iter().any(is_within)
+}
+
+/// A file whose address was in the webhook.
 async fn reported(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
     url: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
-    let host = secure_host(url).unwrap_or_default();
-    let is_within = |domain: &&str| {
-        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    if !goes_where(url, access.base) && !HOSTS.iter().any(is_within) {
+    if !gets_token(access, url) {
         return Ok(MediaFile::At(url.to_owned()));
     }
     Ok(fetched(transport, access, url, limit).await?.unwrap_or(MediaFile::Gone))

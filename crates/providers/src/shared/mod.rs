@@ -46,8 +46,10 @@ pub(crate) use signature::verify_hex_sha256;
 pub(crate) use signature::verify_hex_sha512;
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
 pub(crate) use signature::{has_hex_digest, sole_header};
-#[cfg(feature = "cloud-api")]
-pub(crate) use url::{goes_where, parameter, secure_host};
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
+pub(crate) use url::is_same_origin;
 pub(crate) use url::{join, query};
+#[cfg(feature = "cloud-api")]
+pub(crate) use url::{parameter, secure_host};
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use vcard::card;

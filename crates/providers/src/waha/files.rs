@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::api::{Api, RequestError, ask, said};
 use super::ids::MessageKey;
-use crate::shared::{at, boolean, text_at, transport_text};
+use crate::shared::{at, boolean, is_same_origin, text_at, transport_text};
 
 /// The prefix of the id of a message whose file has to be requested from the gateway.
 const OF_MESSAGE: &str = "waha-message:";
@@ -146,17 +146,6 @@ fn is_of_api(path: &str) -> bool {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let first = path.split(['/', '\\']).find(|segment| !segment.is_empty() && *segment != ".");
     first.is_none_or(|first| first.contains('%') || first.eq_ignore_ascii_case("api"))
-}
-
-/// Whether an address has the same scheme, host and port as the gateway, in the same spelling
-/// (R107).
-fn is_same_origin(base: &str, url: &str) -> bool {
-    let origin_of = |url: &str| {
-        let (scheme, rest) = url.split_once("://")?;
-        let authority = rest.split(['/', '?', '#', '\\']).next()?;
-        Some(format!("{scheme}://{authority}").to_ascii_lowercase())
-    };
-    origin_of(base).is_some_and(|origin| origin_of(url) == Some(origin))
 }
 
 #[cfg(test)]

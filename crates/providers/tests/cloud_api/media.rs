@@ -73,26 +73,32 @@ fn answer(status: u16, body: &Value) -> OutboundResponse {
 
 /// R107.
 #[tokio::test]
-async fn the_token_goes_over_https_or_to_the_api_itself() {
+async fn the_token_goes_to_the_api_itself_and_by_tls_to_the_channels_hosts_alone() {
     let bytes = || OutboundResponse::new(200, b"x".to_vec());
     for (base, url, goes) in [
         ("https://graph.facebook.com", "https://lookaside.fbsbx.com/a?b=c", true),
         ("https://graph.facebook.com", "http://lookaside.fbsbx.com/a", false),
         ("https://graph.facebook.com", "ftp://lookaside.fbsbx.com/a", false),
-        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080/file", true),
-        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8081/file", true),
-        ("http://127.0.0.1:8080/x", "http://localhost:8080/file", true),
-        ("http://127.0.0.1:8080/x", "http://files.example/file", false),
-        ("http://proxy.example/x", "http://proxy.example:81/file", true),
-        ("http://proxy.example/x", "http://127.0.0.1/file", false),
+        ("https://graph.facebook.com", "https://files.example/a", false),
+        ("https://proxy.example/x", "https://10.0.0.1/file", false),
+        ("https://proxy.example/x", "https://proxy.example/file", true),
+        ("https://proxy.example/x", "https://proxy.example:444/file", false),
         ("https://proxy.example/x", "http://proxy.example/file", false),
+        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080/file", true),
+        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8081/file", false),
+        ("http://127.0.0.1:8080/x", "http://localhost:8080/file", false),
+        ("http://127.0.0.1:8080/x", "http://files.example/file", false),
         ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080@evil.example/file", false),
     ] {
         let found = answer(200, &json!({"url": url, "file_size": "1"}));
         let (file, requests) =
             with_answers(json!({ "api_base": base }), vec![found, bytes()]).await;
         assert_eq!(requests[0].url, format!("{base}/v23.0/7%2F7?phone_number_id={NUMBER}"));
-        assert_eq!(file.is_ok(), goes, "{url}");
+        let expected = match goes {
+            true => MediaFile::Bytes(b"x".to_vec()),
+            false => MediaFile::At(url.to_owned()),
+        };
+        assert_eq!(file, Ok(expected), "{url}");
         assert_eq!(requests.len(), if goes { 2 } else { 1 }, "{url}");
         if let Some(request) = requests.get(1) {
             assert_eq!(request.url, url);
@@ -153,8 +159,8 @@ async fn failures_that_may_pass_are_failures() {
         vec![answer(500, &json!("x"))],
         vec![answer(404, &json!("a proxy knows no such path"))],
         vec![answer(200, &json!({}))],
-        vec![answer(200, &json!({"url": "https://a.example"})), answer(500, &json!("x"))],
-        vec![answer(200, &json!({"url": "https://a.example"})), answer(401, &json!("x"))],
+        vec![answer(200, &json!({"url": "https://a.fbsbx.com"})), answer(500, &json!("x"))],
+        vec![answer(200, &json!({"url": "https://a.fbsbx.com"})), answer(401, &json!("x"))],
         vec![],
     ] {
         let (file, _) = with_answers(json!({}), answers).await;
@@ -164,7 +170,7 @@ async fn failures_that_may_pass_are_failures() {
 
 #[tokio::test]
 async fn a_file_that_is_larger_than_it_was_said_to_be_is_gone() {
-    let found = answer(200, &json!({"url": "https://a.example", "file_size": 1}));
+    let found = answer(200, &json!({"url": "https://a.fbsbx.com", "file_size": 1}));
     let large = OutboundResponse::new(200, vec![0; LIMIT + 1]);
     assert_eq!(with_answers(json!({}), vec![found, large]).await.0, Ok(MediaFile::Gone));
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
 use recado_core::gateway::{
-    Addressee, Content, GatewayEvent, GatewayMessage, Incoming, Outgoing, Provider, Providers,
-    Received, SendResult,
+    Addressee, Content, GatewayDestinations, GatewayEvent, GatewayMessage, Incoming, Outgoing,
+    Provider, Providers, Received, SendResult,
 };
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::transport::{OutboundRequest, Transport};
@@ -29,8 +29,12 @@ fn providers() -> Providers {
 pub fn connection_with(settings: &Map<String, Value>) -> Connection {
     let body = json!({"kind": "official_cloud", "name": "Loja", "identifier": "551140028922",
         "gateway": "cloud_api", "settings": settings});
-    let draft =
-        ConnectionDraft::parse(body.as_object().expect("an object"), &providers()).expect("fits");
+    let draft = ConnectionDraft::parse(
+        body.as_object().expect("an object"),
+        &providers(),
+        &GatewayDestinations::default(),
+    )
+    .expect("fits");
     let (id, company) = (ConnectionId::new(Uuid::from_u128(1)), CompanyId::new(Uuid::from_u128(2)));
     draft.connection(id, company, Timestamp::from_millis(0))
 }

@@ -6,8 +6,8 @@ use recado_core::connections::{
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
-    Content, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing, Provider, ProviderWebhook,
-    SendResult, StatusEvent,
+    Content, GatewayDestinations, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing,
+    Provider, ProviderWebhook, SendResult, StatusEvent,
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
@@ -84,7 +84,12 @@ pub(crate) fn connection(settings: &Map<String, Value>) -> Connection {
         name: "Loja".to_owned(),
         identifier: OWN.to_owned(),
         gateway: GatewayName::new("evolution"),
-        settings: ConnectionSettings::parse(&Evolution::description(), settings).expect("settings"),
+        settings: ConnectionSettings::parse(
+            &Evolution::description(),
+            settings,
+            &GatewayDestinations::default(),
+        )
+        .expect("settings"),
         is_active: true,
         status: ConnectionStatus::Connected,
         created_at: at,

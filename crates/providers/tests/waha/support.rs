@@ -6,8 +6,8 @@ use recado_core::connections::{
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
-    Content, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing, Provider, Received,
-    SendFailure, SendResult, StatusEvent, WebhookRefused,
+    Content, GatewayDestinations, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing,
+    Provider, Received, SendFailure, SendResult, StatusEvent, WebhookRefused,
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
@@ -41,7 +41,12 @@ pub fn connection(settings: &Value) -> Connection {
         name: "Loja".to_owned(),
         identifier: "551140028922".to_owned(),
         gateway: GatewayName::new("waha"),
-        settings: ConnectionSettings::parse(&Waha::description(), settings).expect("valid"),
+        settings: ConnectionSettings::parse(
+            &Waha::description(),
+            settings,
+            &GatewayDestinations::default(),
+        )
+        .expect("valid"),
         is_active: true,
         status: ConnectionStatus::Connected,
         created_at: NOW,

@@ -10,7 +10,8 @@ use recado_core::connections::{
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
-    Content, Outgoing, Provider, ProviderWebhook, Received, SendFailure, SendResult, WebhookRefused,
+    Content, GatewayDestinations, Outgoing, Provider, ProviderWebhook, Received, SendFailure,
+    SendResult, WebhookRefused,
 };
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport};
@@ -171,7 +172,8 @@ impl ProviderCase {
 
     pub(super) fn connection(&self) -> Connection {
         let described = self.description();
-        let settings = ConnectionSettings::parse(&described, &self.settings);
+        let settings =
+            ConnectionSettings::parse(&described, &self.settings, &GatewayDestinations::default());
         self.connection_with(settings.expect("the settings of the case are acceptable"))
     }
 

@@ -2,7 +2,9 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{Capability, ConnectionSettings, Setting};
-use recado_core::gateway::{Content, Lookup, Outgoing, ProviderError, SendFailure};
+use recado_core::gateway::{
+    Content, GatewayDestinations, Lookup, Outgoing, ProviderError, SendFailure,
+};
 
 use super::ProviderCase;
 use super::between::{Act, Between};
@@ -14,8 +16,9 @@ pub async fn the_settings_are_those_that_the_gateway_describes(case: &ProviderCa
     for setting in described.settings().iter().filter(|setting| setting.is_required()) {
         let mut without = case.settings.clone();
         without.remove(setting.name());
-        let problems = ConnectionSettings::parse(&described, &without)
-            .expect_err(&format!("it does without {}, which must be there", setting.name()));
+        let problems =
+            ConnectionSettings::parse(&described, &without, &GatewayDestinations::default())
+                .expect_err(&format!("it does without {}, which must be there", setting.name()));
         let named: Vec<&str> = problems.fields().collect();
         assert_eq!(named, [format!("settings.{}", setting.name())]);
     }

@@ -14,6 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
+use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 
 pub use cli::Cli;
@@ -42,6 +43,8 @@ pub struct Options {
     pub documents: DocumentStorage,
     /// The public URL, without a slash at the end; by default that of the listening address.
     pub public_url: Option<String>,
+    /// Where gateways may be (R230).
+    pub gateway_destinations: GatewayDestinations,
     /// What follows `@` in group codes (D2).
     pub group_suffix: String,
     /// The waits between the five attempts at a webhook delivery.
@@ -87,6 +90,7 @@ impl Default for Options {
             operator_token: None,
             documents: DocumentStorage::Folder(PathBuf::new()),
             public_url: None,
+            gateway_destinations: GatewayDestinations::default(),
             group_suffix: String::new(),
             webhook_retry_waits: [Duration::from_millis(0); 4],
             webhook_timeout: Duration::from_millis(0),
@@ -205,6 +209,7 @@ mod tests {
         assert!(options.operator_token.is_none() && options.public_url.is_none());
         assert_eq!(options.operator_listen, None);
         assert_eq!(options.documents, DocumentStorage::Folder("recado-documents".into()));
+        assert_eq!(options.gateway_destinations.to_string(), "all");
         assert_eq!(options.group_suffix, "g.us");
         assert_eq!(format!("{:?}", options.webhook_retry_waits), "[30s, 2m, 10m, 30m]");
         assert_eq!(options.webhook_timeout, Duration::from_secs(10));

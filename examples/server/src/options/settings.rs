@@ -1,5 +1,6 @@
 //! The table of all options. The flags, the environment, the file and `--help` are made from it.
 
+use recado_core::gateway::{GatewayDestinations, InvalidDestination};
 use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
 
@@ -86,6 +87,14 @@ static SETTINGS: &[Setting] = &[
     setting!("public-url", "PUBLIC_URL", Text "URL", None,
         "The address the world sees, for links; by default the one listened on",
         |options, text| options.public_url = Some(read_base_url(text)?)),
+    setting!("gateway-destinations", "GATEWAY_DESTINATIONS", List "PLACE,…", Some("all"),
+    "Hosts and networks that settings of connections may name, such as public or waha:3000",
+    |options, text| {
+        options.gateway_destinations = match text.trim() {
+            "" => GatewayDestinations::default(),
+            text => text.parse().map_err(|wrong: InvalidDestination| wrong.to_string())?,
+        };
+    }),
     setting!("group-suffix", "GROUP_SUFFIX", Text "SUFFIX", Some("g.us"),
         "What follows @ in group codes",
         |options, text| options.group_suffix = read_group_suffix(text)?),
