@@ -1,12 +1,12 @@
 //! A bounded run of the fuzz targets: mutations of recorded webhooks, the same in every run.
 #![cfg(all(feature = "cloud-api", feature = "waha", feature = "evolution"))]
 
-#[path = "../fuzz/harness.rs"]
-mod harness;
+#[path = "../../../fuzz/gateways.rs"]
+mod gateways;
 
 use std::path::Path;
 
-use harness::Fuzzed;
+use gateways::Fuzzed;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::Value;
 const ROUNDS: usize = 400;
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(name);
     let entries = std::fs::read_dir(directory).expect("the seeds are there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();

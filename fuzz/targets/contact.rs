@@ -1,0 +1,13 @@
+//! Bodies that create, change or import a contact: any JSON object is read to its end.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recado_core::contacts::{ContactChange, ContactDraft, OperatorPatch, Region};
+use serde_json::Value;
+
+fuzz_target!(|body: &[u8]| {
+    let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return };
+    let region = Region::br();
+    let _ = ContactDraft::of_new(&body, &region);
+    let _ = ContactDraft::of_patch(&body, &region);
+});

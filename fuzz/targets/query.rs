@@ -1,0 +1,30 @@
+//! Query parameters of the listings: `&`-separated pairs, decoded.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recado_core::contacts::{ContactFilter, CursorKey, ListQuery};
+use recado_core::deliveries::DeliveryRequest;
+use recado_core::events::JournalRequest;
+use recado_core::ids::CompanyId;
+use recado_core::messages::{MediaLinks, MessageQuery};
+use recado_core::page::PageRequest;
+use recado_core::prosas::LedgerListing;
+use recado_core::query::Params;
+use recado_core::secret::SecretBytes;
+
+fuzz_target!(|query: &str| {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let params = Params::new(pairs.map(|(name, value)| (name.into(), value.into())).collect());
+    let _ = PageRequest::parse(&params);
+    let _ = ListQuery::parse(&params);
+    let _ = MessageQuery::parse(&params);
+    let _ = DeliveryRequest::parse(&params);
+    let _ = JournalRequest::parse(&params);
+    let _ = LedgerListing::parse(&params);
+    // Nobody makes up a cursor or the signature of a link.
+    let company = CompanyId::parse("00000000-0000-7000-8000-000000000001").expect("an id");
+    let key = CursorKey::new(SecretBytes::new([7; 32]));
+    let filter = ContactFilter::default();
+    assert_eq!(key.open(company, &filter, query), None);
+    let _ = MediaLinks::new("https://recado.example", SecretBytes::new([7; 32]));
+});
