@@ -119,6 +119,7 @@ fn remove_all(
     limit: u32,
 ) -> Result<u32, CommitError> {
     let values: [Cell<'_>; 2] = [company.into(), limit.into()];
+    tx.has_erased = true;
     let mut gone = 0;
     for drop in [DROP_DELIVERIES_OF, DROP_EVENTS_OF] {
         let mut statement = tx.conn.prepare_cached(drop).map_err(commit_error)?;

@@ -232,6 +232,8 @@ impl SqliteStore {
                     break;
                 }
                 let sealed = self.write(move |tx| {
+                    // What was clear is not left in the log either (R197).
+                    tx.has_erased = true;
                     seal_batch(tx.conn, table, column, BATCH).map_err(commit_error)
                 });
                 let Sealed { found, sealed } = sealed.await.map_err(expect_no_conflict)?;
