@@ -1,4 +1,5 @@
-//! Calls of template dispatches: the first line is the template, the second one the query, the rest the body.
+//! Calls of template dispatches: the first line is the template, the second one the query, the rest
+//! the body.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Whole requests: the first line is the method and the target, headers follow until an empty line, the rest is
-//! the body. `{key}` and `{operator}` in a header stand for a key with every scope and the operator's token.
-//! No request makes the server fail, and every refusal says its code.
+//! Whole requests: the first line is the method and the target, headers follow until an empty line,
+//! the rest is the body. `{key}` and `{operator}` in a header stand for a key with every scope and
+//! the operator's token. No request makes the server fail, and every refusal says its code.
 #![no_main]
 
 use std::cell::RefCell;
@@ -38,13 +38,17 @@ impl Server {
     fn take(&self, input: &str) {
         let (head, body) = input.split_once("\n\n").unwrap_or((input, ""));
         let mut lines = head.lines();
-        let Some((method, target)) = lines.next().and_then(|line| line.split_once(' ')) else { return };
+        let Some((method, target)) = lines.next().and_then(|line| line.split_once(' ')) else {
+            return;
+        };
         let mut request = Request::builder().method(method).uri(target);
         for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
             let value = value.replace("{key}", &self.key).replace("{operator}", OPERATOR);
             request = request.header(name, value);
         }
-        let Ok(request) = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))) else { return };
+        let Ok(request) = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))) else {
+            return;
+        };
         self.runtime.block_on(async {
             let answer = self.http.answer(request).await.expect("infallible");
             let status = answer.status();

@@ -10,7 +10,9 @@ fuzz_target!(|body: &[u8]| {
     match (&ours, &theirs) {
         (Ok(_), Ok(_)) | (Err(_), Err(_)) => {}
         // A number that no float can hold is kept as it was written.
-        (Ok(_), Err(error)) => assert!(error.to_string().contains("number out of range"), "{error}"),
+        (Ok(_), Err(error)) => {
+            assert!(error.to_string().contains("number out of range"), "{error}")
+        }
         (Err(refused), Ok(_)) => panic!("{refused}, and serde_json reads it"),
     }
     if let Ok(value) = &ours {
