@@ -79,7 +79,7 @@ async fn a_name_that_changes_the_direction_of_writing_is_422_with_its_field() {
 }
 
 #[tokio::test]
-async fn a_company_is_made_listed_read_and_changed() {
+async fn a_company_is_made_listed_read_changed_and_deleted() {
     let site = Site::new().await;
     let reply = site.operator("POST", "/companies", r#"{"name":"Nova"}"#).await;
     let company = reply.data();
@@ -93,7 +93,9 @@ async fn a_company_is_made_listed_read_and_changed() {
     assert_eq!(site.operator("GET", &at, "").await.data(), changed.data());
     let all = site.operator("GET", "/companies", "").await.data();
     assert_eq!(all.as_array().expect("a list").len(), 2);
-    assert_eq!(site.operator("DELETE", &at, "").await.status, 405);
+    assert_eq!(site.operator("PUT", &at, "{}").await.status, 405);
+    assert_eq!(site.operator("DELETE", &at, "").await.status, 200);
+    assert_eq!(site.operator("GET", &at, "").await.status, 404);
 }
 
 #[tokio::test]
