@@ -220,6 +220,7 @@ mod tests {
     #[test]
     fn the_clicks_of_people_on_links_of_an_older_database_are_counted() {
         let mut conn = Connection::open_in_memory().unwrap();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
         apply(&mut conn, &MIGRATIONS[..12]).unwrap();
         conn.execute_batch(
             "INSERT INTO links VALUES (x'01', x'02', x'09', 'a', 'https://a', 0, 1), \

@@ -1,5 +1,6 @@
 -- What somebody wrote about a line of the ledger goes with its contact. The reference sets
--- `contact_id` to null; this function makes that take the text along.
+-- `contact_id` to null; this function makes that take the text along. A commit that changes a line
+-- raises its version, and says itself what the text is then.
 CREATE FUNCTION recado_forget_description() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.description := NULL;
@@ -7,7 +8,8 @@ BEGIN
 END
 $$;
 CREATE TRIGGER ledger_line_left BEFORE UPDATE OF contact_id ON ledger_lines
-    FOR EACH ROW WHEN (OLD.contact_id IS NOT NULL AND NEW.contact_id IS NULL)
+    FOR EACH ROW WHEN (OLD.contact_id IS NOT NULL AND NEW.contact_id IS NULL
+        AND NEW.version = OLD.version)
     EXECUTE FUNCTION recado_forget_description();
 
 -- The log of a delivery, JSON, without what its receiver answered.
