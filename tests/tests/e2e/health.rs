@@ -87,10 +87,12 @@ async fn every_path_of_the_document_exists(world: World) {
             if !["get", "post", "patch", "delete", "put"].contains(&method.as_str()) {
                 continue;
             }
+            // A DELETE of our company would end the others.
+            let is_ours = method != "delete";
             let concrete: String = path
                 .split('/')
                 .map(|part| match part {
-                    "{company_id}" | "{company}" => world.us.id.clone(),
+                    "{company_id}" | "{company}" if is_ours => world.us.id.clone(),
                     part if part.starts_with('{') => unknown.clone(),
                     part => part.to_owned(),
                 })
@@ -103,7 +105,8 @@ async fn every_path_of_the_document_exists(world: World) {
                 .await;
             assert_ne!(answer.status, 405, "{method} {path}");
             assert!(answer.status < 500, "{method} {path}: {}", answer.show());
-            if !path.contains("{id}")
+            if is_ours
+                && !path.contains("{id}")
                 && !path.contains("{code}")
                 && path.matches('{').count() <= usize::from(path.contains("{company"))
             {
