@@ -45,8 +45,8 @@ impl KnownOperators {
 /// Admits a call of the operator API. Where no token is configured, every path is unknown (R6).
 ///
 /// A client that has shown the token before is admitted with it whatever others at its address
-/// guess; of others, a token counts as a guess and is not looked at beyond the allowance, so that
-/// an answer tells nothing then (R181).
+/// guess; of others, no token is admitted beyond the allowance of wrong ones, so that an answer
+/// tells nothing then (R181).
 ///
 /// # Errors
 ///
@@ -60,22 +60,18 @@ pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<(), ErrorResp
     };
     let client = client_of(head, &shared.options.trusted_proxies);
     let (operators, now) = (&shared.operators, shared.recado.now());
-    let is_known = operators.knows(client, now);
-    if is_known && token.matches(presented) {
-        operators.saw(client, now);
-        return Ok(());
-    }
-    match shared.recado.access().charge_operator_guess(client).await? {
-        RateDecision::Limited { retry_after } => {
+    let is_right = token.matches(presented);
+    if !is_right || !operators.knows(client, now) {
+        let decision = shared.recado.access().check_operator_token(client, is_right).await?;
+        if let RateDecision::Limited { retry_after } = decision {
             return Err(ErrorResponse::too_many_guesses(retry_after));
         }
-        RateDecision::Allowed => {}
     }
-    if !is_known && token.matches(presented) {
-        operators.saw(client, now);
-        return Ok(());
+    if !is_right {
+        return Err(ErrorResponse::operator_unauthorized());
     }
-    Err(ErrorResponse::operator_unauthorized())
+    operators.saw(client, now);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -54,6 +54,13 @@ impl Gcra {
         Self { interval_micros: interval(SECOND_MICROS, rate), burst }
     }
 
+    /// The allowance for a call that passes only when one of this allowance would, and uses up a
+    /// microsecond of it in place of its turn (R181).
+    #[must_use]
+    pub const fn uncounted(self) -> Self {
+        Self { interval_micros: 1, burst: self.burst_micros() - self.interval_micros + 1 }
+    }
+
     /// How long one call takes to refill, in microseconds.
     pub const fn interval_micros(self) -> i64 {
         self.interval_micros
@@ -282,6 +289,19 @@ mod tests {
             }
             let wait = gcra.decide(tat, at(5_000)).expect_err("one too many");
             assert!(wait <= Duration::from_micros(gcra.interval_micros() as u64));
+        }
+    }
+
+    proptest! {
+        /// R181.
+        #[test]
+        fn an_uncounted_call_waits_like_a_counted_one_and_uses_up_nothing(
+            rate in 1_u32..100, ahead in 0_i64..70_000, now in 100_000_i64..200_000,
+        ) {
+            let (gcra, tat) = (Gcra::per_minute(rate), Some((now + ahead) * 1000));
+            let uncounted = gcra.uncounted().decide(tat, at(now));
+            prop_assert_eq!(uncounted.err(), gcra.decide(tat, at(now)).err());
+            prop_assert!(uncounted.is_err() || uncounted == Ok((now + ahead) * 1000 + 1));
         }
     }
 

@@ -166,6 +166,8 @@ async fn wrong_credentials(kind: StoreKind) {
             Guard::Open => Vec::new(),
         };
         for credential in wrong {
+            // Wrong operator tokens are limited (R181).
+            matrix.world.advance(std::time::Duration::from_secs(3));
             let answer = matrix.world.send(request().bearer(credential)).await;
             assert_refused(&answer, 401, "UNAUTHORIZED", &what);
             assert_nothing_of(ours, "", &answer);
@@ -234,7 +236,9 @@ async fn ones_own_ids_and_the_right_credential(kind: StoreKind) {
     routes.sort_by_key(|route| {
         let needed = ["/contacts/{id}", "/connections/{id}", "/merge"];
         let is_needed = needed.iter().any(|end| route.path.ends_with(end));
-        (route.method == "DELETE", route.method != "GET", is_needed)
+        let ends_all = route.path.ends_with("/companies/{company_id}");
+        let is_deletion = route.method == "DELETE";
+        (is_deletion && ends_all, is_deletion, route.method != "GET", is_needed)
     });
     let mut wrong = Vec::new();
     for route in routes {
