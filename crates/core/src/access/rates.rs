@@ -26,7 +26,7 @@ const IMPLAUSIBLE_MICROS: i64 = 2 * MINUTE_MICROS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gcra {
     interval_micros: i64,
-    burst: i64,
+    burst_micros: i64,
 }
 
 /// Microseconds in a second.
@@ -43,7 +43,7 @@ impl Gcra {
     /// A whole minute's worth at once, then evenly; a rate of 0 counts as 1 (D12).
     pub const fn per_minute(rate: u32) -> Self {
         let rate = if rate == 0 { 1 } else { rate };
-        Self { interval_micros: interval(MINUTE_MICROS, rate), burst: rate as i64 }
+        Self::new(interval(MINUTE_MICROS, rate), rate as i64)
     }
 
     /// Evenly over each second, a tenth of a second's worth at once; a rate of 0 counts as 1. For
@@ -51,14 +51,18 @@ impl Gcra {
     pub const fn per_second(rate: u32) -> Self {
         let rate = if rate == 0 { 1 } else { rate };
         let burst = if rate < 10 { 1 } else { rate as i64 / 10 };
-        Self { interval_micros: interval(SECOND_MICROS, rate), burst }
+        Self::new(interval(SECOND_MICROS, rate), burst)
     }
 
-    /// The allowance for a call that passes only when one of this allowance would, and uses up a
-    /// microsecond of it in place of its turn (R181).
+    const fn new(interval_micros: i64, burst: i64) -> Self {
+        Self { interval_micros, burst_micros: interval_micros * burst }
+    }
+
+    /// The allowance for a call that passes only when one of this allowance would, and uses up
+    /// nothing of it (R181).
     #[must_use]
     pub const fn uncounted(self) -> Self {
-        Self { interval_micros: 1, burst: self.burst_micros() - self.interval_micros + 1 }
+        Self { interval_micros: 0, burst_micros: self.burst_micros - self.interval_micros }
     }
 
     /// How long one call takes to refill, in microseconds.
@@ -68,7 +72,7 @@ impl Gcra {
 
     /// How far the state may run ahead of the clock, in microseconds: the whole allowance.
     pub const fn burst_micros(self) -> i64 {
-        self.interval_micros * self.burst
+        self.burst_micros
     }
 
     /// Decides one call at `now`: the state after it, or how long to wait.
@@ -301,7 +305,7 @@ mod tests {
             let (gcra, tat) = (Gcra::per_minute(rate), Some((now + ahead) * 1000));
             let uncounted = gcra.uncounted().decide(tat, at(now));
             prop_assert_eq!(uncounted.err(), gcra.decide(tat, at(now)).err());
-            prop_assert!(uncounted.is_err() || uncounted == Ok((now + ahead) * 1000 + 1));
+            prop_assert!(uncounted.is_err() || uncounted == Ok((now + ahead) * 1000));
         }
     }
 
