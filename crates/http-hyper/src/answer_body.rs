@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 use recado_core::documents::{FileError, FileReader};
 
-use crate::logging::quietly;
+use crate::quietly::quietly;
 use crate::readers::ReaderSlot;
 
 /// The body of an answer. A file is read frame by frame as its reader takes them. An error of the

@@ -12,8 +12,9 @@ use recado_core::access::{Caller, Denied};
 use recado_core::store::StoreError;
 use recado_core::{Error, Recado, Rejection};
 
+use crate::bearer::bearer;
 use crate::error::ErrorResponse;
-use crate::pipeline::{bearer, charge};
+use crate::pipeline::charge;
 use crate::{logging, request_id};
 
 /// The caller of a request by its API key, as the public API finds it (D6): the key is looked up

@@ -23,6 +23,7 @@
 mod accept;
 mod answer;
 mod answer_body;
+mod bearer;
 mod body;
 mod budget;
 mod call;
@@ -43,6 +44,7 @@ mod idempotency;
 #[cfg(feature = "axum")]
 mod in_axum;
 mod inbound;
+mod known_operators;
 mod large_body;
 mod line_limit;
 mod links;
@@ -65,6 +67,7 @@ mod pool;
 mod prosas;
 mod provider_webhooks;
 mod query;
+mod quietly;
 mod readers;
 mod request_id;
 mod route;
@@ -74,6 +77,7 @@ mod server;
 mod service;
 mod shared;
 mod stream;
+mod surface;
 mod target;
 mod timed_io;
 

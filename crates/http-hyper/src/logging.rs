@@ -1,7 +1,6 @@
 //! One structured line per request: the route, the caller and the outcome. Never a path, a query, a
 //! body, a key or a phone (D70). Of the lines that strangers cause, only some are written (R162).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use recado_core::ids::{CompanyId, KeyId};
 
 use crate::error::ErrorResponse;
 use crate::line_limit::LineLimit;
+use crate::quietly::quietly;
 
 /// What is known of the caller of a request, set by the checks.
 #[derive(Clone, Debug, Default)]
@@ -118,10 +118,4 @@ pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &Er
         let request_id = request_id.to_str().unwrap_or_default();
         quietly(|| tracing::error!(request_id, route, cause, "a request failed"));
     }
-}
-
-/// Writes a line. Where the subscriber panics, as those do that print to a standard error nobody
-/// reads, the line is lost and nothing else (R162).
-pub(crate) fn quietly(line: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(line));
 }

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::secret::SecretText;
 
-use crate::pipeline::{Surface, surface};
+use crate::surface::{Surface, surface};
 
 /// Writes the metrics of the process as Prometheus text.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use http::request::Parts;
 use recado_core::Recado;
 use recado_core::access::{Caller, Company, RateDecision};
@@ -13,6 +11,7 @@ use recado_core::query::Params;
 use serde_json::{Map, Value};
 
 use crate::accept::Accept;
+use crate::bearer::bearer;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{ErrorResponse, Outcome};
@@ -25,6 +24,7 @@ use crate::query::QueryString;
 use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
+use crate::surface::Surface;
 
 /// A request during the checks.
 pub(crate) struct Request {
@@ -34,31 +34,6 @@ pub(crate) struct Request {
     pub(crate) surface: Surface,
     pub(crate) entry: Option<(&'static PathEntry, PathParts)>,
     pub(crate) who: Who,
-}
-
-/// Which surface a path belongs to, known or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surface {
-    Public,
-    Operator,
-    Hooks,
-    Open,
-}
-
-/// The surface of a path, decoded.
-pub(crate) fn surface(path: &str) -> Surface {
-    let under = |prefix: &str| {
-        path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    if under("/api/v1") {
-        Surface::Public
-    } else if under("/operator") {
-        Surface::Operator
-    } else if under("/api/webhooks") {
-        Surface::Hooks
-    } else {
-        Surface::Open
-    }
 }
 
 /// Answers a request.
@@ -248,54 +223,4 @@ fn understand(
         BodyFormat::Nothing | BodyFormat::Document => sent.bytes = bytes,
     }
     Ok(sent)
-}
-
-/// The token of the one `Authorization` header; the scheme word is matched without case (D6).
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next()?.to_str().ok()?;
-    if values.next().is_some() {
-        return None;
-    }
-    let (scheme, token) = value.trim().split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use http::HeaderValue;
-
-    fn of(values: &[&'static str]) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            headers.append(AUTHORIZATION, HeaderValue::from_static(value));
-        }
-        bearer(&headers).map(str::to_owned)
-    }
-
-    #[test]
-    fn the_scheme_is_matched_without_case() {
-        for value in ["Bearer rk_1", "bearer rk_1", "BEARER  rk_1"] {
-            assert_eq!(of(&[value]).as_deref(), Some("rk_1"));
-        }
-    }
-
-    #[test]
-    fn anything_but_one_bearer_header_is_no_token() {
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&["Basic rk_1"]), None);
-        assert_eq!(of(&["rk_1"]), None);
-        assert_eq!(of(&["Bearer"]), None);
-        assert_eq!(of(&["Bearer rk_1", "Bearer rk_1"]), None);
-    }
-
-    #[test]
-    fn a_surface_begins_at_a_whole_segment() {
-        assert!(matches!(surface("/api/v1"), Surface::Public));
-        assert!(matches!(surface("/api/v1/nothing"), Surface::Public));
-        assert!(matches!(surface("/api/v11"), Surface::Open));
-        assert!(matches!(surface("/operator"), Surface::Operator));
-        assert!(matches!(surface("/operators"), Surface::Open));
-    }
 }

@@ -19,14 +19,14 @@ use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
+use crate::known_operators::KnownOperators;
 use crate::logging::{Answered, RequestLog, Who};
-use crate::operators::KnownOperators;
 use crate::options::HttpOptions;
 use crate::path::DecodedPath;
 use crate::peer::is_trusted;
-use crate::pipeline::Surface;
 use crate::readers::Readers;
 use crate::shared::Shared;
+use crate::surface::{Surface, surface};
 use crate::{metrics, pipeline, request_id, router};
 
 /// The future of an answer.
@@ -110,7 +110,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let is_answered = shared.options.paths.include(path.text());
     let entry = router::find(path.text()).filter(|_| is_answered);
     // What is not answered here is like a path that nobody has heard of.
-    let surface = if is_answered { pipeline::surface(path.text()) } else { Surface::Open };
+    let surface = if is_answered { surface(path.text()) } else { Surface::Open };
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 

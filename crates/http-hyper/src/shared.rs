@@ -7,8 +7,8 @@ use recado_core::Recado;
 use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
+use crate::known_operators::KnownOperators;
 use crate::logging::RequestLog;
-use crate::operators::KnownOperators;
 use crate::options::HttpOptions;
 use crate::readers::Readers;
 

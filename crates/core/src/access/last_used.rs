@@ -1,60 +1,8 @@
 //! When keys were last used, to the hour, without a write per call (R221).
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use super::used_keys::{hour, is_written};
 use super::{Access, ApiKey};
-use crate::Timestamp;
-use crate::ids::{CompanyId, KeyId};
 use crate::store::{ChangeSet, RecordsExt, StoreError};
-
-/// How many keys are noted at most until they are written. A key beyond that is noted by one of its
-/// later calls.
-const NOTED: usize = 10_000;
-/// How many are written in one step.
-const AT_ONCE: usize = 256;
-/// An hour in milliseconds: `last_used_at` says no more.
-const HOUR: i64 = 60 * 60 * 1000;
-
-/// The keys whose use this process has yet to write.
-#[derive(Debug, Default)]
-pub(crate) struct UsedKeys(Mutex<BTreeSet<(CompanyId, KeyId)>>);
-
-impl UsedKeys {
-    fn noted(&self) -> MutexGuard<'_, BTreeSet<(CompanyId, KeyId)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that a key was used, unless that is written already (R221).
-    pub(super) fn note(&self, key: &ApiKey, now: Timestamp) {
-        if is_written(key, now) {
-            return;
-        }
-        let mut noted = self.noted();
-        if noted.len() < NOTED {
-            noted.insert((key.company, key.id));
-        }
-    }
-
-    fn take(&self) -> Vec<(CompanyId, KeyId)> {
-        let mut noted = self.noted();
-        let taken: Vec<_> = noted.iter().take(AT_ONCE).copied().collect();
-        for key in &taken {
-            noted.remove(key);
-        }
-        taken
-    }
-}
-
-/// The hour that a time lies in, by its beginning.
-fn hour(at: Timestamp) -> Timestamp {
-    Timestamp::from_millis(at.millis().div_euclid(HOUR).saturating_mul(HOUR))
-}
-
-/// Whether the key says that it was used in this hour.
-fn is_written(key: &ApiKey, now: Timestamp) -> bool {
-    key.last_used_at.is_some_and(|at| at >= hour(now))
-}
 
 impl Access<'_> {
     /// Writes the hour in which keys were used, for those that calls noted since the last time
@@ -70,24 +18,5 @@ impl Access<'_> {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// R221.
-    #[test]
-    fn a_time_is_rounded_down_to_its_hour() {
-        let read = |text| Timestamp::parse(text).expect("a time");
-        for (at, rounded) in [
-            ("2026-11-20T17:31:36.123Z", "2026-11-20T17:00:00.000Z"),
-            ("2026-11-20T17:00:00.000Z", "2026-11-20T17:00:00.000Z"),
-            ("1969-12-31T23:59:59.999Z", "1969-12-31T23:00:00.000Z"),
-        ] {
-            assert_eq!(hour(read(at)), read(rounded), "{at}");
-        }
-        hour(Timestamp::MIN);
     }
 }

@@ -12,12 +12,12 @@ mod rates;
 mod reads;
 mod removal;
 mod secret;
+mod used_keys;
 
 pub use caller::{Caller, Denied, Unauthorized};
 pub use client_address::{ClientNet, client_address};
 pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
-pub(crate) use last_used::UsedKeys;
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
 pub use rates::{
@@ -26,3 +26,4 @@ pub use rates::{
 pub use reads::AccessReads;
 pub(crate) use removal::{drop_job, remove_company_job};
 pub use secret::{Secret, SecretName};
+pub(crate) use used_keys::UsedKeys;

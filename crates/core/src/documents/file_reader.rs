@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt};
 
-use super::FileError;
+use super::file_error::FileError;
 
 /// The most bytes of a frame (R190).
 pub const FRAME_BYTES: usize = 64 * 1024;

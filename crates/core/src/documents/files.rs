@@ -2,13 +2,9 @@
 
 use async_trait::async_trait;
 
+use super::file_error::FileError;
 use super::file_reader::FileReader;
 use crate::ids::{CompanyId, DocumentId};
-
-/// The object store failed; the operation may or may not have been done.
-#[derive(Debug, thiserror::Error)]
-#[error("the document store failed: {0}")]
-pub struct FileError(pub String);
 
 /// Keeps the bytes of documents under keys such as `documents/<company>/<document>`.
 ///
