@@ -1,8 +1,8 @@
-//! Bodies that create, change or import a contact: any JSON object is read to its end.
+//! Bodies that create or change a contact: any JSON object is read to its end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recado_core::contacts::{ContactChange, ContactDraft, OperatorPatch, Region};
+use recado_core::contacts::{ContactDraft, Region};
 use serde_json::Value;
 
 fuzz_target!(|body: &[u8]| {

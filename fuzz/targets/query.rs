@@ -6,9 +6,9 @@ use recado_core::contacts::{ContactFilter, CursorKey, ListQuery};
 use recado_core::deliveries::DeliveryRequest;
 use recado_core::events::JournalRequest;
 use recado_core::ids::CompanyId;
-use recado_core::messages::{MediaLinks, MessageQuery};
+use recado_core::messages::MessageQuery;
 use recado_core::page::PageRequest;
-use recado_core::prosas::LedgerListing;
+use recado_core::prosas::LedgerFilter;
 use recado_core::query::Params;
 use recado_core::secret::SecretBytes;
 
@@ -20,11 +20,10 @@ fuzz_target!(|query: &str| {
     let _ = MessageQuery::parse(&params);
     let _ = DeliveryRequest::parse(&params);
     let _ = JournalRequest::parse(&params);
-    let _ = LedgerListing::parse(&params);
-    // Nobody makes up a cursor or the signature of a link.
+    let _ = LedgerFilter::parse(&params);
+    // Nobody makes up a cursor.
     let company = CompanyId::parse("00000000-0000-7000-8000-000000000001").expect("an id");
     let key = CursorKey::new(SecretBytes::new([7; 32]));
     let filter = ContactFilter::default();
     assert_eq!(key.open(company, &filter, query), None);
-    let _ = MediaLinks::new("https://recado.example", SecretBytes::new([7; 32]));
 });
