@@ -161,7 +161,13 @@ async fn no_file_and_no_backup_tells_of_a_person_who_was_deleted(kind: StoreKind
     hooks.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
     hooks.server.run_due_jobs().await;
     hooks.server.upkeep().await;
-    hooks.database.vacuum().await;
+    // A snapshot that another session of Postgres has for a moment holds dead rows back.
+    for _ in 0..10 {
+        hooks.database.vacuum().await;
+        if found(&hooks.database.files().await).is_empty() {
+            break;
+        }
+    }
     assert_eq!(found(hooks.database.everything().await.as_bytes()), [""; 0]);
     assert_eq!(found(&hooks.database.files().await), [""; 0]);
     assert_eq!(hooks.server.files_on_disk(), Vec::<String>::new());
