@@ -42,6 +42,7 @@ pub mod dispatches;
 pub mod documents;
 mod error;
 pub mod events;
+pub mod figures;
 pub mod form;
 pub mod gateway;
 pub mod groups;

@@ -49,6 +49,7 @@ mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod gathered;
 mod groups;
 mod inbound;

@@ -37,6 +37,7 @@ mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod groups;
 mod hashes;
 mod inbound;
