@@ -393,6 +393,13 @@ impl TestServer {
         self.setup.providers = Some(providers);
     }
 
+    /// Reads the figures for the metrics, as the background work does. Answers whether the store
+    /// could be read.
+    pub async fn read_figures(&self) -> bool {
+        let running = self.running.as_ref().expect("it runs");
+        running.read_figures().await.is_ok()
+    }
+
     /// Attempts every delivery that is due.
     pub async fn drain(&self) {
         self.draining().await.expect("it ends");

@@ -145,6 +145,16 @@ impl Process {
         Self::running(folder, shell).await
     }
 
+    /// A command that starts a server, by way of another program such as `unshare`, which becomes
+    /// it: `around` ends with the path of the binary.
+    pub async fn serve_within(around: &[&str], args: &[&str]) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let (program, before) = around.split_first().expect("a program");
+        let mut command = command_of(program, folder.path());
+        command.args(before).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::running(folder, command).await
+    }
+
     async fn start_with_env(folder: Arc<TempDir>, args: &[&str], env: &[(&str, &str)]) -> Self {
         Self::spawn(folder, args, env, Stdio::piped()).await
     }

@@ -74,6 +74,7 @@ mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
 mod pool;
+mod pool_use;
 mod prosas;
 mod reassign;
 mod recipients;
@@ -93,6 +94,7 @@ mod webhooks;
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};
+pub use pool_use::PoolUse;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };

@@ -25,10 +25,12 @@ use crate::attempts::CountedTransport;
 use crate::files;
 use crate::options::{DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
+use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
     store: Arc<dyn Store>,
+    own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
 }
 
@@ -37,13 +39,15 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, migrate).await?;
-            Ok(Opened { store: Arc::new(store), limiter: None })
+            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
+            Ok(Opened { store, own, limiter: None })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+            let own = StoreUse::Postgres(store.clone());
+            Ok(Opened { store: Arc::new(store), own, limiter: Some(limiter) })
         }
     }
 }
@@ -95,6 +99,10 @@ pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// The store, for what is its own.
+    pub(crate) store: StoreUse,
+    /// The gateways.
+    pub(crate) gateways: Providers,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -118,6 +126,7 @@ pub(crate) async fn core(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
+    let gateways = counted(&providers);
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport
         .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
@@ -125,7 +134,7 @@ pub(crate) async fn core(
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
     let parts = Parts {
-        store,
+        store: Arc::new(TimedStore::new(store)),
         clock,
         ids,
         files,
@@ -133,7 +142,7 @@ pub(crate) async fn core(
         transport: Arc::new(CountedTransport(transport)),
         gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
         limiter: opened.limiter,
-        providers,
+        providers: gateways.clone(),
         settings: settings(options, public_url),
     };
     let recado = match options.no_migrate {
@@ -141,7 +150,7 @@ pub(crate) async fn core(
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports })
+    Ok(Core { recado, reports, store: opened.own, gateways })
 }
 
 /// The settings that rules depend on.
