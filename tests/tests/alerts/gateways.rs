@@ -130,7 +130,11 @@ async fn events_that_are_refused_are_reported(kind: StoreKind) {
     let setup =
         Setup { no_background: true, providers: Some(provider.everywhere()), ..Setup::default() };
     let world = World::with(kind, setup).await;
-    let connection = world.qr().await;
+    let settings = json!({"base_url": "http://127.0.0.1:9", "session": "loja", "api_key": "k",
+        "webhook_hmac_key": "h"});
+    let settings = settings.as_object().expect("an object").clone();
+    let more = json!({"status": "connected"});
+    let connection = world.gateway_connection("qr", "waha", settings, more).await;
     let mut scrapes = Scrapes::of(&world.server).await;
     provider.set_received(Ok(vec![Received::here(Err("it has no id".to_owned()))]));
     let path = format!("/api/webhooks/provider/{connection}");
@@ -140,6 +144,15 @@ async fn events_that_are_refused_are_reported(kind: StoreKind) {
     scrapes.fires("RecadoGatewayEventsRefused");
 }
 
+/// A message of a kind that nobody knows.
+pub(crate) fn unknown(world: &World, kind: &str) -> serde_json::Value {
+    json!({
+        "kind": "message", "provider_message_id": "m1", "timestamp": world.time(),
+        "from": "5511940028922", "type": "unsupported",
+        "unsupported": {"reason": "new", "provider_type": kind},
+    })
+}
+
 /// R282: a gateway sends events of a kind that nobody knows; the first one counts.
 #[both_stores]
 async fn events_that_are_not_understood_are_reported(kind: StoreKind) {
@@ -147,8 +160,8 @@ async fn events_that_are_not_understood_are_reported(kind: StoreKind) {
     let world = quiet(kind).await;
     let connection = world.qr().await;
     let mut scrapes = Scrapes::of(&world.server).await;
-    let dance = format!("dance of {kind:?}").to_lowercase().replace(' ', "_");
-    world.post_events(&connection, vec![json!({"kind": dance, "timestamp": 1})]).await;
+    // A kind that no other test of this process has met.
+    world.stored(&connection, unknown(&world, &format!("dance_{kind:?}").to_lowercase())).await;
     scrapes.scrape(world.addr).await;
     scrapes.fires("RecadoGatewayNotUnderstood");
 }

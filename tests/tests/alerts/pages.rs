@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::{Setup, StoreKind, World, eventually, mobile};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::gateways::unknown;
 use crate::prometheus::{RULES, Scrape};
 use crate::watched::alone;
 
@@ -58,7 +59,7 @@ async fn all_names() -> BTreeSet<String> {
         let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
         let connection = world.qr().await;
         world.sent(&mobile(1), "oi").await;
-        world.post_events(&connection, vec![json!({"kind": "dance", "timestamp": 1})]).await;
+        world.stored(&connection, unknown(&world, "dance")).await;
         assert!(world.server.read_figures().await);
         names.extend(Scrape::of(world.addr).await.names());
     }

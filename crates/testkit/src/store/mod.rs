@@ -175,8 +175,8 @@ impl FaultyStore {
         self.hangs.store(true, Ordering::SeqCst);
     }
 
-    /// Makes every later read and commit take so long, until [`FaultyStore::heal`]: of the time that
-    /// passes, not of a test clock, because what measures calls measures that.
+    /// Makes every later read and commit take so long, until [`FaultyStore::heal`]: of the time
+    /// that passes, not of a test clock, because what measures calls measures that.
     pub fn delay(&self, by: Duration) {
         *locked(&self.delay) = by;
     }

@@ -135,9 +135,9 @@ fn record(figures: &Figures, providers: &Providers, now: Timestamp) {
     gauge!(JOURNAL).set(float(figures.journal.0));
 }
 
-/// The series of connections, by their labels. There is one for each gateway of this program and each
-/// kind that it serves, and one more for all other gateways, whether or not it has connections: so
-/// their number is fixed, and what is gone becomes 0 (R281).
+/// The series of connections, by their labels. There is one for each gateway of this program and
+/// each kind that it serves, and one more for all other gateways, whether or not it has
+/// connections: so their number is fixed, and what is gone becomes 0 (R281).
 type Series = BTreeMap<(String, &'static str, ConnectionState), SeriesFigures>;
 
 #[derive(Clone, Copy, Default)]
