@@ -119,3 +119,66 @@ impl FigureReads for PostgresStore {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use recado_core::figures::MOST;
+    use recado_testkit::postgres::TestPostgres;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::Options;
+    use crate::plans::{plan, walk};
+
+    /// Three companies with an active webhook each, and 20,000 deliveries that are pending at it.
+    const SEED: &str = "\
+        INSERT INTO companies (id, name, plan, inbound_contacts, template_dispatch, \
+        default_region, created_at, updated_at, version) \
+        SELECT md5('c' || c)::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, 1 \
+        FROM generate_series(1, 3) c; \
+        INSERT INTO webhooks (company_id, id, url, topics, state, standard_headers, secret, \
+        created_at, updated_at, version) \
+        SELECT md5('c' || c)::uuid, md5('w' || c)::uuid, 'u', '\"*\"', 'active', false, 's', 0, 0, \
+        1 FROM generate_series(1, 3) c; \
+        INSERT INTO deliveries (company_id, id, webhook_id, event_id, created_at, due_at, \
+        queued_at, attempts, tries, version, status, event_type, log) \
+        SELECT md5('c' || c)::uuid, md5('d' || i)::uuid, md5('w' || c)::uuid, \
+        md5('e' || i)::uuid, i, i, CASE WHEN i % 2 = 0 THEN i ELSE never END, i % 2, 0, 1, \
+        'pending', 'message.sent', '[]' \
+        FROM generate_series(1, 3) c, generate_series(1, 20000) i; \
+        ANALYZE deliveries";
+
+    /// How many rows of deliveries a plan read.
+    fn read(plan: &Value) -> f64 {
+        let mut rows = 0.0;
+        walk(plan, &mut |node| {
+            assert_ne!(node["Node Type"], "Seq Scan", "{plan:#}");
+            if node["Relation Name"] == "deliveries" {
+                let number = |name: &str| node[name].as_f64().unwrap_or(0.0);
+                let each = number("Actual Rows") + number("Rows Removed by Filter");
+                rows += each * number("Actual Loops");
+            }
+        });
+        rows
+    }
+
+    /// R280.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn no_more_deliveries_are_read_than_are_counted_and_the_heads_of_queues() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let client = store.pool.get().await.unwrap();
+        let never = Timestamp::MIN.millis().to_string();
+        client.batch_execute(&SEED.replace("never", &never)).await.unwrap();
+        drop(client);
+        let few = read(&plan(&store, &DELIVERIES, "30000, 100").await);
+        assert!(few < 100.0 + 20.0, "{few}");
+        let all = read(&plan(&store, &DELIVERIES, &format!("30000, {MOST}")).await);
+        assert!((60_000.0..60_020.0).contains(&all), "{all}");
+        let query = FigureQuery::at(Timestamp::from_millis(10_000));
+        let deliveries = store.figures(&query).await.unwrap().deliveries;
+        let oldest = Some(Timestamp::from_millis(1));
+        assert_eq!(deliveries, DueFigures { pending: 60_000, due: 45_000, oldest });
+    }
+}

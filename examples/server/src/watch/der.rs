@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
             // A length of one to four bytes; no certificate is longer.
             long @ 0x81..=0x84 => {
                 let (bytes, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
-                (bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
+                (bytes.iter().fold(0, |length, byte| (length << 8) | usize::from(*byte)), rest)
             }
             _ => return None,
         };
