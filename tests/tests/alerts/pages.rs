@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
-use recado_tests::{Setup, StoreKind, World, eventually, mobile};
-use serde_json::Value;
+use recado_tests::{Hooks, Setup, StoreKind, eventually, mobile, phone};
+use serde_json::{Value, json};
 
 use crate::gateways::unknown;
 use crate::prometheus::{RULES, Scrape};
@@ -56,7 +56,10 @@ async fn all_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for kind in [StoreKind::Sqlite, StoreKind::Postgres] {
         let _alone = alone().await;
-        let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+        let world = Hooks::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+        world.hook("/hook", &["contact.created"]).await;
+        world.post_contact(json!({"phone": phone(1)})).await.expect(201);
+        world.drain().await;
         let connection = world.qr().await;
         world.sent(&mobile(1), "oi").await;
         world.stored(&connection, unknown(&world, "dance")).await;

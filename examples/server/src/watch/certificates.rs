@@ -124,6 +124,8 @@ fn percent_decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use recado_core::secret::SecretText;
+
     use super::super::der::tests::certificate;
     use super::*;
 
@@ -155,8 +157,11 @@ mod tests {
     #[test]
     fn files_are_named_by_the_address_of_the_database_or_the_environment() {
         let files = |database: &str, env: &'static [(&str, &str)]| {
-            let options =
-                Options { database: database.parse().expect("a database"), ..Options::default() };
+            let database = match database.strip_prefix("sqlite:") {
+                Some(path) => DatabaseLocation::Sqlite(path.into()),
+                None => DatabaseLocation::Postgres(SecretText::new(database)),
+            };
+            let options = Options { database, ..Options::default() };
             let known = move |name: &str| {
                 let found = env.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| OsString::from(value))
