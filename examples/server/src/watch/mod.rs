@@ -15,8 +15,8 @@ pub(crate) use sends::counted;
 pub(crate) use store::TimedStore;
 pub(crate) use store_use::StoreUse;
 
-/// Registers descriptions of the metrics, and counters that begin at 0; a recorder has to be
-/// installed before.
+/// Registers descriptions of the metrics that the alerts are about (R282), and counters that begin
+/// at 0; a recorder has to be installed before.
 pub(crate) fn describe() {
     certificates::describe();
     disk::describe();
