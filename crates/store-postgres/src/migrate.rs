@@ -142,6 +142,19 @@ impl PostgresStore {
         Ok(self.check_keys().await?)
     }
 
+    /// Whether there is a database of Recado: at least one migration was applied. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be reached.
+    pub async fn exists(&self) -> Result<bool, StoreError> {
+        let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+        match client.query(APPLIED, &[]).await {
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(false),
+            applied => Ok(!applied.map_err(failed)?.is_empty()),
+        }
+    }
+
     /// Fails unless the schema is the one of this version.
     pub(crate) async fn check_schema(&self) -> Result<(), StoreError> {
         let applied = crate::session::rows(&self.pool, APPLIED, Vec::new()).await?;

@@ -61,6 +61,15 @@ pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
+/// Whether any migration was applied. Reads only, also from a file that is empty.
+pub(crate) fn exists(conn: &Connection) -> rusqlite::Result<bool> {
+    let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
+    if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(false);
+    }
+    conn.query_row("SELECT EXISTS (SELECT 1 FROM schema_migrations)", [], |row| row.get(0))
+}
+
 /// Applies the migrations that are missing; whether there were any.
 fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> {
     tx.execute_batch(HISTORY)?;

@@ -77,6 +77,9 @@ pub enum StartError {
     /// The database cannot be brought to the current schema.
     #[error("the database cannot be migrated")]
     Migrate(#[source] Box<dyn Error + Send + Sync>),
+    /// The schema is an older one, and only the server and `recado migrate` change it (R264).
+    #[error("the database has the schema of an earlier version: run `recado migrate` first")]
+    NotMigrated,
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),

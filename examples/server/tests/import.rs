@@ -10,6 +10,7 @@ use recado_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 
 fn company(folder: &Path) -> String {
+    done(folder, &["migrate"]);
     let made = done(folder, &["company", "create", "Padaria", "--json"]);
     let made: Value = serde_json::from_str(&made).expect("JSON");
     made["id"].as_str().expect("an id").to_owned()

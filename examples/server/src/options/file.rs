@@ -57,7 +57,9 @@ fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
             let entries: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
             Ok(entries.ok_or("must be an array of strings")?.join(","))
         }
-        (OptionFormat::Text, _) => Err("must be a string"),
+        (OptionFormat::Text | OptionFormat::Path | OptionFormat::Place, _) => {
+            Err("must be a string")
+        }
         (OptionFormat::List, _) => Err("must be an array of strings"),
         (OptionFormat::Switch, _) => Err("must be true or false"),
     }

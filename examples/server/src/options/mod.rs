@@ -17,7 +17,7 @@ use ipnet::IpNet;
 use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 
-pub use cli::Cli;
+pub use cli::{Cli, ServerOptions};
 pub use duration::{Duration, DurationError};
 pub(crate) use settings::MIN_TOKEN_CHARS;
 pub use settings::{Setting, settings};

@@ -14,6 +14,10 @@ use super::values::{
 pub(super) enum OptionFormat {
     /// One value.
     Text,
+    /// The path of a file.
+    Path,
+    /// A path behind `sqlite:` or `file:`, or a URL.
+    Place,
     /// Values with commas between them; an array in the file.
     List,
     /// `true` or `false`; the flag alone means `true`.
@@ -63,7 +67,7 @@ macro_rules! setting {
 }
 
 static SETTINGS: &[Setting] = &[
-    setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
+    setting!("database", "DATABASE", Place "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
     setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
@@ -81,7 +85,7 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         token => Some(read_token(token)?),
     }),
-    setting!("documents", "DOCUMENTS", Text "URL", Some("file:recado-documents"),
+    setting!("documents", "DOCUMENTS", Place "URL", Some("file:recado-documents"),
         "Where documents are kept: file:PATH or s3://BUCKET/PREFIX",
         |options, text| options.documents = text.parse()?),
     setting!("public-url", "PUBLIC_URL", Text "URL", None,
@@ -132,7 +136,7 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         _ => Some(read_base_url(text)?),
     }),
-    setting!("secret-key-file", "SECRET_KEY_FILE", Text "FILE", None,
+    setting!("secret-key-file", "SECRET_KEY_FILE", Path "FILE", None,
     "The keys that seal secrets in the database; RECADO_SECRET_KEY may have the keys themselves",
     |options, text| options.secret_key_file = match text {
         "" => None,

@@ -35,6 +35,10 @@ const WINDOW: usize = 512;
 const AT_ONCE: usize = 64;
 
 pub(super) const HELP: &str = "\
+Examples:
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 contacts.csv
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --kind messages messages.jsonl
+
 The file is CSV with a line of column names (comma, semicolon or tab between columns), or JSON \
 Lines: one object a line. Columns and keys are those of the operator API's POST contacts and POST \
 messages. In CSV an empty cell counts as not given, true and false are written so, tag_ids holds \
