@@ -140,6 +140,7 @@ impl RunningServer {
 ///
 /// [`StartError`]. Nothing is left running.
 pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
+    let operator_token = options.read_operator_token()?;
     let descriptors = descriptors::raise();
     let connections = Connections::within(descriptors);
     let (listener, addr) = bind(options.listen).await?;
@@ -156,7 +157,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
     let readiness = Readiness::new();
     let http_options = |paths| HttpOptions {
         paths,
-        operator_token: options.operator_token.clone(),
+        operator_token: operator_token.clone(),
         metrics: Some(Arc::new(metrics::render)),
         readiness: readiness.clone(),
         trusted_proxies: options.trusted_proxies.clone(),

@@ -98,7 +98,9 @@ fn reasons_of(reasons: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 /// Fields whose option has another name.
-const OTHER_NAMES: [(&str, &str); 4] = [
+const OTHER_NAMES: [(&str, &str); 5] = [
+    // Of the company that `recado init` makes.
+    ("name", "company"),
     ("is_active", "active"),
     ("variable_mapping", "mapping"),
     ("auth_mode", "public"),

@@ -11,6 +11,7 @@ mod failure;
 mod generated;
 mod import;
 mod inbox;
+mod init;
 mod key;
 mod media;
 mod migrate;
@@ -27,7 +28,7 @@ use serde_json::{Map, Value};
 
 use self::database::{core, is_there};
 use crate::options::{Cli, Options, ServerOptions};
-use crate::{logging, wiring};
+use crate::{logging, shutdown, wiring};
 
 pub use self::failure::{CommandError, usage_as_json};
 
@@ -37,6 +38,9 @@ pub enum Command {
     /// Runs a demonstration on a local SQLite file, with sample data and lines to try
     #[command(after_help = demo::HELP)]
     Demo,
+    /// Makes a configuration, a database, a company and a key: the first run
+    #[command(after_help = init::HELP)]
+    Init(init::InitArgs),
     /// Runs the server
     #[command(after_help = serve::HELP)]
     Serve(ServerOptions),
@@ -106,6 +110,10 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
 }
 
 async fn run_command(cli: Cli) -> Result<(), CommandError> {
+    shutdown::outlive_hangup().map_err(CommandError::run)?;
+    if let Command::Init(args) = &cli.command {
+        return init::run(&cli, args).await;
+    }
     let base = match cli.command {
         Command::Demo => demo::defaults(),
         _ => Options::default(),
@@ -120,6 +128,8 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         _ => None,
     };
     match cli.command {
+        // It has options of its own, above.
+        Command::Init(_) => Ok(()),
         Command::Demo => demo::run(json, options.clone()).await,
         Command::Serve(_) => serve::run(json, options.clone()).await,
         Command::Migrate => migrate::run(json, options).await,

@@ -9,7 +9,7 @@ use clap::{
 };
 
 use super::settings::OptionFormat;
-use super::{ConfigError, Layer, Options, resolve, settings};
+use super::{CONFIG_ENV, ConfigError, Layer, Options, resolve, settings};
 use crate::commands::Command;
 
 const HELP: &str = "\
@@ -37,7 +37,7 @@ pub struct Cli {
     #[command(flatten)]
     flags: Flags,
     /// Answers in JSON; a failure is {"error": …} on standard error
-    #[arg(long, global = true, help_heading = COMMON, display_order = 1000)]
+    #[arg(long, global = true, overrides_with = "json", help_heading = COMMON, display_order = 1000)]
     pub json: bool,
     /// What to do.
     #[command(subcommand)]
@@ -75,7 +75,30 @@ impl Cli {
         base: Options,
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Options, ConfigError> {
-        resolve(base, &self.flags.given, self.flags.config.clone(), env)
+        let config = self.flags.config.clone();
+        let config =
+            config.or_else(|| env(CONFIG_ENV).filter(|p| !p.is_empty()).map(PathBuf::from));
+        self.options_with(base, config, env)
+    }
+
+    /// The same with another file, or none.
+    pub(crate) fn options_with(
+        &self,
+        base: Options,
+        config: Option<PathBuf>,
+        env: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Options, ConfigError> {
+        resolve(base, &self.flags.given, config, env)
+    }
+
+    /// The flags of the server that were given, as they were written.
+    pub(crate) const fn given(&self) -> &Layer {
+        &self.flags.given
+    }
+
+    /// Whether a flag was given.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        self.flags.given.contains_key(name) || (name == "config" && self.flags.config.is_some())
     }
 }
 

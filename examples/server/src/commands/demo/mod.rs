@@ -58,10 +58,13 @@ pub(super) fn defaults() -> Options {
 }
 
 pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandError> {
-    let mut signals = StopSignals::listen().map_err(CommandError::run)?;
+    let mut signals = StopSignals::listen_with_hangup().map_err(CommandError::run)?;
     // Its files hold samples, and may be of a version that let others read them.
     permissions::mend(&options)?;
-    let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
+    let mut credentials = {
+        let given = options.read_operator_token()?;
+        Credentials::load(&options.database, given.as_ref())
+    };
     options.operator_token = Some(credentials.operator_token.clone());
     let running = start(options, Overrides::default()).await?;
     let recado = &running.recado;
