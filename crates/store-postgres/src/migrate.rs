@@ -383,6 +383,21 @@ mod tests {
         }
     }
 
+    /// R264.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_database_is_there_once_it_was_migrated() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        assert!(!store.exists().await.unwrap());
+        {
+            let client = store.pool.get().await.unwrap();
+            super::applied(&client).await.unwrap();
+        }
+        assert!(!store.exists().await.unwrap(), "a history without a step is none");
+        store.migrate().await.unwrap();
+        assert!(store.exists().await.unwrap());
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
         let (_database, store) = migrated(5, &[COMPANY, CONTACTS, AT_STEP_5]).await;

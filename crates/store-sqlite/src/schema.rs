@@ -135,6 +135,22 @@ mod tests {
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap()
     }
 
+    /// R264.
+    #[test]
+    fn a_database_is_there_once_it_was_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recado.db");
+        let exists = |path: &std::path::Path| crate::SqliteStore::exists(path);
+        assert!(!exists(&path).unwrap() && !exists(&path.join("inside")).unwrap());
+        assert!(!path.exists(), "looking makes no file");
+        std::fs::write(&path, "").unwrap();
+        assert!(!exists(&path).unwrap());
+        crate::SqliteStore::open(&path).unwrap().migrate().unwrap();
+        assert!(exists(&path).unwrap());
+        std::fs::write(&path, "something else altogether, as long as a page".repeat(100)).unwrap();
+        assert!(exists(&path).is_err());
+    }
+
     #[test]
     fn a_migrated_database_is_current_and_migrating_again_changes_nothing() {
         let mut conn = Connection::open_in_memory().unwrap();

@@ -168,3 +168,154 @@ fn the_options_of_the_server_are_listed_once() {
         }
     }
 }
+
+/// R265.
+#[test]
+fn earlier_names_of_verbs_still_work() {
+    for (arguments, leads_to) in [
+        (&["company", "set"][..], "change"),
+        (&["key", "set"], "change"),
+        (&["key", "revoke"], "delete"),
+        (&["webhook", "add"], "create"),
+        (&["webhook", "set"], "change"),
+        (&["endpoint", "add"], "create"),
+        (&["inbox", "unknown"], "list"),
+        (&["secret-key", "status"], "list"),
+    ] {
+        let command = Cli::command();
+        let found = arguments.iter().try_fold(&command, |command, name| {
+            command
+                .get_subcommands()
+                .find(|c| c.get_name() == *name || c.get_all_aliases().any(|alias| alias == *name))
+        });
+        assert_eq!(found.map(clap::Command::get_name), Some(leads_to), "{arguments:?}");
+    }
+}
+
+/// R265.
+#[test]
+fn deliveries_are_listed_by_both_names() {
+    let folder = with_database();
+    let private = "--allow-private-destinations";
+    let parsed = |arguments: &[&str]| -> Value {
+        let all = [arguments, &["--json", private]].concat();
+        serde_json::from_str(&common::done(folder.path(), &all)).expect("one JSON value")
+    };
+    let company = parsed(&["company", "create", "Padaria"]);
+    let of = ["--company", company["id"].as_str().expect("an id")];
+    let url = "http://127.0.0.1:9/hook";
+    let hook = parsed(&[&["webhook", "create", url, "--events", "all"], &of[..]].concat());
+    let hook = hook["id"].as_str().expect("an id");
+    let delivery = parsed(&[&["webhook", "test", hook], &of[..]].concat());
+    let delivery = delivery["id"].as_str().expect("an id");
+    let listed = parsed(&[&["delivery", "list", "--webhook", hook], &of[..]].concat());
+    assert_eq!(listed[0]["id"], delivery);
+    assert_eq!(parsed(&[&["webhook", "deliveries"], &of[..]].concat()), listed);
+    let shown = parsed(&[&["delivery", "show", delivery], &of[..]].concat());
+    assert_eq!(parsed(&[&["webhook", "delivery", delivery], &of[..]].concat()), shown);
+    for name in ["delivery", "webhook"] {
+        let again = [&[name, "redeliver", delivery, private], &of[..]].concat();
+        let output = recado(folder.path()).args(again).output().expect("it runs");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("still pending"), "{message}");
+    }
+}
+
+#[test]
+fn connections_and_endpoints_are_made_shown_changed_and_deleted() {
+    let folder = with_database();
+    let parsed = |arguments: &[&str]| -> Value {
+        let all = [arguments, &["--json"]].concat();
+        serde_json::from_str(&common::done(folder.path(), &all)).expect("one JSON value")
+    };
+    let company = parsed(&["company", "create", "Padaria"]);
+    let of = ["--company", company["id"].as_str().expect("an id")];
+    std::fs::write(folder.path().join("settings.json"), r#"{"delay_ms": 7}"#).expect("written");
+    let new = ["--name", "Loja", "--kind", "qr", "--gateway", "simulated", "--identifier", "1"];
+    let settings = ["--settings", "settings.json"];
+    let made = parsed(&[&["connection", "create"], &new[..], &settings, &of].concat());
+    assert_eq!((&made["name"], &made["settings"]["delay_ms"]), (&"Loja".into(), &7.into()));
+    let id = made["id"].as_str().expect("an id");
+    let change = ["connection", "change", id, "--name", "Matriz", "--active", "false"];
+    let changed = parsed(&[&change[..], &of].concat());
+    assert_eq!((&changed["name"], &changed["is_active"]), (&"Matriz".into(), &false.into()));
+    assert_eq!(parsed(&[&["connection", "show", id], &of[..]].concat()), changed);
+    assert_eq!(parsed(&[&["connection", "delete", id], &of[..]].concat())["deleted"], true);
+    assert_eq!(parsed(&[&["connection", "list"], &of[..]].concat()), serde_json::json!([]));
+
+    let new = ["endpoint", "create", "leads", "--map", "phone_number=$.p"];
+    let made = parsed(&[&new[..], &of].concat());
+    let id = made["id"].as_str().expect("an id");
+    let change = ["endpoint", "change", id, "--map", "phone_number=$.q", "--public", "true"];
+    let changed = parsed(&[&change[..], &["--active", "false"], &of].concat());
+    assert_eq!(changed["variable_mapping"]["phone_number"], "$.q");
+    assert_eq!((&changed["auth_mode"], &changed["is_active"]), (&"public".into(), &false.into()));
+    assert_eq!(changed["slug"], "leads", "what is not named stays");
+    assert_eq!(parsed(&[&["endpoint", "show", id], &of[..]].concat()), changed);
+}
+
+/// R265.
+#[test]
+fn completions_and_manual_pages_are_generated_without_a_database() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = common::done(folder.path(), &["completions", shell]);
+        assert!(script.contains("rotate-secret") && script.contains("operator-token"), "{shell}");
+    }
+    let bash = common::done(folder.path(), &["completions", "bash"]);
+    std::fs::write(folder.path().join("recado.bash"), &bash).expect("written");
+    let script = "COMP_WORDS=(recado com); COMP_CWORD=1; . ./recado.bash; \
+                  _recado recado com recado; echo ${COMPREPLY[*]}";
+    match Command::new("bash").args(["-c", script]).current_dir(folder.path()).output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(said.contains("company") && said.contains("completions"), "{said}");
+        }
+        Err(_) => println!("NOT RUN: the completions in bash: it is not installed"),
+    }
+    let answer = common::done(folder.path(), &["completions", "fish", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).expect("one JSON object");
+    assert_eq!(answer["shell"], "fish");
+    let answer = common::done(folder.path(), &["man", "pages", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).expect("one JSON object");
+    let pages = answer["pages"].as_array().expect("names");
+    assert!(pages.len() > leaves().len(), "one for each command");
+    let page = |name: &str| {
+        std::fs::read_to_string(folder.path().join("pages").join(name)).expect("a page")
+    };
+    assert!(page("recado-company-create.1").contains("Examples"));
+    assert!(page("recado-serve.1").contains("group\\-suffix"));
+    assert!(!page("recado-company-create.1").contains("group\\-suffix"));
+}
+
+/// R264: an older schema is not changed by a command that only looks.
+#[test]
+fn a_command_leaves_an_older_schema_to_migrate() {
+    let folder = with_database();
+    let sql = "DELETE FROM schema_migrations WHERE number = (SELECT max(number) FROM \
+               schema_migrations)";
+    let path = folder.path().join("recado.db");
+    rusqlite::Connection::open(path).and_then(|conn| conn.execute(sql, [])).expect("older");
+    let output = recado(folder.path()).args(["company", "list"]).output().expect("it runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("recado migrate"), "{message}");
+}
+
+/// R265: also what serves says where it listens in JSON.
+#[test]
+fn serve_and_demo_say_in_json_where_they_listen() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for command in ["serve", "demo"] {
+        let server = common::Server::start(folder.path(), &[command, "--json"], "{");
+        let said: Value = serde_json::from_str(&server.printed[0]).expect("one JSON object");
+        let url = said["listening"].as_str().expect("an address");
+        let addr = url.strip_prefix("http://").expect("an address");
+        if command == "demo" {
+            let key = format!("Authorization: Bearer {}", said["key"].as_str().expect("a key"));
+            assert_eq!(common::send(addr, "GET", "/api/v1/contacts", &[key], "").status, 200);
+        }
+        assert_eq!(common::get(addr, "/healthz").status, 200);
+        server.stop();
+    }
+}

@@ -281,3 +281,33 @@ fn without_docker(lines: &str) -> String {
     }
     kept
 }
+
+/// The lines of docs/getting-started.md, all of them but the installation, as they are printed.
+#[test]
+fn the_lines_to_get_started_work_one_after_the_other() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("NOT RUN: the lines of docs/getting-started.md: curl is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let page = include_str!("../../../docs/getting-started.md");
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("ends"));
+    let lines: String = blocks.filter(|block| !block.contains("cargo install")).collect();
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("free").port();
+    let lines = lines.replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
+    let script = format!("set -e\ntrap 'kill $! 2>/dev/null' EXIT\n{lines}");
+    let binary = Path::new(env!("CARGO_BIN_EXE_recado")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("sh");
+    command.env_clear().env("PATH", format!("{}:{path}", binary.display()));
+    command.env("RECADO_LISTEN", format!("127.0.0.1:{port}"));
+    let output = command.args(["-c", &script]).current_dir(folder.path()).output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{message}");
+    for shown in ["Padaria Aurora", "\"wamid\":", "Seu pedido saiu", "whsec_", "message.sent"] {
+        assert!(said.contains(shown), "{shown}: {said}\n{message}");
+    }
+    assert!(!folder.path().join("recado.db").exists());
+}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub struct ManArgs {
 
 pub(super) fn completions(json: bool, args: &CompletionsArgs) {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "recado", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::listed(), "recado", &mut script);
     let script = String::from_utf8_lossy(&script);
     match json {
         true => output::json(&json!({"shell": args.shell.to_string(), "script": script})),
@@ -61,7 +61,7 @@ pub(super) fn man(json: bool, args: &ManArgs) -> Result<(), CommandError> {
 fn write_pages(args: &ManArgs) -> std::io::Result<Vec<String>> {
     std::fs::create_dir_all(&args.dir)?;
     // Without the generated `help`, which says what the pages say.
-    let command = Cli::command().disable_help_subcommand(true);
+    let command = Cli::listed().disable_help_subcommand(true);
     clap_mangen::generate_to(command, &args.dir)?;
     let mut pages = Vec::new();
     for entry in std::fs::read_dir(&args.dir)? {

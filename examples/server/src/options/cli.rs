@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{
     Arg, ArgAction, ArgMatches, Args, Command as Clap, CommandFactory, FromArgMatches, Parser,
+    Subcommand,
 };
 
 use super::settings::OptionFormat;
@@ -89,6 +90,18 @@ impl Cli {
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Options, ConfigError> {
         resolve(base, &self.flags.given, config, env)
+    }
+
+    /// The command line as it is listed: without the flags that only `recado serve` shows. For
+    /// completions and manual pages.
+    pub(crate) fn listed() -> Clap {
+        let whole = Self::command();
+        let listed = Clap::new("recado")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(whole.get_about().cloned().unwrap_or_default())
+            .after_help(HELP);
+        let shown = whole.get_arguments().filter(|arg| !arg.is_hide_set()).cloned();
+        Command::augment_subcommands(shown.fold(listed, Clap::arg)).subcommand_required(true)
     }
 
     /// The flags of the server that were given, as they were written.
