@@ -70,6 +70,9 @@ pub enum CommandError {
     /// The configuration is wrong: exit code 2.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The command cannot be carried out as it was given: exit code 2.
+    #[error("{0}")]
+    Usage(String),
     /// Something failed while it ran: exit code 1.
     #[error("{0}")]
     Run(String),
@@ -84,7 +87,7 @@ impl CommandError {
     /// The exit code of the process.
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) => 2,
+            Self::Config(_) | Self::Usage(_) => 2,
             Self::Run(_) => 1,
         }
     }
