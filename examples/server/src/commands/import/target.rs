@@ -305,8 +305,8 @@ impl<'a> Target<'a> {
         Ok(Ok(()))
     }
 
-    /// The outcome of a record that the core accepted: in a rehearsal, an earlier line may have made
-    /// the same one.
+    /// The outcome of a record that the core accepted: in a rehearsal, an earlier line may have
+    /// made the same one.
     fn made(&self, body: &Map<String, Value>) -> Imported {
         if !self.manner.is_rehearsal {
             return Imported::Made;
