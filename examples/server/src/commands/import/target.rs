@@ -416,7 +416,7 @@ mod tests {
         bad.iter().for_each(|field| problems.add(*field, "is wrong"));
         let mut skipped = Vec::new();
         without_bad_values(&mut body, &problems, &mut skipped)
-            .then(|| (Value::Object(body), skipped.len()))
+            .then_some((Value::Object(body), skipped.len()))
     }
 
     /// R289.
