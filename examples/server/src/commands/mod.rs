@@ -137,7 +137,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
             output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
             Ok(())
         }
-        Command::Import(args) => import::run(&core(options).await?, args).await,
+        Command::Import(args) => import::run(&core(options).await?, json, args).await,
         Command::Company(args) => company::run(&core(options).await?, json, args).await,
         Command::Key(args) => key::run(&core(options).await?, json, args).await,
         Command::Connection(args) => connection::run(options, json, args).await,
