@@ -5,6 +5,7 @@ mod connection;
 mod contact;
 mod demo;
 mod endpoint;
+mod health;
 mod import;
 mod inbox;
 mod key;
@@ -38,6 +39,9 @@ pub enum Command {
     Migrate,
     /// Prints the OpenAPI 3.1 document
     Openapi,
+    /// Asks a running server whether it is ready
+    #[command(after_help = health::HELP)]
+    Health(health::HealthArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -125,6 +129,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,
         Command::Migrate => migrate(&options).await,
+        Command::Health(args) => health::run(&options, args).await,
         Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,

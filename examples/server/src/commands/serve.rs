@@ -5,6 +5,7 @@ use crate::options::Options;
 use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
+use crate::supervisor;
 
 pub(super) async fn run(options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
@@ -18,6 +19,7 @@ pub(super) async fn run(options: Options) -> Result<(), CommandError> {
         output::line(format_args!("operator API on {}", running.operator_url()));
     }
     output::line(format_args!("listening on {}", running.url()));
+    supervisor::ready();
     until_signal(&mut signals, running).await
 }
 
@@ -34,6 +36,7 @@ pub(super) async fn until_signal(
         }
     };
     tracing::info!(signal, "stopping");
+    supervisor::stopping();
     running.stop().await;
     tracing::info!("stopped");
     Ok(())
