@@ -26,6 +26,7 @@ mod permissions;
 mod qr_picture;
 mod shutdown;
 mod start;
+mod supervisor;
 mod wiring;
 
 pub use options::{

@@ -236,9 +236,14 @@ fn spawn(
 /// The address that links begin with: the configured one, else the one listened on, with this
 /// machine in place of an unspecified address.
 pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
-    if let Some(url) = &options.public_url {
-        return url.clone();
+    match &options.public_url {
+        Some(url) => url.clone(),
+        None => local_url(bound),
     }
+}
+
+/// The URL of a listener on this machine, for callers on this machine.
+pub(crate) fn local_url(bound: SocketAddr) -> String {
     let mut addr = bound;
     if addr.ip().is_unspecified() {
         addr.set_ip(match addr {

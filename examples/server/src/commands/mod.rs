@@ -9,6 +9,7 @@ mod demo;
 mod endpoint;
 mod failure;
 mod generated;
+mod health;
 mod import;
 mod inbox;
 mod init;
@@ -52,6 +53,9 @@ pub enum Command {
 Examples:
   recado openapi > openapi.json")]
     Openapi,
+    /// Asks a running server whether it is ready
+    #[command(after_help = health::HELP)]
+    Health(health::HealthArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -137,6 +141,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
             output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
             Ok(())
         }
+        Command::Health(args) => health::run(options, json, args).await,
         Command::Import(args) => import::run(&core(options).await?, json, args).await,
         Command::Company(args) => company::run(&core(options).await?, json, args).await,
         Command::Key(args) => key::run(&core(options).await?, json, args).await,

@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
+use crate::supervisor;
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -37,6 +38,7 @@ pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError
         }
         output::line(format_args!("listening on {}", running.url()));
     }
+    supervisor::ready();
     until_signal(&mut signals, running).await
 }
 
@@ -53,6 +55,7 @@ pub(super) async fn until_signal(
         }
     };
     tracing::info!(signal, "stopping");
+    supervisor::stopping();
     running.stop().await;
     tracing::info!("stopped");
     Ok(())
