@@ -111,8 +111,8 @@ impl Fuzzed {
         provider.admit(&connection, &webhook).expect("the head is right");
         let taken = provider.receive(&connection, &webhook);
         assert_ne!(taken, Err(WebhookRefused::Unauthorized), "it is signed");
-        // Unpaired surrogates and broken UTF-8 are replaced, nothing else. A number may be larger than
-        // a float.
+        // Unpaired surrogates and broken UTF-8 are replaced, nothing else. A number may be larger
+        // than a float.
         let text = String::from_utf8_lossy(body);
         let is_json = text.contains("\\u") || serde_json::from_str::<&RawValue>(&text).is_ok();
         assert!(taken.is_err() || is_json, "what is no JSON is not translated");
