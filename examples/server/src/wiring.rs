@@ -30,6 +30,21 @@ use crate::start::{Overrides, StartError};
 pub(crate) struct Opened {
     store: Arc<dyn Store>,
     limiter: Option<Arc<dyn Limiter>>,
+    pub(crate) closer: Closer,
+}
+
+/// Closes the database at the end of a command or a server: of an SQLite file the log is emptied
+/// then, so that the file alone is the whole database.
+#[derive(Debug, Default)]
+pub(crate) struct Closer(Option<Arc<SqliteStore>>);
+
+impl Closer {
+    /// Finishes what is under way; later reads and writes fail.
+    pub(crate) async fn close(self) {
+        if let Some(store) = self.0 {
+            store.close().await;
+        }
+    }
 }
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
@@ -37,13 +52,15 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, migrate).await?;
-            Ok(Opened { store: Arc::new(store), limiter: None })
+            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let closer = Closer(Some(Arc::clone(&store)));
+            Ok(Opened { store, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+            let closer = Closer::default();
+            Ok(Opened { store: Arc::new(store), limiter: Some(limiter), closer })
         }
     }
 }
@@ -53,7 +70,10 @@ pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, Sta
     let (sealer, migrate) = (options.sealer()?, !options.no_migrate);
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, migrate).await?.sealed_counts().await?
+            let store = sqlite(path, sealer, migrate).await?;
+            let counts = store.sealed_counts().await;
+            store.close().await;
+            counts?
         }
         DatabaseLocation::Postgres(url) => {
             postgres(url, sealer, migrate).await?.sealed_counts().await?
@@ -90,11 +110,21 @@ async fn postgres(
     Ok(store)
 }
 
+/// Whether a database has no table: nothing was ever migrated into it.
+pub(crate) async fn postgres_is_empty(
+    url: &SecretText,
+    sealer: Sealer,
+) -> Result<bool, StartError> {
+    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+}
+
 /// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// Closes its database.
+    pub(crate) closer: Closer,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -141,7 +171,7 @@ pub(crate) async fn core(
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports })
+    Ok(Core { recado, reports, closer: opened.closer })
 }
 
 /// The settings that rules depend on.

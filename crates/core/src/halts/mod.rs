@@ -19,10 +19,12 @@
 //!    the halts of the source, which still change: they are left out.
 //! 4. [`Halts::close`] with `is_final`: the source stays closed. Or [`Halts::open`] after a failure.
 
+mod copy;
 mod halt;
 mod handle;
 mod known;
 
+pub use copy::CopyHeld;
 pub use halt::{Halt, HaltKind, HaltSubject, Halted, OnHold};
 pub use handle::{Halts, Resumed, SETTLED_AFTER};
 pub(crate) use known::KnownHalts;

@@ -1,10 +1,12 @@
 //! The commands of the binary.
 
+mod backup;
 mod company;
 mod connection;
 mod contact;
 mod demo;
 mod endpoint;
+mod hold;
 mod import;
 mod inbox;
 mod key;
@@ -60,6 +62,18 @@ pub enum Command {
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
     Endpoint(endpoint::EndpointArgs),
+    /// Copies the database and the documents into a new folder, while the server runs
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArgs),
+    /// Fills an empty place from a backup, and leaves it on hold
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArgs),
+    /// Sends nothing from now on, until `resume`
+    #[command(after_help = hold::HOLD_HELP)]
+    Hold(hold::HoldArgs),
+    /// Ends a hold, and opens what a killed move left closed
+    #[command(after_help = hold::RESUME_HELP)]
+    Resume(hold::ResumeArgs),
     /// Makes a key that seals secrets in the database; shows which keys seal them
     SecretKey(secret_key::SecretKeyArgs),
 }
@@ -125,30 +139,54 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,
         Command::Migrate => migrate(&options).await,
-        Command::Import(args) => import::run(&core(&options).await?, args).await,
-        Command::Company(args) => company::run(&core(&options).await?, args).await,
-        Command::Key(args) => key::run(&core(&options).await?, args).await,
-        Command::Connection(args) => connection::run(&core(&options).await?, args).await,
-        Command::Contact(args) => contact::run(&core(&options).await?, args).await,
-        Command::Inbox(args) => inbox::run(&core(&options).await?, args).await,
-        Command::Media(args) => media::run(&core(&options).await?, args).await,
-        Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
-        Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
+        Command::Import(args) => {
+            with(&options, async |recado| import::run(recado, args).await).await
+        }
+        Command::Company(args) => {
+            with(&options, async |recado| company::run(recado, args).await).await
+        }
+        Command::Key(args) => with(&options, async |recado| key::run(recado, args).await).await,
+        Command::Connection(args) => {
+            with(&options, async |recado| connection::run(recado, args).await).await
+        }
+        Command::Contact(args) => {
+            with(&options, async |recado| contact::run(recado, args).await).await
+        }
+        Command::Inbox(args) => with(&options, async |recado| inbox::run(recado, args).await).await,
+        Command::Media(args) => with(&options, async |recado| media::run(recado, args).await).await,
+        Command::Webhook(args) => {
+            with(&options, async |recado| webhook::run(recado, args).await).await
+        }
+        Command::Endpoint(args) => {
+            with(&options, async |recado| endpoint::run(recado, args).await).await
+        }
+        Command::Backup(args) => backup::backup(&options, args).await,
+        Command::Restore(args) => backup::restore(&options, args).await,
+        Command::Hold(args) => with(&options, async |recado| hold::hold(recado, args).await).await,
+        Command::Resume(args) => {
+            with(&options, async |recado| hold::resume(recado, args).await).await
+        }
         Command::SecretKey(args) => secret_key::run(&options, args).await,
         Command::Openapi => Ok(()),
     }
 }
 
 async fn migrate(options: &Options) -> Result<(), CommandError> {
-    wiring::open(options, true).await?;
+    wiring::open(options, true).await?.closer.close().await;
     output::line(format_args!("{:?} has the current schema", options.database));
     Ok(())
 }
 
-/// The core on the database, without a server.
-async fn core(options: &Options) -> Result<Recado, CommandError> {
+/// Runs a command with the core on the database, without a server, and closes the database.
+async fn with(
+    options: &Options,
+    command: impl AsyncFnOnce(&Recado) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let public_url = public_url(options, options.listen);
-    Ok(wiring::core(options, public_url, Overrides::default()).await?.recado)
+    let core = wiring::core(options, public_url, Overrides::default()).await?;
+    let done = command(&core.recado).await;
+    core.closer.close().await;
+    done
 }
 
 /// The error for a refusal of a use case, with its details.

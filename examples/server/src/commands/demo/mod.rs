@@ -58,7 +58,8 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     permissions::mend(&options)?;
     let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
     options.operator_token = Some(credentials.operator_token.clone());
-    let running = start(options, Overrides::default()).await?;
+    let overrides = Overrides { lock: serve::lock(&options)?, ..Overrides::default() };
+    let running = start(options, overrides).await?;
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;
