@@ -30,9 +30,6 @@ pub struct HoldArgs {
     /// Why, for those who look at /readyz
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// The options of `recado resume`.
@@ -41,27 +38,28 @@ pub struct ResumeArgs {
     /// Opens what was moved away completely, too
     #[arg(long)]
     moved: bool,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
-pub(super) async fn hold(recado: &Recado, args: HoldArgs) -> Result<(), CommandError> {
+pub(super) async fn hold(recado: &Recado, json: bool, args: HoldArgs) -> Result<(), CommandError> {
     let halt = recado.halts().hold(args.reason.as_deref()).await.map_err(CommandError::run)?;
-    if args.json {
-        output::record(true, &[], &json!({ "held": true, "halt": shown(&halt) }));
+    if json {
+        output::json(&json!({ "held": true, "halt": shown(&halt) }));
     } else {
         output::line(format_args!("On hold since {}. Nothing is sent.", halt.since));
     }
     Ok(())
 }
 
-pub(super) async fn resume(recado: &Recado, args: ResumeArgs) -> Result<(), CommandError> {
+pub(super) async fn resume(
+    recado: &Recado,
+    json: bool,
+    args: ResumeArgs,
+) -> Result<(), CommandError> {
     let resumed = recado.halts().resume(args.moved).await.map_err(CommandError::run)?;
-    if args.json {
+    if json {
         let all = |halts: &[Halt]| halts.iter().map(shown).collect::<Vec<_>>();
         let (ended, kept) = (all(&resumed.ended), all(&resumed.kept));
-        output::record(true, &[], &json!({ "held": false, "ended": ended, "kept": kept }));
+        output::json(&json!({ "held": false, "ended": ended, "kept": kept }));
         return Ok(());
     }
     if resumed.ended.is_empty() {

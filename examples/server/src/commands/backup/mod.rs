@@ -9,18 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recado_core::store::StoreError;
 use recado_core::{Clock, Recado};
 use recado_runtime::SystemClock;
 use serde_json::json;
 
 use self::manifest::Manifest;
 pub(super) use self::restore::{RESTORE_HELP, RestoreArgs, restore};
+use super::database::core;
 use super::{CommandError, output};
 use crate::files;
-use crate::options::{ConfigError, DatabaseLocation, Options};
-use crate::start::{Overrides, StartError};
-use crate::wiring;
+use crate::options::{DatabaseLocation, Options};
 
 pub(super) const BACKUP_HELP: &str = "\
 Examples:
@@ -41,9 +39,6 @@ const DUMP_FILE: &str = "database.dump";
 pub struct BackupArgs {
     /// The new folder of the backup
     dir: PathBuf,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// A failure that a sentence explains.
@@ -51,25 +46,23 @@ fn failed(message: impl Into<String>) -> CommandError {
     CommandError::Run(message.into())
 }
 
-/// The refusal where there is no database (exit code 2).
-fn no_database(options: &Options) -> CommandError {
-    let message = format!("--database: there is no database at {:?}", options.database);
-    CommandError::Config(ConfigError(vec![message]))
-}
-
-pub(super) async fn backup(options: &Options, args: BackupArgs) -> Result<(), CommandError> {
-    let core = existing(options).await?;
+pub(super) async fn backup(
+    options: &Options,
+    json: bool,
+    args: BackupArgs,
+) -> Result<(), CommandError> {
+    let core = core(options).await?;
     let outcome = back_up(options, &core.recado, &args.dir).await;
     core.closer.close().await;
     let (manifest, documents) = outcome?;
-    if args.json {
+    if json {
         let made = json!({
             "dir": args.dir, "store": manifest.store, "version": manifest.version,
             "created_at": manifest.created_at, "files": manifest.files.len(),
             "bytes": manifest.bytes(), "documents": documents,
             "sealing_key": manifest.sealing_key,
         });
-        output::record(true, &[], &made);
+        output::json(&made);
     } else {
         let (dir, bytes) = (args.dir.display(), manifest.bytes());
         output::line(format_args!("{dir}: the database and {documents} documents, {bytes} bytes"));
@@ -80,35 +73,6 @@ pub(super) async fn backup(options: &Options, args: BackupArgs) -> Result<(), Co
         }
     }
     Ok(())
-}
-
-/// The core on a database that is there. Nothing is made or migrated.
-async fn existing(options: &Options) -> Result<wiring::Core, CommandError> {
-    if let DatabaseLocation::Sqlite(path) = &options.database
-        && !path.exists()
-    {
-        return Err(no_database(options));
-    }
-    let options = Options { no_migrate: true, ..options.clone() };
-    let core = wiring::core(&options, String::new(), Overrides::default()).await?;
-    match core.recado.ready().await {
-        Ok(()) => Ok(core),
-        Err(StoreError::NotMigrated { .. }) if is_empty(&options).await? => {
-            Err(no_database(&options))
-        }
-        Err(error) => Err(StartError::Store(error).into()),
-    }
-}
-
-/// Whether a database has no table at all.
-async fn is_empty(options: &Options) -> Result<bool, CommandError> {
-    match &options.database {
-        DatabaseLocation::Sqlite(path) => Ok(!path.exists()),
-        DatabaseLocation::Postgres(url) => {
-            let empty = wiring::postgres_is_empty(url, options.sealer()?).await;
-            empty.map_err(CommandError::from)
-        }
-    }
 }
 
 async fn back_up(

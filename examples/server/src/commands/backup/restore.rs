@@ -9,7 +9,7 @@ use recado_core::halts::CopyHeld;
 use serde_json::json;
 
 use super::manifest::Manifest;
-use super::{DUMP_FILE, SQLITE_FILE, blocking, documents, failed, is_empty, postgres};
+use super::{DUMP_FILE, SQLITE_FILE, blocking, documents, failed, postgres};
 use crate::commands::{CommandError, output};
 use crate::files;
 use crate::options::{DatabaseLocation, DocumentStorage, Options};
@@ -35,13 +35,11 @@ pub struct RestoreArgs {
     /// Leaves the installation as it was when it was backed up, sending and delivering
     #[arg(long)]
     resume: bool,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(in crate::commands) async fn restore(
     options: &Options,
+    json: bool,
     args: RestoreArgs,
 ) -> Result<(), CommandError> {
     let folder = args.dir.clone();
@@ -65,7 +63,7 @@ pub(in crate::commands) async fn restore(
         }
         DatabaseLocation::Postgres(url) => {
             expect_store(&manifest, "postgres")?;
-            if !is_empty(options).await? {
+            if !wiring::postgres_is_empty(url, options.sealer()?).await? {
                 let message = "--database names a database that is not empty: restore into an \
                                empty one";
                 return Err(failed(message));
@@ -77,13 +75,13 @@ pub(in crate::commands) async fn restore(
             (documents, prepare(options, reason).await?)
         }
     };
-    if args.json {
+    if json {
         let done = json!({
             "held": reason.is_some(), "reason": reason, "created_at": manifest.created_at,
             "documents": documents, "campaigns_paused": held.campaigns_paused,
             "sends_uncertain": held.sends_uncertain,
         });
-        output::record(true, &[], &done);
+        output::json(&done);
         return Ok(());
     }
     output::line(format_args!(
