@@ -153,8 +153,9 @@ pub trait Commit: Send + Sync {
 pub trait Claims: Send + Sync {
     /// Leases up to `limit` jobs that are due at `now` and not leased beyond it, oldest `due_at`
     /// first; none whose [name](crate::jobs::JobKind::name) is in `except`, and none while the
-    /// installation or the job's company is closed ([`Precondition::Open`]). A claimed job has `leased_until` set and its version raised; no other caller gets it
-    /// until the lease lapses. The outcome is an ordinary commit on the claimed version.
+    /// installation or the job's company is closed ([`Precondition::Open`]). A claimed job has
+    /// `leased_until` set and its version raised; no other caller gets it until the lease lapses.
+    /// The outcome is an ordinary commit on the claimed version.
     async fn claim_jobs(
         &self,
         now: Timestamp,
