@@ -46,6 +46,7 @@ pub mod figures;
 pub mod form;
 pub mod gateway;
 pub mod groups;
+pub mod halts;
 pub mod idempotency;
 pub mod ids;
 pub mod inbound;

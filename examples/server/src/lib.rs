@@ -24,6 +24,7 @@ mod metrics;
 mod options;
 mod permissions;
 mod qr_picture;
+mod serve_lock;
 mod shutdown;
 mod start;
 mod supervisor;

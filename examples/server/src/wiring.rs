@@ -34,6 +34,21 @@ pub(crate) struct Opened {
     store: Arc<dyn Store>,
     own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
+    pub(crate) closer: Closer,
+}
+
+/// Closes the database at the end of a command or a server: of an SQLite file the log is emptied
+/// then, so that the file alone is the whole database.
+#[derive(Debug, Default)]
+pub(crate) struct Closer(Option<Arc<SqliteStore>>);
+
+impl Closer {
+    /// Finishes what is under way; later reads and writes fail.
+    pub(crate) async fn close(self) {
+        if let Some(store) = self.0 {
+            store.close().await;
+        }
+    }
 }
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
@@ -43,13 +58,15 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
         DatabaseLocation::Sqlite(path) => {
             let store = Arc::new(sqlite(path, sealer, migrate).await?);
             let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
-            Ok(Opened { store, own, limiter: None })
+            let closer = Closer(Some(Arc::clone(&store)));
+            Ok(Opened { store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
             let own = StoreUse::Postgres(store.clone());
-            Ok(Opened { store: Arc::new(store), own, limiter: Some(limiter) })
+            let closer = Closer::default();
+            Ok(Opened { store: Arc::new(store), own, limiter: Some(limiter), closer })
         }
     }
 }
@@ -86,7 +103,10 @@ pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, Sta
     let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, false).await?.sealed_counts().await?
+            let store = sqlite(path, sealer, false).await?;
+            let counts = store.sealed_counts().await;
+            store.close().await;
+            counts?
         }
         DatabaseLocation::Postgres(url) => {
             postgres(url, sealer, false).await?.sealed_counts().await?
@@ -123,6 +143,14 @@ async fn postgres(
     Ok(store)
 }
 
+/// Whether a database has no table: nothing was ever migrated into it.
+pub(crate) async fn postgres_is_empty(
+    url: &SecretText,
+    sealer: Sealer,
+) -> Result<bool, StartError> {
+    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+}
+
 /// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
@@ -132,6 +160,8 @@ pub(crate) struct Core {
     pub(crate) store: StoreUse,
     /// The gateways.
     pub(crate) gateways: Providers,
+    /// Closes its database.
+    pub(crate) closer: Closer,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -141,13 +171,14 @@ pub(crate) async fn core(
     overrides: Overrides,
 ) -> Result<Core, StartError> {
     let opened = open(options, !options.no_migrate).await?;
-    let Wired { parts, reports, store, gateways } = parts(options, public_url, overrides, opened)?;
+    let wired = parts(options, public_url, overrides, opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports, store, gateways })
+    Ok(Core { recado, reports, store, gateways, closer })
 }
 
 /// The core of a command: on a database that has the schema of this version, which stays as it is.
@@ -159,9 +190,9 @@ pub(crate) async fn core_of_command(
 ) -> Result<Core, StartError> {
     let opened = open(options, false).await?;
     let wired = parts(options, public_url, Overrides::default(), opened)?;
-    let Wired { parts, reports, store, gateways } = wired;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     match Recado::start(parts).await {
-        Ok(recado) => Ok(Core { recado, reports, store, gateways }),
+        Ok(recado) => Ok(Core { recado, reports, store, gateways, closer }),
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
     }
@@ -173,6 +204,7 @@ struct Wired {
     reports: Option<Reports>,
     store: StoreUse,
     gateways: Providers,
+    closer: Closer,
 }
 
 /// What the core works with.
@@ -215,7 +247,7 @@ fn parts(
         providers: gateways.clone(),
         settings: settings(options, public_url),
     };
-    Ok(Wired { parts, reports, store: opened.own, gateways })
+    Ok(Wired { parts, reports, store: opened.own, gateways, closer: opened.closer })
 }
 
 /// The settings that rules depend on.

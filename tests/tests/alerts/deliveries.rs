@@ -63,6 +63,23 @@ async fn attempts_that_fail_are_reported(kind: StoreKind) {
     scrapes.fires("RecadoDeliveriesFail");
 }
 
+/// R282, D75: an operator has forgotten to resume. What waits meanwhile is no further alert.
+#[both_stores]
+async fn an_installation_on_hold_is_reported(kind: StoreKind) {
+    let _alone = alone().await;
+    let world = hooks(kind).await;
+    world.hook("/hook", &["contact.created"]).await;
+    let mut scrapes = Scrapes::of(&world.server).await;
+    world.post_contact(json!({"phone": phone(1)})).await.expect(201);
+    world.server.hold("a test").await;
+    world.advance(6 * MINUTE);
+    let scrape = scrapes.read(&world.server).await;
+    assert_eq!(scrape.value("recado_held", &[]), 1.0);
+    assert_eq!(scrape.value("recado_deliveries_due", &[]), 1.0);
+    scrapes.fires("RecadoHeld");
+    scrapes.is_silent("RecadoDeliveriesLate");
+}
+
 /// R282: no process works on jobs.
 #[both_stores]
 async fn jobs_that_nobody_does_are_reported(kind: StoreKind) {

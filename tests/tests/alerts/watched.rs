@@ -50,6 +50,11 @@ impl Scrapes {
 
     /// Asserts that this alert fires, and that none did at first.
     pub(crate) fn fires(&self, alert: &str) {
-        assert_fires(alert, &self.0);
+        assert_fires(alert, &self.0, true);
+    }
+
+    /// Asserts that this alert does not fire.
+    pub(crate) fn is_silent(&self, alert: &str) {
+        assert_fires(alert, &self.0, false);
     }
 }

@@ -46,6 +46,7 @@ pub mod documents;
 pub mod enrollment;
 pub mod figures;
 pub mod forgotten;
+pub mod halts;
 pub mod inbound_rows;
 pub mod jobs;
 pub mod journal;

@@ -40,13 +40,14 @@ impl Call {
     }
 }
 
-/// The label of a failure.
-const fn error(error: &StoreError) -> &'static str {
+/// The label of a failure. That nothing is written while the data is being moved (D76) is none.
+const fn error(error: &StoreError) -> Option<&'static str> {
     match error {
-        StoreError::Unavailable(_) => "unavailable",
-        StoreError::NotMigrated { .. } => "not_migrated",
-        StoreError::OutcomeUnknown(_) => "outcome_unknown",
-        StoreError::Corrupt(_) => "corrupt",
+        StoreError::Unavailable(_) => Some("unavailable"),
+        StoreError::NotMigrated { .. } => Some("not_migrated"),
+        StoreError::OutcomeUnknown(_) => Some("outcome_unknown"),
+        StoreError::Corrupt(_) => Some("corrupt"),
+        StoreError::Closed => None,
     }
 }
 
@@ -77,7 +78,9 @@ impl TimedStore {
 }
 
 fn failed(call: Call, cause: &StoreError) {
-    counter!(ERRORS, "call" => call.label(), "error" => error(cause)).increment(1);
+    if let Some(error) = error(cause) {
+        counter!(ERRORS, "call" => call.label(), "error" => error).increment(1);
+    }
 }
 
 async fn timed<T>(
