@@ -13,6 +13,7 @@
 
 mod access;
 mod aliases;
+mod batch;
 mod campaigns;
 mod cell;
 mod commit;
@@ -33,6 +34,7 @@ mod deals;
 mod deliveries;
 mod deliveries_due;
 mod deliveries_listing;
+mod disk;
 mod dispatches;
 mod documents;
 mod error;
@@ -78,6 +80,7 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
+use batch::Transaction;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
@@ -86,7 +89,7 @@ use readers::Readers;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };
-use writer::{Transaction, Writer};
+use writer::Writer;
 
 /// How long a read of a company may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);
