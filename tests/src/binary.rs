@@ -147,7 +147,8 @@ impl Process {
         Self::running(folder, shell).await
     }
 
-    /// Starts `recado serve` on a database and kills it (SIGKILL) so much later, wherever it is then.
+    /// Starts `recado serve` on a database and kills it (SIGKILL) so much later, wherever it is
+    /// then.
     pub async fn cut_off(folder: Arc<TempDir>, database: &Database, args: &[&str], wait: Duration) {
         let url = database.url();
         let mut command = command(folder.path());

@@ -91,8 +91,8 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Writes as many bytes as [`PROBE`] says to the log, and leaves nothing of them: what is deleted is
-/// overwritten (R197), so all their pages are written. The number is one that no migration has.
+/// Writes as many bytes as [`PROBE`] says to the log, and leaves nothing of them: what is deleted
+/// is overwritten (R197), so all their pages are written. The number is one that no migration has.
 pub(crate) fn probe(tx: &mut Transaction<'_>) -> Result<(), CommitError> {
     let write = "INSERT INTO schema_migrations (number, checksum) VALUES (-1, zeroblob(?1))";
     let written = tx.conn.prepare_cached(write).and_then(|mut write| write.execute([PROBE]));
