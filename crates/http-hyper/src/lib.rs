@@ -69,6 +69,7 @@ mod provider_webhooks;
 mod query;
 mod quietly;
 mod readers;
+mod reference;
 mod request_id;
 mod route;
 mod router;

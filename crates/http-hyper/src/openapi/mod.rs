@@ -6,9 +6,21 @@
 
 pub(crate) mod bodies;
 #[cfg(test)]
+mod descriptions;
+#[cfg(test)]
 mod document;
+#[cfg(test)]
+mod events;
+#[cfg(test)]
+mod examples;
 mod gateways;
+#[cfg(test)]
+mod names;
 mod operation;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod tags;
 
 pub(crate) use operation::{Operation, ParamKind, QueryParam};
 use recado_core::connections::GatewayView;
@@ -105,6 +117,60 @@ mod tests {
         for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
             assert!(found.contains(&format!("#/components/schemas/{name}")), "{name} is unused");
         }
+    }
+
+    /// Every property of the document, by its place.
+    fn properties(value: &Value, place: &str, found: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(object) => {
+                for (name, value) in object {
+                    let place = format!("{place}/{name}");
+                    if name == "properties" {
+                        for (name, property) in value.as_object().expect("properties") {
+                            found.push((format!("{place}/{name}"), property.clone()));
+                        }
+                    }
+                    if name != "example" {
+                        properties(value, &place, found);
+                    }
+                }
+            }
+            Value::Array(values) => {
+                for (at, value) in values.iter().enumerate() {
+                    properties(value, &format!("{place}/{at}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a schema has an example, itself or by what it refers to or consists of.
+    fn has_example(document: &Value, schema: &Value) -> bool {
+        let target = schema["$ref"].as_str().and_then(|to| document.pointer(&to[1..]));
+        let parts = ["oneOf", "anyOf", "allOf"].map(|choice| schema[choice].as_array());
+        !schema["example"].is_null()
+            || schema["properties"].is_object()
+            || target.is_some_and(|target| has_example(document, target))
+            || (schema["items"].is_object() && has_example(document, &schema["items"]))
+            || parts.into_iter().flatten().flatten().any(|part| has_example(document, part))
+    }
+
+    /// R275.
+    #[test]
+    fn every_property_has_a_description_and_an_example() {
+        let document = document();
+        let mut found = Vec::new();
+        properties(&document, "", &mut found);
+        assert!(found.len() > 1000, "only {} properties were found", found.len());
+        let lacking = |has: &dyn Fn(&Value) -> bool| -> Vec<&str> {
+            let lacking = found.iter().filter(|(_, property)| !has(property));
+            lacking.map(|(place, _)| place.as_str()).collect()
+        };
+        let undescribed =
+            lacking(&|property| property["description"].as_str().is_some_and(|d| !d.is_empty()));
+        assert!(undescribed.is_empty(), "without a description: {undescribed:#?}");
+        let bare = lacking(&|property| has_example(&document, property));
+        assert!(bare.is_empty(), "without an example: {bare:#?}");
     }
 
     #[test]
