@@ -48,7 +48,7 @@ pub(crate) struct Groups(Vec<Group>);
 
 /// Events of a gateway, in the neutral form.
 #[cfg_attr(test, derive(ToSchema))]
-pub(crate) struct Events {
+pub(crate) struct NeutralEvents {
     #[cfg_attr(test, schema(max_items = 1000))]
     /// The events, in the order in which they happened.
     events: Vec<NeutralEvent>,

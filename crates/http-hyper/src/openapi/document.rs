@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::refusals::{error_response, error_schema, hook_error_schema, hook_response, refusals};
-use super::{Operation, QueryParam, descriptions, events, examples, tags};
+use super::{Operation, QueryParam, descriptions, events, examples, shapes, tags};
 use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router;
 
@@ -24,6 +24,7 @@ pub(super) fn build() -> Value {
     schemas.insert("Error".to_owned(), error_schema());
     schemas.insert("HookError".to_owned(), hook_error_schema());
     let webhooks = events::webhooks(&mut schemas);
+    shapes::complete(&mut schemas);
     schemas.get_mut("AnyJson").expect("hooks are documented")["items"] = json!({});
     let entry = schemas.get_mut("JournalEntry").expect("the journal is documented");
     let about = entry["properties"]["data"]["description"].take();

@@ -214,7 +214,7 @@ const OF_ALL: &[(&str, &str)] = &[
     ("type", "text"),
     ("url", "https://example.com/recado"),
     ("urls", r#"["https://example.com"]"#),
-    ("variable_mapping", r#"{"phone": "$.lead.telefone", "name": "$.lead.nome"}"#),
+    ("variable_mapping", r#"{"phone_number": "$.lead.telefone", "first_name": "$.lead.nome"}"#),
     ("variables", r#"{"1": "Ana"}"#),
     ("variables", "[1]"),
     ("variables", r#"["1"]"#),

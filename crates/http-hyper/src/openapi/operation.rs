@@ -240,7 +240,7 @@ impl Operation {
 
     /// 200 with a JSON object of its own, without the envelope.
     pub(crate) fn answers_object(self) -> Self {
-        self.answer(200, "Done.", json!({"type": "object"}))
+        self.answer(200, "Done.", json!({"type": "object", "additionalProperties": true}))
     }
 
     /// An answer without a body.
