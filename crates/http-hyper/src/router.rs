@@ -11,7 +11,7 @@ use crate::{
     messages, operator, prosas, provider_webhooks, reference, sending,
 };
 
-/// The routes of each file, in the order of the documentation, with the feature that they belong to.
+/// The routes of each file, in the order of the documentation, with their feature.
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static [Route])> {
     let public = [
         ("contacts", contacts::ROUTES),

@@ -95,8 +95,8 @@ impl RecadoHttp {
 
 /// A browser takes no answer for another type than it says.
 const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
-/// No answer but the reference (R276) is a page: a browser loads and runs nothing for one, and shows
-/// none in a frame.
+/// No answer but the reference (R276) is a page: a browser loads and runs nothing for one, and
+/// shows none in a frame.
 const NOTHING_RUNS: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::operation::complete;
 
 /// A POST to the subscriber for each event, whose body is added to `schemas` with all that it
-/// refers to (6.1, D52).
+/// refers to (R277, D52).
 pub(super) fn webhooks(schemas: &mut BTreeMap<String, Value>) -> Value {
     let hooks = EventType::ALL.iter().map(|event| {
         let mut components = Vec::new();

@@ -11,7 +11,7 @@ pub(super) fn add(document: &mut Value, gateways: &[GatewayView]) {
     }
     let schemas = &mut document["components"]["schemas"];
     let mut forms = Vec::new();
-    // Generated clients take the first form that has all it needs.
+    // Generated clients take the first form that has all it needs (R278).
     let needed = |gateway: &GatewayView| gateway.settings.iter().filter(|s| s.required).count();
     let mut strictest: Vec<&GatewayView> = gateways.iter().collect();
     strictest.sort_by_key(|gateway| std::cmp::Reverse(needed(gateway)));

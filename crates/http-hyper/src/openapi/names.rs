@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// What may be an example of the property `name`: JSON, then the same as a text. Those of this schema go before those of all.
+/// What may be an example of the property `name`: JSON, then the same as a text. Those of this
+/// schema go before those of all.
 pub(super) fn examples(owner: &str, name: &str) -> impl Iterator<Item = Value> {
     let own = OF_ONE.iter().filter(move |(of, property, _)| (*of, *property) == (owner, name));
     let all = OF_ALL.iter().filter(move |(property, _)| *property == name);

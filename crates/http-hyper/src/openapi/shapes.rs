@@ -1,4 +1,5 @@
-//! Shapes of schemas that generators of clients understand, in place of others that mean the same.
+//! Shapes of schemas that generators of clients understand (R278), in place of others that mean the
+//! same.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +43,8 @@ fn free_objects(schema: &mut Value) {
     }
 }
 
-/// An object with the fields of one of several forms and its own becomes one of several objects that
-/// have both. Answers the name of the forms, which are then a part of each.
+/// An object with the fields of one of several forms and its own becomes one of several objects
+/// that have both. Answers the name of the forms, which are then a part of each.
 fn distribute(schemas: &BTreeMap<String, Value>, schema: &mut Value) -> Option<String> {
     let parts = schema["allOf"].as_array();
     let [choice, own] = parts.map(Vec::as_slice).unwrap_or_default() else {
