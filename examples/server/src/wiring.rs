@@ -19,6 +19,7 @@ use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_store_sql::transfer::Transferable;
 use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
@@ -28,7 +29,9 @@ use crate::start::{Overrides, StartError};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same, as what can be moved.
+    pub(crate) transferable: Arc<dyn Transferable>,
     limiter: Option<Arc<dyn Limiter>>,
 }
 
@@ -37,13 +40,14 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, migrate).await?;
-            Ok(Opened { store: Arc::new(store), limiter: None })
+            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            Ok(Opened { store: store.clone(), transferable: store, limiter: None })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+            let store = Arc::new(store);
+            Ok(Opened { store: store.clone(), transferable: store, limiter: Some(limiter) })
         }
     }
 }

@@ -12,6 +12,7 @@ mod media;
 mod output;
 mod secret_key;
 mod serve;
+mod transfer;
 mod webhook;
 
 use std::env;
@@ -38,6 +39,9 @@ pub enum Command {
     Migrate,
     /// Prints the OpenAPI 3.1 document
     Openapi,
+    /// Moves an installation, or one company, to another database
+    #[command(after_help = transfer::HELP)]
+    Move(transfer::MoveArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -125,6 +129,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,
         Command::Migrate => migrate(&options).await,
+        Command::Move(args) => transfer::run(options, args).await,
         Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
