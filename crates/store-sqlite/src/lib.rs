@@ -38,6 +38,7 @@ mod documents;
 mod error;
 mod events;
 mod groups;
+mod halts;
 mod hashes;
 mod inbound;
 mod jobs;
