@@ -12,7 +12,7 @@ use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
-use recado_core::{Clock, Timestamp};
+use recado_core::{Clock, Recado, Timestamp};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_runtime::LocalFiles;
 use recado_server::{Options, Overrides, RunningServer, start};
@@ -328,6 +328,16 @@ impl TestServer {
         self.addr = running.addr;
         self.store = store;
         self.running = Some(running);
+    }
+
+    /// The core that it runs.
+    pub fn recado(&self) -> &Recado {
+        &self.running.as_ref().expect("it runs").recado
+    }
+
+    /// Its settings, with its clock, for another server.
+    pub fn setup(&self) -> Setup {
+        Setup { clock: Some(self.clock.clone()), ..self.setup.clone() }
     }
 
     /// Reads again what was not understood, as `recado inbox replay` does.

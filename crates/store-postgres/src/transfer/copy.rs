@@ -9,6 +9,7 @@ use recado_store_sql::transfer::{Fill, Part};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 
 use super::session::Session;
+use super::tables::filled;
 use crate::error::failed;
 use crate::param::Param;
 use crate::table::named;
@@ -31,7 +32,8 @@ impl Copying {
             .await
             .map_err(failed)?;
         let types: Vec<_> = types.columns().iter().map(|column| column.type_().clone()).collect();
-        let freeze = if fill == Fill::Anew { ", FREEZE" } else { "" };
+        let was_emptied = fill == Fill::Anew && filled().contains(&table);
+        let freeze = if was_emptied { ", FREEZE" } else { "" };
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary{freeze})");
         let sink = session.client.copy_in(&copy).await.map_err(failed)?;
         Ok(Self(Box::pin(BinaryCopyInWriter::new(sink, &types))))

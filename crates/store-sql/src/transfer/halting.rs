@@ -33,7 +33,7 @@ pub(super) fn found(halted: &Halted, scope: Scope) -> Result<Found, Refusal> {
         (HaltSubject::Writing, Scope::Company(_)) => true,
         (HaltSubject::WritingOf(_), Scope::Installation) => !halt.is_final,
         (HaltSubject::SendingOf(company), Scope::Installation) => {
-            !halted.is_closed_for(company) || halted.is_moving()
+            !halted.of(HaltSubject::WritingOf(company)).is_some_and(|closure| closure.is_final)
         }
         _ => false,
     };
