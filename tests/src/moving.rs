@@ -82,7 +82,8 @@ impl World {
         files: Option<(&dyn Files, &dyn Files)>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Outcome, MoveError> {
-        let company: Option<CompanyId> = company.map(|id| id.parse().expect("an id"));
+        let company: Option<CompanyId> =
+            company.map(|id| CompanyId::new(id.parse().expect("an id")));
         let source = self.database.transferable().await;
         let order = Order {
             source: self.server.recado(),

@@ -47,17 +47,18 @@ async fn client(addr: Arc<Mutex<SocketAddr>>, key: String, connection: String, s
     for n in 0..SENDS {
         let body = json!({"to": mobile(n), "message": format!("number {n}"),
             "connection_id": connection});
-        let mut left = 1_000;
+        let mut left = 6_000;
         loop {
             let addr = *addr.lock().unwrap_or_else(PoisonError::into_inner);
             let request = Request::new("POST", "/api/v1/send/message").bearer(&key);
             let request = request.header("idempotency-key", format!("key-{n}"));
             let answer = request.json(&body).try_send(addr).await;
-            if answer.is_some_and(|answer| answer.status == 200) {
+            if answer.as_ref().is_some_and(|answer| answer.status == 200) {
                 break;
             }
             left -= 1;
-            assert!(left > 0, "message {n} is never accepted");
+            let last = answer.map(|answer| answer.show());
+            assert!(left > 0, "message {n} is never accepted: {last:?}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         sent.fetch_add(1, Ordering::SeqCst);
@@ -274,7 +275,9 @@ async fn killed(world: &World, target: &Database) {
     let (copying, copied) = tokio::sync::oneshot::channel();
     let mut copying = Some(copying);
     let mut progress = |progress| {
-        if let (Progress::Step(Step::Copied(_)), Some(copying)) = (progress, copying.take()) {
+        if let Progress::Step(Step::Copied(_)) = progress
+            && let Some(copying) = copying.take()
+        {
             let _ = copying.send(());
         }
     };
@@ -343,8 +346,9 @@ async fn events_after_a_move_follow_those_before_it(kind: StoreKind) {
     for n in 0..3 {
         world.create(json!({"phone": phone(n)})).await;
     }
+    let reader = world.key_with(&["events:read"]).await;
     let journal = |addr| {
-        let key = world.us.key.clone();
+        let key = reader.clone();
         async move {
             let request = Request::new("GET", "/api/v1/events?limit=100");
             let answer = request.bearer(&key).send(addr).await;

@@ -26,5 +26,5 @@ pub use part::{Part, stays_behind};
 pub use refusal::{Refusal, fill};
 pub use run::{Counted, Step, TransferError, compare, copy, count, tallies};
 pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable};
-pub use tables::{Treatment, is_accounted_for, moved_tables};
+pub use tables::{Treatment, moved_tables, unaccounted};
 pub use tally::{Tallies, Tally};

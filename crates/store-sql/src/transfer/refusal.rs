@@ -11,7 +11,7 @@ pub enum Refusal {
     #[error("source and target are the same database")]
     SameDatabase,
     /// The target has companies.
-    #[error("the target holds {0} companies; an installation is moved to where none is")]
+    #[error("the target holds companies ({0}); an installation is moved to where none is")]
     HoldsCompanies(usize),
     /// The target has the company.
     #[error("the target holds company {0} already")]

@@ -26,14 +26,13 @@ pub fn moved_tables() -> Vec<&'static str> {
 /// the store that has the schema.
 ///
 /// R257.
-pub fn is_accounted_for<'a>(
+pub fn unaccounted<'a>(
     schema: impl IntoIterator<Item = &'a str>,
     own: &[(&str, Treatment)],
-) -> Result<(), Vec<&'a str>> {
+) -> Vec<&'a str> {
     let staying = RowKind::ALL.iter().copied().filter(|kind| stays_behind(*kind).is_some());
     let mut known: BTreeSet<&str> = moved_tables().into_iter().collect();
     known.extend(staying.map(|kind| match_kind!(kind, T => T::TABLE.name)));
     known.extend(own.iter().map(|(table, _)| *table));
-    let unknown: Vec<&str> = schema.into_iter().filter(|table| !known.contains(table)).collect();
-    if unknown.is_empty() { Ok(()) } else { Err(unknown) }
+    schema.into_iter().filter(|table| !known.contains(table)).collect()
 }

@@ -30,7 +30,6 @@ impl MoveProgress {
                 self.bar.set_message("copying documents");
                 self.bar.inc(1);
             }
-            _ => {}
         }
     }
 
