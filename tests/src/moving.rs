@@ -14,14 +14,17 @@ use recado_store_sqlite::SqliteStore;
 use crate::backend::{Database, HandClock, StoreKind, TestServer};
 use crate::world::World;
 
-/// A timer that moves the test clock. Servers get some real time to notice it.
+/// The real time in which servers notice a new time, and end what they were at.
+const NOTICED_WITHIN: Duration = Duration::from_millis(500);
+
+/// A timer that moves the test clock.
 struct MovingTimer(HandClock);
 
 #[async_trait]
 impl Timer for MovingTimer {
     async fn sleep(&self, duration: Duration) {
         self.0.advance(duration);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(duration.min(NOTICED_WITHIN)).await;
     }
 }
 

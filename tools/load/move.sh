@@ -111,7 +111,7 @@ sql "$url/moved" -c 'CREATE SCHEMA bare'
 mkdir -p "$cluster/copy"
 [ "$(id -u)" != 0 ] || chown "$server_user" "$cluster/copy"
 for table in $tables; do
-    sql "$url/moved" -c "CREATE TABLE bare.$table (LIKE public.$table)" \
+    sql "$url/moved" -c "CREATE TABLE bare.$table (LIKE public.$table INCLUDING GENERATED)" \
         -c "COPY public.$table TO '$cluster/copy/$table' (FORMAT binary)"
     echo "COPY bare.$table FROM '$cluster/copy/$table' (FORMAT binary);" >>"$dir/copy.sql"
 done

@@ -23,9 +23,11 @@ use session::Session;
 const IDENTITY: &str = "SELECT format('postgres:%s:%s:%s', \
      extract(epoch FROM pg_postmaster_start_time()), current_database(), current_schema())";
 
-/// Messages that a process is sending, and jobs that one has taken.
-const UNDER_WAY: &str = "SELECT \
-     (SELECT count(*) FROM messages WHERE sender_id IS NOT NULL \
+/// Messages that a process is sending, calls that one is answering, and jobs that one has taken.
+const UNDER_WAY: &str = "WITH alive AS (SELECT id FROM workers WHERE leased_until > $2) SELECT \
+     (SELECT count(*) FROM messages WHERE sender_id IN (SELECT id FROM alive) \
+     AND ($1::uuid IS NULL OR company_id = $1)) + \
+     (SELECT count(*) FROM remembered_calls WHERE worker_id IN (SELECT id FROM alive) \
      AND ($1::uuid IS NULL OR company_id = $1)) + \
      (SELECT count(*) FROM jobs WHERE leased_until > $2 \
      AND ($1::uuid IS NULL OR company_id = $1))";

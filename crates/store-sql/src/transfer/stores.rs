@@ -44,7 +44,7 @@ pub trait Transferable: Send + Sync {
     /// As any read.
     async fn identity(&self) -> Result<String, StoreError>;
 
-    /// How many sends and jobs are under way at `now`.
+    /// How many sends, remembered calls and jobs processes have under way at `now`.
     ///
     /// # Errors
     ///
