@@ -23,11 +23,23 @@ pub(crate) struct Database {
     store: Arc<dyn Store>,
     ids: Arc<dyn Ids>,
     fan_out: FanOut,
+    /// Whether nothing is written (R286).
+    is_rehearsal: bool,
 }
 
 impl Database {
     pub(crate) fn new(store: Arc<dyn Store>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, ids, fan_out: FanOut::default() }
+        Self { store, ids, fan_out: FanOut::default(), is_rehearsal: false }
+    }
+
+    /// The same database, to which nothing is written (R286).
+    pub(crate) fn rehearsal(&self) -> Self {
+        let (store, ids) = (Arc::clone(&self.store), Arc::clone(&self.ids));
+        Self { is_rehearsal: true, ..Self::new(store, ids) }
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     pub(crate) fn reads(&self) -> &dyn Reads {
@@ -66,6 +78,9 @@ impl Database {
     /// installation, or a company that the set writes for, is closed (D76). A concurrent change of
     /// a webhook is a conflict: decide again.
     pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
         let companies: BTreeSet<CompanyId> = changes
             .events
             .iter()
@@ -106,6 +121,9 @@ impl Database {
         &self,
         mut changes: ChangeSet,
     ) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
         if let Some(companies) = written_companies(&changes) {
             changes.requires.push(Precondition::Open { companies });
         }

@@ -29,8 +29,8 @@ mod start;
 mod wiring;
 
 pub use options::{
-    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options, Setting,
-    settings,
+    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options,
+    ServerOptions, Setting, settings,
 };
 pub use permissions::restrict;
 pub use start::{Overrides, RunningServer, StartError, WrapStore, start};

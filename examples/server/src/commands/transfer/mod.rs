@@ -3,21 +3,18 @@
 mod progress;
 mod view;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use recado_core::documents::Files;
 use recado_core::ids::CompanyId;
-use recado_core::store::StoreError;
 use recado_runtime::{TokioTimer, causes};
 use recado_store_sql::transfer::{MoveError, Order, Scope, Transferable};
 
-use super::CommandError;
 use super::company::company_id;
-use crate::options::{ConfigError, DatabaseLocation, DocumentStorage, Options};
-use crate::start::{Overrides, public_url};
+use super::{CommandError, core};
+use crate::options::{DatabaseLocation, DocumentStorage, Options};
 use crate::{files, wiring};
 use progress::MoveProgress;
 use view::View;
@@ -58,9 +55,6 @@ pub struct MoveArgs {
     /// Says what would be moved, and writes nothing
     #[arg(long)]
     dry_run: bool,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// The error of a move.
@@ -68,28 +62,28 @@ fn failed(error: MoveError) -> CommandError {
     CommandError::Run(causes(&error))
 }
 
-pub(super) async fn run(options: Options, args: MoveArgs) -> Result<(), CommandError> {
+pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result<(), CommandError> {
     let started = Instant::now();
     let scope = args.company.map_or(Scope::Installation, Scope::Company);
-    let from = Options { database: args.from.clone(), no_migrate: true, ..options.clone() };
+    let from = Options { database: args.from.clone(), ..options.clone() };
     let to = Options { database: args.to.clone(), ..options.clone() };
-    let source = source(&from).await?;
-    let core = wiring::core(&from, public_url(&from, from.listen), Overrides::default()).await?;
-    let target = target(&to, args.dry_run).await?;
+    // It has to be there, with the current schema: a move makes and changes nothing of it.
+    let source = core(&from).await?;
+    let from_store = wiring::open(&from, false).await?.transferable;
+    let to_store = target(&to, args.dry_run).await?;
     let places = match &args.documents_to {
         Some(place) if *place != options.documents => {
             Some((files::open(&options.documents)?, files::open(place)?))
         }
         _ => None,
     };
-    let copied_files =
-        places.as_ref().map(|(from, to)| -> (&dyn Files, &dyn Files) { (&**from, &**to) });
+    let copied = places.as_ref().map(|(from, to)| -> (&dyn Files, &dyn Files) { (&**from, &**to) });
     let order = Order {
-        source: &core.recado,
-        from: &*source,
-        to: &*target,
+        source: &source,
+        from: &*from_store,
+        to: &*to_store,
         scope,
-        files: copied_files,
+        files: copied,
         timer: &TokioTimer::named("move"),
     };
     let view = if args.dry_run {
@@ -101,44 +95,17 @@ pub(super) async fn run(options: Options, args: MoveArgs) -> Result<(), CommandE
         let outcome = outcome.map_err(failed)?;
         View::moved(&args.from, &args.to, scope, &outcome, started.elapsed())
     };
-    view.print(args.json);
+    view.print(json);
     Ok(())
-}
-
-/// The source, which has to be there and to have the current schema: a move changes nothing of it.
-async fn source(options: &Options) -> Result<Arc<dyn Transferable>, CommandError> {
-    if let DatabaseLocation::Sqlite(path) = &options.database
-        && !path.exists()
-    {
-        return Err(missing(path).into());
-    }
-    let opened = wiring::open(options, false).await?;
-    match opened.store.ready().await {
-        Ok(()) => Ok(opened.transferable),
-        Err(error @ StoreError::NotMigrated { .. }) => {
-            Err(ConfigError(vec![format!("--from: {}", causes(&error))]).into())
-        }
-        Err(error) => Err(CommandError::run(error)),
-    }
-}
-
-fn missing(path: &Path) -> ConfigError {
-    ConfigError(vec![format!("--from: there is no database {}", path.display())])
 }
 
 /// The target. Unless nothing is to be written, it is made and brought to the current schema.
 async fn target(options: &Options, dry_run: bool) -> Result<Arc<dyn Transferable>, CommandError> {
-    if dry_run {
-        return Ok(match &options.database {
-            DatabaseLocation::Sqlite(path) if !path.exists() => Arc::new(view::Nothing),
-            _ => {
-                let opened = wiring::open(options, false).await?;
-                match opened.store.ready().await {
-                    Err(StoreError::NotMigrated { .. }) => Arc::new(view::Nothing),
-                    _ => opened.transferable,
-                }
-            }
-        });
+    if !dry_run {
+        return Ok(wiring::open(options, true).await?.transferable);
     }
-    Ok(wiring::open(options, true).await?.transferable)
+    match wiring::exists(options).await? {
+        true => Ok(wiring::open(options, false).await?.transferable),
+        false => Ok(Arc::new(view::Nothing)),
+    }
 }
