@@ -15,6 +15,7 @@ fn json(text: &str) -> Value {
 /// A folder with a database of one company.
 fn installation() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    done(folder.path(), &["migrate"]);
     let made = json(&done(folder.path(), &["company", "create", "Padaria Aurora", "--json"]));
     let id = made["id"].as_str().expect("an id").to_owned();
     done(folder.path(), &["key", "create", "--company", &id, "--name", "a", "--scopes", "all"]);
@@ -78,6 +79,7 @@ fn what_cannot_be_moved_is_refused_with_the_reason() {
     let (code, said) = refused(folder.path(), &moving("sqlite:recado.db", &[]));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("same database"), "{said}");
+    done(folder.path(), &["migrate", "--database", "sqlite:full.db"]);
     done(folder.path(), &["company", "create", "Outra", "--database", "sqlite:full.db"]);
     let (code, said) = refused(folder.path(), &moving("sqlite:full.db", &[]));
     assert_eq!(code, Some(1), "{said}");
