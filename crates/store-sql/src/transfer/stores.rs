@@ -67,9 +67,10 @@ pub trait Transferable: Send + Sync {
     ) -> Result<Box<dyn TransferReader>, StoreError>;
 
     /// Begins to fill the database, in one transaction. Nothing of it is there until
-    /// [`TransferWriter::commit`] answers; if the writer is dropped, nothing remains.
+    /// [`TransferWriter::commit`] answers; if the writer is dropped, nothing remains. Secrets are
+    /// sealed with the keys of this store.
     ///
-    /// R259.
+    /// R259, R260.
     ///
     /// # Errors
     ///
