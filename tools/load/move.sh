@@ -19,6 +19,7 @@ mkdir -p "$dir"
 dir="$(cd "$dir" && pwd)"
 
 cargo build --release -p recado-server -p recado-load
+target="$(cd "$target" && pwd)"
 load="$target/release/recado-load"
 recado="$target/release/recado"
 
@@ -78,7 +79,10 @@ measured() { # WHAT COMMAND…
     shift
     before="$(server_time)"
     TIMEFORMAT='%R %U %S'
-    times="$({ time "$@" >"$dir/out" 2>"$dir/err" || { cat "$dir/err" >&2; exit 1; }; } 2>&1)"
+    if ! times="$({ time "$@" >"$dir/out" 2>"$dir/err"; } 2>&1)"; then
+        cat "$dir/err" >&2
+        exit 1
+    fi
     after="$(server_time)"
     # shellcheck disable=SC2086
     set -- $times

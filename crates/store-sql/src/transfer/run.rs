@@ -108,6 +108,9 @@ pub async fn copy(
         source.open(part).await?;
         while let Some(mut rows) = source.next().await? {
             rows.retain(|moved| is_moved(moved, scope));
+            if rows.is_empty() {
+                continue;
+            }
             tallies.add(part, &rows);
             let rows_count = rows.len() as u64;
             target.write(part, rows).await?;
