@@ -10,9 +10,7 @@ use recado_core::access::{Secret, SecretName};
 use recado_core::events::Event;
 use recado_core::ids::{CompanyId, TagId};
 use recado_core::secret::SecretBytes;
-use recado_core::store::{
-    Change, ChangeSet, Commit as _, RecordsExt as _, RowKind, Store, Upkeep as _, Version,
-};
+use recado_core::store::{Change, ChangeSet, RecordsExt as _, RowKind, Store, Version};
 use recado_core::tags::Tag;
 use recado_store_postgres::{Options, PostgresStore, Sealer, SealingKey};
 use recado_store_sql::transfer::{
@@ -22,7 +20,6 @@ use recado_store_sqlite::{SqliteOptions, SqliteStore};
 use recado_testkit::FaultyStore;
 use recado_testkit::conformance::Harness;
 use recado_testkit::differential::{Mix, commands_of_mix, differential_with};
-use recado_testkit::postgres::TestDatabase;
 use support::Database;
 use tempfile::TempDir;
 

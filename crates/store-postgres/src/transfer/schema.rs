@@ -83,9 +83,9 @@ mod tests {
     const SCHEMA: &str = "\
 SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indrelid \
 WHERE relnamespace = 'public'::regnamespace \
-UNION ALL SELECT conname || pg_get_constraintdef(oid) FROM pg_constraint \
+UNION ALL SELECT conname::text || pg_get_constraintdef(oid) FROM pg_constraint \
 WHERE connamespace = 'public'::regnamespace \
-UNION ALL SELECT tgname || tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1";
+UNION ALL SELECT tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1";
 
     async fn schema(store: &PostgresStore) -> Vec<String> {
         let rows = rows(&store.pool, SCHEMA, Vec::new()).await.unwrap();
