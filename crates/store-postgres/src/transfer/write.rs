@@ -121,10 +121,12 @@ fn raise(fill: Fill) -> &'static str {
 #[async_trait]
 impl TransferReader for Filling {
     async fn count(&mut self, part: Part) -> Result<u64, StoreError> {
+        self.end_copy().await?;
         self.session.count(part).await
     }
 
     async fn open(&mut self, part: Part) -> Result<(), StoreError> {
+        self.end_copy().await?;
         self.session.open(part).await
     }
 

@@ -98,7 +98,7 @@ pub trait TransferReader: Send {
     async fn places(&mut self) -> Result<Places, StoreError>;
 }
 
-/// Writes rows as they are, and reads what was written.
+/// Writes rows as they are, and reads what was written before.
 #[async_trait]
 pub trait TransferWriter: TransferReader {
     /// Writes rows of a part. A failure may be answered by a later call.

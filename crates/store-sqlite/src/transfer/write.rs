@@ -157,10 +157,12 @@ fn raise(conn: &Connection, table: &str, place: u64) -> ReadResult<()> {
 #[async_trait]
 impl TransferReader for Filling {
     async fn count(&mut self, part: Part) -> Result<u64, StoreError> {
+        self.written().await?;
         self.session.count(part).await
     }
 
     async fn open(&mut self, part: Part) -> Result<(), StoreError> {
+        self.written().await?;
         self.session.open(part).await
     }
 
