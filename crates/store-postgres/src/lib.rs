@@ -88,6 +88,7 @@ mod table_key;
 mod templates;
 #[cfg(feature = "tls")]
 mod tls;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;

@@ -27,6 +27,7 @@ mod progress;
 mod record;
 mod sealed;
 mod sealing;
+pub mod transfer;
 mod unique;
 
 mod access;

@@ -67,6 +67,7 @@ mod schema;
 mod sealing;
 mod table;
 mod templates;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;

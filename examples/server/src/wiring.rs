@@ -20,6 +20,7 @@ use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_store_sql::transfer::Transferable;
 use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
 use tokio_postgres::error::SqlState;
 
@@ -31,7 +32,9 @@ use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same, as what can be moved.
+    pub(crate) transferable: Arc<dyn Transferable>,
     own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
     pub(crate) closer: Closer,
@@ -59,14 +62,16 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
             let store = Arc::new(sqlite(path, sealer, migrate).await?);
             let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
             let closer = Closer(Some(Arc::clone(&store)));
-            Ok(Opened { store, own, limiter: None, closer })
+            Ok(Opened { store: store.clone(), transferable: store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
             let own = StoreUse::Postgres(store.clone());
             let closer = Closer::default();
-            Ok(Opened { store: Arc::new(store), own, limiter: Some(limiter), closer })
+            let store = Arc::new(store);
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
     }
 }

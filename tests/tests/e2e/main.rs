@@ -107,6 +107,7 @@ mod messaging_contacts;
 mod messaging_races;
 mod messaging_secrecy;
 mod messaging_two_processes;
+mod moves;
 mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;

@@ -21,6 +21,7 @@ mod migrate;
 mod output;
 mod secret_key;
 mod serve;
+mod transfer;
 mod webhook;
 
 use std::env;
@@ -58,6 +59,9 @@ Examples:
     /// Asks a running server whether it is ready
     #[command(after_help = health::HELP)]
     Health(health::HealthArgs),
+    /// Moves an installation, or one company, to another database
+    #[command(after_help = transfer::HELP)]
+    Move(transfer::MoveArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -156,6 +160,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
             Ok(())
         }
         Command::Health(args) => health::run(options, json, args).await,
+        Command::Move(args) => transfer::run(options, json, args).await,
         Command::Import(args) => {
             with(options, async |core| import::run(core, json, args).await).await
         }
