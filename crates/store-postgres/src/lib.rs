@@ -33,6 +33,8 @@ mod columns;
 mod commit;
 mod commit_entry;
 mod connections;
+mod connector;
+mod conninfo;
 mod contacts;
 mod contacts_draft;
 mod contacts_listing;
@@ -89,6 +91,7 @@ mod unknown_events;
 mod upkeep;
 mod webhooks;
 
+pub use conninfo::{ConnectionParameters, Origin, ParameterError};
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};

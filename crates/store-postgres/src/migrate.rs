@@ -125,10 +125,10 @@ impl PostgresStore {
     ///
     /// [`MigrateError`]; calling it again is safe.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
-        let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+        let client = self.pool.get().await?;
         // The connection is not returned to the pool, because its settings are changed. Dropping it
         // releases the lock.
-        let client = deadpool_postgres::Object::take(client);
+        let client = crate::pool::Object::take(client);
         client
             .batch_execute(
                 "SET statement_timeout = 0; SET lock_timeout = 0; \

@@ -18,12 +18,12 @@ use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
-use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_store_postgres::{ConnectionParameters, Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
-use crate::options::{DatabaseLocation, Duration, Options};
+use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
 
 /// A database that was opened, and the limiter that its processes share.
@@ -81,7 +81,9 @@ async fn postgres(
     migrate: bool,
 ) -> Result<PostgresStore, StartError> {
     let options = PostgresOptions { sealer, ..PostgresOptions::default() };
-    let store = PostgresStore::connect(url.expose(), options)
+    let parameters = ConnectionParameters::of_process(url.expose())
+        .map_err(|error| ConfigError::one(format!("--database: {error}")))?;
+    let store = PostgresStore::connect_to(parameters, options)
         .await
         .map_err(|e| StartError::Open(e.into()))?;
     if migrate {
