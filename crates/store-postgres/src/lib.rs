@@ -96,5 +96,6 @@ pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};
 pub use recado_store_sql::{
-    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+    KeyFileError, MigrationPlan, MissingKeys, PlannedMigration, PlannedTable, SealedCounts, Sealer,
+    SealingKey, SealingKeyId, TableWork,
 };

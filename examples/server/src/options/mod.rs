@@ -124,7 +124,7 @@ impl Default for Options {
 pub struct ConfigError(pub Vec<String>);
 
 impl ConfigError {
-    fn one(problem: impl Into<String>) -> Self {
+    pub(crate) fn one(problem: impl Into<String>) -> Self {
         Self(vec![problem.into()])
     }
 }
