@@ -73,8 +73,8 @@ pub(crate) fn plan(conn: &Connection) -> Result<MigrationPlan, SqliteError> {
     let bytes = conn.query_row(pages, [], |row| row.get::<_, i64>(0))?;
     // Of a table with its indexes.
     let mut size = conn.prepare(
-        "SELECT sum(pgsize) FROM sqlite_schema s JOIN dbstat d ON d.name = s.name \
-         WHERE s.tbl_name = ?1 AND d.aggregate",
+        "SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE \
+         AND name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?1)",
     )?;
     let mut size = |name: &str| {
         let found = size.query_row([name], |row| row.get::<_, Option<i64>>(0)).ok().flatten();

@@ -19,7 +19,7 @@ use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{ConnectionParameters, Options as PostgresOptions, PostgresStore};
-use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
+use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
@@ -44,6 +44,22 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
             Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+        }
+    }
+}
+
+/// What migrating the database would do; `None` if there is none. Writes nothing (R249).
+pub(crate) async fn migration_plan(options: &Options) -> Result<Option<MigrationPlan>, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let planning = tokio::task::spawn_blocking(move || SqliteStore::plan(path));
+            let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
+            planned.map_err(|e| StartError::Migrate(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => {
+            let store = postgres(url, options.sealer()?, false).await?;
+            store.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into()))
         }
     }
 }

@@ -97,3 +97,21 @@ fn a_host_that_does_not_answer_is_named_without_the_password() {
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("127.0.0.1 port 1") && !message.contains("geheim"), "{message}");
 }
+
+/// R249.
+#[test]
+fn a_check_of_postgres_says_what_is_missing_and_writes_nothing() {
+    let (server, home) = scene();
+    let url = format!("postgres://ana:geheim@127.0.0.1:{}/recado", server.port());
+    let check = || {
+        let arguments = ["migrate", "--check", "--json", "--database", &url];
+        let output = recado(home.path()).args(arguments).output().expect("it runs");
+        works(&output);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let missing = check();
+    assert_eq!((&missing["up_to_date"], &missing["found"]), (&false.into(), &0.into()));
+    assert_eq!(check(), missing, "nothing was written");
+    works(&migrate(home.path(), &url, &[]));
+    assert_eq!(check()["up_to_date"], true);
+}

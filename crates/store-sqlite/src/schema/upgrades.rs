@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fallible_iterator::FallibleIterator as _;
 use rusqlite::Batch;
+use rusqlite::fallible_iterator::FallibleIterator as _;
 
 use super::*;
 

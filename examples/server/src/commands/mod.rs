@@ -9,6 +9,7 @@ mod import;
 mod inbox;
 mod key;
 mod media;
+mod migrate;
 mod output;
 mod secret_key;
 mod serve;
@@ -35,7 +36,8 @@ pub enum Command {
     /// Runs the server
     Serve,
     /// Brings the database to the current schema
-    Migrate,
+    #[command(after_help = migrate::HELP)]
+    Migrate(migrate::MigrateArgs),
     /// Prints the OpenAPI 3.1 document
     Openapi,
     /// Imports many contacts or messages from a file; safe to repeat
@@ -124,7 +126,7 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
     match cli.command {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,
-        Command::Migrate => migrate(&options).await,
+        Command::Migrate(args) => migrate::run(&options, args).await,
         Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
@@ -137,12 +139,6 @@ pub async fn run(cli: Cli) -> Result<(), CommandError> {
         Command::SecretKey(args) => secret_key::run(&options, args).await,
         Command::Openapi => Ok(()),
     }
-}
-
-async fn migrate(options: &Options) -> Result<(), CommandError> {
-    wiring::open(options, true).await?;
-    output::line(format_args!("{:?} has the current schema", options.database));
-    Ok(())
 }
 
 /// The core on the database, without a server.
