@@ -306,8 +306,8 @@ impl Connector {
         }
     }
 
-    /// What an error means. As for libpq, a refusal by the server or of its certificate ends it, and
-    /// other hosts are tried where one is not there or not ready.
+    /// What an error means. As for libpq, a refusal by the server or of its certificate ends it,
+    /// and other hosts are tried where one is not there or not ready.
     fn failure(&self, error: &Error) -> Failure {
         let is_tls = is_tls(error);
         let ends =

@@ -164,9 +164,9 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Corrupt`] for certificates that cannot be used, [`StoreError::Unavailable`] when
-    /// the database cannot be reached, or holds secrets that are sealed with a key that is not among
-    /// those of the options (R216).
+    /// [`StoreError::Corrupt`] for certificates that cannot be used, [`StoreError::Unavailable`]
+    /// when the database cannot be reached, or holds secrets that are sealed with a key that is not
+    /// among those of the options (R216).
     pub async fn connect_to(
         parameters: ConnectionParameters,
         options: Options,

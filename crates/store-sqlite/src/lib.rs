@@ -188,7 +188,8 @@ impl SqliteStore {
         sealing::check(&conn)
     }
 
-    /// What migrating the database at a path would do; nothing is written, and no file is made (R249).
+    /// What migrating the database at a path would do; nothing is written and no file is made
+    /// (R249).
     /// `None` where there is no database. This function blocks.
     ///
     /// # Errors

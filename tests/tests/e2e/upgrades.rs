@@ -1,5 +1,5 @@
-//! Databases of earlier releases (tests/fixtures) are brought to the newest schema in one step, while
-//! clients call: docs/operations.md, R248.
+//! Databases of earlier releases (tests/fixtures) are brought to the newest schema in one step,
+//! while clients call: docs/operations.md, R248.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -25,8 +25,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why the parameters of a connection cannot be used. It names the parameter and where it was given;
-/// values are not repeated, because a password may have ended up in any of them.
+/// Why the parameters of a connection cannot be used. It names the parameter and where it was
+/// given; values are not repeated, because a password may have ended up in any of them.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
     /// The text is neither a URL nor a connection string.

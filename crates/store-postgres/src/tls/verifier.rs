@@ -39,8 +39,8 @@ impl Verifier {
         Self { chain: None, algorithms: provider.signature_verification_algorithms }
     }
 
-    /// Takes certificates that come from these roots and are not in these lists. Where a root has no
-    /// list, nothing of it counts as revoked, as for libpq.
+    /// Takes certificates that come from these roots and are not in these lists. Where a root has
+    /// no list, nothing of it counts as revoked, as for libpq.
     pub(super) fn of_roots(
         provider: &Arc<CryptoProvider>,
         store: RootCertStore,
@@ -120,7 +120,7 @@ impl ServerCertVerifier for Verifier {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         match verify_tls13_signature(message, certificate, signed, &self.algorithms) {
-            // Old tools make certificates of version 1, of which nothing but the key is needed here.
+            // Old tools make certificates of version 1. Only the key is needed here.
             Err(Error::InvalidCertificate(
                 CertificateError::Other(_) | CertificateError::BadEncoding,
             )) if self.chain.is_none() => {

@@ -10,8 +10,8 @@ use recado_core::store::StoreError;
 use recado_store_postgres::{Options, PostgresStore};
 use recado_testkit::postgres::{Cluster, OwnPostgres};
 
-/// Who may come how: `recado` anyhow, `tlsonly` encrypted, `plainonly` not encrypted, `withcert` with
-/// a certificate in this name.
+/// Who may come how: `recado` anyhow, `tlsonly` encrypted, `plainonly` not encrypted, `withcert`
+/// with a certificate in this name.
 const RULES: &str = "\
 local all all trust
 host all postgres 127.0.0.1/32 trust

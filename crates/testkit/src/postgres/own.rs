@@ -20,8 +20,8 @@ pub struct Cluster {
     data: PathBuf,
 }
 
-/// A server of a test's own. It is stopped, and its data deleted, when this is dropped or the process
-/// ends.
+/// A server of a test's own. It is stopped, and its data deleted, when this is dropped or the
+/// process ends.
 #[derive(Debug)]
 pub struct OwnPostgres {
     cluster: Cluster,
