@@ -164,10 +164,35 @@ impl Recado {
     /// The core on these parts, without a call to the store yet: for a server that starts before
     /// its database. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, ids, files, spawner, transport, .. } = parts;
+        let database = Database::new(Arc::clone(&parts.store), Arc::clone(&parts.ids));
+        Self::on(database, parts)
+    }
+
+    /// The same installation for a trial: every use case reads and decides as it would, answers as
+    /// it would, and writes nothing to the database (R286). What one call would have written, the
+    /// next one does not see. It is for dry runs of imports; calls to gateways and files are made.
+    pub fn rehearsal(&self) -> Self {
+        let inner = &self.0;
+        let parts = Parts {
+            store: inner.database.store(),
+            clock: Arc::clone(&inner.clock),
+            ids: Arc::clone(&inner.ids),
+            files: Arc::clone(&inner.files),
+            spawner: Arc::clone(&inner.spawner),
+            transport: Arc::clone(&inner.transport),
+            gateway_transport: Some(Arc::clone(&inner.gateway_transport)),
+            limiter: Some(Arc::clone(&inner.limiter)),
+            providers: inner.providers.clone(),
+            settings: inner.settings.clone(),
+        };
+        Self::on(inner.database.rehearsal(), parts)
+    }
+
+    fn on(database: Database, parts: Parts) -> Self {
+        let Parts { clock, ids, files, spawner, transport, .. } = parts;
         let worker = OwnLease::new(WorkerId::new(ids.uuid_v7(clock.now())));
         Self(Arc::new(Inner {
-            database: Database::new(store, Arc::clone(&ids)),
+            database,
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,

@@ -23,11 +23,23 @@ pub(crate) struct Database {
     store: Arc<dyn Store>,
     ids: Arc<dyn Ids>,
     fan_out: FanOut,
+    /// Whether nothing is written (R286).
+    is_rehearsal: bool,
 }
 
 impl Database {
     pub(crate) fn new(store: Arc<dyn Store>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, ids, fan_out: FanOut::default() }
+        Self { store, ids, fan_out: FanOut::default(), is_rehearsal: false }
+    }
+
+    /// The same database, to which nothing is written (R286).
+    pub(crate) fn rehearsal(&self) -> Self {
+        let (store, ids) = (Arc::clone(&self.store), Arc::clone(&self.ids));
+        Self { is_rehearsal: true, ..Self::new(store, ids) }
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     pub(crate) fn reads(&self) -> &dyn Reads {
@@ -65,6 +77,9 @@ impl Database {
     /// As [`Commit::commit`](crate::store::Commit::commit). A concurrent change of a webhook is a
     /// conflict: decide again.
     pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
         let companies: BTreeSet<CompanyId> = changes
             .events
             .iter()
@@ -102,6 +117,9 @@ impl Database {
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit).
     pub(crate) async fn commit_unnotified(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
         self.store.commit(changes).await
     }
 

@@ -26,19 +26,34 @@ const STANDING: &str = "SELECT pg_catalog.pg_is_in_recovery(), \
                         pg_catalog.current_setting('transaction_read_only')";
 
 /// Why no connection was opened. Names the hosts, and the parameter where one is at fault.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct ConnectError(String);
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct ConnectError {
+    text: String,
+    /// What the server answered last, if it answered.
+    code: Option<SqlState>,
+}
 
 impl ConnectError {
-    fn of_statement(error: &Error) -> Self {
-        Self(describe(error))
+    fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: None }
+    }
+
+    /// Whether the server knows no database of that name.
+    pub fn is_unknown_database(&self) -> bool {
+        self.code == Some(SqlState::INVALID_CATALOG_NAME)
+    }
+}
+
+impl From<&Error> for ConnectError {
+    fn from(error: &Error) -> Self {
+        Self { text: describe(error), code: error.code().cloned() }
     }
 }
 
 impl From<Error> for ConnectError {
     fn from(error: Error) -> Self {
-        Self::of_statement(&error)
+        Self::from(&error)
     }
 }
 
@@ -71,8 +86,8 @@ async fn driven<T>(
         loop {
             match ready!(messages.poll_message(cx)) {
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Poll::Ready(ConnectError::of_statement(&error)),
-                None => return Poll::Ready(ConnectError("the server closed it".to_owned())),
+                Some(Err(error)) => return Poll::Ready(ConnectError::from(error)),
+                None => return Poll::Ready(ConnectError::new("the server closed it".to_owned())),
             }
         }
     });
@@ -152,18 +167,20 @@ impl Connector {
                         return Ok(opened);
                     }
                     Err(failure) => {
-                        let text = format!("{} port {}: {}", host.name, host.port, failure.error.0);
+                        let text =
+                            format!("{} port {}: {}", host.name, host.port, failure.error.text);
                         if !failures.contains(&text) {
                             failures.push(text);
                         }
                         if failure.ends {
-                            return Err(ConnectError(failures.join("; ")));
+                            let text = failures.join("; ");
+                            return Err(ConnectError { text, ..failure.error });
                         }
                     }
                 }
             }
         }
-        Err(ConnectError(failures.join("; ")))
+        Err(ConnectError::new(failures.join("; ")))
     }
 
     /// Waits as long as an attempt may take.
@@ -175,7 +192,7 @@ impl Connector {
     }
 
     fn late(&self) -> ConnectError {
-        ConnectError(format!("no answer within {} s", self.timeout.as_secs_f32()))
+        ConnectError::new(format!("no answer within {} s", self.timeout.as_secs_f32()))
     }
 
     /// The order in which hosts are tried: as they were named, after the one that answered last, so
@@ -194,7 +211,7 @@ impl Connector {
 
     /// Tries the addresses of a host.
     async fn host(&self, host: &Host, wanted: SessionAttrs) -> Result<Opened, Failure> {
-        let goes_on = |text: String| Failure { error: ConnectError(text), ends: false };
+        let goes_on = |text: String| Failure { error: ConnectError::new(text), ends: false };
         let addresses: Vec<Route> = match &host.address {
             Address::Socket(folder) => vec![Route::Socket(folder.clone())],
             Address::Ip(ip) => vec![Route::Ip(*ip)],
@@ -297,12 +314,12 @@ impl Connector {
             _ => None,
         });
         let Some((standby, read_only)) = row else {
-            return Err(goes_on(ConnectError("it does not say where it stands".to_owned())));
+            return Err(goes_on(ConnectError::new("it does not say where it stands".to_owned())));
         };
         let (standby, read_only) = (standby == "t", read_only == "on");
         match unlike(wanted, standby, read_only) {
             None => Ok((client, messages)),
-            Some(why) => Err(goes_on(ConnectError(format!("{why} (target_session_attrs)")))),
+            Some(why) => Err(goes_on(ConnectError::new(format!("{why} (target_session_attrs)")))),
         }
     }
 
@@ -318,7 +335,8 @@ impl Connector {
             SslMode::Require if is_tls => " (sslmode=require)",
             _ => "",
         };
-        Failure { error: ConnectError(format!("{}{at_fault}", describe(error))), ends }
+        let text = format!("{}{at_fault}", describe(error));
+        Failure { error: ConnectError { text, ..ConnectError::from(error) }, ends }
     }
 }
 
@@ -331,13 +349,14 @@ fn may_differ(error: &Error) -> bool {
 /// The failure of a host that was tried in several ways.
 fn merged(failures: Vec<Failure>) -> Failure {
     let ends = failures.last().is_none_or(|last| last.ends);
+    let code = failures.last().and_then(|last| last.error.code.clone());
     let mut texts: Vec<String> = Vec::new();
     for failure in failures {
-        if !texts.contains(&failure.error.0) {
-            texts.push(failure.error.0);
+        if !texts.contains(&failure.error.text) {
+            texts.push(failure.error.text);
         }
     }
-    Failure { error: ConnectError(texts.join("; tried otherwise: ")), ends }
+    Failure { error: ConnectError { text: texts.join("; tried otherwise: "), code }, ends }
 }
 
 /// What a server is, if that is not what is wanted.

@@ -91,6 +91,7 @@ mod unknown_events;
 mod upkeep;
 mod webhooks;
 
+pub use connector::ConnectError;
 pub use conninfo::{ConnectionParameters, Origin, ParameterError};
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;

@@ -145,6 +145,19 @@ impl PostgresStore {
         Ok(self.check_keys().await?)
     }
 
+    /// Whether there is a database of Recado: at least one migration was applied. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be reached.
+    pub async fn exists(&self) -> Result<bool, StoreError> {
+        let client = self.pool.get().await?;
+        match client.query(APPLIED, &[]).await {
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(false),
+            applied => Ok(!applied.map_err(failed)?.is_empty()),
+        }
+    }
+
     /// What migrating would do; nothing is written (R249).
     ///
     /// # Errors
@@ -440,6 +453,21 @@ mod tests {
             let row = client.query_one("SELECT count(*) FROM contacts", &[]).await.unwrap();
             assert_eq!(row.get::<_, i64>(0), if steps < 3 { 0 } else { 2 }, "after {steps}");
         }
+    }
+
+    /// R264.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_database_is_there_once_it_was_migrated() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        assert!(!store.exists().await.unwrap());
+        {
+            let client = store.pool.get().await.unwrap();
+            super::applied(&client).await.unwrap();
+        }
+        assert!(!store.exists().await.unwrap(), "a history without a step is none");
+        store.migrate().await.unwrap();
+        assert!(store.exists().await.unwrap());
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -67,10 +67,10 @@ mod upkeep;
 mod webhooks;
 mod writer;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use std::{fmt, io};
 
 use async_trait::async_trait;
 use recado_core::events::Event;
@@ -129,6 +129,23 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Whether there is a database at `path`: a file to which at least one migration was applied.
+    /// Makes nothing and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When there is a file that cannot be read, or is no database.
+    pub fn exists(path: impl AsRef<Path>) -> Result<bool, SqliteError> {
+        let path = path.as_ref();
+        let is_missing = |e: io::Error| {
+            matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        };
+        if path.metadata().is_err_and(is_missing) {
+            return Ok(false);
+        }
+        Ok(schema::exists(&*database::reader(path)?)?)
+    }
+
     /// Opens a database that keeps secrets clear, as [`SqliteStore::open_with`] does.
     ///
     /// # Errors

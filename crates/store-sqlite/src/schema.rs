@@ -91,6 +91,15 @@ pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
+/// Whether any migration was applied. Reads only, also from a file that is empty.
+pub(crate) fn exists(conn: &Connection) -> rusqlite::Result<bool> {
+    let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
+    if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(false);
+    }
+    conn.query_row("SELECT EXISTS (SELECT 1 FROM schema_migrations)", [], |row| row.get(0))
+}
+
 /// Applies the migrations that are missing; whether there were any.
 fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> {
     tx.execute_batch(HISTORY)?;
@@ -178,6 +187,22 @@ mod tests {
 
     fn tables(conn: &Connection) -> i64 {
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap()
+    }
+
+    /// R264.
+    #[test]
+    fn a_database_is_there_once_it_was_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recado.db");
+        let exists = |path: &std::path::Path| crate::SqliteStore::exists(path);
+        assert!(!exists(&path).unwrap() && !exists(&path.join("inside")).unwrap());
+        assert!(!path.exists(), "looking makes no file");
+        std::fs::write(&path, "").unwrap();
+        assert!(!exists(&path).unwrap());
+        crate::SqliteStore::open(&path).unwrap().migrate().unwrap();
+        assert!(exists(&path).unwrap());
+        std::fs::write(&path, "something else altogether, as long as a page".repeat(100)).unwrap();
+        assert!(exists(&path).is_err());
     }
 
     #[test]

@@ -26,11 +26,12 @@ mod permissions;
 mod qr_picture;
 mod shutdown;
 mod start;
+mod supervisor;
 mod wiring;
 
 pub use options::{
-    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options, Setting,
-    settings,
+    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options,
+    ServerOptions, Setting, settings,
 };
 pub use permissions::restrict;
 pub use start::{Overrides, RunningServer, StartError, WrapStore, start};

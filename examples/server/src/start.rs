@@ -77,6 +77,9 @@ pub enum StartError {
     /// The database cannot be brought to the current schema.
     #[error("the database cannot be migrated")]
     Migrate(#[source] Box<dyn Error + Send + Sync>),
+    /// The schema is an older one, and only the server and `recado migrate` change it (R264).
+    #[error("the database has the schema of an earlier version: run `recado migrate` first")]
+    NotMigrated,
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
@@ -137,6 +140,7 @@ impl RunningServer {
 ///
 /// [`StartError`]. Nothing is left running.
 pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
+    let operator_token = options.read_operator_token()?;
     let descriptors = descriptors::raise();
     let connections = Connections::within(descriptors);
     let (listener, addr) = bind(options.listen).await?;
@@ -153,7 +157,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
     let readiness = Readiness::new();
     let http_options = |paths| HttpOptions {
         paths,
-        operator_token: options.operator_token.clone(),
+        operator_token: operator_token.clone(),
         metrics: Some(Arc::new(metrics::render)),
         readiness: readiness.clone(),
         trusted_proxies: options.trusted_proxies.clone(),
@@ -232,9 +236,14 @@ fn spawn(
 /// The address that links begin with: the configured one, else the one listened on, with this
 /// machine in place of an unspecified address.
 pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
-    if let Some(url) = &options.public_url {
-        return url.clone();
+    match &options.public_url {
+        Some(url) => url.clone(),
+        None => local_url(bound),
     }
+}
+
+/// The URL of a listener on this machine, for callers on this machine.
+pub(crate) fn local_url(bound: SocketAddr) -> String {
     let mut addr = bound;
     if addr.ip().is_unspecified() {
         addr.set_ip(match addr {

@@ -1,5 +1,6 @@
 //! From options to the core: the store, the files, the transport.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
-use recado_core::store::Store;
+use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
@@ -18,7 +19,9 @@ use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
-use recado_store_postgres::{ConnectionParameters, Options as PostgresOptions, PostgresStore};
+use recado_store_postgres::{
+    ConnectError, ConnectionParameters, Options as PostgresOptions, PostgresStore,
+};
 use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
@@ -57,22 +60,46 @@ pub(crate) async fn migration_plan(options: &Options) -> Result<Option<Migration
             let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
             planned.map_err(|e| StartError::Migrate(e.into()))
         }
-        DatabaseLocation::Postgres(url) => {
-            let store = postgres(url, options.sealer()?, false).await?;
-            store.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into()))
-        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(None),
+            store => store?.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into())),
+        },
     }
+}
+
+/// Whether there is a database. Makes nothing.
+///
+/// R264.
+pub(crate) async fn exists(options: &Options) -> Result<bool, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let looking = tokio::task::spawn_blocking(move || SqliteStore::exists(path));
+            let found = looking.await.map_err(|e| StartError::Open(e.into()))?;
+            found.map_err(|e| StartError::Open(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(false),
+            store => store?.exists().await.map_err(|e| StartError::Open(e.into())),
+        },
+    }
+}
+
+/// Whether the server knows no database of that name.
+fn is_unknown_database(error: &(dyn Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.any(|cause| cause.downcast_ref().is_some_and(ConnectError::is_unknown_database))
 }
 
 /// How many stored secrets are sealed with which key.
 pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, StartError> {
-    let (sealer, migrate) = (options.sealer()?, !options.no_migrate);
+    let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, migrate).await?.sealed_counts().await?
+            sqlite(path, sealer, false).await?.sealed_counts().await?
         }
         DatabaseLocation::Postgres(url) => {
-            postgres(url, sealer, migrate).await?.sealed_counts().await?
+            postgres(url, sealer, false).await?.sealed_counts().await?
         }
     })
 }
@@ -121,11 +148,43 @@ pub(crate) async fn core(
     public_url: String,
     overrides: Overrides,
 ) -> Result<Core, StartError> {
+    let opened = open(options, !options.no_migrate).await?;
+    let (parts, reports) = parts(options, public_url, overrides, opened)?;
+    let recado = match options.no_migrate {
+        // The schema may come later; until then /readyz answers 503.
+        true => Recado::new(parts),
+        false => Recado::start(parts).await?,
+    };
+    Ok(Core { recado, reports })
+}
+
+/// The core of a command: on a database that has the schema of this version, which stays as it is.
+///
+/// R264.
+pub(crate) async fn core_of_command(
+    options: &Options,
+    public_url: String,
+) -> Result<Core, StartError> {
+    let opened = open(options, false).await?;
+    let (parts, reports) = parts(options, public_url, Overrides::default(), opened)?;
+    match Recado::start(parts).await {
+        Ok(recado) => Ok(Core { recado, reports }),
+        Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the core works with.
+fn parts(
+    options: &Options,
+    public_url: String,
+    overrides: Overrides,
+    opened: Opened,
+) -> Result<(Parts, Option<Reports>), StartError> {
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
     };
-    let opened = open(options, !options.no_migrate).await?;
     let store = match overrides.wrap_store {
         Some(wrap) => wrap(opened.store),
         None => opened.store,
@@ -154,12 +213,7 @@ pub(crate) async fn core(
         providers,
         settings: settings(options, public_url),
     };
-    let recado = match options.no_migrate {
-        // The schema may come later; until then /readyz answers 503.
-        true => Recado::new(parts),
-        false => Recado::start(parts).await?,
-    };
-    Ok(Core { recado, reports })
+    Ok((parts, reports))
 }
 
 /// The settings that rules depend on.

@@ -14,7 +14,10 @@ use crate::wiring;
 pub(super) const HELP: &str = "\
 Examples:
   recado migrate --check --database sqlite:recado.db
-  recado migrate --database postgres://recado@db/recado";
+  recado migrate
+  recado migrate --database postgres://recado@db.example.org/recado
+
+It takes the options of `recado serve`.";
 
 /// What `migrate` takes.
 #[derive(Debug, Args)]
@@ -22,25 +25,27 @@ pub struct MigrateArgs {
     /// Says what would be done, how long it takes and how much disk it needs; writes nothing
     #[arg(long)]
     check: bool,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
-pub(super) async fn run(options: &Options, args: MigrateArgs) -> Result<(), CommandError> {
+pub(super) async fn run(
+    json: bool,
+    options: &Options,
+    args: MigrateArgs,
+) -> Result<(), CommandError> {
     if args.check {
         let plan = wiring::migration_plan(options).await?;
         let free = match &options.database {
             DatabaseLocation::Sqlite(path) => free_disk(path),
             DatabaseLocation::Postgres(_) => None,
         };
-        show(options, plan, free, args.json);
+        show(options, plan, free, json);
         return Ok(());
     }
     wiring::open(options, true).await?;
-    match args.json {
-        true => output::line(json!({ "database": format!("{:?}", options.database) })),
-        false => output::line(format_args!("{:?} has the current schema", options.database)),
+    let database = format!("{:?}", options.database);
+    match json {
+        true => output::json(&json!({"database": database, "migrated": true})),
+        false => output::line(format_args!("{database} has the current schema")),
     }
     Ok(())
 }
@@ -48,7 +53,7 @@ pub(super) async fn run(options: &Options, args: MigrateArgs) -> Result<(), Comm
 fn show(options: &Options, plan: Option<MigrationPlan>, free: Option<u64>, json: bool) {
     let database = format!("{:?}", options.database);
     if json {
-        return output::line(as_json(&database, plan.as_ref(), free));
+        return output::json(&as_json(&database, plan.as_ref(), free));
     }
     for line in lines(&database, plan.as_ref(), free) {
         output::line(line);

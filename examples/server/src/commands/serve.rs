@@ -1,12 +1,26 @@
 //! `recado serve`
 
+use serde_json::json;
+
 use super::{CommandError, output};
 use crate::options::Options;
 use crate::permissions;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
+use crate::supervisor;
 
-pub(super) async fn run(options: Options) -> Result<(), CommandError> {
+pub(super) const HELP: &str = "\
+Examples:
+  recado serve --config recado.toml
+  recado serve --database postgres://recado@db.example.org/recado --listen 0.0.0.0:8080
+  RECADO_LOG=info,recado_core=debug recado serve
+
+Every command takes these options; other commands than this one do not list them.
+
+SIGTERM and SIGINT stop it gracefully, within 30 seconds. SIGHUP is ignored: options are read at the
+start only.";
+
+pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     permissions::warn_of_wide(&options);
     let running = tokio::select! {
@@ -14,10 +28,17 @@ pub(super) async fn run(options: Options) -> Result<(), CommandError> {
         // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };
-    if running.operator_addr.is_some() {
-        output::line(format_args!("operator API on {}", running.operator_url()));
+    if json {
+        let operator = running.operator_addr.map(|_| running.operator_url());
+        // A line, for a program that waits for it.
+        output::line(json!({"listening": running.url(), "operator": operator}));
+    } else {
+        if running.operator_addr.is_some() {
+            output::line(format_args!("operator API on {}", running.operator_url()));
+        }
+        output::line(format_args!("listening on {}", running.url()));
     }
-    output::line(format_args!("listening on {}", running.url()));
+    supervisor::ready();
     until_signal(&mut signals, running).await
 }
 
@@ -34,6 +55,7 @@ pub(super) async fn until_signal(
         }
     };
     tracing::info!(signal, "stopping");
+    supervisor::stopping();
     running.stop().await;
     tracing::info!("stopped");
     Ok(())

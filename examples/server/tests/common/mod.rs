@@ -28,6 +28,13 @@ pub(crate) fn recado(folder: &Path) -> Command {
     command
 }
 
+/// A folder with an empty database.
+pub(crate) fn with_database() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    done(folder.path(), &["migrate"]);
+    folder
+}
+
 /// Runs a command that ends by itself; its standard output, if it succeeded.
 pub(crate) fn done(folder: &Path, arguments: &[&str]) -> String {
     let output = recado(folder).args(arguments).output().expect("it runs");
