@@ -137,6 +137,7 @@ mod sends_to_contacts;
 mod templates_operator;
 mod two_processes;
 mod unreadable_contact;
+mod upgrades;
 mod webhooks_register;
 mod webhooks_secrecy;
 mod webhooks_signing;

@@ -50,7 +50,7 @@ pub enum Command {
     Serve(ServerOptions),
     /// Brings the database to the current schema; makes it if it is missing
     #[command(after_help = migrate::HELP)]
-    Migrate,
+    Migrate(migrate::MigrateArgs),
     /// Prints the OpenAPI 3.1 document
     #[command(after_help = "\
 Examples:
@@ -154,7 +154,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Init(_) => Ok(()),
         Command::Demo => demo::run(json, options.clone()).await,
         Command::Serve(_) => serve::run(json, options.clone()).await,
-        Command::Migrate => migrate::run(json, options).await,
+        Command::Migrate(args) => migrate::run(json, options, args).await,
         Command::Openapi => {
             output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
             Ok(())
