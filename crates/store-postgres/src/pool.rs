@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, PoolError, RecycleError, RecycleResult};
+use deadpool::{Runtime, Status};
 use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
@@ -70,6 +70,11 @@ impl Pool {
         &self.sealer
     }
 
+    /// How many connections there are, in use and free.
+    pub(crate) fn status(&self) -> Status {
+        self.connections.status()
+    }
+
     /// Takes a connection. Waits for a bounded time.
     pub(crate) async fn get(&self) -> Result<Object, StoreError> {
         self.connections.get().await.map_err(|error| match error {
@@ -124,9 +129,7 @@ impl managed::Manager for Opener {
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStore")
-            .field("pool", &self.pool.connections.status())
-            .finish_non_exhaustive()
+        f.debug_struct("PostgresStore").field("pool", &self.pool.status()).finish_non_exhaustive()
     }
 }
 

@@ -91,8 +91,7 @@ async fn content(database: &Database) -> Rows {
                 let Ok(mut statement) = conn.prepare(&format!("SELECT * FROM {table}")) else {
                     continue;
                 };
-                let names: Vec<String> =
-                    statement.column_names().iter().map(ToString::to_string).collect();
+                let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
                 let row = |row: &rusqlite::Row<'_>| {
                     let value = |at| row.get::<_, rusqlite::types::Value>(at);
                     let cells = names

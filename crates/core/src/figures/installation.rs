@@ -135,7 +135,11 @@ mod tests {
     use super::*;
     use crate::connections::samples;
 
-    fn figures(is_active: bool, gateway: &str, status: ConnectionStatus) -> ConnectionFigures {
+    fn figures(
+        is_active: bool,
+        gateway: &'static str,
+        status: ConnectionStatus,
+    ) -> ConnectionFigures {
         ConnectionFigures {
             gateway: GatewayName::new(gateway),
             kind: ConnectionKind::Qr,

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use deadpool_postgres::{ClientWrapper, Object};
+use deadpool_postgres::ClientWrapper;
 use recado_core::halts::Halt;
 use recado_core::store::StoreError;
 use recado_store_sql::transfer::{Part, Scope, moved_tables};
@@ -11,7 +11,7 @@ use tokio_postgres::RowStream;
 use tokio_postgres::error::SqlState;
 
 use crate::error::failed;
-use crate::pool::Pool;
+use crate::pool::{Object, Pool};
 
 /// The settings of the connection: statements take as long as the tables are large.
 const SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 10000; \
@@ -32,7 +32,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) async fn open(pool: &Pool, scope: Scope) -> Result<Self, StoreError> {
-        let client = Object::take(pool.get().await.map_err(StoreError::unavailable)?);
+        let client = Object::take(pool.get().await?);
         let session = Self { client, sealer: pool.sealer().clone(), scope, reading: None };
         session.run(SETTINGS).await?;
         Ok(session)
