@@ -55,8 +55,6 @@ pub struct Overrides {
     pub wrap_store: Option<WrapStore>,
     /// How long work in flight may take once a stop has begun.
     pub drain_timeout: Option<Duration>,
-    /// The lock of the one server on an SQLite file (R252).
-    pub(crate) lock: Option<ServeLock>,
     /// Leaves out the background loops, for tests that run the steps themselves.
     pub no_background: bool,
 }
@@ -154,9 +152,15 @@ impl RunningServer {
 /// # Errors
 ///
 /// [`StartError`]. Nothing is left running.
-pub async fn start(
+pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
+    start_locked(options, overrides, None).await
+}
+
+/// The same with the lock of the one server on an SQLite file (R252).
+pub(crate) async fn start_locked(
     options: Options,
-    mut overrides: Overrides,
+    overrides: Overrides,
+    mut lock: Option<ServeLock>,
 ) -> Result<RunningServer, StartError> {
     let operator_token = options.read_operator_token()?;
     let descriptors = descriptors::raise();
@@ -168,7 +172,6 @@ pub async fn start(
     };
     let background = !overrides.no_background;
     let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
-    let mut lock = overrides.lock.take();
     let wiring::Core { recado, reports, closer } =
         wiring::core(&options, public_url(&options, addr), overrides).await?;
     if let Some(lock) = &mut lock {

@@ -7,7 +7,7 @@ use crate::options::{DatabaseLocation, Options};
 use crate::permissions;
 use crate::serve_lock::ServeLock;
 use crate::shutdown::StopSignals;
-use crate::start::{Overrides, RunningServer, start};
+use crate::start::{Overrides, RunningServer, start_locked};
 use crate::supervisor;
 
 pub(super) const HELP: &str = "\
@@ -24,9 +24,9 @@ start only.";
 pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     permissions::warn_of_wide(&options);
-    let overrides = Overrides { lock: lock(&options)?, ..Overrides::default() };
+    let lock = lock(&options)?;
     let running = tokio::select! {
-        running = start(options, overrides) => running?,
+        running = start_locked(options, Overrides::default(), lock) => running?,
         // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };

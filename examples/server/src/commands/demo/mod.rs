@@ -18,7 +18,7 @@ use super::{CommandError, object, output, refused, serve};
 use crate::options::Options;
 use crate::permissions;
 use crate::shutdown::StopSignals;
-use crate::start::{Overrides, start};
+use crate::start::{Overrides, start_locked};
 
 /// The name of the key that the demonstration makes.
 const KEY: &str = "Demo key";
@@ -66,8 +66,8 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
         Credentials::load(&options.database, given.as_ref())
     };
     options.operator_token = Some(credentials.operator_token.clone());
-    let overrides = Overrides { lock: serve::lock(&options)?, ..Overrides::default() };
-    let running = start(options, overrides).await?;
+    let lock = serve::lock(&options)?;
+    let running = start_locked(options, Overrides::default(), lock).await?;
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;
