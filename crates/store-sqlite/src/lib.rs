@@ -14,6 +14,7 @@
 mod access;
 mod aliases;
 mod backup;
+mod batch;
 mod campaigns;
 mod cell;
 mod commit;
@@ -34,10 +35,12 @@ mod deals;
 mod deliveries;
 mod deliveries_due;
 mod deliveries_listing;
+mod disk;
 mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod groups;
 mod halts;
 mod hashes;
@@ -64,6 +67,7 @@ mod schema;
 mod sealing;
 mod table;
 mod templates;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;
@@ -81,15 +85,17 @@ use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
 pub use backup::back_up;
+use batch::Transaction;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
 use log::Log;
 use readers::Readers;
 pub use recado_store_sql::{
-    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+    KeyFileError, MigrationPlan, MissingKeys, PlannedMigration, PlannedTable, SealedCounts, Sealer,
+    SealingKey, SealingKeyId, TableWork,
 };
-use writer::{Transaction, Writer};
+use writer::Writer;
 
 /// How long a read of a company may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);
@@ -205,6 +211,18 @@ impl SqliteStore {
         let mut conn = database::writer(&self.path)?.sealed_by(&self.sealer);
         schema::migrate(&mut conn)?;
         sealing::check(&conn)
+    }
+
+    /// What migrating the database at a path would do; nothing is written and no file is made
+    /// (R249).
+    /// `None` where there is no database. This function blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or was migrated by a newer release or in another form.
+    pub fn plan(path: impl AsRef<Path>) -> Result<Option<MigrationPlan>, SqliteError> {
+        let conn = database::looker(path.as_ref())?;
+        conn.map(|conn| schema::plan(&conn)).transpose()
     }
 
     /// How many stored secrets are sealed with which key.

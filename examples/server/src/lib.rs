@@ -28,6 +28,7 @@ mod serve_lock;
 mod shutdown;
 mod start;
 mod supervisor;
+mod watch;
 mod wiring;
 
 pub use options::{

@@ -19,18 +19,24 @@ use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
-use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
-use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
-use tokio_postgres::error::SqlState;
+use recado_store_postgres::{
+    ConnectError, ConnectionParameters, Options as PostgresOptions, PostgresStore,
+};
+use recado_store_sql::transfer::Transferable;
+use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
-use crate::options::{DatabaseLocation, Duration, Options};
+use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
+use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same, as what can be moved.
+    pub(crate) transferable: Arc<dyn Transferable>,
+    own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
     pub(crate) closer: Closer,
 }
@@ -55,15 +61,35 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
             let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
             let closer = Closer(Some(Arc::clone(&store)));
-            Ok(Opened { store, limiter: None, closer })
+            Ok(Opened { store: store.clone(), transferable: store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
+            let own = StoreUse::Postgres(store.clone());
             let closer = Closer::default();
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter), closer })
+            let store = Arc::new(store);
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
+    }
+}
+
+/// What migrating the database would do; `None` if there is none. Writes nothing (R249).
+pub(crate) async fn migration_plan(options: &Options) -> Result<Option<MigrationPlan>, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let planning = tokio::task::spawn_blocking(move || SqliteStore::plan(path));
+            let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
+            planned.map_err(|e| StartError::Migrate(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(None),
+            store => store?.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into())),
+        },
     }
 }
 
@@ -88,10 +114,7 @@ pub(crate) async fn exists(options: &Options) -> Result<bool, StartError> {
 /// Whether the server knows no database of that name.
 fn is_unknown_database(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.any(|cause| {
-        let code = cause.downcast_ref::<tokio_postgres::Error>().and_then(|error| error.code());
-        code == Some(&SqlState::INVALID_CATALOG_NAME)
-    })
+    causes.any(|cause| cause.downcast_ref().is_some_and(ConnectError::is_unknown_database))
 }
 
 /// How many stored secrets are sealed with which key.
@@ -130,7 +153,9 @@ async fn postgres(
     migrate: bool,
 ) -> Result<PostgresStore, StartError> {
     let options = PostgresOptions { sealer, ..PostgresOptions::default() };
-    let store = PostgresStore::connect(url.expose(), options)
+    let parameters = ConnectionParameters::of_process(url.expose())
+        .map_err(|error| ConfigError::one(format!("--database: {error}")))?;
+    let store = PostgresStore::connect_to(parameters, options)
         .await
         .map_err(|e| StartError::Open(e.into()))?;
     if migrate {
@@ -152,6 +177,10 @@ pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// The store, for what is its own.
+    pub(crate) store: StoreUse,
+    /// The gateways.
+    pub(crate) gateways: Providers,
     /// Closes its database.
     pub(crate) closer: Closer,
 }
@@ -163,13 +192,14 @@ pub(crate) async fn core(
     overrides: Overrides,
 ) -> Result<Core, StartError> {
     let opened = open(options, !options.no_migrate).await?;
-    let (parts, reports, closer) = parts(options, public_url, overrides, opened)?;
+    let wired = parts(options, public_url, overrides, opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports, closer })
+    Ok(Core { recado, reports, store, gateways, closer })
 }
 
 /// The core of a command: on a database that has the schema of this version, which stays as it is.
@@ -180,12 +210,22 @@ pub(crate) async fn core_of_command(
     public_url: String,
 ) -> Result<Core, StartError> {
     let opened = open(options, false).await?;
-    let (parts, reports, closer) = parts(options, public_url, Overrides::default(), opened)?;
+    let wired = parts(options, public_url, Overrides::default(), opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     match Recado::start(parts).await {
-        Ok(recado) => Ok(Core { recado, reports, closer }),
+        Ok(recado) => Ok(Core { recado, reports, store, gateways, closer }),
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a core is made of.
+struct Wired {
+    parts: Parts,
+    reports: Option<Reports>,
+    store: StoreUse,
+    gateways: Providers,
+    closer: Closer,
 }
 
 /// What the core works with.
@@ -194,8 +234,7 @@ fn parts(
     public_url: String,
     overrides: Overrides,
     opened: Opened,
-) -> Result<(Parts, Option<Reports>, Closer), StartError> {
-    let closer = opened.closer;
+) -> Result<Wired, StartError> {
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
@@ -210,6 +249,7 @@ fn parts(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
+    let gateways = counted(&providers);
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport
         .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
@@ -217,7 +257,7 @@ fn parts(
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
     let parts = Parts {
-        store,
+        store: Arc::new(TimedStore::new(store)),
         clock,
         ids,
         files,
@@ -225,10 +265,10 @@ fn parts(
         transport: Arc::new(CountedTransport(transport)),
         gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
         limiter: opened.limiter,
-        providers,
+        providers: gateways.clone(),
         settings: settings(options, public_url),
     };
-    Ok((parts, reports, closer))
+    Ok(Wired { parts, reports, store: opened.own, gateways, closer: opened.closer })
 }
 
 /// The settings that rules depend on.

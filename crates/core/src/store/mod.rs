@@ -74,6 +74,7 @@ use crate::deliveries::{DeliveryReads, DueReads, Signals};
 use crate::dispatches::DispatchReads;
 use crate::documents::DocumentReads;
 use crate::events::{EventReads, Outbox};
+use crate::figures::FigureReads;
 use crate::groups::GroupReads;
 use crate::inbound::InboundReads;
 use crate::jobs::{Job, JobReads};
@@ -98,6 +99,7 @@ pub trait Reads:
     + DispatchReads
     + DocumentReads
     + EventReads
+    + FigureReads
     + GroupReads
     + InboundReads
     + JobReads
@@ -123,6 +125,7 @@ impl<T> Reads for T where
         + DispatchReads
         + DocumentReads
         + EventReads
+        + FigureReads
         + GroupReads
         + InboundReads
         + JobReads
