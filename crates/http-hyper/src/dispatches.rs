@@ -33,6 +33,7 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
             .refuses(Code::DuplicateSend)
             .refuses(Code::SendFailed)
             .refuses(Code::ContactStateUnavailable)
+            .refuses(Code::OnHold)
     },
 )
 .optional_json()

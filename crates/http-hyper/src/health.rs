@@ -29,6 +29,7 @@ pub(crate) const ROUTES: &[Route] = &[
                      moved, and while stopping.",
                 )
                 .answers::<Ready>()
+                .refuses(Code::Moving)
         },
     ),
     Route::open(
@@ -59,6 +60,7 @@ struct Status {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct Ready {
+    /// `ready`.
     status: &'static str,
     /// Whether the installation is on hold: it sends nothing (D75).
     held: bool,

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use recado_core::Code;
 use recado_core::access::ClientNet;
 use recado_core::links::Visit;
 
@@ -20,6 +21,8 @@ pub(crate) const ROUTES: &[Route] = &[Route::open(
                  is the same, and nothing is recorded.",
             )
             .answers_empty(302, "Where the link leads, in `Location`.")
+            // D76: what would be recorded is a write.
+            .refuses(Code::Moving)
     },
 )];
 

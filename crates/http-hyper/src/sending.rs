@@ -37,6 +37,7 @@ const MESSAGE: Route = Route::public(
             .refuses(Code::ProviderError)
             .refuses(Code::DeliveryUncertain)
             .refuses(Code::ContactStateUnavailable)
+            .refuses(Code::OnHold)
     },
 )
 .json()
@@ -71,6 +72,7 @@ const TEMPLATE: Route = Route::public(
             .refuses(Code::ProviderError)
             .refuses(Code::DeliveryUncertain)
             .refuses(Code::ContactStateUnavailable)
+            .refuses(Code::OnHold)
     },
 )
 .json()

@@ -59,9 +59,12 @@ async fn a_stopped_server_and_a_command_leave_no_log_behind() {
     let Database::Sqlite(folder) = &database else { unreachable!("it is SQLite") };
     let log = folder.path().join("recado.db-wal");
     let url = database.url();
-    let made = run_recado(["company", "create", "Acme", "--database", &url], &[]).await;
-    assert_eq!(made.code, Some(0), "{}", made.stderr);
-    assert!(!log.exists(), "a command has left a log");
+    for command in [&["migrate"][..], &["company", "create", "Acme"]] {
+        let args = command.iter().chain(&["--database", &url]).copied();
+        let done = run_recado(args, &[]).await;
+        assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
+        assert!(!log.exists(), "{command:?} has left a log");
+    }
     let process = Process::serve(&database, &[]).await;
     tenant_at(process.addr, "Outra", "enterprise").await;
     assert!(log.exists(), "a server that runs has a log");

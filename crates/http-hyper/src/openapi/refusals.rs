@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use http::Method;
 use recado_core::Code;
 use serde_json::{Value, json};
 
@@ -67,6 +68,10 @@ fn of_calls(route: &Route) -> Vec<Code> {
     if !route.path.starts_with("/healthz") {
         all.extend([Code::InternalError, Code::Unavailable]);
     }
+    if (route.method)() != Method::GET {
+        // D76.
+        all.push(Code::Moving);
+    }
     all
 }
 
@@ -81,6 +86,10 @@ fn of_hooks(route: &Route) -> Vec<(u16, Code)> {
         (500, Code::InternalError),
         (503, Code::Unavailable),
     ];
+    if (route.method)() != Method::GET {
+        // D76.
+        all.push((503, Code::Moving));
+    }
     all.retain(|(status, _)| match status {
         413 | 429 => !route.suffixes,
         415 => route.reads != BodyFormat::Nothing,

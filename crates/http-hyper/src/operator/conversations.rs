@@ -150,6 +150,7 @@ fn sends(op: Operation) -> Operation {
         .refuses(Code::ProviderError)
         .refuses(Code::DeliveryUncertain)
         .refuses(Code::ContactStateUnavailable)
+        .refuses(Code::OnHold)
 }
 
 fn id(call: &CompanyCall) -> ContactId {
