@@ -147,6 +147,16 @@ impl Process {
         Self::running(folder, shell).await
     }
 
+    /// A command that starts a server, by way of another program such as `unshare`, which becomes
+    /// it: `around` ends with the path of the binary.
+    pub async fn serve_within(around: &[&str], args: &[&str]) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let (program, before) = around.split_first().expect("a program");
+        let mut command = command_of(program, folder.path());
+        command.args(before).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::running(folder, command).await
+    }
+
     /// Starts `recado serve` on a database and kills it (SIGKILL) so much later, wherever it is
     /// then.
     pub async fn cut_off(folder: Arc<TempDir>, database: &Database, args: &[&str], wait: Duration) {

@@ -75,6 +75,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "sealed_media",
         sql: include_str!("migrations/0019_sealed_media.sql"),
     },
+    Migration { version: 20, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -238,6 +239,7 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 mod tests {
     use recado_core::Timestamp;
     use recado_core::access::{Secret, SecretName};
+    use recado_core::figures::{FigureQuery, FigureReads};
     use recado_core::ids::{CompanyId, MessageId};
     use recado_core::inbound::{EndpointSlug, InboundReads};
     use recado_core::keyed_hash::HashKey;
@@ -409,7 +411,8 @@ mod tests {
         let template = template_of_7(&store).await;
         assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
-        assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
+        let query = FigureQuery { left_sent: (at, at), ..FigureQuery::at(at) };
+        assert_eq!(store.figures(&query).await.unwrap().left_sent, 2);
     }
 
     /// D69.

@@ -13,6 +13,7 @@
 
 mod access;
 mod aliases;
+mod backup;
 mod batch;
 mod campaigns;
 mod cell;
@@ -39,7 +40,9 @@ mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod groups;
+mod halts;
 mod hashes;
 mod inbound;
 mod jobs;
@@ -80,6 +83,7 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
+pub use backup::back_up;
 use batch::Transaction;
 use database::Connection;
 use error::ReadResult;

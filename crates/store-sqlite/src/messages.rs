@@ -107,7 +107,7 @@ const LEFT_SENT: &str = "SELECT count(*) FROM messages AS m INDEXED BY messages_
      AND m.created_at BETWEEN ?1 AND ?2 \
      AND n.kind = 'qr' AND n.is_active = 1 AND n.status = 'connected' AND c.is_group = 0";
 
-fn left_sent(conn: &Connection, from: Timestamp, to: Timestamp) -> ReadResult<u64> {
+pub(crate) fn left_sent(conn: &Connection, from: Timestamp, to: Timestamp) -> ReadResult<u64> {
     let values: [Cell<'_>; 2] = [from.into(), to.into()];
     conn.prepare_cached(LEFT_SENT)?
         .query_row(params_from_iter(values), |row| Columns::new(row).get())
@@ -159,10 +159,6 @@ impl MessageReads for SqliteStore {
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError> {
         self.read(move |conn| abandoned(conn, now, limit)).await
-    }
-
-    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        self.read(move |conn| left_sent(conn, from, to)).await
     }
 
     async fn messages_in_flight(

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0015_keys_and_hashes.sql"),
     include_str!("../migrations/0016_clicks_and_removal.sql"),
     include_str!("../migrations/0017_sealed_media.sql"),
+    include_str!("../migrations/0018_halts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -5,6 +5,7 @@ mod reads;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -81,6 +82,7 @@ pub struct FaultyStore {
     broken: Arc<Mutex<BTreeSet<String>>>,
     asked: Arc<Mutex<BTreeSet<String>>>,
     hangs: Arc<AtomicBool>,
+    delay: Arc<Mutex<Duration>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -100,6 +102,7 @@ impl FaultyStore {
             broken: Arc::default(),
             asked: Arc::default(),
             hangs: Arc::default(),
+            delay: Arc::default(),
         }
     }
 
@@ -172,6 +175,19 @@ impl FaultyStore {
         self.hangs.store(true, Ordering::SeqCst);
     }
 
+    /// Makes every later read and commit take so long, until [`FaultyStore::heal`]: of the time
+    /// that passes, not of a test clock, because what measures calls measures that.
+    pub fn delay(&self, by: Duration) {
+        *locked(&self.delay) = by;
+    }
+
+    async fn wait(&self) {
+        let by = *locked(&self.delay);
+        if !by.is_zero() {
+            tokio::time::sleep(by).await;
+        }
+    }
+
     async fn hang(&self) {
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
@@ -208,6 +224,7 @@ impl FaultyStore {
         *locked(&self.commits) = None;
         self.broken().clear();
         self.hangs.store(false, Ordering::SeqCst);
+        self.delay(Duration::ZERO);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -230,6 +247,7 @@ impl FaultyStore {
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
         self.note(name);
+        self.wait().await;
         if self.broken().contains(name) {
             return Err(unavailable());
         }
@@ -261,6 +279,7 @@ fn unknown() -> StoreError {
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         self.note("commit");
+        self.wait().await;
         match self.fate_of(&changes) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
@@ -285,14 +304,15 @@ impl Claims for FaultyStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
         self.note("claim_jobs");
         match self.planned(StoreOp::Claim) {
             None | Some(StoreFailure::Contended) => {
-                self.inner.claim_jobs(now, leased_until, limit).await
+                self.inner.claim_jobs(now, leased_until, limit, except).await
             }
             Some(StoreFailure::UnknownAfter) => {
-                self.inner.claim_jobs(now, leased_until, limit).await?;
+                self.inner.claim_jobs(now, leased_until, limit, except).await?;
                 Err(unknown())
             }
             Some(

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::{CommandError, output};
-use crate::options::Options;
+use crate::options::{DatabaseLocation, Options};
 use crate::permissions;
+use crate::serve_lock::ServeLock;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
 use crate::supervisor;
@@ -23,8 +24,9 @@ start only.";
 pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     permissions::warn_of_wide(&options);
+    let overrides = Overrides { lock: lock(&options)?, ..Overrides::default() };
     let running = tokio::select! {
-        running = start(options, Overrides::default()) => running?,
+        running = start(options, overrides) => running?,
         // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };
@@ -42,6 +44,16 @@ pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError
     until_signal(&mut signals, running).await
 }
 
+/// The lock of the one server on an SQLite file (R252).
+pub(super) fn lock(options: &Options) -> Result<Option<ServeLock>, CommandError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            ServeLock::take(path).map(Some).map_err(CommandError::run)
+        }
+        DatabaseLocation::Postgres(_) => Ok(None),
+    }
+}
+
 /// Serves until a signal, then stops gracefully.
 pub(super) async fn until_signal(
     signals: &mut StopSignals,
@@ -56,7 +68,7 @@ pub(super) async fn until_signal(
     };
     tracing::info!(signal, "stopping");
     supervisor::stopping();
-    running.stop().await;
+    running.end().await;
     tracing::info!("stopped");
     Ok(())
 }
