@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use recado_core::Recado;
 use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
@@ -330,7 +331,7 @@ impl TestServer {
         self.running = Some(running);
     }
 
-    /// The core that it runs.
+    /// The core that it runs on.
     pub fn recado(&self) -> &Recado {
         &self.running.as_ref().expect("it runs").recado
     }
@@ -401,6 +402,19 @@ impl TestServer {
     /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
+    }
+
+    /// Reads the figures for the metrics, as the background work does. Answers whether the store
+    /// could be read.
+    pub async fn read_figures(&self) -> bool {
+        let running = self.running.as_ref().expect("it runs");
+        running.read_figures().await.is_ok()
+    }
+
+    /// Puts the installation on hold (D75).
+    pub async fn hold(&self, reason: &str) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        recado.halts().hold(Some(reason)).await.expect("the store works");
     }
 
     /// Attempts every delivery that is due.

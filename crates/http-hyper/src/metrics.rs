@@ -52,6 +52,13 @@ pub(crate) fn describe() {
         Unit::Count,
         "Events that are kept because they were not understood, by gateway, reason and kind."
     );
+    // A counter that begins with its first increment loses it.
+    for result in ["stored", "passed_over", "refused"] {
+        counter!(GATEWAY_EVENTS, "result" => result).increment(0);
+    }
+    for reason in ["room", "share", "descriptors", "refused"] {
+        counter!(CONNECTIONS_SHED, "reason" => reason).increment(0);
+    }
 }
 
 /// Sets whether the installation is on hold (D75).

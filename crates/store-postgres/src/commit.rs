@@ -2,8 +2,8 @@
 //!
 //! The statements of a commit have this order:
 //!
-//! 1. the check that nothing is closed, the locks of rows that many commits rely on, the locks of companies, and the checks that need
-//!    the latter;
+//! 1. the check that nothing is closed, the locks of rows that many commits rely on, the locks of
+//!    companies, and the checks that need the latter;
 //! 2. the locks of existing rows, in the order of their keys, so that two commits cannot wait for
 //!    each other;
 //! 3. the changes;

@@ -47,8 +47,10 @@ mod deliveries_batch;
 mod deliveries_due;
 mod dispatches;
 mod documents;
+mod empty;
 mod error;
 mod events;
+mod figures;
 mod gathered;
 mod groups;
 mod inbound;
@@ -73,6 +75,7 @@ mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
 mod pool;
+mod pool_use;
 mod prosas;
 mod reassign;
 mod recipients;
@@ -93,6 +96,7 @@ mod webhooks;
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};
+pub use pool_use::PoolUse;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };

@@ -70,7 +70,12 @@ const MIGRATIONS: &[Migration] = &[
         name: "clicks_and_removal",
         sql: include_str!("migrations/0018_clicks_and_removal.sql"),
     },
-    Migration { version: 19, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
+    Migration {
+        version: 19,
+        name: "sealed_media",
+        sql: include_str!("migrations/0019_sealed_media.sql"),
+    },
+    Migration { version: 20, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -234,6 +239,7 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 mod tests {
     use recado_core::Timestamp;
     use recado_core::access::{Secret, SecretName};
+    use recado_core::figures::{FigureQuery, FigureReads};
     use recado_core::ids::{CompanyId, MessageId};
     use recado_core::inbound::{EndpointSlug, InboundReads};
     use recado_core::keyed_hash::HashKey;
@@ -405,7 +411,8 @@ mod tests {
         let template = template_of_7(&store).await;
         assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
-        assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
+        let query = FigureQuery { left_sent: (at, at), ..FigureQuery::at(at) };
+        assert_eq!(store.figures(&query).await.unwrap().left_sent, 2);
     }
 
     /// D69.

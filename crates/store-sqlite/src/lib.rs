@@ -13,6 +13,8 @@
 
 mod access;
 mod aliases;
+mod backup;
+mod batch;
 mod campaigns;
 mod cell;
 mod commit;
@@ -33,10 +35,12 @@ mod deals;
 mod deliveries;
 mod deliveries_due;
 mod deliveries_listing;
+mod disk;
 mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod groups;
 mod halts;
 mod hashes;
@@ -80,6 +84,8 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
+pub use backup::back_up;
+use batch::Transaction;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
@@ -88,7 +94,7 @@ use readers::Readers;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };
-use writer::{Transaction, Writer};
+use writer::Writer;
 
 /// How long a read of a company may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);

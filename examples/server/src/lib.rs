@@ -24,8 +24,11 @@ mod metrics;
 mod options;
 mod permissions;
 mod qr_picture;
+mod serve_lock;
 mod shutdown;
 mod start;
+mod supervisor;
+mod watch;
 mod wiring;
 
 pub use options::{

@@ -28,13 +28,30 @@ use crate::attempts::CountedTransport;
 use crate::files;
 use crate::options::{DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
+use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    pub(crate) store: Arc<dyn Store>,
+    store: Arc<dyn Store>,
     /// The same, as what can be moved.
     pub(crate) transferable: Arc<dyn Transferable>,
+    own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
+    pub(crate) closer: Closer,
+}
+
+/// Closes the database at the end of a command or a server: of an SQLite file the log is emptied
+/// then, so that the file alone is the whole database.
+#[derive(Debug, Default)]
+pub(crate) struct Closer(Option<Arc<SqliteStore>>);
+
+impl Closer {
+    /// Finishes what is under way; later reads and writes fail.
+    pub(crate) async fn close(self) {
+        if let Some(store) = self.0 {
+            store.close().await;
+        }
+    }
 }
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
@@ -43,13 +60,19 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
             let store = Arc::new(sqlite(path, sealer, migrate).await?);
-            Ok(Opened { store: store.clone(), transferable: store, limiter: None })
+            let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
+            let closer = Closer(Some(Arc::clone(&store)));
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
+            let own = StoreUse::Postgres(store.clone());
+            let closer = Closer::default();
             let store = Arc::new(store);
-            Ok(Opened { store: store.clone(), transferable: store, limiter: Some(limiter) })
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
     }
 }
@@ -86,7 +109,10 @@ pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, Sta
     let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, false).await?.sealed_counts().await?
+            let store = sqlite(path, sealer, false).await?;
+            let counts = store.sealed_counts().await;
+            store.close().await;
+            counts?
         }
         DatabaseLocation::Postgres(url) => {
             postgres(url, sealer, false).await?.sealed_counts().await?
@@ -123,11 +149,25 @@ async fn postgres(
     Ok(store)
 }
 
+/// Whether a database has no table: nothing was ever migrated into it.
+pub(crate) async fn postgres_is_empty(
+    url: &SecretText,
+    sealer: Sealer,
+) -> Result<bool, StartError> {
+    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+}
+
 /// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// The store, for what is its own.
+    pub(crate) store: StoreUse,
+    /// The gateways.
+    pub(crate) gateways: Providers,
+    /// Closes its database.
+    pub(crate) closer: Closer,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -137,13 +177,14 @@ pub(crate) async fn core(
     overrides: Overrides,
 ) -> Result<Core, StartError> {
     let opened = open(options, !options.no_migrate).await?;
-    let (parts, reports) = parts(options, public_url, overrides, opened)?;
+    let wired = parts(options, public_url, overrides, opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports })
+    Ok(Core { recado, reports, store, gateways, closer })
 }
 
 /// The core of a command: on a database that has the schema of this version, which stays as it is.
@@ -154,12 +195,22 @@ pub(crate) async fn core_of_command(
     public_url: String,
 ) -> Result<Core, StartError> {
     let opened = open(options, false).await?;
-    let (parts, reports) = parts(options, public_url, Overrides::default(), opened)?;
+    let wired = parts(options, public_url, Overrides::default(), opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
     match Recado::start(parts).await {
-        Ok(recado) => Ok(Core { recado, reports }),
+        Ok(recado) => Ok(Core { recado, reports, store, gateways, closer }),
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a core is made of.
+struct Wired {
+    parts: Parts,
+    reports: Option<Reports>,
+    store: StoreUse,
+    gateways: Providers,
+    closer: Closer,
 }
 
 /// What the core works with.
@@ -168,7 +219,7 @@ fn parts(
     public_url: String,
     overrides: Overrides,
     opened: Opened,
-) -> Result<(Parts, Option<Reports>), StartError> {
+) -> Result<Wired, StartError> {
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
@@ -183,6 +234,7 @@ fn parts(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
+    let gateways = counted(&providers);
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport
         .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
@@ -190,7 +242,7 @@ fn parts(
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
     let parts = Parts {
-        store,
+        store: Arc::new(TimedStore::new(store)),
         clock,
         ids,
         files,
@@ -198,10 +250,10 @@ fn parts(
         transport: Arc::new(CountedTransport(transport)),
         gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
         limiter: opened.limiter,
-        providers,
+        providers: gateways.clone(),
         settings: settings(options, public_url),
     };
-    Ok((parts, reports))
+    Ok(Wired { parts, reports, store: opened.own, gateways, closer: opened.closer })
 }
 
 /// The settings that rules depend on.

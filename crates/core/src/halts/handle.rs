@@ -23,7 +23,7 @@ const REASON: usize = 500;
 /// The use cases on halts. Made by [`Recado::halts`].
 #[derive(Clone, Copy, Debug)]
 pub struct Halts<'a> {
-    app: &'a Recado,
+    pub(super) app: &'a Recado,
 }
 
 /// What [`Halts::resume`] has found.
@@ -163,7 +163,7 @@ impl Halts<'_> {
         Ok(begun)
     }
 
-    async fn end(&self, ends: impl Fn(&Halt) -> bool) -> Result<Resumed, StoreError> {
+    pub(super) async fn end(&self, ends: impl Fn(&Halt) -> bool) -> Result<Resumed, StoreError> {
         let ends = &ends;
         let ended = self.app.decide::<_, Infallible, _>(|_| async move {
             let mut resumed = Resumed::default();

@@ -12,17 +12,20 @@
 //!
 //! 1. [`Halts::hold`], or [`Halts::hold_company`]: no more calls begin. Wait [`SETTLED_AFTER`],
 //!    then until no message is pending any more, for as long as a gateway may take.
-//! 2. [`Halts::close`]: when it has returned, no commit and no claim of a job follows. Housekeeping,
-//!    which goes without commits, may still be under way in other living processes: if there are
-//!    any, wait [`SETTLED_AFTER`] once more.
-//! 3. Copy and compare. Rows of the kinds `Worker`, `Shard` and `Halt` belong to the processes and
-//!    the halts of the source, which still change: they are left out.
-//! 4. [`Halts::close`] with `is_final`: the source stays closed. Or [`Halts::open`] after a failure.
+//! 2. [`Halts::close`]: when it has returned, no commit and no claim of a job follows.
+//!    Housekeeping, which goes without commits, may still be under way in other living processes:
+//!    if there are any, wait [`SETTLED_AFTER`] once more.
+//! 3. Copy and compare. Rows of the kinds `Worker`, `Shard` and `Halt` belong to the processes
+//!    and the halts of the source, which still change: they are left out.
+//! 4. [`Halts::close`] with `is_final`: the source stays closed. Or [`Halts::open`] after a
+//!    failure.
 
+mod copy;
 mod halt;
 mod handle;
 mod known;
 
+pub use copy::CopyHeld;
 pub use halt::{Halt, HaltKind, HaltSubject, Halted, OnHold};
 pub use handle::{Halts, Resumed, SETTLED_AFTER};
 pub(crate) use known::KnownHalts;

@@ -74,6 +74,7 @@ use crate::deliveries::{DeliveryReads, DueReads, Signals};
 use crate::dispatches::DispatchReads;
 use crate::documents::DocumentReads;
 use crate::events::{EventReads, Outbox};
+use crate::figures::FigureReads;
 use crate::groups::GroupReads;
 use crate::inbound::InboundReads;
 use crate::jobs::{Job, JobReads};
@@ -98,6 +99,7 @@ pub trait Reads:
     + DispatchReads
     + DocumentReads
     + EventReads
+    + FigureReads
     + GroupReads
     + InboundReads
     + JobReads
@@ -123,6 +125,7 @@ impl<T> Reads for T where
         + DispatchReads
         + DocumentReads
         + EventReads
+        + FigureReads
         + GroupReads
         + InboundReads
         + JobReads
@@ -153,8 +156,9 @@ pub trait Commit: Send + Sync {
 pub trait Claims: Send + Sync {
     /// Leases up to `limit` jobs that are due at `now` and not leased beyond it, oldest `due_at`
     /// first; none whose [name](crate::jobs::JobKind::name) is in `except`, and none while the
-    /// installation or the job's company is closed ([`Precondition::Open`]). A claimed job has `leased_until` set and its version raised; no other caller gets it
-    /// until the lease lapses. The outcome is an ordinary commit on the claimed version.
+    /// installation or the job's company is closed ([`Precondition::Open`]). A claimed job has
+    /// `leased_until` set and its version raised; no other caller gets it until the lease lapses.
+    /// The outcome is an ordinary commit on the claimed version.
     async fn claim_jobs(
         &self,
         now: Timestamp,

@@ -44,6 +44,7 @@ pub mod deliveries_listing;
 pub mod dispatches;
 pub mod documents;
 pub mod enrollment;
+pub mod figures;
 pub mod forgotten;
 pub mod halts;
 pub mod inbound_rows;

@@ -37,6 +37,15 @@ macro_rules! conformance_topic {
         values_taken_in_one_company_are_free_in_another,
         a_value_is_free_again_once_its_row_is_gone,
     } };
+    ($($go:tt)::+ [$($in:tt)*] figures) => { $($go)::+! { [$($in)*] figures:
+        an_empty_installation_has_nothing,
+        connections_are_counted_by_what_they_are_with_the_oldest_of_each,
+        deliveries_of_active_webhooks_are_counted_and_the_oldest_due_one_is_found,
+        what_is_counted_is_bounded,
+        jobs_are_overdue_until_they_are_claimed,
+        campaigns_are_counted_while_they_run,
+        the_journal_only_grows,
+    } };
     ($($go:tt)::+ [$($in:tt)*] rows) => { $($go)::+! { [$($in)*] rows:
         every_field_of_a_contact_is_read_back,
         the_extremes_of_time_are_read_back,

@@ -9,6 +9,7 @@ mod channels;
 mod contacts;
 mod deliveries;
 mod events;
+mod figures;
 mod forgotten;
 mod inbound;
 mod messages;

@@ -6,6 +6,7 @@ mod switched;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -84,6 +85,7 @@ pub struct FaultyStore {
     broken: Arc<Mutex<BTreeSet<String>>>,
     asked: Arc<Mutex<BTreeSet<String>>>,
     hangs: Arc<AtomicBool>,
+    delay: Arc<Mutex<Duration>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -103,6 +105,7 @@ impl FaultyStore {
             broken: Arc::default(),
             asked: Arc::default(),
             hangs: Arc::default(),
+            delay: Arc::default(),
         }
     }
 
@@ -185,6 +188,19 @@ impl FaultyStore {
         self.hangs.store(true, Ordering::SeqCst);
     }
 
+    /// Makes every later read and commit take so long, until [`FaultyStore::heal`]: of the time
+    /// that passes, not of a test clock, because what measures calls measures that.
+    pub fn delay(&self, by: Duration) {
+        *locked(&self.delay) = by;
+    }
+
+    async fn wait(&self) {
+        let by = *locked(&self.delay);
+        if !by.is_zero() {
+            tokio::time::sleep(by).await;
+        }
+    }
+
     async fn hang(&self) {
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
@@ -221,6 +237,7 @@ impl FaultyStore {
         *locked(&self.commits) = None;
         self.broken().clear();
         self.hangs.store(false, Ordering::SeqCst);
+        self.delay(Duration::ZERO);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -243,6 +260,7 @@ impl FaultyStore {
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
         self.note(name);
+        self.wait().await;
         if self.broken().contains(name) {
             return Err(unavailable());
         }
@@ -274,6 +292,7 @@ fn unknown() -> StoreError {
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         self.note("commit");
+        self.wait().await;
         match self.fate_of(&changes) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
