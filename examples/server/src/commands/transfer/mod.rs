@@ -3,10 +3,10 @@
 mod progress;
 mod view;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use recado_core::Recado;
 use recado_core::documents::Files;
 use recado_core::ids::CompanyId;
 use recado_runtime::{TokioTimer, causes};
@@ -15,9 +15,9 @@ use recado_store_sql::transfer::{MoveError, Order, Scope, Transferable};
 use super::CommandError;
 use super::company::company_id;
 use super::database::core;
-use crate::files;
 use crate::options::{DatabaseLocation, DocumentStorage, Options};
-use crate::wiring::{self, Closer};
+use crate::wiring::Opened;
+use crate::{files, wiring};
 use progress::MoveProgress;
 use view::View;
 
@@ -65,14 +65,35 @@ fn failed(error: MoveError) -> CommandError {
 }
 
 pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result<(), CommandError> {
-    let started = Instant::now();
-    let scope = args.company.map_or(Scope::Installation, Scope::Company);
     let from = Options { database: args.from.clone(), ..options.clone() };
     let to = Options { database: args.to.clone(), ..options.clone() };
     // It has to be there, with the current schema: a move makes and changes nothing of it.
-    let source = core(&from).await?;
-    let opened = wiring::open(&from, false).await?;
-    let (to_store, to_closer) = target(&to, args.dry_run).await?;
+    let core = core(&from).await?;
+    let source = wiring::open(&from, false).await?;
+    let target = target(&to, args.dry_run).await?;
+    let nothing = view::Nothing;
+    let target_store =
+        target.as_ref().map_or(&nothing as &dyn Transferable, |target| &*target.transferable);
+    let view = carry_out(options, &core.recado, &*source.transferable, target_store, &args).await;
+    // Of an SQLite file, nothing is left in its log.
+    for closer in [Some(core.closer), Some(source.closer), target.map(|target| target.closer)] {
+        if let Some(closer) = closer {
+            closer.close().await;
+        }
+    }
+    view?.print(json);
+    Ok(())
+}
+
+async fn carry_out(
+    options: &Options,
+    source: &Recado,
+    from: &dyn Transferable,
+    to: &dyn Transferable,
+    args: &MoveArgs,
+) -> Result<View, CommandError> {
+    let started = Instant::now();
+    let scope = args.company.map_or(Scope::Installation, Scope::Company);
     let places = match &args.documents_to {
         Some(place) if *place != options.documents => {
             Some((files::open(&options.documents)?, files::open(place)?))
@@ -80,37 +101,27 @@ pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result
         _ => None,
     };
     let copied = places.as_ref().map(|(from, to)| -> (&dyn Files, &dyn Files) { (&**from, &**to) });
-    let order = Order {
-        source: &source.recado,
-        from: &*opened.transferable,
-        to: &*to_store,
-        scope,
-        files: copied,
-        timer: &TokioTimer::named("move"),
-    };
-    let view = if args.dry_run {
-        order.plan().await.map(|plan| View::planned(&args.from, &args.to, scope, &plan))
-    } else {
-        let mut progress = MoveProgress::new(places.is_some());
-        let outcome = order.run(&mut |at| progress.show(at)).await;
-        progress.end();
-        outcome.map(|moved| View::moved(&args.from, &args.to, scope, &moved, started.elapsed()))
-    };
-    for closer in [source.closer, opened.closer, to_closer] {
-        closer.close().await;
+    let timer = &TokioTimer::named("move");
+    let order = Order { source, from, to, scope, files: copied, timer };
+    if args.dry_run {
+        return Ok(View::planned(
+            &args.from,
+            &args.to,
+            scope,
+            &order.plan().await.map_err(failed)?,
+        ));
     }
-    view.map_err(failed)?.print(json);
-    Ok(())
+    let mut progress = MoveProgress::new(places.is_some());
+    let outcome = order.run(&mut |at| progress.show(at)).await;
+    progress.end();
+    let outcome = outcome.map_err(failed)?;
+    Ok(View::moved(&args.from, &args.to, scope, &outcome, started.elapsed()))
 }
 
 /// The target. Unless nothing is to be written, it is made and brought to the current schema.
-async fn target(
-    options: &Options,
-    dry_run: bool,
-) -> Result<(Arc<dyn Transferable>, Closer), CommandError> {
+async fn target(options: &Options, dry_run: bool) -> Result<Option<Opened>, CommandError> {
     if dry_run && !wiring::exists(options).await? {
-        return Ok((Arc::new(view::Nothing), Closer::default()));
+        return Ok(None);
     }
-    let opened = wiring::open(options, !dry_run).await?;
-    Ok((opened.transferable, opened.closer))
+    Ok(Some(wiring::open(options, !dry_run).await?))
 }
