@@ -142,7 +142,7 @@ pub async fn jobs_are_overdue_until_they_are_claimed(harness: &dyn Harness) {
     assert_eq!(found(9).await, due(0, 0, None));
     assert_eq!(found(10).await, due(1, 1, Some(10)));
     assert_eq!(found(30).await, due(3, 3, Some(10)));
-    scene.store.claim_jobs(at(30), at(50), 2).await.expect("the store works");
+    scene.store.claim_jobs(at(30), at(50), 2, &[]).await.expect("the store works");
     assert_eq!(found(40).await, due(1, 1, Some(30)));
     assert_eq!(found(50).await, due(3, 3, Some(10)));
 }
