@@ -41,6 +41,8 @@ pub mod deliveries;
 pub mod dispatches;
 pub mod documents;
 mod error;
+#[cfg(feature = "openapi")]
+pub mod event_schemas;
 pub mod events;
 pub mod figures;
 pub mod form;

@@ -1,5 +1,6 @@
 //! Probes, metrics and the OpenAPI document: paths that need no key.
 
+use recado_core::Code;
 use serde::Serialize;
 #[cfg(test)]
 use utoipa::ToSchema;
@@ -16,13 +17,13 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::open(
         "/healthz",
         |call| Box::pin(healthz(call)),
-        |op| op.says("healthz", "Whether the process is alive").answers::<Status>(),
+        |op| op.says("getHealth", "Whether the process is alive").answers::<Status>(),
     ),
     Route::open(
         "/readyz",
         |call| Box::pin(readyz(call)),
         |op| {
-            op.says("readyz", "Whether the process wants traffic")
+            op.says("getReadiness", "Whether the process wants traffic")
                 .more(
                     "503 while the store is unreachable or not migrated, while the data is being \
                      moved, and while stopping.",
@@ -33,12 +34,16 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::open(
         "/metrics",
         |call| Box::pin(render_metrics(call)),
-        |op| op.says("metrics", "Metrics as Prometheus text").answers_bytes("text/plain"),
+        |op| {
+            op.says("getMetrics", "Metrics as Prometheus text")
+                .answers_bytes("text/plain")
+                .refuses(Code::NotFound)
+        },
     ),
     Route::open(
         "/api/openapi.json",
         |call| Box::pin(document(call)),
-        |op| op.says("openapi", "This document").answers_object(),
+        |op| op.says("getOpenApi", "This document").answers_object(),
     ),
 ];
 
@@ -46,6 +51,7 @@ pub(crate) const ROUTES: &[Route] = &[
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct Status {
+    /// `alive` or `ready`.
     status: &'static str,
 }
 

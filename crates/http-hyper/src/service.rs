@@ -95,7 +95,8 @@ impl RecadoHttp {
 
 /// A browser takes no answer for another type than it says.
 const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
-/// No answer is a page: a browser loads and runs nothing for one, and shows none in a frame.
+/// No answer but the reference (R276) is a page: a browser loads and runs nothing for one, and
+/// shows none in a frame.
 const NOTHING_RUNS: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
@@ -131,7 +132,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     headers.insert(request_id::HEADER, id.clone());
     // R173.
     headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
-    headers.insert(CONTENT_SECURITY_POLICY, NOTHING_RUNS);
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(NOTHING_RUNS);
 
     let duration = began.elapsed();
     let status = response.status();

@@ -70,7 +70,12 @@ const MIGRATIONS: &[Migration] = &[
         name: "clicks_and_removal",
         sql: include_str!("migrations/0018_clicks_and_removal.sql"),
     },
-    Migration { version: 19, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
+    Migration {
+        version: 19,
+        name: "sealed_media",
+        sql: include_str!("migrations/0019_sealed_media.sql"),
+    },
+    Migration { version: 20, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

@@ -6,6 +6,7 @@ use recado_core::store::{
 };
 use recado_core::{match_kind, match_row};
 
+use crate::batch::Transaction;
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
@@ -15,7 +16,7 @@ use crate::messages;
 use crate::reassign;
 use crate::recipients;
 use crate::table;
-use crate::writer::{Transaction, read_error};
+use crate::writer::read_error;
 
 /// Applies all changes, or fails. The caller undoes what was written before a failure.
 pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), CommitError> {

@@ -4,13 +4,15 @@ use recado_core::Timestamp;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
+use crate::batch::Transaction;
 use crate::cell::{Cell, Columns};
 use crate::contacts_facets;
+use crate::database::Connection;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{Table, insert_error, placeholders, update_changed, values};
-use crate::writer::{Transaction, read_error};
+use crate::writer::read_error;
 
 /// The row number of a contact in the table and in the search index. The contacts of one company
 /// have neighbouring numbers: the high bits are the company's `no`, the low bits count from 1.
@@ -46,7 +48,10 @@ impl SeqRange {
     }
 
     /// The range of a company, if the company exists.
-    pub(crate) fn find(conn: &Connection, company: CompanyId) -> ReadResult<Option<Self>> {
+    pub(crate) fn find(
+        conn: &rusqlite::Connection,
+        company: CompanyId,
+    ) -> ReadResult<Option<Self>> {
         let no = conn
             .prepare_cached("SELECT no FROM companies WHERE id = ?1")?
             .query_row([Cell::from(company)], |row| row.get(0))

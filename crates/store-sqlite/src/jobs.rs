@@ -8,11 +8,12 @@ use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, CommitError, StoreError, Stored};
 
 use crate::SqliteStore;
+use crate::batch::Transaction;
 use crate::cell::Cell;
 use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
-use crate::writer::{Transaction, expect_no_conflict, read_error};
+use crate::writer::{expect_no_conflict, read_error};
 
 /// Jobs that may be claimed, oldest `due_at` first.
 fn claimable(

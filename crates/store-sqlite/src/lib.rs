@@ -14,6 +14,7 @@
 mod access;
 mod aliases;
 mod backup;
+mod batch;
 mod campaigns;
 mod cell;
 mod commit;
@@ -34,6 +35,7 @@ mod deals;
 mod deliveries;
 mod deliveries_due;
 mod deliveries_listing;
+mod disk;
 mod dispatches;
 mod documents;
 mod error;
@@ -82,6 +84,7 @@ use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
 pub use backup::back_up;
+use batch::Transaction;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
@@ -90,7 +93,7 @@ use readers::Readers;
 pub use recado_store_sql::{
     KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
 };
-use writer::{Transaction, Writer};
+use writer::Writer;
 
 /// How long a read of a company may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);

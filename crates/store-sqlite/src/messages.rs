@@ -10,13 +10,16 @@ use recado_core::messages::{
 };
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, Conflict, RowKey, StoreError, Stored, Version};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::messages_facets::{self, FacetId};
-use crate::table::{self, Table, insert_error, placeholders, read_stored, update_changed, values};
+use crate::table::{
+    self, Table, insert_error, placeholders, read_sealed, sealed_values, update_changed,
+};
 use crate::writer::read_error;
 use crate::{message_refs, messages_listing};
 
@@ -32,7 +35,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
 /// Inserts a message and counts it. A trigger of the table counts deleted messages.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
     let facet = messages_facets::add(conn, message)?;
-    let mut values = values(message);
+    let mut values = sealed_values(message, conn.sealer());
     values.push(Cell::Int(facet.0));
     conn.prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
@@ -61,7 +64,8 @@ pub(crate) fn update(
         .and_then(|mut statement| {
             let read = |row: &rusqlite::Row<'_>| {
                 let mut columns = Columns::new(row);
-                Ok((columns.stored()?, columns.get()?, FacetId(columns.get()?)))
+                let stored = columns.stored_sealed(conn.sealer())?;
+                Ok((stored, columns.get()?, FacetId(columns.get()?)))
             };
             statement.query_row(params_from_iter(&key), read).optional()
         })
@@ -91,7 +95,7 @@ static ABANDONED: LazyLock<String> = LazyLock::new(|| {
 fn abandoned(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<Stored<Message>>> {
     let values: [Cell<'_>; 2] = [now.into(), limit.into()];
     let mut statement = conn.prepare_cached(&ABANDONED)?;
-    statement.query_map(params_from_iter(values), read_stored)?.collect()
+    statement.query_map(params_from_iter(values), read_sealed(conn))?.collect()
 }
 
 // The messages are read first, from the index alone. Most of them belong to connections that do not

@@ -40,7 +40,7 @@ pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
 }
 
 /// The same, of any row.
-fn sealed_values<'a, T: Table>(row: &'a T, sealer: &Sealer) -> Vec<Cell<'a>> {
+pub(crate) fn sealed_values<'a, T: Table>(row: &'a T, sealer: &Sealer) -> Vec<Cell<'a>> {
     let mut cells = Cells(Vec::with_capacity(T::statements().written.len() + 1));
     row.write_sealed(&mut cells, sealer);
     row.write_derived(&mut cells);
@@ -126,7 +126,9 @@ pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
 }
 
 /// The same, for any row.
-fn read_sealed<T: Table>(conn: &Connection) -> impl Fn(&SqlRow<'_>) -> ReadResult<Stored<T>> {
+pub(crate) fn read_sealed<T: Table>(
+    conn: &Connection,
+) -> impl Fn(&SqlRow<'_>) -> ReadResult<Stored<T>> {
     |row| Columns::new(row).stored_sealed(conn.sealer())
 }
 
@@ -282,21 +284,33 @@ pub(crate) fn update<T: Table>(
 /// row is at `seq` and is known to have the version it was read at. This saves work where a table
 /// has many indexes: SQLite rewrites the indexes of every column that a statement names.
 pub(crate) fn update_changed<T: Table>(
-    conn: &rusqlite::Connection,
+    conn: &Connection,
     seq: i64,
     (old, new): (&T, &T),
     derived: Vec<(&'static str, Cell<'_>)>,
 ) -> Result<(), CommitError> {
     let name = T::TABLE.name;
-    let (old_values, new_values) = (values(old), values(new));
+    // What is sealed differs each time: clear values are compared.
+    let clear = Sealer::default();
+    let (old_values, new_values) = (sealed_values(old, &clear), sealed_values(new, &clear));
+    let mut stored = match T::TABLE.sealed {
+        [] => Vec::new(),
+        _ => sealed_values(new, conn.sealer()),
+    };
     let differing = T::statements()
         .written
         .iter()
         .zip(old_values)
         .zip(new_values)
+        .enumerate()
         .skip(T::TABLE.key)
-        .filter(|((_, old), new)| old != new)
-        .map(|((column, _), new)| (*column, new));
+        .filter(|(_, ((_, old), new))| old != new)
+        .map(|(at, ((column, _), new))| {
+            (
+                *column,
+                stored.get_mut(at).map_or(new, |stored| std::mem::replace(stored, Cell::Null)),
+            )
+        });
     let mut values = vec![Cell::Int(seq)];
     let mut set = String::from("version = version + 1");
     for (column, value) in differing.chain(derived) {

@@ -132,9 +132,9 @@ impl Claims for TimedStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
-        without: &[&'static str],
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
-        timed(Call::Claim, self.0.claim_jobs(now, leased_until, limit, without)).await
+        timed(Call::Claim, self.0.claim_jobs(now, leased_until, limit, except)).await
     }
 }
 
