@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use recado_core::Recado;
 use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
-use recado_core::{Clock, Timestamp};
+use recado_core::{Clock, Recado, Timestamp};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_runtime::LocalFiles;
 use recado_server::{Options, Overrides, RunningServer, start};
@@ -334,6 +333,11 @@ impl TestServer {
     /// The core that it runs on.
     pub fn recado(&self) -> &Recado {
         &self.running.as_ref().expect("it runs").recado
+    }
+
+    /// Its settings, with its clock, for another server.
+    pub fn setup(&self) -> Setup {
+        Setup { clock: Some(self.clock.clone()), ..self.setup.clone() }
     }
 
     /// Reads again what was not understood, as `recado inbox replay` does.

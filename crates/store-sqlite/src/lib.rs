@@ -67,6 +67,7 @@ mod schema;
 mod sealing;
 mod table;
 mod templates;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;
@@ -91,7 +92,8 @@ pub use error::SqliteError;
 use log::Log;
 use readers::Readers;
 pub use recado_store_sql::{
-    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+    KeyFileError, MigrationPlan, MissingKeys, PlannedMigration, PlannedTable, SealedCounts, Sealer,
+    SealingKey, SealingKeyId, TableWork,
 };
 use writer::Writer;
 
@@ -209,6 +211,18 @@ impl SqliteStore {
         let mut conn = database::writer(&self.path)?.sealed_by(&self.sealer);
         schema::migrate(&mut conn)?;
         sealing::check(&conn)
+    }
+
+    /// What migrating the database at a path would do; nothing is written and no file is made
+    /// (R249).
+    /// `None` where there is no database. This function blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or was migrated by a newer release or in another form.
+    pub fn plan(path: impl AsRef<Path>) -> Result<Option<MigrationPlan>, SqliteError> {
+        let conn = database::looker(path.as_ref())?;
+        conn.map(|conn| schema::plan(&conn)).transpose()
     }
 
     /// How many stored secrets are sealed with which key.

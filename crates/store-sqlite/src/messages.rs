@@ -17,26 +17,27 @@ use crate::cell::{Cell, Columns};
 use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::messages_facets::{self, FacetId};
-use crate::table::{
-    self, Table, insert_error, placeholders, read_sealed, sealed_values, update_changed,
-};
+use crate::table::{self, Table, insert_error, read_sealed, sealed_values, update_changed};
 use crate::writer::read_error;
 use crate::{message_refs, messages_listing};
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let columns = &Message::statements().written;
-    format!(
-        "INSERT INTO messages ({}, facet_id, version) VALUES ({}, 1)",
-        columns.join(", "),
-        placeholders(columns.len() + 1)
-    )
-});
+static INSERT: LazyLock<String> =
+    LazyLock::new(|| Message::statements().restore_with(&["facet_id"]));
 
 /// Inserts a message and counts it. A trigger of the table counts deleted messages.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
+    insert_at(conn, message, Version::FIRST)
+}
+
+/// The same, with a version.
+pub(crate) fn insert_at(
+    conn: &Connection,
+    message: &Message,
+    version: Version,
+) -> Result<(), CommitError> {
     let facet = messages_facets::add(conn, message)?;
     let mut values = sealed_values(message, conn.sealer());
-    values.push(Cell::Int(facet.0));
+    values.extend([Cell::from(version.number()), Cell::Int(facet.0)]);
     conn.prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
         .map_err(|error| insert_error(conn, message, error))?;

@@ -58,6 +58,8 @@ pub(crate) struct Statements {
     get: String,
     version: String,
     insert: String,
+    /// Inserts a row with the version that is behind its columns, where the table has one.
+    pub(crate) restore: String,
     update: Option<String>,
     delete: String,
 }
@@ -90,6 +92,7 @@ impl Statements {
                 written.join(", "),
                 placeholders(written.len())
             ),
+            restore: restore(&table, &written, &[]),
             update: table.versioned.then_some(update),
             delete: format!("DELETE FROM {name} WHERE {by_key} AND {version} = ?{}", key + 1),
             select,
@@ -98,11 +101,35 @@ impl Statements {
         }
     }
 
+    /// The columns and the version, as `select` has them.
+    pub(crate) fn selected(&self) -> String {
+        let version = if self.table.versioned { "version" } else { "1" };
+        format!("{}, {version}", self.table.columns.join(", "))
+    }
+
+    /// Whether the table has a column for the version.
+    pub(crate) const fn has_version(&self) -> bool {
+        self.table.versioned
+    }
+
+    /// [`Statements::restore`] with `more` columns behind the version.
+    pub(crate) fn restore_with(&self, more: &[&'static str]) -> String {
+        restore(&self.table, &self.written, more)
+    }
+
     /// The columns and the version as those of `alias`, for joins.
     pub(crate) fn qualified(&self, alias: &str) -> String {
         let columns = self.table.columns.iter().chain(&["version"]);
         columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn restore(table: &TableDef, written: &[&str], more: &[&str]) -> String {
+    let version = table.versioned.then_some("version");
+    let columns: Vec<&str> =
+        written.iter().copied().chain(version).chain(more.iter().copied()).collect();
+    let places = placeholders(columns.len());
+    format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", "))
 }
 
 fn conditions(key: &[&str]) -> String {

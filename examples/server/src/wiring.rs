@@ -19,19 +19,23 @@ use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
-use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
-use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
-use tokio_postgres::error::SqlState;
+use recado_store_postgres::{
+    ConnectError, ConnectionParameters, Options as PostgresOptions, PostgresStore,
+};
+use recado_store_sql::transfer::Transferable;
+use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
-use crate::options::{DatabaseLocation, Duration, Options};
+use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
 use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same, as what can be moved.
+    pub(crate) transferable: Arc<dyn Transferable>,
     own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
     pub(crate) closer: Closer,
@@ -59,15 +63,33 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
             let store = Arc::new(sqlite(path, sealer, migrate).await?);
             let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
             let closer = Closer(Some(Arc::clone(&store)));
-            Ok(Opened { store, own, limiter: None, closer })
+            Ok(Opened { store: store.clone(), transferable: store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
             let own = StoreUse::Postgres(store.clone());
             let closer = Closer::default();
-            Ok(Opened { store: Arc::new(store), own, limiter: Some(limiter), closer })
+            let store = Arc::new(store);
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
+    }
+}
+
+/// What migrating the database would do; `None` if there is none. Writes nothing (R249).
+pub(crate) async fn migration_plan(options: &Options) -> Result<Option<MigrationPlan>, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let planning = tokio::task::spawn_blocking(move || SqliteStore::plan(path));
+            let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
+            planned.map_err(|e| StartError::Migrate(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(None),
+            store => store?.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into())),
+        },
     }
 }
 
@@ -92,10 +114,7 @@ pub(crate) async fn exists(options: &Options) -> Result<bool, StartError> {
 /// Whether the server knows no database of that name.
 fn is_unknown_database(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.any(|cause| {
-        let code = cause.downcast_ref::<tokio_postgres::Error>().and_then(|error| error.code());
-        code == Some(&SqlState::INVALID_CATALOG_NAME)
-    })
+    causes.any(|cause| cause.downcast_ref().is_some_and(ConnectError::is_unknown_database))
 }
 
 /// How many stored secrets are sealed with which key.
@@ -134,7 +153,9 @@ async fn postgres(
     migrate: bool,
 ) -> Result<PostgresStore, StartError> {
     let options = PostgresOptions { sealer, ..PostgresOptions::default() };
-    let store = PostgresStore::connect(url.expose(), options)
+    let parameters = ConnectionParameters::of_process(url.expose())
+        .map_err(|error| ConfigError::one(format!("--database: {error}")))?;
+    let store = PostgresStore::connect_to(parameters, options)
         .await
         .map_err(|e| StartError::Open(e.into()))?;
     if migrate {

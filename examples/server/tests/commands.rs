@@ -397,3 +397,23 @@ fn a_key_is_made_used_and_missed() {
     let message = refused(&["company", "list", "--secret-key-file", "no.key"], 2);
     assert!(message.contains("no.key") && !message.contains("hunter2"), "{message}");
 }
+
+/// R249.
+#[test]
+fn a_check_of_a_migration_says_what_is_missing_and_makes_no_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let names = || {
+        let read = std::fs::read_dir(folder.path()).expect("readable");
+        let mut names: Vec<_> = read.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let text = done(folder.path(), &["migrate", "--check"]);
+    assert!(text.contains("does not exist"), "{text}");
+    assert!(names().is_empty(), "{:?}", names());
+    done(folder.path(), &["migrate"]);
+    let before = names();
+    assert!(done(folder.path(), &["migrate", "--check"]).contains("nothing to do"));
+    assert_eq!(json(&done(folder.path(), &["migrate", "--check", "--json"]))["up_to_date"], true);
+    assert_eq!(names(), before);
+}

@@ -107,6 +107,7 @@ mod messaging_contacts;
 mod messaging_races;
 mod messaging_secrecy;
 mod messaging_two_processes;
+mod moves;
 mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;
@@ -136,6 +137,7 @@ mod sends_to_contacts;
 mod templates_operator;
 mod two_processes;
 mod unreadable_contact;
+mod upgrades;
 mod webhooks_register;
 mod webhooks_secrecy;
 mod webhooks_signing;

@@ -1,6 +1,7 @@
 //! A store that fails on demand.
 
 mod reads;
+mod switched;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,8 @@ use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Row, RowKey, Store,
     StoreError, Stored, Upkeep,
 };
+
+use switched::Switched;
 
 /// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +78,7 @@ type CommitPlan = Box<dyn FnMut(&ChangeSet) -> Option<StoreFailure> + Send>;
 /// A store that fails on demand. Clones share one plan.
 #[derive(Clone)]
 pub struct FaultyStore {
-    inner: Arc<dyn Store>,
+    inner: Switched,
     plan: Arc<Mutex<Option<Plan>>>,
     commits: Arc<Mutex<Option<CommitPlan>>>,
     late: Arc<Mutex<Vec<ChangeSet>>>,
@@ -95,7 +98,7 @@ impl FaultyStore {
     /// Wraps a store. No operation fails until a failure is set.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self {
-            inner,
+            inner: Switched::new(inner),
             plan: Arc::default(),
             commits: Arc::default(),
             late: Arc::default(),
@@ -104,6 +107,16 @@ impl FaultyStore {
             hangs: Arc::default(),
             delay: Arc::default(),
         }
+    }
+
+    /// Takes another store in place of the wrapped one, also in all clones: what it held was moved
+    /// there.
+    ///
+    /// # Panics
+    ///
+    /// If this is called more than fifteen times.
+    pub fn switch_to(&self, store: Arc<dyn Store>) {
+        self.inner.switch_to(store);
     }
 
     /// Calls `plan` for the outcome of every later operation.

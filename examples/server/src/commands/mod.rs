@@ -21,6 +21,7 @@ mod migrate;
 mod output;
 mod secret_key;
 mod serve;
+mod transfer;
 mod webhook;
 
 use std::env;
@@ -49,7 +50,7 @@ pub enum Command {
     Serve(ServerOptions),
     /// Brings the database to the current schema; makes it if it is missing
     #[command(after_help = migrate::HELP)]
-    Migrate,
+    Migrate(migrate::MigrateArgs),
     /// Prints the OpenAPI 3.1 document
     #[command(after_help = "\
 Examples:
@@ -58,6 +59,9 @@ Examples:
     /// Asks a running server whether it is ready
     #[command(after_help = health::HELP)]
     Health(health::HealthArgs),
+    /// Moves an installation, or one company, to another database
+    #[command(after_help = transfer::HELP)]
+    Move(transfer::MoveArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -150,12 +154,13 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Init(_) => Ok(()),
         Command::Demo => demo::run(json, options.clone()).await,
         Command::Serve(_) => serve::run(json, options.clone()).await,
-        Command::Migrate => migrate::run(json, options).await,
+        Command::Migrate(args) => migrate::run(json, options, args).await,
         Command::Openapi => {
             output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
             Ok(())
         }
         Command::Health(args) => health::run(options, json, args).await,
+        Command::Move(args) => transfer::run(options, json, args).await,
         Command::Import(args) => {
             with(options, async |core| import::run(core, json, args).await).await
         }

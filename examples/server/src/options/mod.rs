@@ -135,7 +135,7 @@ impl Options {
 pub struct ConfigError(pub Vec<String>);
 
 impl ConfigError {
-    fn one(problem: impl Into<String>) -> Self {
+    pub(crate) fn one(problem: impl Into<String>) -> Self {
         Self(vec![problem.into()])
     }
 }

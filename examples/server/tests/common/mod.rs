@@ -16,7 +16,8 @@ pub(crate) const CONFIG: &str = "recado.toml";
 pub(crate) fn recado(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("RECADO_") {
+        let shown = name.to_string_lossy();
+        if shown.starts_with("RECADO_") || shown.starts_with("PG") {
             command.env_remove(name);
         }
     }
