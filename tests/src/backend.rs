@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use recado_core::Recado;
 use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
@@ -328,6 +329,11 @@ impl TestServer {
         self.addr = running.addr;
         self.store = store;
         self.running = Some(running);
+    }
+
+    /// The core that it runs on.
+    pub fn recado(&self) -> &Recado {
+        &self.running.as_ref().expect("it runs").recado
     }
 
     /// Reads again what was not understood, as `recado inbox replay` does.

@@ -15,6 +15,7 @@ use crate::conversations::StopWords;
 use crate::deliveries::RetryWaits;
 use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
+use crate::halts::KnownHalts;
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
@@ -135,6 +136,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    halts: KnownHalts,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -212,6 +214,7 @@ impl Recado {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            halts: KnownHalts::default(),
         }))
     }
 
@@ -235,12 +238,16 @@ impl Recado {
     }
 
     /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
-    /// writes when keys were used, too (R221). Call it every few seconds.
+    /// writes when keys were used, too (R221). During a move it does nothing (D76). Call it every
+    /// few seconds.
     ///
     /// # Errors
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
+        if self.halts().current().await?.is_moving() {
+            return Ok(());
+        }
         self.0.database.upkeep().upkeep(self.now()).await?;
         self.access().record_uses().await
     }
@@ -310,6 +317,11 @@ impl Recado {
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    /// The halts, as they were last read.
+    pub(crate) fn known_halts(&self) -> &KnownHalts {
+        &self.0.halts
     }
 
     pub(crate) fn unrecorded(&self) -> &Unrecorded {

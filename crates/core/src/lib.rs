@@ -47,6 +47,7 @@ pub mod events;
 pub mod form;
 pub mod gateway;
 pub mod groups;
+pub mod halts;
 pub mod idempotency;
 pub mod ids;
 pub mod inbound;

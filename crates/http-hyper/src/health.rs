@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::OpenCall;
 use crate::error::{ErrorResponse, Outcome};
+use crate::metrics;
 use crate::openapi::openapi;
 use crate::route::Route;
 use crate::shared::Shared;
@@ -23,13 +24,16 @@ pub(crate) const ROUTES: &[Route] = &[
         |call| Box::pin(readyz(call)),
         |op| {
             op.says("getReadiness", "Whether the process wants traffic")
-                .more("503 while the store is unreachable or not migrated, and while stopping.")
-                .answers::<Status>()
+                .more(
+                    "503 while the store is unreachable or not migrated, while the data is being \
+                     moved, and while stopping.",
+                )
+                .answers::<Ready>()
         },
     ),
     Route::open(
         "/metrics",
-        |call| Box::pin(metrics(call)),
+        |call| Box::pin(render_metrics(call)),
         |op| {
             op.says("getMetrics", "Metrics as Prometheus text")
                 .answers_bytes("text/plain")
@@ -51,6 +55,18 @@ struct Status {
     status: &'static str,
 }
 
+/// The `data` of the probe for traffic.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
+struct Ready {
+    /// `ready`.
+    status: &'static str,
+    /// Whether the installation is on hold: it sends nothing (D75).
+    held: bool,
+    /// Why it is on hold, where the operator said so.
+    reason: Option<String>,
+}
+
 async fn healthz(_: OpenCall) -> Outcome {
     Answer::ok(Status { status: "alive" })
 }
@@ -68,10 +84,20 @@ async fn readyz(call: OpenCall) -> Outcome {
         })?,
         Err(_) => return Err(ErrorResponse::unavailable("the store does not answer")),
     }
-    Answer::ok(Status { status: "ready" })
+    let halted = call.shared.recado.halts().current().await?;
+    if halted.is_closed() {
+        return Err(ErrorResponse::moving());
+    }
+    let hold = halted.hold();
+    let reason = hold.and_then(|hold| hold.reason.clone());
+    Answer::ok(Ready { status: "ready", held: hold.is_some(), reason })
 }
 
-async fn metrics(call: OpenCall) -> Outcome {
+async fn render_metrics(call: OpenCall) -> Outcome {
+    // Without the store the last value stays.
+    if let Ok(halted) = call.shared.recado.halts().current().await {
+        metrics::held(halted.hold().is_some());
+    }
     match &call.shared.options.metrics {
         Some(render) => Ok(Answer::bytes("text/plain; version=0.0.4; charset=utf-8", render())),
         None => Err(ErrorResponse::not_found()),

@@ -115,7 +115,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 
-    let reads = matches!(head.method, Method::GET | Method::HEAD);
+    let reads = !pipeline::writes(&head);
     let request =
         pipeline::Request { shared: shared.clone(), head, body, surface, entry, who: who.clone() };
     let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };

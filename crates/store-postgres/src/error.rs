@@ -25,6 +25,7 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "call_key" => UniqueKey::CallKey,
         "company_routes" => UniqueKey::Routes,
         "shard_number" => UniqueKey::Shard,
+        "halt" => UniqueKey::Halt,
         "template_token" => UniqueKey::TemplateToken,
         "endpoint_slug" => UniqueKey::EndpointSlug,
         "dispatch_window" => UniqueKey::DispatchWindow,

@@ -47,6 +47,7 @@ mod deliveries_batch;
 mod deliveries_due;
 mod dispatches;
 mod documents;
+mod empty;
 mod error;
 mod events;
 mod gathered;

@@ -70,6 +70,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "clicks_and_removal",
         sql: include_str!("migrations/0018_clicks_and_removal.sql"),
     },
+    Migration { version: 19, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
 ];
 
 /// The advisory lock of the process that migrates.

@@ -41,6 +41,7 @@ mod dispatches;
 mod documents;
 mod gateway;
 mod groups;
+mod halts;
 mod idempotency;
 mod inbound;
 mod jobs;

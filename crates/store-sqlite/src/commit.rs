@@ -9,6 +9,7 @@ use recado_core::{match_kind, match_row};
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
+use crate::halts::Closed;
 use crate::message_refs;
 use crate::messages;
 use crate::reassign;
@@ -67,6 +68,13 @@ fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), Comm
                 return Ok(());
             }
             Err(Conflict::Stale(key).into())
+        }
+        Precondition::Open { companies } => {
+            let closed = Closed::read(tx.conn).map_err(read_error)?;
+            if closed.is_everything() || companies.iter().any(|one| closed.includes(*one)) {
+                return Err(Conflict::Closed.into());
+            }
+            Ok(())
         }
     }
 }

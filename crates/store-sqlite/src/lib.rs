@@ -13,6 +13,7 @@
 
 mod access;
 mod aliases;
+mod backup;
 mod campaigns;
 mod cell;
 mod commit;
@@ -38,6 +39,7 @@ mod documents;
 mod error;
 mod events;
 mod groups;
+mod halts;
 mod hashes;
 mod inbound;
 mod jobs;
@@ -78,6 +80,7 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
+pub use backup::back_up;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;

@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_erasure.sql"),
     include_str!("../migrations/0015_keys_and_hashes.sql"),
     include_str!("../migrations/0016_clicks_and_removal.sql"),
+    include_str!("../migrations/0018_halts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -24,8 +24,10 @@ mod metrics;
 mod options;
 mod permissions;
 mod qr_picture;
+mod serve_lock;
 mod shutdown;
 mod start;
+mod supervisor;
 mod wiring;
 
 pub use options::{

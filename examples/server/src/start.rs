@@ -21,6 +21,8 @@ use tokio::net::TcpListener;
 
 use crate::descriptors::Connections;
 use crate::options::{ConfigError, Options};
+use crate::serve_lock::ServeLock;
+use crate::wiring::Closer;
 use crate::{descriptors, metrics, qr_picture, wiring};
 
 /// How long work in flight may take once a stop has begun.
@@ -53,6 +55,8 @@ pub struct Overrides {
     pub wrap_store: Option<WrapStore>,
     /// How long work in flight may take once a stop has begun.
     pub drain_timeout: Option<Duration>,
+    /// The lock of the one server on an SQLite file (R252).
+    pub(crate) lock: Option<ServeLock>,
     /// Leaves out the background loops, for tests that run the steps themselves.
     pub no_background: bool,
 }
@@ -106,6 +110,9 @@ pub struct RunningServer {
     pub recado: Recado,
     readiness: Readiness,
     background: Background,
+    closer: Closer,
+    /// Held until the end.
+    _lock: Option<ServeLock>,
 }
 
 impl RunningServer {
@@ -131,6 +138,14 @@ impl RunningServer {
         self.readiness.close();
         self.background.stop().await;
     }
+
+    /// The same at the end of the program: the database is closed, too. Of an SQLite file no log is
+    /// left.
+    pub(crate) async fn end(self) {
+        self.readiness.close();
+        self.background.stop().await;
+        self.closer.close().await;
+    }
 }
 
 /// Starts a server: opens the store, migrates it unless configured not to, listens, and spawns the
@@ -139,7 +154,10 @@ impl RunningServer {
 /// # Errors
 ///
 /// [`StartError`]. Nothing is left running.
-pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
+pub async fn start(
+    options: Options,
+    mut overrides: Overrides,
+) -> Result<RunningServer, StartError> {
     let operator_token = options.read_operator_token()?;
     let descriptors = descriptors::raise();
     let connections = Connections::within(descriptors);
@@ -150,8 +168,12 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
     };
     let background = !overrides.no_background;
     let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
-    let wiring::Core { recado, reports } =
+    let mut lock = overrides.lock.take();
+    let wiring::Core { recado, reports, closer } =
         wiring::core(&options, public_url(&options, addr), overrides).await?;
+    if let Some(lock) = &mut lock {
+        succeed(&recado, lock).await;
+    }
 
     metrics::recorder();
     let readiness = Readiness::new();
@@ -187,7 +209,19 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
         connections = connections.main + connections.operator,
         "started"
     );
-    Ok(RunningServer { addr, operator_addr, recado, readiness, background })
+    Ok(RunningServer { addr, operator_addr, recado, readiness, background, closer, _lock: lock })
+}
+
+/// Takes over from the server that had the lock before: at once, as it is dead (R252). If that
+/// fails, its lease lapses.
+async fn succeed(recado: &Recado, lock: &mut ServeLock) {
+    if let Some(dead) = lock.predecessor()
+        && let Err(error) = recado.workers().end_of_dead(dead).await
+    {
+        let error = recado_runtime::causes(&error);
+        tracing::warn!(error, "the lease of the server before this one could not be ended");
+    }
+    lock.held_by(recado.workers().own_id());
 }
 
 /// Listens on an address; the one that is bound is returned too.
@@ -236,9 +270,14 @@ fn spawn(
 /// The address that links begin with: the configured one, else the one listened on, with this
 /// machine in place of an unspecified address.
 pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
-    if let Some(url) = &options.public_url {
-        return url.clone();
+    match &options.public_url {
+        Some(url) => url.clone(),
+        None => local_url(bound),
     }
+}
+
+/// The URL of a listener on this machine, for callers on this machine.
+pub(crate) fn local_url(bound: SocketAddr) -> String {
     let mut addr = bound;
     if addr.ip().is_unspecified() {
         addr.set_ip(match addr {

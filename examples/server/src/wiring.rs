@@ -32,6 +32,21 @@ use crate::start::{Overrides, StartError};
 pub(crate) struct Opened {
     store: Arc<dyn Store>,
     limiter: Option<Arc<dyn Limiter>>,
+    pub(crate) closer: Closer,
+}
+
+/// Closes the database at the end of a command or a server: of an SQLite file the log is emptied
+/// then, so that the file alone is the whole database.
+#[derive(Debug, Default)]
+pub(crate) struct Closer(Option<Arc<SqliteStore>>);
+
+impl Closer {
+    /// Finishes what is under way; later reads and writes fail.
+    pub(crate) async fn close(self) {
+        if let Some(store) = self.0 {
+            store.close().await;
+        }
+    }
 }
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
@@ -39,13 +54,15 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, migrate).await?;
-            Ok(Opened { store: Arc::new(store), limiter: None })
+            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let closer = Closer(Some(Arc::clone(&store)));
+            Ok(Opened { store, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+            let closer = Closer::default();
+            Ok(Opened { store: Arc::new(store), limiter: Some(limiter), closer })
         }
     }
 }
@@ -82,7 +99,10 @@ pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, Sta
     let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, false).await?.sealed_counts().await?
+            let store = sqlite(path, sealer, false).await?;
+            let counts = store.sealed_counts().await;
+            store.close().await;
+            counts?
         }
         DatabaseLocation::Postgres(url) => {
             postgres(url, sealer, false).await?.sealed_counts().await?
@@ -119,11 +139,21 @@ async fn postgres(
     Ok(store)
 }
 
+/// Whether a database has no table: nothing was ever migrated into it.
+pub(crate) async fn postgres_is_empty(
+    url: &SecretText,
+    sealer: Sealer,
+) -> Result<bool, StartError> {
+    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+}
+
 /// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// Closes its database.
+    pub(crate) closer: Closer,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -133,13 +163,13 @@ pub(crate) async fn core(
     overrides: Overrides,
 ) -> Result<Core, StartError> {
     let opened = open(options, !options.no_migrate).await?;
-    let (parts, reports) = parts(options, public_url, overrides, opened)?;
+    let (parts, reports, closer) = parts(options, public_url, overrides, opened)?;
     let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
         true => Recado::new(parts),
         false => Recado::start(parts).await?,
     };
-    Ok(Core { recado, reports })
+    Ok(Core { recado, reports, closer })
 }
 
 /// The core of a command: on a database that has the schema of this version, which stays as it is.
@@ -150,9 +180,9 @@ pub(crate) async fn core_of_command(
     public_url: String,
 ) -> Result<Core, StartError> {
     let opened = open(options, false).await?;
-    let (parts, reports) = parts(options, public_url, Overrides::default(), opened)?;
+    let (parts, reports, closer) = parts(options, public_url, Overrides::default(), opened)?;
     match Recado::start(parts).await {
-        Ok(recado) => Ok(Core { recado, reports }),
+        Ok(recado) => Ok(Core { recado, reports, closer }),
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
     }
@@ -164,7 +194,8 @@ fn parts(
     public_url: String,
     overrides: Overrides,
     opened: Opened,
-) -> Result<(Parts, Option<Reports>), StartError> {
+) -> Result<(Parts, Option<Reports>, Closer), StartError> {
+    let closer = opened.closer;
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
@@ -197,7 +228,7 @@ fn parts(
         providers,
         settings: settings(options, public_url),
     };
-    Ok((parts, reports))
+    Ok((parts, reports, closer))
 }
 
 /// The settings that rules depend on.

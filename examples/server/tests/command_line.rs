@@ -15,8 +15,8 @@ use serde_json::Value;
 /// Commands that may make a database.
 const MAKERS: [&str; 6] = ["init", "demo", "serve", "migrate", "restore", "move"];
 /// Commands that use none.
-const WITHOUT: [&str; 5] =
-    ["openapi", "completions", "man", "secret-key create", "connection gateways"];
+const WITHOUT: [&str; 6] =
+    ["openapi", "completions", "health", "man", "secret-key create", "connection gateways"];
 
 /// Every command that does something, with the words that call it.
 fn leaves() -> Vec<(String, clap::Command)> {

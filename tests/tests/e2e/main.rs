@@ -7,6 +7,7 @@
 mod access;
 mod attacks;
 mod attacks_messaging;
+mod backup;
 mod bad_input;
 mod binary;
 mod blocks;
@@ -17,6 +18,7 @@ mod campaigns_outcomes;
 mod campaigns_processes;
 mod campaigns_run;
 mod channel_names;
+mod closed;
 mod company_deletion;
 mod connections;
 mod contacts_create;
@@ -106,6 +108,7 @@ mod messaging_two_processes;
 mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;
+mod one_server;
 mod operator_companies;
 mod operator_contacts;
 mod operator_crm;

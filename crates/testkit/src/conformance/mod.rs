@@ -45,6 +45,7 @@ pub mod dispatches;
 pub mod documents;
 pub mod enrollment;
 pub mod forgotten;
+pub mod halts;
 pub mod inbound_rows;
 pub mod jobs;
 pub mod journal;

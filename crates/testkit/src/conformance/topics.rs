@@ -427,6 +427,17 @@ macro_rules! conformance_topic {
         an_event_stays_as_long_as_a_delivery_names_it,
         the_sweep_goes_in_bounded_steps,
     } };
+    ($($go:tt)::+ [$($in:tt)*] halts) => { $($go)::+! { [$($in)*] halts:
+        halts_are_read_back_and_listed,
+        a_closed_installation_refuses_what_relies_on_it_being_open,
+        a_closed_company_refuses_only_its_own,
+        a_company_that_is_closed_twice_is_closed,
+        a_closure_through_a_second_handle_is_seen_at_once,
+        nothing_is_applied_once_a_closure_is,
+        a_halt_that_exists_names_the_key,
+        jobs_of_who_is_closed_are_not_claimed,
+        jobs_that_are_excepted_are_not_claimed,
+    } };
     ($($go:tt)::+ [$($in:tt)*] races) => { $($go)::+! { [$($in)*] races:
         concurrent_updates_of_one_contact_lose_nothing,
         concurrent_patches_of_one_contact_lose_nothing,

@@ -285,14 +285,15 @@ impl Claims for FaultyStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
         self.note("claim_jobs");
         match self.planned(StoreOp::Claim) {
             None | Some(StoreFailure::Contended) => {
-                self.inner.claim_jobs(now, leased_until, limit).await
+                self.inner.claim_jobs(now, leased_until, limit, except).await
             }
             Some(StoreFailure::UnknownAfter) => {
-                self.inner.claim_jobs(now, leased_until, limit).await?;
+                self.inner.claim_jobs(now, leased_until, limit, except).await?;
                 Err(unknown())
             }
             Some(

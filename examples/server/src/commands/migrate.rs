@@ -14,7 +14,7 @@ Examples:
 It takes the options of `recado serve`.";
 
 pub(super) async fn run(json: bool, options: &Options) -> Result<(), CommandError> {
-    wiring::open(options, true).await?;
+    wiring::open(options, true).await?.closer.close().await;
     let database = format!("{:?}", options.database);
     match json {
         true => output::json(&json!({"database": database, "migrated": true})),

@@ -1,5 +1,6 @@
 //! The commands of the binary.
 
+mod backup;
 mod company;
 mod connection;
 mod contact;
@@ -9,6 +10,8 @@ mod demo;
 mod endpoint;
 mod failure;
 mod generated;
+mod health;
+mod hold;
 mod import;
 mod inbox;
 mod init;
@@ -26,7 +29,7 @@ use clap::{CommandFactory, Subcommand};
 use recado_core::Rejection;
 use serde_json::{Map, Value};
 
-use self::database::{core, is_there};
+use self::database::{is_there, with};
 use crate::options::{Cli, Options, ServerOptions};
 use crate::{logging, shutdown, wiring};
 
@@ -52,6 +55,9 @@ pub enum Command {
 Examples:
   recado openapi > openapi.json")]
     Openapi,
+    /// Asks a running server whether it is ready
+    #[command(after_help = health::HELP)]
+    Health(health::HealthArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
@@ -83,6 +89,18 @@ Examples:
     /// Makes, lists, shows, changes and deletes inbound endpoints, on the database directly
     #[command(after_help = endpoint::HELP)]
     Endpoint(endpoint::EndpointArgs),
+    /// Copies the database and the documents into a new folder, while the server runs
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArgs),
+    /// Fills an empty place from a backup, and leaves it on hold
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArgs),
+    /// Sends nothing from now on, until `resume`
+    #[command(after_help = hold::HOLD_HELP)]
+    Hold(hold::HoldArgs),
+    /// Ends a hold, and opens what a killed move left closed
+    #[command(after_help = hold::RESUME_HELP)]
+    Resume(hold::ResumeArgs),
     /// Makes a key that seals secrets in the database; lists which keys seal them
     #[command(after_help = secret_key::HELP)]
     SecretKey(secret_key::SecretKeyArgs),
@@ -137,16 +155,39 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
             output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
             Ok(())
         }
-        Command::Import(args) => import::run(&core(options).await?, json, args).await,
-        Command::Company(args) => company::run(&core(options).await?, json, args).await,
-        Command::Key(args) => key::run(&core(options).await?, json, args).await,
+        Command::Health(args) => health::run(options, json, args).await,
+        Command::Import(args) => {
+            with(options, async |core| import::run(core, json, args).await).await
+        }
+        Command::Company(args) => {
+            with(options, async |core| company::run(core, json, args).await).await
+        }
+        Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::Connection(args) => connection::run(options, json, args).await,
-        Command::Contact(args) => contact::run(&core(options).await?, json, args).await,
-        Command::Inbox(args) => inbox::run(&core(options).await?, json, args).await,
-        Command::Media(args) => media::run(&core(options).await?, json, args).await,
-        Command::Webhook(args) => webhook::run(&core(options).await?, json, args).await,
-        Command::Delivery(args) => delivery::run(&core(options).await?, json, args).await,
-        Command::Endpoint(args) => endpoint::run(&core(options).await?, json, args).await,
+        Command::Contact(args) => {
+            with(options, async |core| contact::run(core, json, args).await).await
+        }
+        Command::Inbox(args) => {
+            with(options, async |core| inbox::run(core, json, args).await).await
+        }
+        Command::Media(args) => {
+            with(options, async |core| media::run(core, json, args).await).await
+        }
+        Command::Webhook(args) => {
+            with(options, async |core| webhook::run(core, json, args).await).await
+        }
+        Command::Delivery(args) => {
+            with(options, async |core| delivery::run(core, json, args).await).await
+        }
+        Command::Endpoint(args) => {
+            with(options, async |core| endpoint::run(core, json, args).await).await
+        }
+        Command::Backup(args) => backup::backup(options, json, args).await,
+        Command::Restore(args) => backup::restore(options, json, args).await,
+        Command::Hold(args) => with(options, async |core| hold::hold(core, json, args).await).await,
+        Command::Resume(args) => {
+            with(options, async |core| hold::resume(core, json, args).await).await
+        }
         Command::SecretKey(args) => secret_key::run(options, json, args).await,
         Command::Completions(args) => {
             generated::completions(json, &args);

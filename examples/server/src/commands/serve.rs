@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use super::{CommandError, output};
-use crate::options::Options;
+use crate::options::{DatabaseLocation, Options};
 use crate::permissions;
+use crate::serve_lock::ServeLock;
 use crate::shutdown::StopSignals;
 use crate::start::{Overrides, RunningServer, start};
+use crate::supervisor;
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -22,8 +24,9 @@ start only.";
 pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     permissions::warn_of_wide(&options);
+    let overrides = Overrides { lock: lock(&options)?, ..Overrides::default() };
     let running = tokio::select! {
-        running = start(options, Overrides::default()) => running?,
+        running = start(options, overrides) => running?,
         // A signal ends a long migration: it is rolled back, and run again at the next start.
         _ = signals.wait() => return Ok(()),
     };
@@ -37,7 +40,18 @@ pub(super) async fn run(json: bool, options: Options) -> Result<(), CommandError
         }
         output::line(format_args!("listening on {}", running.url()));
     }
+    supervisor::ready();
     until_signal(&mut signals, running).await
+}
+
+/// The lock of the one server on an SQLite file (R252).
+pub(super) fn lock(options: &Options) -> Result<Option<ServeLock>, CommandError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            ServeLock::take(path).map(Some).map_err(CommandError::run)
+        }
+        DatabaseLocation::Postgres(_) => Ok(None),
+    }
 }
 
 /// Serves until a signal, then stops gracefully.
@@ -53,7 +67,8 @@ pub(super) async fn until_signal(
         }
     };
     tracing::info!(signal, "stopping");
-    running.stop().await;
+    supervisor::stopping();
+    running.end().await;
     tracing::info!("stopped");
     Ok(())
 }

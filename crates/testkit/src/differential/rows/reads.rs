@@ -129,7 +129,7 @@ impl CompanyRows {
             9 => {
                 let (now, lease) = (maker.now, maker.soon(10));
                 let limit = 1 + maker.command.number(11) as u32 % 3;
-                let claimed = store.claim_jobs(now, lease, limit).await.expect("works");
+                let claimed = store.claim_jobs(now, lease, limit, &[]).await.expect("works");
                 json!(shown::all(&claimed))
             }
             _ => self.contact(maker.contact_id(10), maker.connection_id(11)).await,

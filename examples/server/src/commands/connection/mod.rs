@@ -7,12 +7,13 @@ mod settings;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use recado_core::Recado;
 use recado_core::connections::GatewayView;
 use recado_core::ids::{CompanyId, ConnectionId};
 use serde_json::{Value, json};
 
 use super::company::company_id;
-use super::{CommandError, core, object, output, refused};
+use super::{CommandError, object, output, refused, with};
 use crate::options::Options;
 use crate::wiring;
 
@@ -184,8 +185,15 @@ pub(super) async fn run(
         }
         return Ok(());
     }
-    let recado = &core(options).await?;
-    match args.command {
+    with(options, async |recado| on_database(recado, json, args.command).await).await
+}
+
+async fn on_database(
+    recado: &Recado,
+    json: bool,
+    command: ConnectionCommand,
+) -> Result<(), CommandError> {
+    match command {
         ConnectionCommand::List { of } => {
             // Otherwise the answer for a company that does not exist would be an empty list.
             recado.access().company(of.company).await.map_err(refused)?;

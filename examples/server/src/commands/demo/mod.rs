@@ -66,7 +66,8 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
         Credentials::load(&options.database, given.as_ref())
     };
     options.operator_token = Some(credentials.operator_token.clone());
-    let running = start(options, Overrides::default()).await?;
+    let overrides = Overrides { lock: serve::lock(&options)?, ..Overrides::default() };
+    let running = start(options, overrides).await?;
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;

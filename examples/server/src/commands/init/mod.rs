@@ -98,9 +98,10 @@ pub(super) async fn run(cli: &Cli, args: &InitArgs) -> Result<(), CommandError> 
         }
     }
     make_folder(&places.dir)?;
-    wiring::open(&options, true).await?;
-    let recado = core(&options).await?;
-    let (company, is_first) = company(&recado, name.as_deref().unwrap_or(COMPANY)).await?;
+    wiring::open(&options, true).await?.closer.close().await;
+    let core = core(&options).await?;
+    let recado = &core.recado;
+    let (company, is_first) = company(recado, name.as_deref().unwrap_or(COMPANY)).await?;
     let had_token = places.token.exists();
     if !had_token {
         write(&places.token, &format!("{}\n", token(&options)?.expose()))?;
@@ -111,7 +112,8 @@ pub(super) async fn run(cli: &Cli, args: &InitArgs) -> Result<(), CommandError> 
     let keys = recado.access().keys(company.id).await.map_err(refused)?;
     // Where a first run was ended between the company and its key, there is none yet.
     let needs_key = is_first || (!had_config && keys.is_empty());
-    let key = if needs_key { Some(first_key(&recado, company.id).await?) } else { None };
+    let key = if needs_key { Some(first_key(recado, company.id).await?) } else { None };
+    core.closer.close().await;
     let already = had_config && had_token && !is_first;
     let report = Report {
         already: already.then_some(true),
