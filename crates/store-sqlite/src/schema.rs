@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
+use crate::contacts_facets;
 use crate::contacts_search;
 use crate::error::SqliteError;
 use crate::hashes;
@@ -28,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_erasure.sql"),
     include_str!("../migrations/0015_keys_and_hashes.sql"),
     include_str!("../migrations/0016_clicks_and_removal.sql"),
+    include_str!("../migrations/0019_sets_of_contacts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -42,6 +44,7 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
     hashes::define(conn)?;
+    contacts_facets::define(conn)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     let has_migrated = apply_all(&tx, MIGRATIONS)?;
     contacts_search::rebuild_if_stale(&tx)?;
