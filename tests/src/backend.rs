@@ -12,7 +12,7 @@ use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
-use recado_core::{Clock, Timestamp};
+use recado_core::{Clock, Recado, Timestamp};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_runtime::LocalFiles;
 use recado_server::{Options, Overrides, RunningServer, start};
@@ -330,6 +330,16 @@ impl TestServer {
         self.running = Some(running);
     }
 
+    /// The core that it runs on.
+    pub fn recado(&self) -> &Recado {
+        &self.running.as_ref().expect("it runs").recado
+    }
+
+    /// Its settings, with its clock, for another server.
+    pub fn setup(&self) -> Setup {
+        Setup { clock: Some(self.clock.clone()), ..self.setup.clone() }
+    }
+
     /// Reads again what was not understood, as `recado inbox replay` does.
     pub async fn replay(&self, company: CompanyId) -> Replayed {
         let inbox = self.running.as_ref().expect("it runs").recado.inbox();
@@ -391,6 +401,19 @@ impl TestServer {
     /// Sets the gateways after the next start.
     pub fn set_providers(&mut self, providers: Providers) {
         self.setup.providers = Some(providers);
+    }
+
+    /// Reads the figures for the metrics, as the background work does. Answers whether the store
+    /// could be read.
+    pub async fn read_figures(&self) -> bool {
+        let running = self.running.as_ref().expect("it runs");
+        running.read_figures().await.is_ok()
+    }
+
+    /// Puts the installation on hold (D75).
+    pub async fn hold(&self, reason: &str) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        recado.halts().hold(Some(reason)).await.expect("the store works");
     }
 
     /// Attempts every delivery that is due.

@@ -20,7 +20,9 @@ pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let test = std::env::current_exe().expect("the test executable");
-        let profile = test.parent().and_then(Path::parent).expect("target/<profile>/deps");
+        let folder = test.parent().expect("target/<profile>, or its deps");
+        let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+        let profile = profile.expect("target/<profile>");
         let target = profile.parent().expect("a target folder");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = std::process::Command::new(cargo);
@@ -145,6 +147,31 @@ impl Process {
         Self::running(folder, shell).await
     }
 
+    /// A command that starts a server, by way of another program such as `unshare`, which becomes
+    /// it: `around` ends with the path of the binary.
+    pub async fn serve_within(around: &[&str], args: &[&str]) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let (program, before) = around.split_first().expect("a program");
+        let mut command = command_of(program, folder.path());
+        command.args(before).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::running(folder, command).await
+    }
+
+    /// Starts `recado serve` on a database and kills it (SIGKILL) so much later, wherever it is
+    /// then.
+    pub async fn cut_off(folder: Arc<TempDir>, database: &Database, args: &[&str], wait: Duration) {
+        let url = database.url();
+        let mut command = command(folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--database", &url]);
+        command.args(["--operator-token", OPERATOR]).args(args);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary runs");
+        tokio::time::sleep(wait).await;
+        let ended = child.try_wait().expect("a state");
+        assert!(ended.is_none(), "it ended by itself: {ended:?}");
+        child.kill().await.expect("it can be killed");
+    }
+
     async fn start_with_env(folder: Arc<TempDir>, args: &[&str], env: &[(&str, &str)]) -> Self {
         Self::spawn(folder, args, env, Stdio::piped()).await
     }
@@ -216,6 +243,11 @@ impl Process {
 
     /// Kills the process (SIGKILL).
     pub async fn kill(mut self) {
+        self.kill_now().await;
+    }
+
+    /// Kills the process as [`Process::kill`] does, where another one takes its place.
+    pub async fn kill_now(&mut self) {
         self.child.kill().await.expect("it can be killed");
     }
 

@@ -10,6 +10,7 @@ pub mod hooks;
 pub mod hooks_in;
 pub mod http;
 pub mod messaging;
+pub mod moving;
 pub mod outbox;
 pub mod receiver;
 pub mod registry;

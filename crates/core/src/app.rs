@@ -15,6 +15,7 @@ use crate::conversations::StopWords;
 use crate::deliveries::RetryWaits;
 use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
+use crate::halts::KnownHalts;
 use crate::ids::{Ids, WorkerId};
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
@@ -135,6 +136,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    halts: KnownHalts,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -164,10 +166,35 @@ impl Recado {
     /// The core on these parts, without a call to the store yet: for a server that starts before
     /// its database. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, ids, files, spawner, transport, .. } = parts;
+        let database = Database::new(Arc::clone(&parts.store), Arc::clone(&parts.ids));
+        Self::on(database, parts)
+    }
+
+    /// The same installation for a trial: every use case reads and decides as it would, answers as
+    /// it would, and writes nothing to the database (R286). What one call would have written, the
+    /// next one does not see. It is for dry runs of imports; calls to gateways and files are made.
+    pub fn rehearsal(&self) -> Self {
+        let inner = &self.0;
+        let parts = Parts {
+            store: inner.database.store(),
+            clock: Arc::clone(&inner.clock),
+            ids: Arc::clone(&inner.ids),
+            files: Arc::clone(&inner.files),
+            spawner: Arc::clone(&inner.spawner),
+            transport: Arc::clone(&inner.transport),
+            gateway_transport: Some(Arc::clone(&inner.gateway_transport)),
+            limiter: Some(Arc::clone(&inner.limiter)),
+            providers: inner.providers.clone(),
+            settings: inner.settings.clone(),
+        };
+        Self::on(inner.database.rehearsal(), parts)
+    }
+
+    fn on(database: Database, parts: Parts) -> Self {
+        let Parts { clock, ids, files, spawner, transport, .. } = parts;
         let worker = OwnLease::new(WorkerId::new(ids.uuid_v7(clock.now())));
         Self(Arc::new(Inner {
-            database: Database::new(store, Arc::clone(&ids)),
+            database,
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
@@ -187,6 +214,7 @@ impl Recado {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            halts: KnownHalts::default(),
         }))
     }
 
@@ -210,12 +238,16 @@ impl Recado {
     }
 
     /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
-    /// writes when keys were used, too (R221). Call it every few seconds.
+    /// writes when keys were used, too (R221). During a move it does nothing (D76). Call it every
+    /// few seconds.
     ///
     /// # Errors
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
+        if self.halts().current().await?.is_moving() {
+            return Ok(());
+        }
         self.0.database.upkeep().upkeep(self.now()).await?;
         self.access().record_uses().await
     }
@@ -285,6 +317,11 @@ impl Recado {
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    /// The halts, as they were last read.
+    pub(crate) fn known_halts(&self) -> &KnownHalts {
+        &self.0.halts
     }
 
     pub(crate) fn unrecorded(&self) -> &Unrecorded {

@@ -120,6 +120,7 @@ mod openapi {
             ObjectBuilder::new()
                 .schema_type(Type::String)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+                .description(Some("A moment in ISO 8601; in answers in UTC with milliseconds."))
                 .into()
         }
     }

@@ -170,4 +170,8 @@ codes! {
     AlreadyPaired = "ALREADY_PAIRED": Conflict,
     /// The service's AI is off or paused for the contact.
     AiDisabled = "AI_DISABLED": Forbidden,
+    /// The installation is on hold: nothing is sent.
+    OnHold = "ON_HOLD": Unavailable,
+    /// The data is being moved: nothing is written.
+    Moving = "MOVING": Unavailable,
 }

@@ -13,8 +13,8 @@ use crate::deliveries::{
 use crate::events::Outbox;
 use crate::ids::{CompanyId, DeliveryId, Ids};
 use crate::store::{
-    Change, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt, RowKey,
-    Store, StoreError, Upkeep,
+    Change, ChangeKind, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt,
+    RowKey, RowKind, Store, StoreError, Upkeep,
 };
 use crate::webhooks::Routes;
 
@@ -23,11 +23,23 @@ pub(crate) struct Database {
     store: Arc<dyn Store>,
     ids: Arc<dyn Ids>,
     fan_out: FanOut,
+    /// Whether nothing is written (R286).
+    is_rehearsal: bool,
 }
 
 impl Database {
     pub(crate) fn new(store: Arc<dyn Store>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, ids, fan_out: FanOut::default() }
+        Self { store, ids, fan_out: FanOut::default(), is_rehearsal: false }
+    }
+
+    /// The same database, to which nothing is written (R286).
+    pub(crate) fn rehearsal(&self) -> Self {
+        let (store, ids) = (Arc::clone(&self.store), Arc::clone(&self.ids));
+        Self { is_rehearsal: true, ..Self::new(store, ids) }
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     pub(crate) fn reads(&self) -> &dyn Reads {
@@ -62,9 +74,13 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`Commit::commit`](crate::store::Commit::commit). A concurrent change of a webhook is a
-    /// conflict: decide again.
+    /// As [`Commit::commit`](crate::store::Commit::commit), and [`StoreError::Closed`] while the
+    /// installation, or a company that the set writes for, is closed (D76). A concurrent change of
+    /// a webhook is a conflict: decide again.
     pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
         let companies: BTreeSet<CompanyId> = changes
             .events
             .iter()
@@ -101,8 +117,20 @@ impl Database {
     /// # Errors
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit).
-    pub(crate) async fn commit_unnotified(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        self.store.commit(changes).await
+    pub(crate) async fn commit_unnotified(
+        &self,
+        mut changes: ChangeSet,
+    ) -> Result<(), CommitError> {
+        if self.is_rehearsal {
+            return Ok(());
+        }
+        if let Some(companies) = written_companies(&changes) {
+            changes.requires.push(Precondition::Open { companies });
+        }
+        match self.store.commit(changes).await {
+            Err(CommitError::Conflict(Conflict::Closed)) => Err(StoreError::Closed.into()),
+            committed => committed,
+        }
     }
 
     async fn routes(&self, company: CompanyId) -> Result<KnownRoutes, StoreError> {
@@ -125,5 +153,71 @@ impl Database {
             let queues: Vec<QueueKey> = queues.keys().copied().collect();
             self.store.notify(&queues);
         }
+    }
+}
+
+/// The companies that a change set writes for, each once; none where it writes only for the
+/// installation. `None` for a set that a closed installation takes as well (D76): one that writes
+/// only what belongs to running processes, and halts themselves.
+fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
+    let mut companies = BTreeSet::new();
+    let mut only_of_processes = changes.events.is_empty();
+    for change in &changes.changes {
+        let key = match change.kind() {
+            ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => row.key(),
+            ChangeKind::Delete { key, .. } => key.clone(),
+            ChangeKind::Enroll { company, .. }
+            | ChangeKind::Reassign { company, .. }
+            | ChangeKind::ForgetMessages { company, .. } => {
+                companies.insert(*company);
+                only_of_processes = false;
+                continue;
+            }
+        };
+        only_of_processes &= matches!(key.kind(), RowKind::Worker | RowKind::Shard | RowKind::Halt);
+        companies.extend(key.company());
+    }
+    companies.extend(changes.events.iter().map(|event| event.company));
+    (!only_of_processes).then(|| companies.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::deliveries::{Shard, ShardNumber};
+    use crate::halts::{Halt, HaltSubject};
+    use crate::ids::{CampaignId, ListId, TagId};
+    use crate::tags::Tag;
+
+    fn company(n: u128) -> CompanyId {
+        CompanyId::new(Uuid::from_u128(n))
+    }
+
+    fn tag(n: u128) -> Tag {
+        Tag {
+            id: TagId::new(Uuid::from_u128(n)),
+            company: company(n),
+            name: "VIP".to_owned(),
+            color: "#000000".to_owned(),
+            created_at: Timestamp::MIN,
+        }
+    }
+
+    /// D76.
+    #[test]
+    fn a_closed_installation_takes_only_what_belongs_to_processes_and_halts() {
+        let shard = Shard { number: ShardNumber::new(1).expect("a shard"), owner: None };
+        let subject = HaltSubject::WritingOf(company(1));
+        let halt = Halt { subject, reason: None, since: Timestamp::MIN, is_final: false };
+        let of_processes = ChangeSet::new().insert(shard).insert(halt);
+        assert_eq!(written_companies(&of_processes), None);
+        let both = of_processes.insert(tag(2)).insert(tag(1)).insert(tag(2));
+        assert_eq!(written_companies(&both), Some(vec![company(1), company(2)]));
+        let (campaign, list) = (CampaignId::new(Uuid::nil()), ListId::new(Uuid::nil()));
+        let enrolls = ChangeSet::new().with(Change::enroll(company(3), campaign, list));
+        assert_eq!(written_companies(&enrolls), Some(vec![company(3)]));
     }
 }

@@ -41,10 +41,14 @@ pub mod deliveries;
 pub mod dispatches;
 pub mod documents;
 mod error;
+#[cfg(feature = "openapi")]
+pub mod event_schemas;
 pub mod events;
+pub mod figures;
 pub mod form;
 pub mod gateway;
 pub mod groups;
+pub mod halts;
 pub mod idempotency;
 pub mod ids;
 pub mod inbound;

@@ -53,6 +53,11 @@ pub(crate) fn boolean() -> Property {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
+/// A number with a fraction.
+pub(crate) fn number(doc: &str) -> Property {
+    ObjectBuilder::new().schema_type(Type::Number).description(said(doc)).into()
+}
+
 /// A whole number within bounds.
 pub(crate) fn whole_number(min: u32, max: u32) -> Property {
     ObjectBuilder::new()
@@ -71,6 +76,22 @@ pub(crate) fn array(
     limits(ArrayBuilder::new().items(items)).into()
 }
 
+/// One of fixed words, each with its meaning.
+pub(crate) fn words(doc: &str, meanings: &[(&str, &str)]) -> Property {
+    let meaning = |(word, doc): &(&str, &str)| {
+        let text = said(doc)?.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(format!("- `{word}`: {text}"))
+    };
+    let listed: Vec<String> = meanings.iter().filter_map(meaning).collect();
+    let parts = [said(doc), (!listed.is_empty()).then(|| listed.join("\n"))];
+    let description = parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description))
+        .enum_values(Some(meanings.iter().map(|(word, _)| *word)))
+        .into()
+}
+
 /// An object of which nothing is documented.
 pub(crate) fn any_object() -> Property {
     ObjectBuilder::new().schema_type(Type::Object).into()
@@ -84,6 +105,7 @@ fn said(doc: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// A property with its doc comment.
 pub(crate) fn described(mut property: Property, doc: &str) -> Property {
     let Some(text) = said(doc) else { return property };
     match &mut property {
@@ -95,6 +117,7 @@ pub(crate) fn described(mut property: Property, doc: &str) -> Property {
     property
 }
 
+/// A property that may be null.
 pub(crate) fn nullable(property: Property) -> Property {
     let null = |schema_type: &SchemaType| match schema_type {
         SchemaType::Type(one) => SchemaType::from_iter([one.clone(), Type::Null]),

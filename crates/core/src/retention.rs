@@ -78,7 +78,9 @@ impl Retention<'_> {
 
     async fn companies(&self) -> Result<Vec<CompanyId>, StoreError> {
         let companies = self.app.store().all::<Company>(()).await?;
-        Ok(companies.iter().filter(|company| company.is_there()).map(|found| found.id).collect())
+        let halted = self.app.halts().current().await?;
+        let is_kept = |company: &&Company| company.is_there() && !halted.is_closed_for(company.id);
+        Ok(companies.iter().filter(is_kept).map(|found| found.id).collect())
     }
 
     async fn sweep_kind(

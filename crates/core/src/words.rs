@@ -2,11 +2,14 @@
 
 /// Declares an enum whose variants are written as fixed words, with `WORDS`, `as_str` and `parse`.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident { $($(#[doc = $meaning:literal])* $variant:ident = $word:literal,)+ }
+    ) => {
+        $(#[doc = $doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)+
+            $($(#[doc = $meaning])* #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -51,10 +54,10 @@ macro_rules! words {
         #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                utoipa::openapi::ObjectBuilder::new()
-                    .schema_type(utoipa::openapi::schema::Type::String)
-                    .enum_values(Some(Self::WORDS.iter().copied()))
-                    .into()
+                crate::openapi::words(
+                    concat!($($doc, "\n",)*),
+                    &[$(($word, concat!($($meaning, "\n",)*))),+],
+                )
             }
         }
 

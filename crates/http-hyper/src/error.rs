@@ -14,6 +14,8 @@ use crate::body::BodyError;
 
 /// `Retry-After` when the store could not be reached.
 const STORE_RETRY: Duration = Duration::from_secs(5);
+/// `Retry-After` while the data is being moved (D76).
+const MOVING_RETRY: Duration = Duration::from_secs(5);
 /// `Retry-After` after too many concurrent changes of one record.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 /// `Retry-After` when too many are reading.
@@ -181,6 +183,12 @@ impl ErrorResponse {
         Self::new(Code::Unavailable, message).retry_after(STORE_RETRY)
     }
 
+    /// Nothing is written, because the data is being moved (D76).
+    pub(crate) fn moving() -> Self {
+        let message = "the data is being moved; repeat the call after Retry-After";
+        Self::new(Code::Moving, message).retry_after(MOVING_RETRY)
+    }
+
     /// An internal failure. The cause goes to the log, never into the answer.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let message = "something went wrong on our side";
@@ -188,11 +196,13 @@ impl ErrorResponse {
     }
 
     /// The same in the form of the hooks: `ok` in place of `success`, only code, message and the
-    /// fields of the code, and the same wait for everything that is unavailable (D4, D70, R100).
+    /// fields of the code, and the same wait for everything that is unavailable (D4, D70, R100),
+    /// except for a hold (D75).
     pub(crate) fn of_hook(mut self) -> Self {
         self.0.form = ErrorFormat::Ok;
         self.0.details = None;
-        if self.0.status == StatusCode::SERVICE_UNAVAILABLE {
+        let is_unavailable = self.0.status == StatusCode::SERVICE_UNAVAILABLE;
+        if is_unavailable && self.0.code != Code::OnHold {
             self.0.retry_after = Some(STORE_RETRY);
         }
         self
@@ -329,6 +339,7 @@ impl From<StoreError> for ErrorResponse {
                 Self::unavailable("the service cannot reach its store; repeat the call later")
                     .caused_by(cause)
             }
+            StoreError::Closed => Self::moving(),
             StoreError::Corrupt(_) => Self::internal(cause),
         }
     }

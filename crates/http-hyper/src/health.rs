@@ -1,5 +1,6 @@
 //! Probes, metrics and the OpenAPI document: paths that need no key.
 
+use recado_core::Code;
 use serde::Serialize;
 #[cfg(test)]
 use utoipa::ToSchema;
@@ -7,6 +8,7 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::OpenCall;
 use crate::error::{ErrorResponse, Outcome};
+use crate::metrics;
 use crate::openapi::openapi;
 use crate::route::Route;
 use crate::shared::Shared;
@@ -15,26 +17,33 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::open(
         "/healthz",
         |call| Box::pin(healthz(call)),
-        |op| op.says("healthz", "Whether the process is alive").answers::<Status>(),
+        |op| op.says("getHealth", "Whether the process is alive").answers::<Status>(),
     ),
     Route::open(
         "/readyz",
         |call| Box::pin(readyz(call)),
         |op| {
-            op.says("readyz", "Whether the process wants traffic")
-                .more("503 while the store is unreachable or not migrated, and while stopping.")
-                .answers::<Status>()
+            op.says("getReadiness", "Whether the process wants traffic")
+                .more(
+                    "503 while the store is unreachable or not migrated, while the data is being \
+                     moved, and while stopping.",
+                )
+                .answers::<Ready>()
         },
     ),
     Route::open(
         "/metrics",
-        |call| Box::pin(metrics(call)),
-        |op| op.says("metrics", "Metrics as Prometheus text").answers_bytes("text/plain"),
+        |call| Box::pin(render_metrics(call)),
+        |op| {
+            op.says("getMetrics", "Metrics as Prometheus text")
+                .answers_bytes("text/plain")
+                .refuses(Code::NotFound)
+        },
     ),
     Route::open(
         "/api/openapi.json",
         |call| Box::pin(document(call)),
-        |op| op.says("openapi", "This document").answers_object(),
+        |op| op.says("getOpenApi", "This document").answers_object(),
     ),
 ];
 
@@ -42,7 +51,19 @@ pub(crate) const ROUTES: &[Route] = &[
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ToSchema))]
 struct Status {
+    /// `alive` or `ready`.
     status: &'static str,
+}
+
+/// The `data` of the probe for traffic.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
+struct Ready {
+    status: &'static str,
+    /// Whether the installation is on hold: it sends nothing (D75).
+    held: bool,
+    /// Why it is on hold, where the operator said so.
+    reason: Option<String>,
 }
 
 async fn healthz(_: OpenCall) -> Outcome {
@@ -62,10 +83,20 @@ async fn readyz(call: OpenCall) -> Outcome {
         })?,
         Err(_) => return Err(ErrorResponse::unavailable("the store does not answer")),
     }
-    Answer::ok(Status { status: "ready" })
+    let halted = call.shared.recado.halts().current().await?;
+    if halted.is_closed() {
+        return Err(ErrorResponse::moving());
+    }
+    let hold = halted.hold();
+    let reason = hold.and_then(|hold| hold.reason.clone());
+    Answer::ok(Ready { status: "ready", held: hold.is_some(), reason })
 }
 
-async fn metrics(call: OpenCall) -> Outcome {
+async fn render_metrics(call: OpenCall) -> Outcome {
+    // Without the store the last value stays.
+    if let Ok(halted) = call.shared.recado.halts().current().await {
+        metrics::held(halted.hold().is_some());
+    }
     match &call.shared.options.metrics {
         Some(render) => Ok(Answer::bytes("text/plain; version=0.0.4; charset=utf-8", render())),
         None => Err(ErrorResponse::not_found()),

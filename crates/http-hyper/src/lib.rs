@@ -17,6 +17,7 @@
 //! 2. An entry in that file's `ROUTES`, with its documentation. The router, `Allow`, the checks of
 //!    its surface, metrics, logs and the OpenAPI document all follow from the entry.
 //! 3. Review the difference in `openapi.json` (see the test in `openapi`).
+//! 4. A line in `tests/clients/calls.jsonl`, so that the generated clients make the call, too.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -69,6 +70,7 @@ mod provider_webhooks;
 mod query;
 mod quietly;
 mod readers;
+mod reference;
 mod request_id;
 mod route;
 mod router;

@@ -19,6 +19,8 @@ const CONNECTIONS_SHED: &str = "recado_http_connections_shed_total";
 const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
 const NOT_UNDERSTOOD: &str = "recado_gateway_not_understood_total";
 
+const HELD: &str = "recado_held";
+
 /// How many kinds have a label of their own: gateways can invent any number of them (X9).
 const MAX_KINDS: usize = 50;
 /// The label of all others.
@@ -44,11 +46,24 @@ pub(crate) fn describe() {
         Unit::Count,
         "Events in the webhooks of gateways, by result."
     );
+    describe_gauge!(HELD, "1 while the installation is on hold.");
     describe_counter!(
         NOT_UNDERSTOOD,
         Unit::Count,
         "Events that are kept because they were not understood, by gateway, reason and kind."
     );
+    // A counter that begins with its first increment loses it.
+    for result in ["stored", "passed_over", "refused"] {
+        counter!(GATEWAY_EVENTS, "result" => result).increment(0);
+    }
+    for reason in ["room", "share", "descriptors", "refused"] {
+        counter!(CONNECTIONS_SHED, "reason" => reason).increment(0);
+    }
+}
+
+/// Sets whether the installation is on hold (D75).
+pub(crate) fn held(is_held: bool) {
+    gauge!(HELD).set(if is_held { 1.0 } else { 0.0 });
 }
 
 /// A method as a label. Unknown methods share one label, as callers can invent any number of them.

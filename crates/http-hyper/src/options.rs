@@ -178,6 +178,8 @@ mod tests {
             "/l/x",
             "/media/x/y/z",
             "/api/openapi.json",
+            "/docs",
+            "/docs/reference.js",
             "/operators",
             "/metrics/",
             "/healthz/",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::Method;
 use http::request::Parts;
 use recado_core::Recado;
 use recado_core::access::{Caller, Company, RateDecision};
@@ -36,8 +37,16 @@ pub(crate) struct Request {
     pub(crate) who: Who,
 }
 
+/// Whether a request writes, as far as its method says.
+pub(crate) fn writes(head: &Parts) -> bool {
+    !matches!(head.method, Method::GET | Method::HEAD)
+}
+
 /// Answers a request.
 pub(crate) async fn answer(mut request: Request) -> Outcome {
+    if writes(&request.head) && request.entry.is_some() {
+        check_open(&request.shared.recado, None).await?;
+    }
     match request.surface {
         Surface::Public => public(&mut request).await,
         Surface::Operator => operator(&mut request).await,
@@ -61,6 +70,9 @@ async fn public(request: &mut Request) -> Outcome {
     };
     caller.require(scope).map_err(|denied| ErrorResponse::rejected(&denied))?;
     let query = QueryString::parse(request.head.uri.query());
+    if writes(&request.head) {
+        check_open(&recado, Some(caller.company())).await?;
+    }
     let export = route.export && ListQuery::is_export(query.params());
     charge(&recado, &caller, export).await?;
     let limit = request.shared.options.limits.public_body;
@@ -77,6 +89,15 @@ async fn public(request: &mut Request) -> Outcome {
         call(understand(route, query, raw)?).await
     })
     .await
+}
+
+/// Refuses what writes while the installation, or the company, is closed (D76). A closure that has
+/// just begun is noticed by the commit.
+async fn check_open(recado: &Recado, company: Option<CompanyId>) -> Result<(), ErrorResponse> {
+    // Without the store the commit fails anyway.
+    let Ok(halted) = recado.halts().current().await else { return Ok(()) };
+    let is_closed = company.map_or(halted.is_closed(), |company| halted.is_closed_for(company));
+    if is_closed { Err(ErrorResponse::moving()) } else { Ok(()) }
 }
 
 /// Charges a call to the allowances of its key (8, D12).
@@ -101,6 +122,9 @@ async fn operator(request: &mut Request) -> Outcome {
     match route.endpoint {
         Endpoint::Company(run) => {
             let company = company(&recado, &path, &request.who).await?;
+            if writes(&request.head) {
+                check_open(&recado, Some(company.id)).await?;
+            }
             let raw = receive(request, route, limit).await?;
             let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
             let accept = Accept::of(&request.head.headers);
@@ -161,7 +185,7 @@ async fn open(request: &mut Request) -> Outcome {
     let (route, path) = route(request)?;
     let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let shared = request.shared.clone();
-    let head = request.head.method == http::Method::HEAD;
+    let head = request.head.method == Method::HEAD;
     let client = client_of(&request.head, &shared.options.trusted_proxies);
     let wanted = Wanted::of(&request.head.method, &request.head.headers);
     let headers = std::mem::take(&mut request.head.headers);

@@ -56,6 +56,11 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .json()
+    .query(&[QueryParam::new(
+        "token",
+        ParamKind::Text,
+        "The connection's `webhook_token`, of gateways that do not sign.",
+    )])
     .with_suffixes(),
 ];
 

@@ -8,27 +8,36 @@ use crate::call::PathParts;
 use crate::route::Route;
 use crate::{
     campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, media,
-    messages, operator, prosas, provider_webhooks, sending,
+    messages, operator, prosas, provider_webhooks, reference, sending,
 };
 
-/// Every route there is, in the order of the documentation.
-pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+/// The routes of each file, in the order of the documentation, with their feature.
+pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static [Route])> {
     let public = [
-        contacts::ROUTES,
-        messages::ROUTES,
-        sending::ROUTES,
-        custom_fields::ROUTES,
-        prosas::ROUTES,
-        lists::ROUTES,
-        campaigns::ROUTES,
-        events::ROUTES,
+        ("contacts", contacts::ROUTES),
+        ("messages", messages::ROUTES),
+        ("sending", sending::ROUTES),
+        ("custom-fields", custom_fields::ROUTES),
+        ("prosas", prosas::ROUTES),
+        ("lists", lists::ROUTES),
+        ("campaigns", campaigns::ROUTES),
+        ("events", events::ROUTES),
+        ("inbound", inbound::ROUTES),
+        ("templates", dispatches::ROUTES),
+        ("connections", provider_webhooks::ROUTES),
     ];
-    public
-        .into_iter()
-        .chain([inbound::ROUTES, dispatches::ROUTES, provider_webhooks::ROUTES])
-        .chain(operator::TABLES.iter().copied())
-        .chain([links::ROUTES, media::ROUTES, health::ROUTES])
-        .flatten()
+    let open = [
+        ("links", links::ROUTES),
+        ("messages", media::ROUTES),
+        ("service", health::ROUTES),
+        ("service", reference::ROUTES),
+    ];
+    public.into_iter().chain(operator::TABLES.iter().copied()).chain(open)
+}
+
+/// Every route there is.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+    tables().flat_map(|(_, routes)| routes)
 }
 
 /// The methods of one path.

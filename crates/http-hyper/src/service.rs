@@ -95,7 +95,8 @@ impl RecadoHttp {
 
 /// A browser takes no answer for another type than it says.
 const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
-/// No answer is a page: a browser loads and runs nothing for one, and shows none in a frame.
+/// No answer but the reference (R276) is a page: a browser loads and runs nothing for one, and
+/// shows none in a frame.
 const NOTHING_RUNS: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
@@ -114,7 +115,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 
-    let reads = matches!(head.method, Method::GET | Method::HEAD);
+    let reads = !pipeline::writes(&head);
     let request =
         pipeline::Request { shared: shared.clone(), head, body, surface, entry, who: who.clone() };
     let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };
@@ -131,7 +132,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     headers.insert(request_id::HEADER, id.clone());
     // R173.
     headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
-    headers.insert(CONTENT_SECURITY_POLICY, NOTHING_RUNS);
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(NOTHING_RUNS);
 
     let duration = began.elapsed();
     let status = response.status();

@@ -87,8 +87,8 @@ impl<'r> Columns<'r> {
         self.record_sealed(&Sealer::default())
     }
 
-    /// A record of any kind, without the version behind it.
-    fn record_sealed<T: Table>(&mut self, sealer: &Sealer) -> Result<T, StoreError> {
+    /// The same, of any kind.
+    pub(crate) fn record_sealed<T: Table>(&mut self, sealer: &Sealer) -> Result<T, StoreError> {
         let value = T::read_sealed(self, sealer)?;
         self.skip(usize::from(T::TABLE.versioned));
         Ok(value)

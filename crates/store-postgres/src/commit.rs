@@ -2,8 +2,8 @@
 //!
 //! The statements of a commit have this order:
 //!
-//! 1. the locks of rows that many commits rely on, the locks of companies, and the checks that need
-//!    the latter;
+//! 1. the check that nothing is closed, the locks of rows that many commits rely on, the locks of
+//!    companies, and the checks that need the latter;
 //! 2. the locks of existing rows, in the order of their keys, so that two commits cannot wait for
 //!    each other;
 //! 3. the changes;
@@ -66,6 +66,12 @@ impl CommitStep {
     /// A step that fails when an export has passed the position of a new contact of the company.
     pub(crate) fn not_exported(sql: &'static str, params: Vec<Param>, company: CompanyId) -> Self {
         let about = Some(Conflict::Exported(company));
+        Self { statement: Statement::new(sql, params), about, batch: None }
+    }
+
+    /// A step that fails when something is closed that the commit writes.
+    pub(crate) fn open(sql: &'static str, params: Vec<Param>) -> Self {
+        let about = Some(Conflict::Closed);
         Self { statement: Statement::new(sql, params), about, batch: None }
     }
 

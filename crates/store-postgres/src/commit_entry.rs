@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use recado_core::Timestamp;
+use recado_core::halts::HaltSubject;
 use recado_core::ids::CompanyId;
-use recado_core::store::{ChangeKind, ChangeSet, Precondition, RowKey, Version};
+use recado_core::store::{Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version};
 use recado_store_sql::signed;
 
 use crate::commit::{CommitStep, company_lock};
@@ -22,6 +23,17 @@ const ENTER_ROUTED: &str = "\
 SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint), \
 1 / CASE WHEN (SELECT version FROM routes WHERE company_id = $3) IS NOT DISTINCT FROM $4::bigint \
 THEN 1 ELSE 0 END";
+
+/// Waits for every commit that has [`OPEN`], and keeps later ones waiting until this one has ended.
+/// Dumps, which lock every table for as long as they last, neither wait nor are waited for.
+const CLOSE: &str = "LOCK TABLE halts IN EXCLUSIVE MODE";
+
+/// Fails if one of `$1` is closed. The statement's lock on the table, which is kept until the
+/// commit has ended, is one that [`CLOSE`] conflicts with, and it is taken before the statement
+/// gets its snapshot: so a commit either ends before a closure begins, or sees it. While nothing is
+/// closed, no row is locked.
+const OPEN: &str = "SELECT 1 / CASE WHEN EXISTS (SELECT 1 FROM halts WHERE kind = 'writing' \
+AND subject = ANY ($1::uuid[]) FOR KEY SHARE) THEN 0 ELSE 1 END";
 
 /// Fails while the frontier of exports is at or after `$2`.
 const NOT_EXPORTED: &str = "SELECT 1 / (1 - count(*)) FROM export_frontiers \
@@ -84,9 +96,30 @@ struct CompanyLocks {
     routed: Vec<Option<Version>>,
 }
 
+/// The steps on what is closed. They come before all others, so that a commit that waits for a
+/// closure holds nothing that others need.
+fn open(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
+    let is_halt = |change: &Change| match change.kind() {
+        ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => matches!(row, Row::Halt(_)),
+        ChangeKind::Delete { key, .. } => matches!(key, RowKey::Halt { .. }),
+        _ => false,
+    };
+    if changes.changes.iter().any(is_halt) {
+        steps.push(CommitStep::new(CLOSE, Vec::new(), None));
+    }
+    for precondition in &changes.requires {
+        if let Precondition::Open { companies } = precondition {
+            let mut subjects = vec![HaltSubject::Writing.whose()];
+            subjects.extend(companies.iter().map(|company| company.uuid()));
+            steps.push(CommitStep::open(OPEN, params![subjects]));
+        }
+    }
+}
+
 /// The first steps of a commit. Every commit locks companies in the same order, and holds no row
 /// lock yet.
 pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
+    open(steps, changes);
     rely(steps, changes);
     let mut companies: BTreeMap<CompanyId, CompanyLocks> = BTreeMap::new();
     for event in &changes.events {
@@ -101,7 +134,7 @@ pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
             Precondition::Routed { company, read_at } => {
                 companies.entry(*company).or_default().routed.push(*read_at);
             }
-            Precondition::Unchanged { .. } => {}
+            Precondition::Unchanged { .. } | Precondition::Open { .. } => {}
         }
     }
     for (company, wanted) in &companies {

@@ -25,6 +25,7 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "call_key" => UniqueKey::CallKey,
         "company_routes" => UniqueKey::Routes,
         "shard_number" => UniqueKey::Shard,
+        "halt" => UniqueKey::Halt,
         "template_token" => UniqueKey::TemplateToken,
         "endpoint_slug" => UniqueKey::EndpointSlug,
         "dispatch_window" => UniqueKey::DispatchWindow,
@@ -50,8 +51,8 @@ fn passes(error: &DbError) -> bool {
 /// The error of a failed read. The server's `DETAIL` is left out, because it may quote rows.
 pub(crate) fn failed(error: Error) -> StoreError {
     match error.as_db_error() {
-        // The schema is missing: a server may be started before its database is migrated.
-        Some(db) if *db.code() == SqlState::UNDEFINED_TABLE => {
+        // The schema is missing or older: a server may be started before its database is migrated.
+        Some(db) if [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN].contains(db.code()) => {
             StoreError::not_migrated(MIGRATE, error)
         }
         Some(db) if !passes(db) => {

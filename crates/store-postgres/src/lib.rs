@@ -33,6 +33,8 @@ mod columns;
 mod commit;
 mod commit_entry;
 mod connections;
+mod connector;
+mod conninfo;
 mod contacts;
 mod contacts_draft;
 mod contacts_listing;
@@ -47,8 +49,10 @@ mod deliveries_batch;
 mod deliveries_due;
 mod dispatches;
 mod documents;
+mod empty;
 mod error;
 mod events;
+mod figures;
 mod gathered;
 mod groups;
 mod inbound;
@@ -73,6 +77,7 @@ mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
 mod pool;
+mod pool_use;
 mod prosas;
 mod reassign;
 mod recipients;
@@ -85,13 +90,18 @@ mod table_key;
 mod templates;
 #[cfg(feature = "tls")]
 mod tls;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;
 
+pub use connector::ConnectError;
+pub use conninfo::{ConnectionParameters, Origin, ParameterError};
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;
 pub use pool::{Options, PostgresStore};
+pub use pool_use::PoolUse;
 pub use recado_store_sql::{
-    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+    KeyFileError, MigrationPlan, MissingKeys, PlannedMigration, PlannedTable, SealedCounts, Sealer,
+    SealingKey, SealingKeyId, TableWork,
 };

@@ -75,7 +75,10 @@ impl PostgresStore {
         let read = |row| {
             let mut columns = Columns::new(row);
             let reference = columns.stored()?;
-            let message = if columns.is_present()? { Some(columns.stored()?) } else { None };
+            let message = match columns.is_present()? {
+                true => Some(columns.stored_sealed(self.pool.sealer())?),
+                false => None,
+            };
             Ok(Referred { reference, message })
         };
         found.iter().map(read).collect()

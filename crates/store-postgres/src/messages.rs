@@ -11,9 +11,8 @@ use recado_core::store::{StoreError, Stored};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::columns::Columns;
 use crate::param::params;
-use crate::session::{rows, select};
+use crate::session::select;
 
 /// Counts messages to persons with status `sent`, through active, connected connections of kind
 /// `qr`. Each row is looked up separately, whatever the planner estimates of the tables.
@@ -67,11 +66,6 @@ impl MessageReads for PostgresStore {
                          WHERE workers.id = messages.sender_id AND workers.leased_until > $1) \
                          LIMIT $2";
         select(&self.pool, condition, params![now.millis(), i64::from(limit)]).await
-    }
-
-    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        let found = rows(&self.pool, LEFT_SENT, params![from.millis(), to.millis()]).await?;
-        found.first().map_or(Ok(0), |row| Columns::new(row).get())
     }
 
     async fn messages_in_flight(

@@ -11,7 +11,7 @@ use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{ContactBrief, Message, MessageFilter, MessageRecord, MessageStatus};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::StoreError;
-use recado_store_sql::signed;
+use recado_store_sql::{Sealer, signed};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
@@ -103,7 +103,7 @@ pub(crate) fn page_statement(
     (sql, params)
 }
 
-fn read_page(found: &[Row]) -> Result<Page<MessageRecord>, StoreError> {
+fn read_page(found: &[Row], sealer: &Sealer) -> Result<Page<MessageRecord>, StoreError> {
     let mut page = Page::empty();
     for row in found {
         let mut columns = Columns::new(row);
@@ -111,7 +111,7 @@ fn read_page(found: &[Row]) -> Result<Page<MessageRecord>, StoreError> {
         if !columns.is_present()? {
             continue;
         }
-        let message: Message = columns.record()?;
+        let message: Message = columns.record_sealed(sealer)?;
         let id: ContactId = message.contact;
         let contact = ContactBrief {
             id,
@@ -133,6 +133,6 @@ impl PostgresStore {
         page: PageRequest,
     ) -> Result<Page<MessageRecord>, StoreError> {
         let (sql, params) = page_statement(company, filter, page);
-        read_page(&rows(&self.pool, sql, params).await?)
+        read_page(&rows(&self.pool, sql, params).await?, self.pool.sealer())
     }
 }

@@ -1,6 +1,9 @@
 //! The schema: forward-only, checksummed migrations that are part of this crate.
 
+use std::collections::BTreeMap;
+
 use recado_core::store::StoreError;
+use recado_store_sql::{MigrationPlan, expands};
 use sha2::{Digest, Sha256};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
@@ -72,6 +75,12 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         version: 19,
+        name: "sealed_media",
+        sql: include_str!("migrations/0019_sealed_media.sql"),
+    },
+    Migration { version: 20, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
+    Migration {
+        version: 21,
         name: "sets_of_contacts",
         sql: include_str!("migrations/0021_sets_of_contacts.sql"),
     },
@@ -130,10 +139,10 @@ impl PostgresStore {
     ///
     /// [`MigrateError`]; calling it again is safe.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
-        let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+        let client = self.pool.get().await?;
         // The connection is not returned to the pool, because its settings are changed. Dropping it
         // releases the lock.
-        let client = deadpool_postgres::Object::take(client);
+        let client = crate::pool::Object::take(client);
         client
             .batch_execute(
                 "SET statement_timeout = 0; SET lock_timeout = 0; \
@@ -147,11 +156,38 @@ impl PostgresStore {
         Ok(self.check_keys().await?)
     }
 
-    /// Fails unless the schema is the one of this version.
+    /// Whether there is a database of Recado: at least one migration was applied. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be reached.
+    pub async fn exists(&self) -> Result<bool, StoreError> {
+        let client = self.pool.get().await?;
+        match client.query(APPLIED, &[]).await {
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(false),
+            applied => Ok(!applied.map_err(failed)?.is_empty()),
+        }
+    }
+
+    /// What migrating would do; nothing is written (R249).
+    ///
+    /// # Errors
+    ///
+    /// [`MigrateError`], as [`PostgresStore::migrate`].
+    pub async fn plan(&self) -> Result<MigrationPlan, MigrateError> {
+        let client = self.pool.get().await?;
+        plan(&client).await
+    }
+
+    /// Fails unless the schema is the one of this version, or one on which it runs.
     pub(crate) async fn check_schema(&self) -> Result<(), StoreError> {
         let applied = crate::session::rows(&self.pool, APPLIED, Vec::new()).await?;
         let applied = applied.iter().map(|row| (row.get(0), row.get(1))).collect::<Vec<_>>();
-        let pending = pending(&applied)?;
+        let oldest = match applied.len() > MIGRATIONS.len() {
+            true => oldest(&*self.pool.get().await?).await.map_err(failed)?,
+            false => None,
+        };
+        let pending = pending(&applied, oldest)?;
         if pending.is_empty() {
             return Ok(());
         }
@@ -164,19 +200,41 @@ impl PostgresStore {
     }
 }
 
+/// The number of the oldest schema whose programs run on this one (R248): one row.
+const OLDEST: &str = "CREATE TABLE IF NOT EXISTS recado_schema_oldest (\
+                      only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), \
+                      number int NOT NULL)";
+
 const APPLIED: &str = "SELECT version, checksum FROM recado_migrations ORDER BY version";
 
-/// The migrations that were not applied yet.
-fn pending(applied: &[(i32, String)]) -> Result<&'static [Migration], MigrateError> {
-    for (at, (version, checksum)) in applied.iter().enumerate() {
-        let Some(known) = MIGRATIONS.get(at) else {
-            return Err(MigrateError::Newer { version: *version });
-        };
+/// The migrations that were not applied yet. Later ones than this program knows are passed over if
+/// it runs on them (R248).
+fn pending(
+    applied: &[(i32, String)],
+    oldest: Option<i32>,
+) -> Result<&'static [Migration], MigrateError> {
+    let known = MIGRATIONS.len();
+    for ((version, checksum), known) in applied.iter().zip(MIGRATIONS) {
         if known.version != *version || known.checksum() != *checksum {
             return Err(MigrateError::Changed { version: *version });
         }
     }
-    Ok(&MIGRATIONS[applied.len()..])
+    match applied.last() {
+        Some((version, _)) if applied.len() > known => {
+            let runs =
+                oldest.is_some_and(|oldest| usize::try_from(oldest).is_ok_and(|o| o <= known));
+            if runs { Ok(&[]) } else { Err(MigrateError::Newer { version: *version }) }
+        }
+        _ => Ok(&MIGRATIONS[applied.len()..]),
+    }
+}
+
+/// The oldest schema whose programs run on the one of the database.
+async fn oldest(client: &Client) -> Result<Option<i32>, Error> {
+    match client.query_opt("SELECT number FROM recado_schema_oldest", &[]).await {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        found => Ok(found?.map(|row| row.get(0))),
+    }
 }
 
 async fn migrate(client: &Client) -> Result<(), MigrateError> {
@@ -186,11 +244,36 @@ async fn migrate(client: &Client) -> Result<(), MigrateError> {
         return Err(MigrateError::Encoding { encoding });
     }
     let applied = applied(client).await.map_err(failed)?;
-    for migration in pending(&applied)? {
+    let oldest = oldest(client).await.map_err(failed)?;
+    for migration in pending(&applied, oldest)? {
         tracing::info!(version = migration.version, name = migration.name, "migrating the schema");
         apply(client, migration).await.map_err(failed)?;
     }
     Ok(())
+}
+
+/// What migrating would do.
+async fn plan(client: &Client) -> Result<MigrationPlan, MigrateError> {
+    let applied = match client.query(APPLIED, &[]).await {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
+        rows => rows.map_err(failed)?.iter().map(|row| (row.get(0), row.get(1))).collect(),
+    };
+    let oldest = oldest(client).await.map_err(failed)?;
+    let pending = pending(&applied, oldest)?;
+    let sizes = "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class \
+                 WHERE relkind = 'r' AND pg_table_is_visible(oid)";
+    let sizes = client.query(sizes, &[]).await.map_err(failed)?;
+    let sizes: BTreeMap<String, i64> = sizes.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let bytes = client.query_one("SELECT pg_database_size(current_database())", &[]).await;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let found = applied.last().map_or(0, |(version, _)| u32::try_from(*version).unwrap_or(0));
+    Ok(MigrationPlan::new(
+        found,
+        number(MIGRATIONS.len()),
+        pending.iter().map(|m| (u32::try_from(m.version).unwrap_or(0), m.sql)),
+        u64::try_from(bytes.map_err(failed)?.get::<_, i64>(0)).unwrap_or(0),
+        |name| sizes.get(name).and_then(|bytes| u64::try_from(*bytes).ok()),
+    ))
 }
 
 async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
@@ -209,10 +292,15 @@ async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
 
 /// Applies one migration and records it, in one transaction.
 async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
+    let (oldest, or_else) = match expands(migration.sql) {
+        true => (migration.version - 1, "DO NOTHING"),
+        false => (migration.version, "(only_row) DO UPDATE SET number = excluded.number"),
+    };
     // None of the values needs escaping: a number, a name of this crate, hexadecimal digits.
     let script = format!(
-        "BEGIN;\n{}\nINSERT INTO recado_migrations (version, name, checksum) \
-         VALUES ({}, '{}', '{}');\nCOMMIT;",
+        "BEGIN;\n{OLDEST};\n{}\nINSERT INTO recado_migrations (version, name, checksum) \
+         VALUES ({}, '{}', '{}');\nINSERT INTO recado_schema_oldest (number) VALUES ({oldest}) \
+         ON CONFLICT {or_else};\nCOMMIT;",
         migration.sql,
         migration.version,
         migration.name,
@@ -225,9 +313,13 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 mod sets_tests;
 
 #[cfg(test)]
+mod upgrades;
+
+#[cfg(test)]
 mod tests {
     use recado_core::Timestamp;
     use recado_core::access::{Secret, SecretName};
+    use recado_core::figures::{FigureQuery, FigureReads};
     use recado_core::ids::{CompanyId, MessageId};
     use recado_core::inbound::{EndpointSlug, InboundReads};
     use recado_core::keyed_hash::HashKey;
@@ -248,7 +340,7 @@ mod tests {
     #[test]
     fn only_what_was_not_applied_is_pending() {
         for count in 0..=MIGRATIONS.len() {
-            let pending = pending(&applied(count)).unwrap();
+            let pending = pending(&applied(count), None).unwrap();
             assert_eq!(pending.len(), MIGRATIONS.len() - count);
         }
     }
@@ -257,14 +349,14 @@ mod tests {
     fn a_step_that_was_changed_afterwards_is_noticed() {
         let mut applied = applied(MIGRATIONS.len());
         applied[0].1 = "0".repeat(64);
-        assert!(matches!(pending(&applied), Err(MigrateError::Changed { version: 1 })));
+        assert!(matches!(pending(&applied, None), Err(MigrateError::Changed { version: 1 })));
     }
 
     #[test]
     fn a_newer_database_is_left_alone() {
         let mut applied = applied(MIGRATIONS.len());
         applied.push((99, String::new()));
-        assert!(matches!(pending(&applied), Err(MigrateError::Newer { version: 99 })));
+        assert!(matches!(pending(&applied, None), Err(MigrateError::Newer { version: 99 })));
     }
 
     /// A company and its connection.
@@ -378,13 +470,29 @@ mod tests {
         }
     }
 
+    /// R264.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_database_is_there_once_it_was_migrated() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        assert!(!store.exists().await.unwrap());
+        {
+            let client = store.pool.get().await.unwrap();
+            super::applied(&client).await.unwrap();
+        }
+        assert!(!store.exists().await.unwrap(), "a history without a step is none");
+        store.migrate().await.unwrap();
+        assert!(store.exists().await.unwrap());
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
         let (_database, store) = migrated(5, &[COMPANY, CONTACTS, AT_STEP_5]).await;
         let template = template_of_7(&store).await;
         assert_eq!((template.provider_id, template.needs.is_empty()), (None, true));
         let at = Timestamp::from_millis(7);
-        assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
+        let query = FigureQuery { left_sent: (at, at), ..FigureQuery::at(at) };
+        assert_eq!(store.figures(&query).await.unwrap().left_sent, 2);
     }
 
     /// D69.

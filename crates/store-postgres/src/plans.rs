@@ -143,7 +143,7 @@ pub(super) async fn plan(store: &PostgresStore, sql: &str, arguments: &str) -> V
         })
         .collect();
     let plan: Value = serde_json::from_str(&lines.join("\n")).unwrap();
-    drop(deadpool_postgres::Object::take(client));
+    drop(crate::pool::Object::take(client));
     plan[0]["Plan"].clone()
 }
 

@@ -162,8 +162,8 @@ fn number(node: &Value, name: &str) -> f64 {
 
 /// A connection of the pool that has prepared all cases, and another one that inserts the rows.
 pub(super) struct Prepared {
-    pub(super) client: deadpool_postgres::Object,
-    seeding: deadpool_postgres::Object,
+    pub(super) client: crate::pool::Object,
+    seeding: crate::pool::Object,
     cases: Vec<Case>,
     _database: TestDatabase,
 }

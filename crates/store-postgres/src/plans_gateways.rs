@@ -52,9 +52,9 @@ NULL, i, 1 FROM had; \
 INSERT INTO links SELECT company_id, id, contact_id, id::text, 'u', i, 1 FROM had; \
 INSERT INTO list_members SELECT company_id, md5('l' || i)::uuid, contact_id FROM had; \
 INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
-sender_type, status, is_history, created_at, stamped_at, version, provider_id) \
+sender_type, status, is_history, created_at, stamped_at, version, provider_id, media_source) \
 SELECT company_id, id, contact_id, company_id, 'outbound', 'text', 'system', 'sent', false, i, 0, \
-1, id::text FROM had; \
+1, id::text, 'http' FROM had; \
 INSERT INTO messages_left_sent SELECT i, company_id, id FROM had; \
 INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
 SELECT company_id, md5('g' || i)::uuid, row_number() OVER (), contact_id, \
@@ -94,14 +94,18 @@ fn cases() -> Vec<Case> {
         case("kept events of a kind", oldest, &format!("{kind}, 10"), (3.0, 10.0)),
         case("old kept events", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
     ];
-    let is_body = |(table, _): &(TableDef, SealedColumn)| table.name == "unknown_events";
-    let (table, body) = sealed_columns().find(is_body).expect("bodies are sealed");
-    let next_key = next_key_query(table, body);
-    cases.push(case("the keys of kept events", next_key, "'rs1.', 'rs1/'", (3.0, 10.0)));
-    for (order, beginning) in [("<", "'rs'"), (">", "'~'")] {
-        let left = left_query(table, body, order);
-        let arguments = format!("{beginning}, 10");
-        cases.push(case("kept events to seal", left, &arguments, (3.0, 10.0)));
+    for (name, keys, to_seal) in [
+        ("unknown_events", "the keys of kept events", "kept events to seal"),
+        ("messages", "the keys of files' addresses", "files' addresses to seal"),
+    ] {
+        let is_it = |(table, _): &(TableDef, SealedColumn)| table.name == name;
+        let (table, column) = sealed_columns().find(is_it).expect("they are sealed");
+        let next_key = next_key_query(table, column);
+        cases.push(case(keys, next_key, "'rs1.', 'rs1/'", (3.0, 10.0)));
+        for (order, beginning) in [("<", "'rs'"), (">", "'~'")] {
+            let left = left_query(table, column, order);
+            cases.push(case(to_seal, left, &format!("{beginning}, 10"), (10.0, 10.0)));
+        }
     }
     for reassign in REASSIGN.iter() {
         // Only the statements that look for duplicates run with a contact that has rows already.

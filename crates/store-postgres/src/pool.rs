@@ -1,15 +1,19 @@
 //! Connections: the pool, its limits, and the settings of every connection.
 
 use std::fmt;
-use std::ops::Deref;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, RecyclingMethod, Runtime};
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, PoolError, RecycleError, RecycleResult};
+use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
-use tokio_postgres::{Config, NoTls};
 
+use crate::connector::{ConnectError, Connector};
+use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
 use crate::signals::Notifier;
 
@@ -18,7 +22,8 @@ use crate::signals::Notifier;
 pub struct Options {
     /// The most connections that this process opens for the pool.
     pub pool_size: usize,
-    /// How long opening a connection may take.
+    /// How long one attempt to open a connection may take, unless `connect_timeout` says so. With
+    /// several hosts, each has this time.
     pub connect_timeout: Duration,
     /// How long a call waits for a free connection before it answers
     /// [`StoreError::Unavailable`].
@@ -52,52 +57,76 @@ pub struct PostgresStore {
 /// The connections, with the keys of the secrets that are read and written by them.
 #[derive(Clone)]
 pub(crate) struct Pool {
-    connections: deadpool_postgres::Pool,
+    connections: managed::Pool<Opener>,
     sealer: Sealer,
 }
+
+/// A connection of the pool.
+pub(crate) type Object = managed::Object<Opener>;
 
 impl Pool {
     /// The keys of secrets.
     pub(crate) const fn sealer(&self) -> &Sealer {
         &self.sealer
     }
-}
 
-impl Deref for Pool {
-    type Target = deadpool_postgres::Pool;
-
-    fn deref(&self) -> &Self::Target {
-        &self.connections
+    /// Takes a connection. Waits for a bounded time.
+    pub(crate) async fn get(&self) -> Result<Object, StoreError> {
+        self.connections.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => StoreError::unavailable(error),
+            other => StoreError::unavailable(other),
+        })
     }
 }
 
-/// The data needed to open a connection.
-#[derive(Clone)]
-pub(crate) struct Dial {
-    pub(crate) config: Config,
-    /// Encrypts the connection, unless the database's URL forbids it.
-    #[cfg(feature = "tls")]
-    pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
-    pub(crate) timeout: Duration,
+/// Opens the connections of the pool.
+pub(crate) struct Opener {
+    connector: Connector,
+    settings: String,
 }
 
-impl Dial {
-    fn new(config: Config, timeout: Duration) -> Result<Self, StoreError> {
-        Ok(Self {
-            #[cfg(feature = "tls")]
-            tls: match config.get_ssl_mode() {
-                tokio_postgres::config::SslMode::Disable => None,
-                _ => Some(crate::tls::connector()?),
-            },
-            config,
-            timeout,
-        })
+impl managed::Manager for Opener {
+    type Type = ClientWrapper;
+    type Error = ConnectError;
+
+    async fn create(&self) -> Result<ClientWrapper, ConnectError> {
+        let (client, mut messages) = self.connector.open().await?;
+        let driving = tokio::spawn(poll_fn(move |cx| {
+            loop {
+                match messages.poll_message(cx) {
+                    Poll::Ready(Some(Ok(_))) => {}
+                    Poll::Ready(Some(Err(error))) => {
+                        tracing::warn!(%error, "a connection to the database is gone");
+                        return Poll::Ready(());
+                    }
+                    Poll::Ready(None) => return Poll::Ready(()),
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+        }));
+        let client = ClientWrapper::new(client, driving);
+        let set = client.batch_execute(&self.settings);
+        self.connector.in_time(set).await??;
+        Ok(client)
+    }
+
+    async fn recycle(
+        &self,
+        client: &mut ClientWrapper,
+        _: &Metrics,
+    ) -> RecycleResult<ConnectError> {
+        match client.is_closed() {
+            true => Err(RecycleError::message("it was closed")),
+            false => Ok(()),
+        }
     }
 }
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStore").field("pool", &self.pool.status()).finish_non_exhaustive()
+        f.debug_struct("PostgresStore")
+            .field("pool", &self.pool.connections.status())
+            .finish_non_exhaustive()
     }
 }
 
@@ -119,30 +148,37 @@ fn settings(options: &Options) -> String {
 
 impl PostgresStore {
     /// Connects to the database of a URL (`postgres://user:password@host/name`) or of a connection
-    /// string of key-value pairs. `sslmode` may be `disable`, `prefer` (the default) or `require`.
-    /// A certificate is always checked against the host's name and the root certificates of the
-    /// operating system (`SSL_CERT_FILE` names others).
+    /// string of key-value pairs. Parameters, environment variables, service and password files are
+    /// those of libpq (R245).
     ///
     /// # Errors
     ///
-    /// [`StoreError::Corrupt`] for a URL that cannot be read, [`StoreError::Unavailable`] when the
-    /// database cannot be reached, or holds secrets that are sealed with a key that is not among
-    /// those of the options (R216).
+    /// [`StoreError::Corrupt`] for parameters that cannot be used, and those of
+    /// [`PostgresStore::connect_to`].
     pub async fn connect(url: &str, options: Options) -> Result<Self, StoreError> {
-        let mut config: Config =
-            url.parse().map_err(|error| StoreError::corrupt(format!("database URL: {error}")))?;
-        config.connect_timeout(options.connect_timeout);
-        config.keepalives_idle(Duration::from_secs(30));
-        if config.get_application_name().is_none() {
-            config.application_name("recado");
-        }
-        let dial = Dial::new(config, options.connect_timeout)?;
+        let parameters = ConnectionParameters::of_process(url).map_err(StoreError::corrupt)?;
+        Self::connect_to(parameters, options).await
+    }
+
+    /// Connects to a database.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] for certificates that cannot be used, [`StoreError::Unavailable`]
+    /// when the database cannot be reached, or holds secrets that are sealed with a key that is not
+    /// among those of the options (R216).
+    pub async fn connect_to(
+        parameters: ConnectionParameters,
+        options: Options,
+    ) -> Result<Self, StoreError> {
+        let connector =
+            Connector::new(parameters.0, options.connect_timeout).map_err(StoreError::corrupt)?;
         let store = Self {
-            pool: pool(&dial, &options)?,
-            notifier: Arc::new(Notifier::new(dial)),
+            pool: pool(connector.clone(), &options)?,
+            notifier: Arc::new(Notifier::new(connector)),
             sealing: Arc::default(),
         };
-        drop(store.pool.get().await.map_err(StoreError::unavailable)?);
+        drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.
         if store.check_schema().await.is_ok() {
             store.check_keys().await?;
@@ -156,29 +192,13 @@ impl PostgresStore {
     }
 }
 
-fn pool(dial: &Dial, options: &Options) -> Result<Pool, StoreError> {
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let config = dial.config.clone();
-    #[cfg(feature = "tls")]
-    let manager = match dial.tls.clone() {
-        None => Manager::from_config(config, NoTls, recycling),
-        Some(tls) => Manager::from_config(config, tls, recycling),
-    };
-    #[cfg(not(feature = "tls"))]
-    let manager = Manager::from_config(config, NoTls, recycling);
-    let settings = settings(options);
-    let connections = deadpool_postgres::Pool::builder(manager)
+fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
+    let opener = Opener { connector, settings: settings(options) };
+    // The connector bounds each attempt: a host that is silent must not use up the time of others.
+    let connections = managed::Pool::builder(opener)
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.wait_timeout))
-        .create_timeout(Some(options.connect_timeout))
-        .recycle_timeout(Some(options.connect_timeout))
         .runtime(Runtime::Tokio1)
-        .post_create(Hook::async_fn(move |client, _| {
-            let settings = settings.clone();
-            Box::pin(
-                async move { client.batch_execute(&settings).await.map_err(HookError::Backend) },
-            )
-        }))
         .build()
         .map_err(StoreError::unavailable)?;
     Ok(Pool { connections, sealer: options.sealer.clone() })

@@ -52,6 +52,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "ORDER BY created_at, id",
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
+        Listing::Halt => "ORDER BY kind, subject",
         Listing::Some { .. } => "WHERE company_id = $1 LIMIT $2::bigint",
         _ => "WHERE company_id = $1 ORDER BY created_at, id",
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::pin::Pin;
 
-use deadpool_postgres::Object;
 use futures_util::{FutureExt, TryStreamExt};
 use recado_core::store::{StoreError, Stored};
 use recado_store_sql::Sealer;
@@ -12,7 +11,7 @@ use tokio_postgres::{Error, Row};
 use crate::columns::Columns;
 use crate::error::{failed, follows};
 use crate::param::Param;
-use crate::pool::Pool;
+use crate::pool::{Object, Pool};
 use crate::table::Table;
 
 /// A statement with its parameters.
@@ -108,7 +107,7 @@ pub(crate) struct Session(Object);
 impl Session {
     /// Takes a connection from the pool. Waits for a bounded time.
     pub(crate) async fn take(pool: &Pool) -> Result<Self, StoreError> {
-        pool.get().await.map(Self).map_err(StoreError::unavailable)
+        pool.get().await.map(Self)
     }
 
     /// Sends all statements with the beginning and end of their transaction, then awaits all

@@ -16,16 +16,15 @@ use async_trait::async_trait;
 use recado_core::deliveries::{QueueKey, Signals};
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::StoreError;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
-use tokio_postgres::{AsyncMessage, Client, Connection, Notification};
+use tokio::time::sleep;
+use tokio_postgres::{AsyncMessage, Client, Notification};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::pool::Dial;
+use crate::connector::{Connector, Messages};
 
 /// The least time between two notifications.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -112,7 +111,7 @@ fn parse(payload: &str) -> Vec<QueueKey> {
 
 /// The notifications of a store, and the tasks that send and receive them.
 pub(crate) struct Notifier {
-    dial: Arc<Dial>,
+    connector: Arc<Connector>,
     /// To send to the other processes.
     outgoing: Arc<NotificationQueue>,
     /// Received from the other processes.
@@ -124,9 +123,9 @@ pub(crate) struct Notifier {
 }
 
 impl Notifier {
-    pub(crate) fn new(dial: Dial) -> Self {
+    pub(crate) fn new(connector: Connector) -> Self {
         Self {
-            dial: Arc::new(dial),
+            connector: Arc::new(connector),
             outgoing: Arc::default(),
             incoming: Arc::default(),
             own: Arc::default(),
@@ -167,14 +166,14 @@ impl Backoff {
 }
 
 /// Sends notifications until the store is dropped.
-async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
+async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut connected: Option<Client> = None;
     loop {
         // The queues are taken only after connecting: more may be collected until then.
         let client = match connected.take() {
             Some(client) if !client.is_closed() => client,
-            _ => match connect_sender(&dial, &own).await {
+            _ => match connect_sender(&connector, &own).await {
                 Ok(client) => client,
                 Err(error) => {
                     tracing::warn!(%error, "other processes cannot be notified of new deliveries");
@@ -207,8 +206,8 @@ fn statement(payload: &str) -> String {
     format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{payload}'; COMMIT")
 }
 
-async fn connect_sender(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreError> {
-    let (client, driving) = connect(dial, |_| {}).await?;
+async fn connect_sender(connector: &Connector, own: &AtomicI32) -> Result<Client, StoreError> {
+    let (client, driving) = connect(connector, |_| {}).await?;
     tokio::spawn(driving);
     let row = client.query_one("SELECT pg_backend_pid()", &[]).await;
     let row = row.map_err(StoreError::unavailable)?;
@@ -217,7 +216,7 @@ async fn connect_sender(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreErr
 }
 
 /// Receives notifications until the store is dropped.
-async fn listen(dial: Arc<Dial>, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
+async fn listen(connector: Arc<Connector>, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut missed = false;
     loop {
@@ -229,7 +228,7 @@ async fn listen(dial: Arc<Dial>, incoming: Arc<NotificationQueue>, own: Arc<Atom
                 }
             }
         };
-        match connect(&dial, receive).await {
+        match connect(&connector, receive).await {
             Ok((client, mut driving)) => {
                 let listening = async {
                     let listening = client.batch_execute("LISTEN recado_lanes").await;
@@ -260,36 +259,19 @@ type Driving = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Connects outside of the pool. The returned future drives the connection.
 async fn connect(
-    dial: &Dial,
+    connector: &Connector,
     receive: impl FnMut(Notification) + Send + 'static,
 ) -> Result<(Client, Driving), StoreError> {
-    let connecting = async {
-        #[cfg(feature = "tls")]
-        if let Some(tls) = &dial.tls {
-            let (client, connection) = dial.config.connect(tls.clone()).await?;
-            return Ok((client, drive(connection, receive)));
-        }
-        let (client, connection) = dial.config.connect(tokio_postgres::NoTls).await?;
-        Ok((client, drive(connection, receive)))
-    };
-    match timeout(dial.timeout, connecting).await {
-        Ok(connected) => {
-            connected.map_err(|error: tokio_postgres::Error| StoreError::unavailable(error))
-        }
-        Err(late) => Err(StoreError::unavailable(late)),
-    }
+    let (client, messages) = connector.open().await.map_err(StoreError::unavailable)?;
+    Ok((client, drive(messages, receive)))
 }
 
-fn drive<S, T>(
-    mut connection: Connection<S, T>,
+fn drive(
+    mut messages: Messages,
     mut receive: impl FnMut(Notification) + Send + 'static,
-) -> Driving
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+) -> Driving {
     Box::pin(async move {
-        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        while let Some(Ok(message)) = poll_fn(|context| messages.poll_message(context)).await {
             if let AsyncMessage::Notification(payload) = message {
                 receive(payload);
             }
@@ -302,7 +284,7 @@ impl Signals for PostgresStore {
     fn notify(&self, queues: &[QueueKey]) {
         let notifier = &self.notifier;
         notifier.keep(0, || {
-            send(notifier.dial.clone(), notifier.outgoing.clone(), notifier.own.clone())
+            send(notifier.connector.clone(), notifier.outgoing.clone(), notifier.own.clone())
         });
         notifier.outgoing.add(queues.iter().copied(), AT_ONCE);
     }
@@ -310,7 +292,7 @@ impl Signals for PostgresStore {
     async fn notified(&self) -> Option<Vec<QueueKey>> {
         let notifier = &self.notifier;
         notifier.keep(1, || {
-            listen(notifier.dial.clone(), notifier.incoming.clone(), notifier.own.clone())
+            listen(notifier.connector.clone(), notifier.incoming.clone(), notifier.own.clone())
         });
         let notified = notifier.incoming.take().await;
         (!notified.everywhere).then(|| notified.queues.into_iter().collect())

@@ -104,7 +104,7 @@ impl PostgresStore {
     async fn check_again(&self) -> Result<(), StoreError> {
         let found = rows(&self.pool, OUTGROWN, Vec::new()).await?;
         if let Some(tables) = found.first().and_then(|row| row.get::<_, Option<String>>(0)) {
-            let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+            let client = self.pool.get().await?;
             let analyze = format!("ANALYZE (SKIP_LOCKED) {tables}");
             client.batch_execute(&analyze).await.map_err(failed)?;
         }

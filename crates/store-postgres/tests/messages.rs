@@ -8,6 +8,7 @@ use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
+use recado_core::figures::{FigureQuery, FigureReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, MessageFilter, MessageReads, MessageStatus, MessageType};
 use recado_core::page::PageRequest;
@@ -152,7 +153,8 @@ async fn what_is_left_sent_follows_messages_however_they_change() {
     let (from, to) = (Timestamp::from_millis(3), Timestamp::from_millis(25));
     for change in changes {
         client.batch_execute(change).await.unwrap();
-        let left = database.store.messages_left_sent(from, to).await.unwrap();
+        let query = FigureQuery { left_sent: (from, to), ..FigureQuery::at(to) };
+        let left = database.store.figures(&query).await.unwrap().left_sent;
         assert_eq!(left, number(&client, LEFT_SENT).await.cast_unsigned(), "{change}");
         let kept = "SELECT count(*) FROM messages_left_sent";
         let sent = "SELECT count(*) FROM messages \

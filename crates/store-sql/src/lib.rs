@@ -27,6 +27,7 @@ mod progress;
 mod record;
 mod sealed;
 mod sealing;
+pub mod transfer;
 mod unique;
 
 mod access;
@@ -41,6 +42,7 @@ mod dispatches;
 mod documents;
 mod gateway;
 mod groups;
+mod halts;
 mod idempotency;
 mod inbound;
 mod jobs;
@@ -48,6 +50,7 @@ mod leads;
 mod links;
 mod lists;
 mod messages;
+mod migration;
 mod organizations;
 mod prosas;
 mod tags;
@@ -60,6 +63,10 @@ pub use deliveries::log_text;
 pub use field::{Column, Field};
 pub use key::write_key;
 pub use key_file::KeyFileError;
+pub use migration::{
+    EXPANDS, MigrationPlan, PlannedMigration, PlannedTable, TableWork, expands,
+    forbidden_in_expansion, summary, worked_on,
+};
 pub use progress::SealingProgress;
 pub use record::{Layout, SealedColumn, SealedForm, TableDef};
 pub use sealed::sealed_columns;

@@ -49,6 +49,8 @@ record! {
         prosa("consumption_id", "prosas", "cost", "prosa_scope"),
         edited_at,
     }
+    // Addresses of gateways hold their tokens.
+    sealed Text { "media_source" }
 }
 
 record! {

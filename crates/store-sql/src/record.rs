@@ -70,7 +70,8 @@ pub struct TableDef {
     /// Columns whose values follow from the others. They are written after the others, for indexes,
     /// and never read.
     pub derived: &'static [&'static str],
-    /// Columns whose values are sealed (R215). Statements neither compare nor index them.
+    /// Columns whose values are sealed (R215). Statements do not compare them; an index may have
+    /// their beginning, which names the key.
     pub sealed: &'static [SealedColumn],
     /// Whether rows have a `version`. A row without one is inserted and deleted, but never updated.
     pub versioned: bool,
@@ -414,6 +415,7 @@ mod tests {
             .collect();
         let expected = [
             "connections.settings",
+            "messages.media_source",
             "secrets.bytes",
             "unknown_events.body",
             "webhooks.previous_secret",

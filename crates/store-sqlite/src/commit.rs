@@ -6,15 +6,17 @@ use recado_core::store::{
 };
 use recado_core::{match_kind, match_row};
 
+use crate::batch::Transaction;
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
+use crate::halts::Closed;
 use crate::message_refs;
 use crate::messages;
 use crate::reassign;
 use crate::recipients;
 use crate::table;
-use crate::writer::{Transaction, read_error};
+use crate::writer::read_error;
 
 /// Applies all changes, or fails. The caller undoes what was written before a failure.
 pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), CommitError> {
@@ -67,6 +69,13 @@ fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), Comm
                 return Ok(());
             }
             Err(Conflict::Stale(key).into())
+        }
+        Precondition::Open { companies } => {
+            let closed = Closed::read(tx.conn).map_err(read_error)?;
+            if closed.is_everything() || companies.iter().any(|one| closed.includes(*one)) {
+                return Err(Conflict::Closed.into());
+            }
+            Ok(())
         }
     }
 }

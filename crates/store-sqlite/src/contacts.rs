@@ -4,13 +4,16 @@ use recado_core::Timestamp;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
+use crate::batch::Transaction;
 use crate::cell::{Cell, Columns};
 use crate::contacts_facets;
+use crate::contacts_search::Pending;
+use crate::database::Connection;
 use crate::error::{ReadResult, commit_error};
-use crate::table::{Table, insert_error, placeholders, update_changed, values};
-use crate::writer::{Transaction, read_error};
+use crate::table::{Table, insert_error, update_changed, values};
+use crate::writer::read_error;
 
 /// The row number of a contact in the table and in the search index. The contacts of one company
 /// have neighbouring numbers: the high bits are the company's `no`, the low bits count from 1.
@@ -49,7 +52,10 @@ impl SeqRange {
     }
 
     /// The range of a company, if the company exists.
-    pub(crate) fn find(conn: &Connection, company: CompanyId) -> ReadResult<Option<Self>> {
+    pub(crate) fn find(
+        conn: &rusqlite::Connection,
+        company: CompanyId,
+    ) -> ReadResult<Option<Self>> {
         let no = conn
             .prepare_cached("SELECT no FROM companies WHERE id = ?1")?
             .query_row([Cell::from(company)], |row| row.get(0))
@@ -75,27 +81,32 @@ fn recency(contact: &Contact) -> Cell<'static> {
 
 /// Inserts a contact, counts it and indexes its search text.
 pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), CommitError> {
-    let range = SeqRange::find(tx.conn, contact.company).map_err(read_error)?;
+    insert_at(tx.conn, &mut tx.search, contact, Version::FIRST)
+}
+
+/// The same, with a version.
+pub(crate) fn insert_at(
+    conn: &Connection,
+    search: &mut Pending,
+    contact: &Contact,
+    version: Version,
+) -> Result<(), CommitError> {
+    let range = SeqRange::find(conn, contact.company).map_err(read_error)?;
     let Some(range) = range else { return Err(Conflict::Reference.into()) };
-    let seq = range.next_free(tx.conn).map_err(read_error)?;
-    let facet = contacts_facets::add(tx.conn, contact).map_err(read_error)?;
+    let seq = range.next_free(conn).map_err(read_error)?;
+    let facet = contacts_facets::add(conn, contact).map_err(read_error)?;
     let mut values = values(contact);
+    values.push(Cell::from(version.number()));
     values.extend([Cell::Int(seq.0), Cell::Int(facet.0), recency(contact)]);
-    tx.conn
-        .prepare_cached(&INSERT)
+    conn.prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
-        .map_err(|error| insert_error(tx.conn, contact, error))?;
-    tx.search.added(seq, contact.search_text());
+        .map_err(|error| insert_error(conn, contact, error))?;
+    search.added(seq, contact.search_text());
     Ok(())
 }
 
 static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-    let columns = &Contact::statements().written;
-    format!(
-        "INSERT INTO contacts ({}, seq, facet_id, recency, version) VALUES ({}, 1)",
-        columns.join(", "),
-        placeholders(columns.len() + 3)
-    )
+    Contact::statements().restore_with(&["seq", "facet_id", "recency"])
 });
 
 /// A contact before a change, with what is derived from it.

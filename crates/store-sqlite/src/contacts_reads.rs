@@ -13,6 +13,7 @@ use recado_core::store::{CommitError, StoreError, Stored};
 use rusqlite::params_from_iter;
 
 use crate::SqliteStore;
+use crate::batch::Transaction;
 use crate::cell::Cell;
 use crate::contacts::export_frontier;
 use crate::contacts_draft;
@@ -21,7 +22,7 @@ use crate::contacts_record::{self, ContactRecords};
 use crate::database::Connection;
 use crate::error::commit_error;
 use crate::table;
-use crate::writer::{Transaction, expect_no_conflict};
+use crate::writer::expect_no_conflict;
 
 /// How often an export reads its page again because contacts before its end were deleted meanwhile.
 const EXPORT_ATTEMPTS: u32 = 64;

@@ -97,6 +97,33 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
+/// Opens a connection that leaves no trace on the disk, or `None` where there is no database. A log
+/// that has something makes it an ordinary connection that reads.
+pub(crate) fn looker(path: &Path) -> rusqlite::Result<Option<rusqlite::Connection>> {
+    let there = |path: &Path| path.metadata().is_ok_and(|file| file.len() > 0);
+    if !there(path) {
+        return Ok(None);
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if there(Path::new(&log)) {
+        let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+        conn.busy_timeout(BUSY_TIMEOUT)?;
+        return Ok(Some(conn));
+    }
+    let encoded: String = path.to_string_lossy().bytes().fold(String::new(), |mut all, byte| {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => all.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => all.push(char::from(byte)),
+            byte => all.push_str(&format!("%{byte:02X}")),
+        }
+        all
+    });
+    let uri = format!("file:{encoded}?immutable=1");
+    rusqlite::Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map(Some)
+}
+
 // Memory-mapped I/O is off: the operating system caches the file in any case, and those pages do
 // not count as memory of this process.
 fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection> {

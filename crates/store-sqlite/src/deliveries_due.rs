@@ -74,7 +74,7 @@ fn read_queue(conn: &Connection, read: QueueRead) -> ReadResult<QueuePage> {
     })
 }
 
-fn pending_queues(
+pub(crate) fn pending_queues(
     conn: &Connection,
     mut after: Option<QueueKey>,
     limit: u32,

@@ -64,12 +64,17 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             | ErrorCode::ReadOnly
             | ErrorCode::PermissionDenied,
         ) => StoreError::unavailable(error),
-        // The schema is missing: a server may be started before its database is migrated.
-        _ if error.to_string().contains("no such table") => {
-            StoreError::not_migrated(MIGRATE, error)
-        }
+        // The schema is missing or older: a server may be started before its database is migrated.
+        _ if is_of_another_schema(&error.to_string()) => StoreError::not_migrated(MIGRATE, error),
         _ => StoreError::corrupt(error),
     }
+}
+
+/// Whether a statement names what a schema does not have.
+fn is_of_another_schema(text: &str) -> bool {
+    ["no such table", "no such column", "has no column named"]
+        .iter()
+        .any(|part| text.contains(part))
 }
 
 /// Whether a secret could not be read because its key was not given. Another process may have a

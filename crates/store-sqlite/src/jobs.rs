@@ -2,21 +2,37 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
+use recado_core::halts::HaltSubject;
 use recado_core::ids::CompanyId;
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, CommitError, StoreError, Stored};
 
 use crate::SqliteStore;
+use crate::batch::Transaction;
+use crate::cell::Cell;
 use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::table::{self};
-use crate::writer::{Transaction, expect_no_conflict, read_error};
+use crate::writer::{expect_no_conflict, read_error};
 
 /// Jobs that may be claimed, oldest `due_at` first.
-fn claimable(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<Stored<Job>>> {
-    let condition = "due_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1) \
-                     ORDER BY due_at, id LIMIT ?2";
-    table::list(conn, condition, &[now.into(), limit.into()])
+fn claimable(
+    conn: &Connection,
+    now: Timestamp,
+    limit: u32,
+    except: &[&'static str],
+) -> ReadResult<Vec<Stored<Job>>> {
+    let open = "due_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1) AND NOT EXISTS \
+                (SELECT 1 FROM halts WHERE halts.kind = ?3 AND halts.subject IN (?4, company_id))";
+    let except = match except {
+        [] => String::new(),
+        except => format!("AND kind NOT IN ('{}') ", except.join("', '")),
+    };
+    let condition = format!("{open} {except}ORDER BY due_at, id LIMIT ?2");
+    let writing = HaltSubject::Writing;
+    let values: [Cell<'_>; 4] =
+        [now.into(), limit.into(), writing.kind().as_str().into(), writing.whose().into()];
+    table::list(conn, &condition, &values)
 }
 
 fn claim(
@@ -24,8 +40,9 @@ fn claim(
     now: Timestamp,
     leased_until: Timestamp,
     limit: u32,
+    except: &[&'static str],
 ) -> Result<Vec<Stored<Job>>, CommitError> {
-    let jobs = claimable(tx.conn, now, limit).map_err(read_error)?;
+    let jobs = claimable(tx.conn, now, limit, except).map_err(read_error)?;
     let mut claimed = Vec::with_capacity(jobs.len());
     for job in jobs {
         let leased = Job { leased_until: Some(leased_until), ..job.value().clone() };
@@ -58,12 +75,18 @@ impl Claims for SqliteStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
+        let except = except.to_vec();
+        let excepted = except.clone();
         // Usually no job is due; then no write transaction is needed.
-        let due = self.read(move |conn| Ok(!claimable(conn, now, 1)?.is_empty())).await?;
+        let due =
+            self.read(move |conn| Ok(!claimable(conn, now, 1, &excepted)?.is_empty())).await?;
         if !due || limit == 0 {
             return Ok(Vec::new());
         }
-        self.write(move |tx| claim(tx, now, leased_until, limit)).await.map_err(expect_no_conflict)
+        self.write(move |tx| claim(tx, now, leased_until, limit, &except))
+            .await
+            .map_err(expect_no_conflict)
     }
 }

@@ -13,6 +13,8 @@
 
 mod access;
 mod aliases;
+mod backup;
+mod batch;
 mod campaigns;
 mod cell;
 mod commit;
@@ -34,11 +36,14 @@ mod deals;
 mod deliveries;
 mod deliveries_due;
 mod deliveries_listing;
+mod disk;
 mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod figures;
 mod groups;
+mod halts;
 mod hashes;
 mod inbound;
 mod jobs;
@@ -63,15 +68,16 @@ mod schema;
 mod sealing;
 mod table;
 mod templates;
+mod transfer;
 mod unknown_events;
 mod upkeep;
 mod webhooks;
 mod writer;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use std::{fmt, io};
 
 use async_trait::async_trait;
 use recado_core::events::Event;
@@ -79,15 +85,18 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use recado_store_sql::SealingProgress;
 
+pub use backup::back_up;
+use batch::Transaction;
 use database::Connection;
 use error::ReadResult;
 pub use error::SqliteError;
 use log::Log;
 use readers::Readers;
 pub use recado_store_sql::{
-    KeyFileError, MissingKeys, SealedCounts, Sealer, SealingKey, SealingKeyId,
+    KeyFileError, MigrationPlan, MissingKeys, PlannedMigration, PlannedTable, SealedCounts, Sealer,
+    SealingKey, SealingKeyId, TableWork,
 };
-use writer::{Transaction, Writer};
+use writer::Writer;
 
 /// How long a read of a company may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);
@@ -129,6 +138,23 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Whether there is a database at `path`: a file to which at least one migration was applied.
+    /// Makes nothing and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When there is a file that cannot be read, or is no database.
+    pub fn exists(path: impl AsRef<Path>) -> Result<bool, SqliteError> {
+        let path = path.as_ref();
+        let is_missing = |e: io::Error| {
+            matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        };
+        if path.metadata().is_err_and(is_missing) {
+            return Ok(false);
+        }
+        Ok(schema::exists(&*database::reader(path)?)?)
+    }
+
     /// Opens a database that keeps secrets clear, as [`SqliteStore::open_with`] does.
     ///
     /// # Errors
@@ -186,6 +212,18 @@ impl SqliteStore {
         let mut conn = database::writer(&self.path)?.sealed_by(&self.sealer);
         schema::migrate(&mut conn)?;
         sealing::check(&conn)
+    }
+
+    /// What migrating the database at a path would do; nothing is written and no file is made
+    /// (R249).
+    /// `None` where there is no database. This function blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or was migrated by a newer release or in another form.
+    pub fn plan(path: impl AsRef<Path>) -> Result<Option<MigrationPlan>, SqliteError> {
+        let conn = database::looker(path.as_ref())?;
+        conn.map(|conn| schema::plan(&conn)).transpose()
     }
 
     /// How many stored secrets are sealed with which key.

@@ -10,30 +10,34 @@ use recado_core::messages::{
 };
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, Conflict, RowKey, StoreError, Stored, Version};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::messages_facets::{self, FacetId};
-use crate::table::{self, Table, insert_error, placeholders, read_stored, update_changed, values};
+use crate::table::{self, Table, insert_error, read_sealed, sealed_values, update_changed};
 use crate::writer::read_error;
 use crate::{message_refs, messages_listing};
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let columns = &Message::statements().written;
-    format!(
-        "INSERT INTO messages ({}, facet_id, version) VALUES ({}, 1)",
-        columns.join(", "),
-        placeholders(columns.len() + 1)
-    )
-});
+static INSERT: LazyLock<String> =
+    LazyLock::new(|| Message::statements().restore_with(&["facet_id"]));
 
 /// Inserts a message and counts it. A trigger of the table counts deleted messages.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
+    insert_at(conn, message, Version::FIRST)
+}
+
+/// The same, with a version.
+pub(crate) fn insert_at(
+    conn: &Connection,
+    message: &Message,
+    version: Version,
+) -> Result<(), CommitError> {
     let facet = messages_facets::add(conn, message)?;
-    let mut values = values(message);
-    values.push(Cell::Int(facet.0));
+    let mut values = sealed_values(message, conn.sealer());
+    values.extend([Cell::from(version.number()), Cell::Int(facet.0)]);
     conn.prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
         .map_err(|error| insert_error(conn, message, error))?;
@@ -61,7 +65,8 @@ pub(crate) fn update(
         .and_then(|mut statement| {
             let read = |row: &rusqlite::Row<'_>| {
                 let mut columns = Columns::new(row);
-                Ok((columns.stored()?, columns.get()?, FacetId(columns.get()?)))
+                let stored = columns.stored_sealed(conn.sealer())?;
+                Ok((stored, columns.get()?, FacetId(columns.get()?)))
             };
             statement.query_row(params_from_iter(&key), read).optional()
         })
@@ -91,7 +96,7 @@ static ABANDONED: LazyLock<String> = LazyLock::new(|| {
 fn abandoned(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<Stored<Message>>> {
     let values: [Cell<'_>; 2] = [now.into(), limit.into()];
     let mut statement = conn.prepare_cached(&ABANDONED)?;
-    statement.query_map(params_from_iter(values), read_stored)?.collect()
+    statement.query_map(params_from_iter(values), read_sealed(conn))?.collect()
 }
 
 // The messages are read first, from the index alone. Most of them belong to connections that do not
@@ -103,7 +108,7 @@ const LEFT_SENT: &str = "SELECT count(*) FROM messages AS m INDEXED BY messages_
      AND m.created_at BETWEEN ?1 AND ?2 \
      AND n.kind = 'qr' AND n.is_active = 1 AND n.status = 'connected' AND c.is_group = 0";
 
-fn left_sent(conn: &Connection, from: Timestamp, to: Timestamp) -> ReadResult<u64> {
+pub(crate) fn left_sent(conn: &Connection, from: Timestamp, to: Timestamp) -> ReadResult<u64> {
     let values: [Cell<'_>; 2] = [from.into(), to.into()];
     conn.prepare_cached(LEFT_SENT)?
         .query_row(params_from_iter(values), |row| Columns::new(row).get())
@@ -155,10 +160,6 @@ impl MessageReads for SqliteStore {
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError> {
         self.read(move |conn| abandoned(conn, now, limit)).await
-    }
-
-    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        self.read(move |conn| left_sent(conn, from, to)).await
     }
 
     async fn messages_in_flight(

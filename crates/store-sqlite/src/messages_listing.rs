@@ -10,14 +10,15 @@ use std::sync::LazyLock;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{ContactBrief, Direction, Message, MessageFilter, MessageRecord};
 use recado_core::page::{Page, PageRequest};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::params_from_iter;
 
 use crate::cell::{Cell, Columns};
+use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::merge::Merged;
 use crate::messages_facets::{FacetId, Passing, passing};
 use crate::newest_first::{Index, IndexRange, SortKey, Span, part_of};
-use crate::table::{Table, read_stored};
+use crate::table::{Table, read_sealed};
 
 static BY_CREATION: Index =
     Index { table: "messages", name: "messages_by_creation", scope: &["company_id"] };
@@ -177,7 +178,7 @@ fn records(
     let mut contacts: HashMap<ContactId, ContactBrief> = HashMap::new();
     let mut records = Vec::with_capacity(keys.len());
     for key in keys {
-        let message = statement.query_row([key.seq], read_stored::<Message>)?.into_value();
+        let message = statement.query_row([key.seq], read_sealed::<Message>(conn))?.into_value();
         let contact = match contacts.get(&message.contact) {
             Some(contact) => contact.clone(),
             None => {

@@ -11,10 +11,11 @@ use recado_core::store::{CommitError, StoreError};
 use rusqlite::{Connection, params, params_from_iter};
 
 use crate::SqliteStore;
+use crate::batch::Transaction;
 use crate::cell::Cell;
 use crate::error::{ReadResult, commit_error};
 use crate::table;
-use crate::writer::{Transaction, expect_no_conflict, read_error};
+use crate::writer::{expect_no_conflict, read_error};
 
 /// The condition of events that hold what message `?3` said before its sender deleted it, or of all
 /// where `?3` is null.

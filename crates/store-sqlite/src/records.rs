@@ -46,6 +46,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Company => "true ORDER BY created_at, id",
         Listing::Worker => "true ORDER BY id",
         Listing::Shard => "true ORDER BY number",
+        Listing::Halt => "true ORDER BY kind, subject",
         Listing::Some { .. } => "company_id = ?1 LIMIT ?2",
         _ => "company_id = ?1 ORDER BY created_at, id",
     }

@@ -3,6 +3,7 @@
 //! The usual crates for migrations do not check and migrate under one write lock. This is needed
 //! here, because two processes may start on one file at the same time.
 
+use recado_store_sql::{MigrationPlan, expands};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
@@ -29,12 +30,20 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_erasure.sql"),
     include_str!("../migrations/0015_keys_and_hashes.sql"),
     include_str!("../migrations/0016_clicks_and_removal.sql"),
+    include_str!("../migrations/0017_sealed_media.sql"),
+    include_str!("../migrations/0018_halts.sql"),
     include_str!("../migrations/0019_sets_of_contacts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     number INTEGER PRIMARY KEY,
     checksum BLOB NOT NULL
+) STRICT";
+
+/// The number of the oldest schema whose programs run on this one (R248): one row.
+const OLDEST: &str = "CREATE TABLE IF NOT EXISTS schema_oldest (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    number INTEGER NOT NULL
 ) STRICT";
 
 /// Applies all missing migrations, or none.
@@ -47,7 +56,10 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
     contacts_facets::define(conn)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     let has_migrated = apply_all(&tx, MIGRATIONS)?;
-    contacts_search::rebuild_if_stale(&tx)?;
+    // A newer program has its own form of the index.
+    if applied(&tx, MIGRATIONS)? == number(MIGRATIONS.len()) {
+        contacts_search::rebuild_if_stale(&tx)?;
+    }
     tx.commit()?;
     if has_migrated {
         // What was replaced may be secret, and is not left in the log either. Where another process
@@ -57,16 +69,46 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
     Ok(())
 }
 
-/// Whether the database has exactly the migrations of this release.
+/// What migrating would do; nothing is written (R249).
+pub(crate) fn plan(conn: &Connection) -> Result<MigrationPlan, SqliteError> {
+    let found = applied(conn, MIGRATIONS)?;
+    let pending = MIGRATIONS.iter().enumerate().skip(found as usize);
+    let pending: Vec<_> = pending.map(|(at, sql)| (number(at + 1), *sql)).collect();
+    let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let bytes = conn.query_row(pages, [], |row| row.get::<_, i64>(0))?;
+    // Of a table with its indexes.
+    let mut size = conn.prepare(
+        "SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE \
+         AND name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?1)",
+    )?;
+    let mut size = |name: &str| {
+        let found = size.query_row([name], |row| row.get::<_, Option<i64>>(0)).ok().flatten();
+        found.and_then(|bytes| u64::try_from(bytes).ok())
+    };
+    let bytes = u64::try_from(bytes).unwrap_or(0);
+    Ok(MigrationPlan::new(found, number(MIGRATIONS.len()), pending, bytes, &mut size))
+}
+
+/// Whether the database has the migrations of this release, or later ones that only expand it.
 pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
     let found = applied(conn, MIGRATIONS)?;
     let known = number(MIGRATIONS.len());
     if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
 }
 
+/// Whether any migration was applied. Reads only, also from a file that is empty.
+pub(crate) fn exists(conn: &Connection) -> rusqlite::Result<bool> {
+    let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
+    if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(false);
+    }
+    conn.query_row("SELECT EXISTS (SELECT 1 FROM schema_migrations)", [], |row| row.get(0))
+}
+
 /// Applies the migrations that are missing; whether there were any.
 fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> {
     tx.execute_batch(HISTORY)?;
+    tx.execute_batch(OLDEST)?;
     let done = applied(tx, migrations)?;
     for (index, migration) in migrations.iter().enumerate().skip(done as usize) {
         tx.execute_batch(migration)?;
@@ -74,13 +116,21 @@ fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> 
             "INSERT INTO schema_migrations (number, checksum) VALUES (?1, ?2)",
             (number(index + 1), checksum(migration)),
         )?;
+        let (oldest, or_else) = match expands(migration) {
+            true => (index, "NOTHING"),
+            false => (index + 1, "UPDATE SET number = excluded.number"),
+        };
+        tx.execute(
+            &format!("INSERT INTO schema_oldest VALUES (1, ?1) ON CONFLICT DO {or_else}"),
+            [number(oldest)],
+        )?;
         tracing::info!(migration = index + 1, "migrated");
     }
     Ok((done as usize) < migrations.len())
 }
 
 /// The number of the latest migration of the database, after checking that all its migrations are
-/// known.
+/// known, or later ones on which this program runs (R248).
 fn applied(conn: &Connection, migrations: &[&str]) -> Result<u32, SqliteError> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
     if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {
@@ -102,7 +152,19 @@ fn applied(conn: &Connection, migrations: &[&str]) -> Result<u32, SqliteError> {
         found = number;
     }
     let known = self::number(migrations.len());
-    if found > known { Err(SqliteError::Newer { found, known }) } else { Ok(found) }
+    if found > known && oldest(conn)?.is_none_or(|oldest| oldest > known) {
+        return Err(SqliteError::Newer { found, known });
+    }
+    Ok(found)
+}
+
+/// The oldest schema whose programs run on the one of the database.
+fn oldest(conn: &Connection) -> rusqlite::Result<Option<u32>> {
+    let there = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_oldest'";
+    if conn.query_row(there, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
+    conn.query_row("SELECT number FROM schema_oldest", [], |row| row.get(0)).optional()
 }
 
 fn number(count: usize) -> u32 {
@@ -112,6 +174,9 @@ fn number(count: usize) -> u32 {
 fn checksum(migration: &str) -> Vec<u8> {
     Sha256::digest(migration.as_bytes()).to_vec()
 }
+
+#[cfg(test)]
+mod upgrades;
 
 #[cfg(test)]
 mod tests {
@@ -127,6 +192,22 @@ mod tests {
 
     fn tables(conn: &Connection) -> i64 {
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap()
+    }
+
+    /// R264.
+    #[test]
+    fn a_database_is_there_once_it_was_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recado.db");
+        let exists = |path: &std::path::Path| crate::SqliteStore::exists(path);
+        assert!(!exists(&path).unwrap() && !exists(&path.join("inside")).unwrap());
+        assert!(!path.exists(), "looking makes no file");
+        std::fs::write(&path, "").unwrap();
+        assert!(!exists(&path).unwrap());
+        crate::SqliteStore::open(&path).unwrap().migrate().unwrap();
+        assert!(exists(&path).unwrap());
+        std::fs::write(&path, "something else altogether, as long as a page".repeat(100)).unwrap();
+        assert!(exists(&path).is_err());
     }
 
     #[test]
@@ -162,7 +243,7 @@ mod tests {
         apply(&mut conn, &["CREATE TABLE a (x)"]).unwrap();
         let refused = apply(&mut conn, &["CREATE TABLE a (y)", "CREATE TABLE b (x)"]);
         assert!(matches!(refused, Err(SqliteError::Changed(1))));
-        assert_eq!(tables(&conn), 2, "nothing was applied");
+        assert_eq!(tables(&conn), 3, "nothing was applied");
     }
 
     #[test]

@@ -257,17 +257,23 @@ mod tests {
     use crate::plans;
 
     #[test]
-    fn bodies_of_kept_events_are_found_by_their_key_by_an_index() {
+    fn what_many_rows_have_is_found_by_its_key_by_an_index() {
         let conn = plans::database();
-        let find = |(table, _): &(TableDef, SealedColumn)| table.name == "unknown_events";
-        let (table, column) = sealed_columns().find(find).expect("they are sealed");
-        let step = plans::step(&conn, &next_key_query(table, column));
-        assert!(step.contains("INDEX unknown_events_by_seal (<expr>>? AND <expr><?)"), "{step}");
-        for order in ["<", ">"] {
-            let step = plans::step(&conn, &left_query(table, column, order));
-            assert!(step.contains("INDEX unknown_events_by_seal (<expr>"), "{step}");
+        for name in ["unknown_events", "messages"] {
+            let find = |(table, _): &(TableDef, SealedColumn)| table.name == name;
+            let (table, column) = sealed_columns().find(find).expect("they are sealed");
+            let index = format!("INDEX {name}_by_seal (<expr>");
+            let step = plans::step(&conn, &next_key_query(table, column));
+            assert!(step.contains(&format!("{index}>? AND <expr><?)")), "{step}");
+            for order in ["<", ">"] {
+                let step = plans::step(&conn, &left_query(table, column, order));
+                assert!(step.contains(&index), "{step}");
+            }
+            let steps = plans::steps(&conn, &count_query(table, column));
+            let counts = steps.iter().filter(|step| step.contains(&format!("{name}_by_seal")));
+            assert_eq!(counts.count(), 2, "{steps:?}");
+            let step = plans::step(&conn, &replace_statement(table, column));
+            assert!(step.contains("(company_id=? AND id=?)"), "{step}");
         }
-        let step = plans::step(&conn, &replace_statement(table, column));
-        assert!(step.contains("(company_id=? AND id=?)"), "{step}");
     }
 }

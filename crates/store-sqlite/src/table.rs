@@ -40,7 +40,7 @@ pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
 }
 
 /// The same, of any row.
-fn sealed_values<'a, T: Table>(row: &'a T, sealer: &Sealer) -> Vec<Cell<'a>> {
+pub(crate) fn sealed_values<'a, T: Table>(row: &'a T, sealer: &Sealer) -> Vec<Cell<'a>> {
     let mut cells = Cells(Vec::with_capacity(T::statements().written.len() + 1));
     row.write_sealed(&mut cells, sealer);
     row.write_derived(&mut cells);
@@ -58,6 +58,8 @@ pub(crate) struct Statements {
     get: String,
     version: String,
     insert: String,
+    /// Inserts a row with the version that is behind its columns, where the table has one.
+    pub(crate) restore: String,
     update: Option<String>,
     delete: String,
 }
@@ -90,6 +92,7 @@ impl Statements {
                 written.join(", "),
                 placeholders(written.len())
             ),
+            restore: restore(&table, &written, &[]),
             update: table.versioned.then_some(update),
             delete: format!("DELETE FROM {name} WHERE {by_key} AND {version} = ?{}", key + 1),
             select,
@@ -98,11 +101,35 @@ impl Statements {
         }
     }
 
+    /// The columns and the version, as `select` has them.
+    pub(crate) fn selected(&self) -> String {
+        let version = if self.table.versioned { "version" } else { "1" };
+        format!("{}, {version}", self.table.columns.join(", "))
+    }
+
+    /// Whether the table has a column for the version.
+    pub(crate) const fn has_version(&self) -> bool {
+        self.table.versioned
+    }
+
+    /// [`Statements::restore`] with `more` columns behind the version.
+    pub(crate) fn restore_with(&self, more: &[&'static str]) -> String {
+        restore(&self.table, &self.written, more)
+    }
+
     /// The columns and the version as those of `alias`, for joins.
     pub(crate) fn qualified(&self, alias: &str) -> String {
         let columns = self.table.columns.iter().chain(&["version"]);
         columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn restore(table: &TableDef, written: &[&str], more: &[&str]) -> String {
+    let version = table.versioned.then_some("version");
+    let columns: Vec<&str> =
+        written.iter().copied().chain(version).chain(more.iter().copied()).collect();
+    let places = placeholders(columns.len());
+    format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", "))
 }
 
 fn conditions(key: &[&str]) -> String {
@@ -126,7 +153,9 @@ pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
 }
 
 /// The same, for any row.
-fn read_sealed<T: Table>(conn: &Connection) -> impl Fn(&SqlRow<'_>) -> ReadResult<Stored<T>> {
+pub(crate) fn read_sealed<T: Table>(
+    conn: &Connection,
+) -> impl Fn(&SqlRow<'_>) -> ReadResult<Stored<T>> {
     |row| Columns::new(row).stored_sealed(conn.sealer())
 }
 
@@ -282,21 +311,33 @@ pub(crate) fn update<T: Table>(
 /// row is at `seq` and is known to have the version it was read at. This saves work where a table
 /// has many indexes: SQLite rewrites the indexes of every column that a statement names.
 pub(crate) fn update_changed<T: Table>(
-    conn: &rusqlite::Connection,
+    conn: &Connection,
     seq: i64,
     (old, new): (&T, &T),
     derived: Vec<(&'static str, Cell<'_>)>,
 ) -> Result<(), CommitError> {
     let name = T::TABLE.name;
-    let (old_values, new_values) = (values(old), values(new));
+    // What is sealed differs each time: clear values are compared.
+    let clear = Sealer::default();
+    let (old_values, new_values) = (sealed_values(old, &clear), sealed_values(new, &clear));
+    let mut stored = match T::TABLE.sealed {
+        [] => Vec::new(),
+        _ => sealed_values(new, conn.sealer()),
+    };
     let differing = T::statements()
         .written
         .iter()
         .zip(old_values)
         .zip(new_values)
+        .enumerate()
         .skip(T::TABLE.key)
-        .filter(|((_, old), new)| old != new)
-        .map(|((column, _), new)| (*column, new));
+        .filter(|(_, ((_, old), new))| old != new)
+        .map(|(at, ((column, _), new))| {
+            (
+                *column,
+                stored.get_mut(at).map_or(new, |stored| std::mem::replace(stored, Cell::Null)),
+            )
+        });
     let mut values = vec![Cell::Int(seq)];
     let mut set = String::from("version = version + 1");
     for (column, value) in differing.chain(derived) {

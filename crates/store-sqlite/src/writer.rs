@@ -5,42 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use recado_core::store::{CommitError, StoreError};
-use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::contacts_search::Pending;
+use crate::batch::{Transaction, WriteTask, roll_back, write_batch};
 use crate::database::Connection;
+use crate::disk::{self, Disk, Known};
 use crate::error::{SqliteError, store_error};
 
 /// How many tasks may wait. If more are sent, their senders wait.
 const QUEUE: usize = 1024;
 /// The most tasks in one transaction.
 const BATCH: usize = 256;
-/// How many times the writer tries to get the write lock while another process holds it. Each
-/// attempt lasts for the busy timeout.
-const LOCK_ATTEMPTS: u32 = 3;
-
-/// What a task writes with, inside a transaction and a savepoint.
-pub(crate) struct Transaction<'c> {
-    /// The connection that writes.
-    pub(crate) conn: &'c Connection,
-    /// What is to be written to the search index before the commit.
-    pub(crate) search: Pending,
-    /// Whether something was deleted that the log must not keep (R197).
-    pub(crate) has_erased: bool,
-}
-
-/// A write that waits for a transaction.
-trait WriteTask: Send {
-    /// Makes the write. If this fails, what it wrote is undone.
-    fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
-
-    /// Sends the outcome to the caller.
-    fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
-}
-
 struct WriteJob<T, F> {
     work: Option<F>,
     output: Option<T>,
@@ -77,6 +55,8 @@ pub(crate) struct WriteCounts {
     pub(crate) tasks: AtomicU64,
     /// How many transactions have deleted something that the log must not keep (R197).
     pub(crate) erasures: AtomicU64,
+    /// Whether the disk takes what is written.
+    pub(crate) disk: Disk,
 }
 
 /// The queue of the writing thread.
@@ -119,14 +99,20 @@ impl Writer {
     }
 
     /// Makes the thread begin and end a transaction, so that it shows whether it lives and can take
-    /// the write lock. The transaction is empty and costs no write to the disk.
+    /// the write lock. The transaction is empty and costs no write to the disk, unless the disk has
+    /// refused one: then it probes the disk, at most once a second (R240).
     ///
     /// # Errors
     ///
-    /// When the thread has ended, or cannot begin a transaction. A thread that is stuck does not
-    /// answer: the caller sets a time limit.
+    /// When the thread has ended, or cannot begin a transaction, and while the disk refuses writes.
+    /// A thread that is stuck does not answer: the caller sets a time limit.
     pub(crate) async fn ready(&self) -> Result<(), StoreError> {
-        self.write(|_| Ok(())).await.map_err(expect_no_conflict)
+        let asked = match self.written.disk.known(Instant::now()) {
+            Known::Takes => self.write(|_| Ok(())).await,
+            Known::Unknown => self.write(disk::probe).await,
+            Known::Refuses => Err(StoreError::unavailable("the disk has refused a write").into()),
+        };
+        asked.map_err(expect_no_conflict)
     }
 
     /// How much was written.
@@ -183,120 +169,6 @@ fn begin_again(conn: &Connection, batch: &mut Vec<Box<dyn WriteTask>>) {
     }));
 }
 
-/// Why a whole batch was not written.
-enum BatchError {
-    /// Certainly nothing was written.
-    Nothing(rusqlite::Error),
-    /// The commit itself failed, so the outcome is unknown.
-    Unknown(rusqlite::Error),
-}
-
-fn write_batch(conn: &Connection, batch: &mut Vec<Box<dyn WriteTask>>, written: &WriteCounts) {
-    let mut outcomes = Vec::with_capacity(batch.len());
-    let done = begin(conn)
-        .and_then(|()| apply(conn, batch, &mut outcomes))
-        .map_err(BatchError::Nothing)
-        .and_then(|has_erased| commit(conn, &outcomes).map(|()| has_erased));
-    match done {
-        Ok(has_erased) => {
-            written.erasures.fetch_add(u64::from(has_erased), Ordering::Relaxed);
-            written.transactions.fetch_add(1, Ordering::Relaxed);
-            let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
-            written.tasks.fetch_add(applied as u64, Ordering::Relaxed);
-            batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.answer(outcome));
-        }
-        Err(failure) => {
-            roll_back(conn);
-            let unknown = matches!(failure, BatchError::Unknown(_));
-            let (BatchError::Nothing(error) | BatchError::Unknown(error)) = failure;
-            tracing::error!(%error, unknown, tasks = batch.len(), "a transaction failed");
-            let message = error.to_string();
-            let outcome = |task: Box<dyn WriteTask>| {
-                let error = if unknown {
-                    StoreError::outcome_unknown(message.clone())
-                } else {
-                    StoreError::unavailable(message.clone())
-                };
-                task.answer(Err(error.into()));
-            };
-            batch.drain(..).for_each(outcome);
-        }
-    }
-}
-
-fn begin(conn: &Connection) -> rusqlite::Result<()> {
-    let mut attempts = 1;
-    loop {
-        match execute(conn, "BEGIN IMMEDIATE") {
-            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
-            result => return result,
-        }
-    }
-}
-
-/// Applies each task in a savepoint, then writes the search index. Answers whether a task erased
-/// something. An error is an error of the transaction as a whole.
-fn apply(
-    conn: &Connection,
-    batch: &mut [Box<dyn WriteTask>],
-    outcomes: &mut Vec<Result<(), CommitError>>,
-) -> rusqlite::Result<bool> {
-    let mut tx = Transaction { conn, search: Pending::default(), has_erased: false };
-    for task in batch {
-        execute(conn, "SAVEPOINT task")?;
-        let mark = tx.search.mark();
-        // A defect in one task must not fail those of others.
-        let applied = catch_unwind(AssertUnwindSafe(|| task.apply(&mut tx)));
-        let outcome =
-            applied.unwrap_or_else(|_| Err(StoreError::corrupt("a write panicked").into()));
-        if outcome.is_err() {
-            // After an error of the disk or of memory SQLite rolls the whole transaction back.
-            if conn.is_autocommit() {
-                let message = Some("the transaction was rolled back".to_owned());
-                let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT);
-                return Err(rusqlite::Error::SqliteFailure(failure, message));
-            }
-            tx.search.forget_since(mark);
-            execute(conn, "ROLLBACK TO task")?;
-        }
-        execute(conn, "RELEASE task")?;
-        outcomes.push(outcome);
-    }
-    tx.search.write(conn)?;
-    Ok(tx.has_erased)
-}
-
-fn commit(conn: &Connection, outcomes: &[Result<(), CommitError>]) -> Result<(), BatchError> {
-    if outcomes.iter().all(Result::is_err) {
-        return execute(conn, "ROLLBACK").map_err(BatchError::Nothing);
-    }
-    let mut attempts = 1;
-    loop {
-        match execute(conn, "COMMIT") {
-            // Nothing was written yet: another connection checkpoints the log.
-            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
-            Err(error) if is_busy(&error) => return Err(BatchError::Nothing(error)),
-            result => return result.map_err(BatchError::Unknown),
-        }
-    }
-}
-
-fn roll_back(conn: &Connection) {
-    if !conn.is_autocommit()
-        && let Err(error) = execute(conn, "ROLLBACK")
-    {
-        tracing::error!(%error, "a transaction could not be rolled back");
-    }
-}
-
-fn execute(conn: &Connection, statement: &str) -> rusqlite::Result<()> {
-    conn.prepare_cached(statement)?.execute([]).map(|_| ())
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
 /// The store error of a task that cannot have a conflict.
 pub(crate) fn expect_no_conflict(error: CommitError) -> StoreError {
     match error {
@@ -311,26 +183,28 @@ pub(crate) fn read_error(error: rusqlite::Error) -> CommitError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use recado_core::Timestamp;
     use recado_core::access::{Company, Features, Plan};
     use recado_core::contacts::{Contact, Identifier, Platform, Region};
     use recado_core::ids::{CompanyId, ContactId};
-    use recado_core::store::{ChangeSet, Conflict, UniqueKey};
+    use recado_core::store::ChangeSet;
     use uuid::Uuid;
 
     use super::*;
     use crate::{commit, schema};
 
-    type Answer = oneshot::Receiver<Result<(), CommitError>>;
+    pub(crate) type Answer = oneshot::Receiver<Result<(), CommitError>>;
 
-    fn task(changes: ChangeSet) -> (Box<dyn WriteTask>, Answer) {
+    /// A write of a change set, and its answer.
+    pub(crate) fn task(changes: ChangeSet) -> (Box<dyn WriteTask>, Answer) {
         let (reply, answer) = oneshot::channel();
         let work = move |tx: &mut Transaction<'_>| commit::apply(tx, changes);
         (Box::new(WriteJob { work: Some(work), output: None, reply }), answer)
     }
 
-    fn company() -> Company {
+    /// A company.
+    pub(crate) fn company() -> Company {
         Company {
             id: CompanyId::new(Uuid::from_u128(1)),
             name: "Company".to_owned(),
@@ -344,49 +218,14 @@ mod tests {
         }
     }
 
-    fn contact(number: u128) -> Contact {
+    /// A contact of the company.
+    pub(crate) fn contact(number: u128) -> Contact {
         let identifier = Identifier::parse(&number.to_string()).expect("an identifier");
         let (id, company) = (ContactId::new(Uuid::from_u128(number)), company().id);
         let whatsapp = Platform::whatsapp();
         let mut contact = Contact::new(id, company, whatsapp, identifier, None, Timestamp::MIN);
         contact.name = "Dora".to_owned();
         contact
-    }
-
-    #[test]
-    fn what_a_change_set_wrote_before_it_failed_is_neither_kept_nor_found() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut conn).unwrap();
-        let (kept, kept_answer) = task(ChangeSet::new().insert(company()).insert(contact(1)));
-        let (failed, failed_answer) = task(ChangeSet::new().insert(contact(2)).insert(company()));
-        let written = WriteCounts::default();
-        let mut batch = vec![kept, failed];
-        write_batch(&conn, &mut batch, &written);
-        kept_answer.blocking_recv().unwrap().unwrap();
-        let outcome = failed_answer.blocking_recv().unwrap();
-        let Err(CommitError::Conflict(conflict)) = outcome else { panic!("{outcome:?}") };
-        assert_eq!(conflict, Conflict::Taken(UniqueKey::Id));
-        let count = |query| conn.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
-        assert_eq!(count("SELECT count(*) FROM contacts"), 1);
-        assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 1);
-        assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 1);
-        assert_eq!(written.transactions.into_inner(), 1);
-        assert_eq!(written.tasks.into_inner(), 1);
-    }
-
-    #[test]
-    fn a_failure_of_the_transaction_reaches_everybody() {
-        let conn = Connection::open_in_memory().unwrap();
-        let (first, first_answer) = task(ChangeSet::new());
-        let (second, second_answer) = task(ChangeSet::new());
-        conn.execute_batch("BEGIN").unwrap();
-        let mut batch = vec![first, second];
-        write_batch(&conn, &mut batch, &WriteCounts::default());
-        for answer in [first_answer, second_answer] {
-            let outcome = answer.blocking_recv().unwrap();
-            assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));
-        }
-        assert!(conn.is_autocommit(), "the connection can go on");
     }
 
     fn open_writer(folder: &tempfile::TempDir) -> Writer {
@@ -483,5 +322,49 @@ mod tests {
         writer.close().await;
         let gone = writer.ready().await;
         assert!(matches!(gone, Err(StoreError::Unavailable(_))), "{gone:?}");
+    }
+
+    /// The limit of the database's pages, which SQLite reports as a full disk: the pages there are,
+    /// and so many more.
+    async fn leave_room(writer: &Writer, more: i64) {
+        let set = move |tx: &mut Transaction<'_>| {
+            let count = |name| tx.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            let most = count("page_count").map_err(read_error)? + more;
+            tx.conn.pragma_update(None, "max_page_count", most).map_err(read_error)
+        };
+        writer.write(set).await.unwrap();
+    }
+
+    /// R240.
+    #[tokio::test]
+    async fn a_writer_whose_disk_is_full_is_not_ready_until_there_is_room_for_much_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = open_writer(&folder);
+        let store = |changes| writer.write(move |tx| commit::apply(tx, changes));
+        store(ChangeSet::new().insert(company())).await.unwrap();
+        leave_room(&writer, 0).await;
+        let many = (0..500).fold(ChangeSet::new(), |all, n| all.insert(contact(n)));
+        let full = store(many).await;
+        assert!(matches!(full, Err(CommitError::Store(StoreError::Unavailable(_)))), "{full:?}");
+        let ready = async || {
+            // A probe is good for a second.
+            writer.written.disk.forget_probe();
+            writer.ready().await
+        };
+        assert!(matches!(ready().await, Err(StoreError::Unavailable(_))));
+        // A small write finds room in its pages, and others do not.
+        store(ChangeSet::new().insert(contact(1))).await.unwrap();
+        assert!(ready().await.is_err());
+        leave_room(&writer, 1_000).await;
+        ready().await.unwrap();
+        let probed = writer.written.transactions.load(Ordering::Relaxed);
+        ready().await.unwrap();
+        let left = "SELECT count(*) FROM schema_migrations WHERE number < 0";
+        let left = writer.write(move |tx| {
+            tx.conn.query_row(left, [], |row| row.get::<_, i64>(0)).map_err(read_error)
+        });
+        assert_eq!(left.await.unwrap(), 0);
+        assert_eq!(writer.written.transactions.load(Ordering::Relaxed), probed + 2);
+        writer.close().await;
     }
 }

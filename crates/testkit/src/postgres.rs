@@ -5,6 +5,8 @@
 //! machine's binaries, and is stopped when the process ends in any way.
 //! [`TestPostgres::fresh_database`] is an empty database that is dropped with its handle.
 
+mod own;
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,6 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs, process, thread};
 
 use tokio_postgres::{Config, NoTls};
+
+pub use own::{Cluster, OwnPostgres};
 
 /// The environment variable with the URL of a running server.
 const VARIABLE: &str = "RECADO_TEST_POSTGRES";
@@ -26,8 +30,7 @@ const SETTINGS: &str = "-c fsync=off -c full_page_writes=off -c synchronous_comm
 #[derive(Debug)]
 pub struct TestPostgres {
     url: String,
-    /// Stops the server when its standard input is closed, that is, when this process has ended.
-    _watcher: Option<Child>,
+    _own: Option<OwnPostgres>,
 }
 
 /// An empty database, which is dropped with this handle.
@@ -47,7 +50,7 @@ impl TestPostgres {
     pub fn shared() -> &'static Self {
         static SERVER: OnceLock<TestPostgres> = OnceLock::new();
         SERVER.get_or_init(|| match env::var(VARIABLE) {
-            Ok(url) if !url.is_empty() => Self { url, _watcher: None },
+            Ok(url) if !url.is_empty() => Self { url, _own: None },
             _ => Self::start(),
         })
     }
@@ -83,27 +86,9 @@ impl TestPostgres {
     }
 
     fn start() -> Self {
-        let binaries = find_binaries().unwrap_or_else(|| {
-            panic!(
-                "no Postgres found: run the tests by scripts/test, which installs it, or set \
-                 {VARIABLE} to the URL of a superuser's connection, or {BINARIES} to the \
-                 directory that holds initdb and postgres"
-            )
-        });
-        let data = env::temp_dir().join(format!("recado-postgres-{}", process::id()));
-        let _ = fs::remove_dir_all(&data);
-        fs::create_dir_all(&data).expect("a temporary directory can be made");
-        let user = unprivileged_user();
-        if let Some(user) = user {
-            run(Command::new("chown").arg(user).arg(&data));
-        }
-        let cluster = data.join("data");
-        run(as_user(user, &binaries.join("initdb"))
-            .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "-D"])
-            .arg(&cluster));
-        let port = start_server(user, &binaries, &data, &cluster);
-        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-        Self { url, _watcher: Some(watch(user, &binaries, &data, &cluster)) }
+        let server = Cluster::fresh("recado-postgres").start();
+        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port());
+        Self { url, _own: Some(server) }
     }
 }
 

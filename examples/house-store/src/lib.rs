@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use recado_core::events::Event;
+use recado_core::halts::HaltSubject;
 use recado_core::ids::{CompanyId, ListId};
 use recado_core::lists::List;
 use recado_core::store::{
@@ -93,6 +94,7 @@ impl Tables {
                 }
                 // Without `contact_export` nothing has been exported.
                 Precondition::NotExported { .. } => {}
+                Precondition::Open { companies } => self.is_open(companies)?,
             }
         }
         for change in set.changes {
@@ -116,6 +118,13 @@ impl Tables {
         }
         self.events.extend(set.events);
         Ok(())
+    }
+
+    fn is_open(&self, companies: &[CompanyId]) -> Result<(), Conflict> {
+        let all = companies.iter().map(|company| HaltSubject::WritingOf(*company));
+        let mut all = all.chain([HaltSubject::Writing]);
+        let is_closed = |subject| self.rows.contains_key(&RowKey::Halt { subject });
+        if all.any(is_closed) { Err(Conflict::Closed) } else { Ok(()) }
     }
 
     fn is_at(&self, key: &RowKey, version: Option<Version>) -> Result<(), Conflict> {

@@ -14,6 +14,9 @@ const DURATION: &str = "recado_webhook_attempt_duration_seconds";
 pub(crate) fn describe() {
     describe_counter!(ATTEMPTS, Unit::Count, "Attempts at webhook deliveries, by outcome.");
     describe_histogram!(DURATION, Unit::Seconds, "How long attempts took, by outcome.");
+    for outcome in ["delivered", "failed"] {
+        counter!(ATTEMPTS, "outcome" => outcome).increment(0);
+    }
 }
 
 /// A transport whose attempts at deliveries are counted. Those are the calls whose status line

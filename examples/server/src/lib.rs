@@ -24,13 +24,16 @@ mod metrics;
 mod options;
 mod permissions;
 mod qr_picture;
+mod serve_lock;
 mod shutdown;
 mod start;
+mod supervisor;
+mod watch;
 mod wiring;
 
 pub use options::{
-    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options, Setting,
-    settings,
+    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options,
+    ServerOptions, Setting, settings,
 };
 pub use permissions::restrict;
 pub use start::{Overrides, RunningServer, StartError, WrapStore, start};

@@ -10,7 +10,6 @@ const SECONDS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 const RESIDENT: &str = "process_resident_memory_bytes";
-const LEFT_SENT: &str = "recado_messages_left_sent";
 
 /// The recorder of this process, installed at the first call. If an embedding program has installed
 /// its own, this one stays empty, and the program's recorder gets everything.
@@ -26,23 +25,9 @@ pub(crate) fn recorder() -> &'static PrometheusHandle {
         let _ = metrics::set_global_recorder(recorder);
         crate::attempts::describe();
         describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the process");
-        describe_gauge!(
-            LEFT_SENT,
-            Unit::Count,
-            "Messages of the last day to people, through connected phones, that were sent over ten \
-             minutes ago and not reported delivered since: many of them mean a dead phone."
-        );
+        crate::watch::describe();
         handle
     })
-}
-
-/// Records how many messages are left at `sent`.
-pub(crate) fn left_sent(count: u64) {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a gauge is a float; counts are far below 2^52"
-    )]
-    gauge!(LEFT_SENT).set(count as f64);
 }
 
 /// All metrics as Prometheus text.

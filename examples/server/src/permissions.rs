@@ -14,7 +14,7 @@ pub fn restrict() {
 /// another umask.
 pub(crate) fn warn_of_wide(options: &Options) {
     #[cfg(unix)]
-    for (path, mode) in unix::wide(options).into_iter().chain(unix::wide_key(options)) {
+    for (path, mode) in unix::wide(options).into_iter().chain(unix::wide_secrets(options)) {
         let (path, mode) = (path.display(), format!("{mode:03o}"));
         tracing::warn!(%path, mode, "other users of this machine may access this: take it from them");
     }
@@ -57,10 +57,11 @@ mod unix {
         files(options).into_iter().filter_map(is_wide).collect()
     }
 
-    /// The file of the keys, if others may access it. What systemd gives is for the service alone,
-    /// whatever its mode says.
-    pub(super) fn wide_key(options: &Options) -> Option<(PathBuf, u32)> {
-        options.secret_key_file.clone().and_then(is_wide)
+    /// The files of the keys and of the operator's token that others may access. What systemd gives
+    /// is for the service alone, whatever its mode says.
+    pub(super) fn wide_secrets(options: &Options) -> Vec<(PathBuf, u32)> {
+        let files = [&options.secret_key_file, &options.operator_token_file];
+        files.into_iter().flatten().cloned().filter_map(is_wide).collect()
     }
 
     fn is_wide(path: PathBuf) -> Option<(PathBuf, u32)> {

@@ -8,7 +8,6 @@ use std::{fmt, io};
 
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
-use recado_core::messages::left_sent_between;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
@@ -16,19 +15,22 @@ use recado_http_hyper::{
     HttpOptions, Paths, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with,
 };
 use recado_providers::simulated::Reports;
-use recado_runtime::Background;
+use recado_runtime::{Background, BackgroundBuilder};
 use tokio::net::TcpListener;
 
 use crate::descriptors::Connections;
 use crate::options::{ConfigError, Options};
+use crate::serve_lock::ServeLock;
+use crate::watch::{Certificates, Volumes, Watch};
+use crate::wiring::Closer;
 use crate::{descriptors, metrics, qr_picture, wiring};
 
 /// How long work in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
 /// The interval of the metrics' upkeep.
 const METRICS: Duration = Duration::from_secs(2);
-/// The interval of counting messages that are left at `sent`.
-const LEFT_SENT: Duration = Duration::from_secs(60);
+/// The interval of reading the figures of the installation (R280).
+const FIGURES: Duration = Duration::from_secs(15);
 
 /// Wraps a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
@@ -53,6 +55,8 @@ pub struct Overrides {
     pub wrap_store: Option<WrapStore>,
     /// How long work in flight may take once a stop has begun.
     pub drain_timeout: Option<Duration>,
+    /// The lock of the one server on an SQLite file (R252).
+    pub(crate) lock: Option<ServeLock>,
     /// Leaves out the background loops, for tests that run the steps themselves.
     pub no_background: bool,
 }
@@ -77,6 +81,9 @@ pub enum StartError {
     /// The database cannot be brought to the current schema.
     #[error("the database cannot be migrated")]
     Migrate(#[source] Box<dyn Error + Send + Sync>),
+    /// The schema is an older one, and only the server and `recado migrate` change it (R264).
+    #[error("the database has the schema of an earlier version: run `recado migrate` first")]
+    NotMigrated,
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
@@ -103,6 +110,10 @@ pub struct RunningServer {
     pub recado: Recado,
     readiness: Readiness,
     background: Background,
+    watch: Arc<Watch>,
+    closer: Closer,
+    /// Held until the end.
+    _lock: Option<ServeLock>,
 }
 
 impl RunningServer {
@@ -114,6 +125,15 @@ impl RunningServer {
     /// The base URL of the operator API.
     pub fn operator_url(&self) -> String {
         format!("http://{}", self.operator_addr.unwrap_or(self.addr))
+    }
+
+    /// Reads the figures for the metrics now, as the background work does every 15 seconds (R280).
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn read_figures(&self) -> Result<(), StoreError> {
+        self.watch.clone().read().await.map(|_| ())
     }
 
     /// Waits until a part of it that has to run always has ended before a stop, which only a defect
@@ -128,6 +148,14 @@ impl RunningServer {
         self.readiness.close();
         self.background.stop().await;
     }
+
+    /// The same at the end of the program: the database is closed, too. Of an SQLite file no log is
+    /// left.
+    pub(crate) async fn end(self) {
+        self.readiness.close();
+        self.background.stop().await;
+        self.closer.close().await;
+    }
 }
 
 /// Starts a server: opens the store, migrates it unless configured not to, listens, and spawns the
@@ -136,7 +164,11 @@ impl RunningServer {
 /// # Errors
 ///
 /// [`StartError`]. Nothing is left running.
-pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
+pub async fn start(
+    options: Options,
+    mut overrides: Overrides,
+) -> Result<RunningServer, StartError> {
+    let operator_token = options.read_operator_token()?;
     let descriptors = descriptors::raise();
     let connections = Connections::within(descriptors);
     let (listener, addr) = bind(options.listen).await?;
@@ -146,21 +178,37 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
     };
     let background = !overrides.no_background;
     let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
-    let wiring::Core { recado, reports } =
-        wiring::core(&options, public_url(&options, addr), overrides).await?;
-
+    let mut lock = overrides.lock.take();
     metrics::recorder();
+    let wiring::Core { recado, reports, store, gateways, closer } =
+        wiring::core(&options, public_url(&options, addr), overrides).await?;
+    if let Some(lock) = &mut lock {
+        succeed(&recado, lock).await;
+    }
+
+    let certificates = Certificates::of(&options, |name| std::env::var_os(name));
+    let volumes = Volumes::of(&options);
+    let watch = Watch::new(recado.clone(), gateways, store, volumes, certificates);
+    let scraped = watch.clone();
+    let render: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || {
+        scraped.record();
+        metrics::render()
+    });
     let readiness = Readiness::new();
     let http_options = |paths| HttpOptions {
         paths,
-        operator_token: options.operator_token.clone(),
-        metrics: Some(Arc::new(metrics::render)),
+        operator_token: operator_token.clone(),
+        metrics: Some(render.clone()),
         readiness: readiness.clone(),
         trusted_proxies: options.trusted_proxies.clone(),
         qr_painter: Some(QrPainter::new(qr_picture::png)),
         ..HttpOptions::default()
     };
-    let mut background = spawn(&recado, reports, background, drain_timeout);
+    let builder = Background::builder(&recado).drain_timeout(drain_timeout);
+    let mut background = match background {
+        true => spawn(builder, reports, watch.clone()),
+        false => builder.idle().spawn(),
+    };
     let mut serve = |listener, paths, max_connections| {
         let service = RecadoHttp::new(recado.clone(), http_options(paths));
         let options = ServeOptions { max_connections, drain_timeout, ..ServeOptions::default() };
@@ -183,7 +231,28 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServ
         connections = connections.main + connections.operator,
         "started"
     );
-    Ok(RunningServer { addr, operator_addr, recado, readiness, background })
+    Ok(RunningServer {
+        addr,
+        operator_addr,
+        recado,
+        readiness,
+        background,
+        watch,
+        closer,
+        _lock: lock,
+    })
+}
+
+/// Takes over from the server that had the lock before: at once, as it is dead (R252). If that
+/// fails, its lease lapses.
+async fn succeed(recado: &Recado, lock: &mut ServeLock) {
+    if let Some(dead) = lock.predecessor()
+        && let Err(error) = recado.workers().end_of_dead(dead).await
+    {
+        let error = recado_runtime::causes(&error);
+        tracing::warn!(error, "the lease of the server before this one could not be ended");
+    }
+    lock.held_by(recado.workers().own_id());
 }
 
 /// Listens on an address; the one that is bound is returned too.
@@ -196,45 +265,32 @@ async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError>
     listening.await.map_err(|error| StartError::Listen { addr, error })
 }
 
-/// The background work, with the loops for the metrics; no loop at all unless `runs`.
-fn spawn(
-    recado: &Recado,
-    reports: Option<Reports>,
-    runs: bool,
-    drain_timeout: Duration,
-) -> Background {
-    let builder = Background::builder(recado).drain_timeout(drain_timeout);
-    if !runs {
-        return builder.idle().spawn();
-    }
+/// The background work, with the loops for the metrics.
+fn spawn(builder: BackgroundBuilder, reports: Option<Reports>, watch: Arc<Watch>) -> Background {
     let builder = match reports {
         Some(reports) => builder.reports(reports),
         None => builder,
     };
-    let messages = recado.clone();
     builder
         .every("metrics", METRICS, || async {
             metrics::recorder().run_upkeep();
             Ok(false)
         })
-        .every("messages left sent", LEFT_SENT, move || {
-            let recado = messages.clone();
-            async move {
-                let (from, to) = left_sent_between(recado.now());
-                let left = recado.store().messages_left_sent(from, to);
-                metrics::left_sent(left.await?);
-                Ok(false)
-            }
-        })
+        .every("figures", FIGURES, move || watch.clone().read())
         .spawn()
 }
 
 /// The address that links begin with: the configured one, else the one listened on, with this
 /// machine in place of an unspecified address.
 pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
-    if let Some(url) = &options.public_url {
-        return url.clone();
+    match &options.public_url {
+        Some(url) => url.clone(),
+        None => local_url(bound),
     }
+}
+
+/// The URL of a listener on this machine, for callers on this machine.
+pub(crate) fn local_url(bound: SocketAddr) -> String {
     let mut addr = bound;
     if addr.ip().is_unspecified() {
         addr.set_ip(match addr {

@@ -1,5 +1,6 @@
 //! From options to the core: the store, the files, the transport.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
-use recado_core::store::Store;
+use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
@@ -18,18 +19,40 @@ use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
 use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
-use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
-use recado_store_sqlite::{SealedCounts, Sealer, SqliteOptions, SqliteStore};
+use recado_store_postgres::{
+    ConnectError, ConnectionParameters, Options as PostgresOptions, PostgresStore,
+};
+use recado_store_sql::transfer::Transferable;
+use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, SqliteStore};
 
 use crate::attempts::CountedTransport;
 use crate::files;
-use crate::options::{DatabaseLocation, Duration, Options};
+use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
+use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
 pub(crate) struct Opened {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    /// The same, as what can be moved.
+    pub(crate) transferable: Arc<dyn Transferable>,
+    own: StoreUse,
     limiter: Option<Arc<dyn Limiter>>,
+    pub(crate) closer: Closer,
+}
+
+/// Closes the database at the end of a command or a server: of an SQLite file the log is emptied
+/// then, so that the file alone is the whole database.
+#[derive(Debug, Default)]
+pub(crate) struct Closer(Option<Arc<SqliteStore>>);
+
+impl Closer {
+    /// Finishes what is under way; later reads and writes fail.
+    pub(crate) async fn close(self) {
+        if let Some(store) = self.0 {
+            store.close().await;
+        }
+    }
 }
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
@@ -37,26 +60,75 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, migrate).await?;
-            Ok(Opened { store: Arc::new(store), limiter: None })
+            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
+            let closer = Closer(Some(Arc::clone(&store)));
+            Ok(Opened { store: store.clone(), transferable: store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
             let store = postgres(url, sealer, migrate).await?;
             let limiter = Arc::new(store.limiter());
-            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+            let own = StoreUse::Postgres(store.clone());
+            let closer = Closer::default();
+            let store = Arc::new(store);
+            let transferable = store.clone();
+            Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
     }
 }
 
+/// What migrating the database would do; `None` if there is none. Writes nothing (R249).
+pub(crate) async fn migration_plan(options: &Options) -> Result<Option<MigrationPlan>, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let planning = tokio::task::spawn_blocking(move || SqliteStore::plan(path));
+            let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
+            planned.map_err(|e| StartError::Migrate(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(None),
+            store => store?.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into())),
+        },
+    }
+}
+
+/// Whether there is a database. Makes nothing.
+///
+/// R264.
+pub(crate) async fn exists(options: &Options) -> Result<bool, StartError> {
+    match &options.database {
+        DatabaseLocation::Sqlite(path) => {
+            let path = path.clone();
+            let looking = tokio::task::spawn_blocking(move || SqliteStore::exists(path));
+            let found = looking.await.map_err(|e| StartError::Open(e.into()))?;
+            found.map_err(|e| StartError::Open(e.into()))
+        }
+        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+            Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(false),
+            store => store?.exists().await.map_err(|e| StartError::Open(e.into())),
+        },
+    }
+}
+
+/// Whether the server knows no database of that name.
+fn is_unknown_database(error: &(dyn Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.any(|cause| cause.downcast_ref().is_some_and(ConnectError::is_unknown_database))
+}
+
 /// How many stored secrets are sealed with which key.
 pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, StartError> {
-    let (sealer, migrate) = (options.sealer()?, !options.no_migrate);
+    let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            sqlite(path, sealer, migrate).await?.sealed_counts().await?
+            let store = sqlite(path, sealer, false).await?;
+            let counts = store.sealed_counts().await;
+            store.close().await;
+            counts?
         }
         DatabaseLocation::Postgres(url) => {
-            postgres(url, sealer, migrate).await?.sealed_counts().await?
+            postgres(url, sealer, false).await?.sealed_counts().await?
         }
     })
 }
@@ -81,7 +153,9 @@ async fn postgres(
     migrate: bool,
 ) -> Result<PostgresStore, StartError> {
     let options = PostgresOptions { sealer, ..PostgresOptions::default() };
-    let store = PostgresStore::connect(url.expose(), options)
+    let parameters = ConnectionParameters::of_process(url.expose())
+        .map_err(|error| ConfigError::one(format!("--database: {error}")))?;
+    let store = PostgresStore::connect_to(parameters, options)
         .await
         .map_err(|e| StartError::Open(e.into()))?;
     if migrate {
@@ -90,11 +164,25 @@ async fn postgres(
     Ok(store)
 }
 
+/// Whether a database has no table: nothing was ever migrated into it.
+pub(crate) async fn postgres_is_empty(
+    url: &SecretText,
+    sealer: Sealer,
+) -> Result<bool, StartError> {
+    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+}
+
 /// The core, and the reports that the program has to pass to it.
 pub(crate) struct Core {
     pub(crate) recado: Recado,
     /// The simulated gateway's reports; `None` with other gateways.
     pub(crate) reports: Option<Reports>,
+    /// The store, for what is its own.
+    pub(crate) store: StoreUse,
+    /// The gateways.
+    pub(crate) gateways: Providers,
+    /// Closes its database.
+    pub(crate) closer: Closer,
 }
 
 /// The core on everything that the options name. Links begin with `public_url`.
@@ -103,11 +191,54 @@ pub(crate) async fn core(
     public_url: String,
     overrides: Overrides,
 ) -> Result<Core, StartError> {
+    let opened = open(options, !options.no_migrate).await?;
+    let wired = parts(options, public_url, overrides, opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
+    let recado = match options.no_migrate {
+        // The schema may come later; until then /readyz answers 503.
+        true => Recado::new(parts),
+        false => Recado::start(parts).await?,
+    };
+    Ok(Core { recado, reports, store, gateways, closer })
+}
+
+/// The core of a command: on a database that has the schema of this version, which stays as it is.
+///
+/// R264.
+pub(crate) async fn core_of_command(
+    options: &Options,
+    public_url: String,
+) -> Result<Core, StartError> {
+    let opened = open(options, false).await?;
+    let wired = parts(options, public_url, Overrides::default(), opened)?;
+    let Wired { parts, reports, store, gateways, closer } = wired;
+    match Recado::start(parts).await {
+        Ok(recado) => Ok(Core { recado, reports, store, gateways, closer }),
+        Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a core is made of.
+struct Wired {
+    parts: Parts,
+    reports: Option<Reports>,
+    store: StoreUse,
+    gateways: Providers,
+    closer: Closer,
+}
+
+/// What the core works with.
+fn parts(
+    options: &Options,
+    public_url: String,
+    overrides: Overrides,
+    opened: Opened,
+) -> Result<Wired, StartError> {
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
     };
-    let opened = open(options, !options.no_migrate).await?;
     let store = match overrides.wrap_store {
         Some(wrap) => wrap(opened.store),
         None => opened.store,
@@ -118,6 +249,7 @@ pub(crate) async fn core(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
+    let gateways = counted(&providers);
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport
         .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
@@ -125,7 +257,7 @@ pub(crate) async fn core(
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
     let parts = Parts {
-        store,
+        store: Arc::new(TimedStore::new(store)),
         clock,
         ids,
         files,
@@ -133,15 +265,10 @@ pub(crate) async fn core(
         transport: Arc::new(CountedTransport(transport)),
         gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
         limiter: opened.limiter,
-        providers,
+        providers: gateways.clone(),
         settings: settings(options, public_url),
     };
-    let recado = match options.no_migrate {
-        // The schema may come later; until then /readyz answers 503.
-        true => Recado::new(parts),
-        false => Recado::start(parts).await?,
-    };
-    Ok(Core { recado, reports })
+    Ok(Wired { parts, reports, store: opened.own, gateways, closer: opened.closer })
 }
 
 /// The settings that rules depend on.

@@ -6,7 +6,7 @@ mod common;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Server, done, get, recado, send};
+use common::{Server, done, get, recado, send, with_database};
 use recado_core::access::Scope;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn openapi_prints_the_document_and_touches_nothing() {
 
 #[test]
 fn a_company_is_made_listed_shown_and_changed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let made = json(&run(&["company", "create", "Padaria Aurora", "--plan", "starter", "--json"]));
     let id = made["id"].as_str().expect("an id");
@@ -35,7 +35,7 @@ fn a_company_is_made_listed_shown_and_changed() {
     assert!(table.contains(id) && table.contains("Padaria Aurora"), "{table}");
 
     let set =
-        ["company", "set", id, "--plan", "enterprise", "--inbound-contacts", "true", "--json"];
+        ["company", "change", id, "--plan", "enterprise", "--inbound-contacts", "true", "--json"];
     let changed = json(&run(&set));
     assert_eq!(changed["plan"], "enterprise");
     assert_eq!(changed["features"]["inbound_contacts"], true);
@@ -47,7 +47,7 @@ fn a_company_is_made_listed_shown_and_changed() {
 /// R208: only with its name, or with `--yes`.
 #[test]
 fn a_company_is_deleted_when_its_name_is_typed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let made = |name| json(&done(folder.path(), &["company", "create", name, "--json"]));
     let (one, two) = (made("Padaria Aurora"), made("Outra"));
     let id = |company: &Value| company["id"].as_str().expect("an id").to_owned();
@@ -72,7 +72,7 @@ fn a_company_is_deleted_when_its_name_is_typed() {
 
 #[test]
 fn a_refusal_answers_1_and_says_why() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let refused = |arguments: &[&str], about: &str| {
         let output = recado(folder.path()).args(arguments).output().expect("it runs");
         let message = String::from_utf8_lossy(&output.stderr);
@@ -84,12 +84,13 @@ fn a_refusal_answers_1_and_says_why() {
     refused(&["company", "show", nobody], "no such");
     refused(&["key", "list", "--company", nobody], "no such");
     refused(&["key", "create", "--company", nobody, "--name", "a", "--scopes", "all"], "no such");
-    refused(&["company", "list", "--database", "sqlite:no/such/folder/a.db"], "database");
+    std::fs::write(folder.path().join("notes.txt"), "no database at all").expect("written");
+    refused(&["company", "list", "--database", "sqlite:notes.txt"], "database");
 }
 
 #[test]
 fn a_key_works_until_it_is_revoked() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
     let company = company["id"].as_str().expect("an id");
@@ -104,19 +105,19 @@ fn a_key_works_until_it_is_revoked() {
     let listed = key(&["list"]);
     assert_eq!(listed[0]["id"], id);
     assert!(listed[0].get("key").is_none());
-    let changed = key(&["set", id, "--rate-per-minute", "7", "--scopes", "all"]);
+    let changed = key(&["change", id, "--rate-per-minute", "7", "--scopes", "all"]);
     assert_eq!(changed["rate_per_minute"], 7);
     assert_eq!(changed["scopes"], serde_json::json!(Scope::WORDS));
 
     // R220.
     assert_eq!((&changed["expires_at"], &changed["last_used_at"]), (&Value::Null, &Value::Null));
     let end = "2999-12-31T00:00:00.000Z";
-    assert_eq!(key(&["set", id, "--expires-at", end])["expires_at"], end);
+    assert_eq!(key(&["change", id, "--expires-at", end])["expires_at"], end);
     assert_eq!(key(&["list"])[0]["expires_at"], end);
     assert_eq!(key(&["set", id, "--no-end"])["expires_at"], Value::Null);
     let brief = key(&["create", "--name", "a", "--scopes", "all", "--expires-in", "90d"]);
     assert!(brief["expires_at"].as_str() > brief["created_at"].as_str(), "{brief}");
-    key(&["revoke", brief["id"].as_str().expect("an id")]);
+    key(&["delete", brief["id"].as_str().expect("an id")]);
 
     let server = Server::start(folder.path(), &["serve"], "listening");
     let status = || {
@@ -124,7 +125,7 @@ fn a_key_works_until_it_is_revoked() {
         send(&server.addr(), "GET", "/api/v1/contacts", &[bearer], "").status
     };
     assert_eq!(status(), 200);
-    assert_eq!(key(&["revoke", id])["revoked"], true);
+    assert_eq!(key(&["revoke", id])["revoked"], true, "as it was called first");
     assert_eq!(status(), 401, "revoked beside the running server, at once");
     assert_eq!(key(&["list"]), serde_json::json!([]));
     server.stop();
@@ -132,7 +133,7 @@ fn a_key_works_until_it_is_revoked() {
 
 #[test]
 fn contacts_that_are_one_person_are_listed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
     let company = company["id"].as_str().expect("an id");
@@ -164,7 +165,7 @@ fn contacts_that_are_one_person_are_listed() {
 /// X9.
 #[test]
 fn what_was_not_understood_is_listed_and_read_again() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
     let company = company["id"].as_str().expect("an id");
@@ -191,7 +192,7 @@ fn what_was_not_understood_is_listed_and_read_again() {
     server.stop();
 
     let of = ["--company", company, "--connection", &connection];
-    let unknown = |more: &[&str]| run(&[&["inbox", "unknown"], &of[..], more].concat());
+    let unknown = |more: &[&str]| run(&[&["inbox", "list"], &of[..], more].concat());
     let listed = json(&unknown(&["--json"]));
     assert_eq!(
         (&listed[0]["kind"], &listed[0]["reason"]),
@@ -214,7 +215,7 @@ fn what_was_not_understood_is_listed_and_read_again() {
 /// R194.
 #[test]
 fn the_key_of_links_to_media_is_rotated() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let said = run(&["media", "rotate-key"]);
     assert!(said.contains("All links of older keys have ended"), "there were none: {said}");
@@ -228,7 +229,7 @@ fn the_key_of_links_to_media_is_rotated() {
 
 #[test]
 fn a_webhook_is_added_changed_tested_and_deleted() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let private = ["--allow-private-destinations"];
     let run = |arguments: &[&str]| done(folder.path(), &[arguments, &private].concat());
     let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
@@ -237,7 +238,7 @@ fn a_webhook_is_added_changed_tested_and_deleted() {
     let webhook = |arguments: &[&str]| json(&run(&[&["webhook"], arguments, &of].concat()));
 
     let url = "http://127.0.0.1:9/hook";
-    let made = webhook(&["add", url, "--events", "all", "--standard-headers", "true"]);
+    let made = webhook(&["create", url, "--events", "all", "--standard-headers", "true"]);
     assert_eq!((&made["url"], &made["events"]), (&url.into(), &serde_json::json!(["*"])));
     assert_eq!((&made["is_active"], &made["standard_headers"]), (&true.into(), &true.into()));
     let secret = made["secret"].as_str().expect("the secret");
@@ -251,7 +252,7 @@ fn a_webhook_is_added_changed_tested_and_deleted() {
     assert_eq!(webhook(&["rotate-secret", id, "--secret", chosen])["secret"], chosen);
     assert!(webhook(&["show", id])["previous_secret_until"].is_string());
     let delivery = webhook(&["test", id])["id"].as_str().expect("an id").to_owned();
-    let changed = webhook(&["set", id, "--events", "message.sent", "--active", "false"]);
+    let changed = webhook(&["change", id, "--events", "message.sent", "--active", "false"]);
     assert_eq!(changed["events"], serde_json::json!(["message.sent"]));
     assert_eq!((&changed["is_active"], &changed["url"]), (&false.into(), &url.into()));
 
@@ -266,7 +267,7 @@ fn a_webhook_is_added_changed_tested_and_deleted() {
 
 #[test]
 fn a_webhook_command_is_refused_as_the_call_would_be() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let company = json(&done(folder.path(), &["company", "create", "Padaria Aurora", "--json"]));
     let company = company["id"].as_str().expect("an id");
     let refused = |arguments: &[&str], about: &str| {
@@ -277,7 +278,7 @@ fn a_webhook_command_is_refused_as_the_call_would_be() {
         assert!(message.contains(about), "{arguments:?}: {message}");
     };
     let nobody = "01a19b7c-a680-78b4-a652-e44da7f29e26";
-    let add = ["add", "http://127.0.0.1:9/", "--events", "all", "--company"];
+    let add = ["create", "http://127.0.0.1:9/", "--events", "all", "--company"];
     refused(&[&add[..], &[company]].concat(), "not allowed");
     let private = ["--allow-private-destinations"];
     refused(&[&add[..], &[nobody], &private].concat(), "no such");
@@ -292,7 +293,7 @@ fn a_webhook_command_is_refused_as_the_call_would_be() {
 
 #[test]
 fn an_endpoint_is_added_posted_to_and_deleted() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let run = |arguments: &[&str]| done(folder.path(), arguments);
     let enabled = ["--inbound-contacts", "true", "--json"];
     let company = [&["company", "create", "Padaria Aurora"][..], &enabled].concat();
@@ -302,7 +303,7 @@ fn an_endpoint_is_added_posted_to_and_deleted() {
     let endpoint = |arguments: &[&str]| json(&run(&[&["endpoint"], arguments, &of].concat()));
 
     let mapping = ["--map", "phone=$.p", "--map", "name=$['a=b']"];
-    let made = endpoint(&[&["add", "site-leads"][..], &mapping].concat());
+    let made = endpoint(&[&["create", "site-leads"][..], &mapping].concat());
     assert_eq!(made["variable_mapping"]["name"], "$['a=b']");
     let id = made["id"].as_str().expect("an id");
     assert_eq!(endpoint(&["list"])[0]["slug"], "site-leads");
@@ -365,16 +366,17 @@ fn a_key_is_made_used_and_missed() {
 
     let with_key =
         |arguments: &[&str]| run(&[arguments, &["--secret-key-file", "recado.key"]].concat());
+    with_key(&["migrate"]);
     let company = json(&with_key(&["company", "create", "Padaria Aurora", "--json"]));
     let company = company["id"].as_str().expect("an id").to_owned();
     let url = "http://127.0.0.1:9/";
     let add = [
-        &["webhook", "add", url, "--allow-private-destinations", "--events", "all"][..],
+        &["webhook", "create", url, "--allow-private-destinations", "--events", "all"][..],
         &["--company", &company, "--json"],
     ];
     let webhook = json(&with_key(&add.concat()));
     assert!(webhook["secret"].is_string(), "{webhook}");
-    let status = json(&with_key(&["secret-key", "status", "--json"]));
+    let status = json(&with_key(&["secret-key", "list", "--json"]));
     assert_eq!((&status[0]["key"], &status[0]["role"]), (&id.as_str().into(), &"current".into()));
     assert!(status[0]["secrets"].as_u64() > Some(0), "{status}");
     assert_eq!(status[1]["secrets"], 0, "{status}");
@@ -394,4 +396,24 @@ fn a_key_is_made_used_and_missed() {
     std::fs::write(folder.path().join("no.key"), "hunter2").expect("written");
     let message = refused(&["company", "list", "--secret-key-file", "no.key"], 2);
     assert!(message.contains("no.key") && !message.contains("hunter2"), "{message}");
+}
+
+/// R249.
+#[test]
+fn a_check_of_a_migration_says_what_is_missing_and_makes_no_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let names = || {
+        let read = std::fs::read_dir(folder.path()).expect("readable");
+        let mut names: Vec<_> = read.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let text = done(folder.path(), &["migrate", "--check"]);
+    assert!(text.contains("does not exist"), "{text}");
+    assert!(names().is_empty(), "{:?}", names());
+    done(folder.path(), &["migrate"]);
+    let before = names();
+    assert!(done(folder.path(), &["migrate", "--check"]).contains("nothing to do"));
+    assert_eq!(json(&done(folder.path(), &["migrate", "--check", "--json"]))["up_to_date"], true);
+    assert_eq!(names(), before);
 }

@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use common::{Server, done, get, recado, send};
+use common::{Server, done, get, recado, send, with_database};
 use recado_core::gateway::Received;
 use recado_core::secret::SecretText;
 use recado_server::{Options, Overrides};
@@ -129,7 +129,7 @@ fn a_phone_is_paired_from_the_command_line() {
 
 #[test]
 fn a_connection_command_is_refused_with_its_reason() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = with_database();
     let company = done(folder.path(), &["company", "create", "Padaria Aurora", "--json"]);
     let company: Value = serde_json::from_str(&company).expect("JSON");
     let company = text(&company, "id");

@@ -10,6 +10,7 @@ use recado_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 
 fn company(folder: &Path) -> String {
+    done(folder, &["migrate"]);
     let made = done(folder, &["company", "create", "Padaria", "--json"]);
     let made: Value = serde_json::from_str(&made).expect("JSON");
     made["id"].as_str().expect("an id").to_owned()
@@ -30,9 +31,15 @@ fn on_both_stores(test: impl Fn(&Path)) {
     assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".db")), "{names:?}");
 }
 
+/// An import, which fails exactly if it refuses lines.
 fn import(folder: &Path, company: &str, arguments: &[&str]) -> Value {
     let all = [&["import", "--json", "--company", company], arguments].concat();
-    serde_json::from_str(&done(folder, &all)).expect("JSON")
+    let output = recado(folder).args(all).output().expect("it runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    let summary: Value = serde_json::from_slice(&output.stdout).expect(&message);
+    let expected = i32::from(summary["refused"] != 0);
+    assert_eq!(output.status.code(), Some(expected), "{summary} {message}");
+    summary
 }
 
 fn counts(summary: &Value) -> [u64; 4] {
@@ -87,7 +94,7 @@ fn contacts_come_from_csv_and_refused_lines_go_to_a_file_that_can_be_imported() 
         Ana de novo;11 8765-4321;;\r\n";
     std::fs::write(folder.join("people.csv"), file).expect("written");
 
-    let first = import(folder, &company, &["people.csv"]);
+    let first = import(folder, &company, &["--strict", "people.csv"]);
     assert_eq!(first["kind"], "contacts");
     assert_eq!(counts(&first), [5, 2, 1, 2]);
     assert_eq!(first["refused_file"], "people.csv.refused.csv");
@@ -97,7 +104,7 @@ fn contacts_come_from_csv_and_refused_lines_go_to_a_file_that_can_be_imported() 
     assert!(lines[1].starts_with("Beto;12345;;;3;phone "), "{refused}");
     assert!(lines[2].starts_with("Caio;'+5521987654322;;maybe;5;is_blocked "), "{refused}");
 
-    let again = import(folder, &company, &["people.csv"]);
+    let again = import(folder, &company, &["--strict", "people.csv"]);
     assert_eq!(counts(&again), [5, 0, 3, 2]);
 
     let corrected = refused.replace("12345", "+5531987654321").replace("maybe", "no");
@@ -241,7 +248,7 @@ fn a_progress_of_nothing_and_unknown_files_are_reported() {
     assert!(code == Some(1) && message.contains("missing.csv"), "{message}");
     std::fs::write(folder.join("what.csv"), "name,city\nAna,Olinda\n").expect("written");
     let (code, message) = run(&["what.csv"]);
-    assert!(code == Some(1) && message.contains("--kind"), "{message}");
+    assert!(code == Some(2) && message.contains("--kind"), "{message}");
     std::fs::write(folder.join("empty.csv"), "phone\n").expect("written");
     assert_eq!(counts(&import(folder, &company, &["empty.csv"])), [0, 0, 0, 0]);
     let nobody = "0193a5c0-0000-7000-8000-000000000001";

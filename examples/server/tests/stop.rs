@@ -3,13 +3,13 @@
 
 mod common;
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
-
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Server, connect, read_answer, send};
+use common::{Server, connect, done, get, read_answer, recado, send, with_database};
 use recado_server::{Options, Overrides};
 use serde_json::{Value, json};
 
@@ -35,6 +35,40 @@ fn both_signals_end_it_with_0() {
         idle.read_to_end(&mut Vec::new()).expect("closed, not cut");
         assert_eq!(server.wait().code(), Some(0), "{signal}");
     }
+}
+
+/// R269.
+#[test]
+fn a_hangup_ends_no_server_and_stops_the_demo_gracefully() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(folder.path(), &["serve"], "listening");
+    server.signal("HUP");
+    for _ in 0..3 {
+        assert_eq!(get(&server.addr(), "/readyz").status, 200);
+    }
+    server.stop();
+    let demo = Server::start(folder.path(), &["demo"], "Ctrl-C");
+    demo.signal("HUP");
+    assert_eq!(demo.wait().code(), Some(0));
+}
+
+/// R269.
+#[test]
+fn a_hangup_ends_no_command_halfway() {
+    let folder = with_database();
+    let made = done(folder.path(), &["company", "create", "Padaria", "--json"]);
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    let id = made["id"].as_str().expect("an id");
+    let mut command = recado(folder.path());
+    command.args(["company", "delete", id]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.stdout(Stdio::null()).spawn().expect("it runs");
+    let mut asked = BufReader::new(running.stderr.take().expect("piped"));
+    asked.read_line(&mut String::new()).expect("a question");
+    let pid = running.id().to_string();
+    assert!(Command::new("kill").args(["-s", "HUP", &pid]).status().expect("it runs").success());
+    running.stdin.take().expect("piped").write_all(b"Padaria\n").expect("it still reads");
+    assert_eq!(running.wait().expect("it ends").code(), Some(0));
+    assert_eq!(done(folder.path(), &["company", "list", "--json"]).trim(), "[]");
 }
 
 #[test]

@@ -92,4 +92,71 @@ mod tests {
             assert!(!ignored, "{path} has a block that is not compiled");
         }
     }
+
+    /// The anchor of a heading, as the usual viewers of Markdown make it.
+    fn anchor(heading: &str) -> String {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    }
+
+    /// The text of a page outside of code.
+    fn prose(page: &str) -> String {
+        let mut is_code = false;
+        let mut lines = Vec::new();
+        for line in page.lines() {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code {
+                lines.push(line);
+            }
+        }
+        lines.join("\n")
+    }
+
+    #[test]
+    fn every_relative_link_leads_to_a_page_and_its_heading() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut dead = Vec::new();
+        for (path, page) in pages() {
+            let page = prose(&page);
+            let links = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
+                let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
+                let folder = root.join(&path).parent().expect("a folder").to_owned();
+                let file = if target.is_empty() { root.join(&path) } else { folder.join(target) };
+                let is_heading = |text: &str| {
+                    let headings = text.lines().filter(|line| line.starts_with('#'));
+                    headings
+                        .map(|line| anchor(line.trim_start_matches('#').trim()))
+                        .any(|found| found == fragment)
+                };
+                let leads = match fs::read_to_string(&file) {
+                    Ok(text) => fragment.is_empty() || is_heading(&prose(&text)),
+                    Err(_) => file.exists() && fragment.is_empty(),
+                };
+                if !leads {
+                    dead.push(format!("{path}: {link}"));
+                }
+            }
+        }
+        assert!(dead.is_empty(), "{dead:#?}");
+    }
+
+    #[test]
+    fn every_page_is_in_the_contents_of_its_site() {
+        let contents = |path: &str| {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            fs::read_to_string(root.join(path)).expect("contents")
+        };
+        let (english, portuguese) =
+            (contents("docs/SUMMARY.md"), contents("docs/pt-BR/SUMMARY.md"));
+        for (path, _) in pages() {
+            let (contents, page) = match path.strip_prefix("docs/pt-BR/") {
+                Some(page) => (&portuguese, page),
+                None => (&english, path.strip_prefix("docs/").unwrap_or("README.md")),
+            };
+            let listed = page == "SUMMARY.md" || contents.contains(&format!("({page})"));
+            assert!(listed, "{path} is in no contents");
+        }
+    }
 }

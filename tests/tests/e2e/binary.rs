@@ -343,6 +343,8 @@ async fn two_processes_that_start_at_once_on_an_empty_database_both_serve(kind: 
 async fn a_company_and_a_key_made_by_commands_work(kind: StoreKind) {
     let database = Database::fresh(kind);
     let url = database.url();
+    let ended = run_recado(["migrate", "--database", &url], &[]).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
     let ended =
         run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
     assert_eq!(ended.code, Some(0), "{ended:?}");

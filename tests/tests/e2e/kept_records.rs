@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use recado_core::transport::OutboundResponse;
 use recado_tests::{
-    Request, Setup, StoreKind, World, both_stores, digits, eventually, mobile, path_of, phone,
-    text, wamid,
+    Campaigning, Request, Setup, StoreKind, World, both_stores, digits, eventually, mobile,
+    path_of, phone, text, wamid, with,
 };
 use serde_json::{Value, json};
 
@@ -60,6 +60,61 @@ async fn everything_is_kept_where_nothing_else_was_said(world: World) {
     world.advance(DAY * 4_000);
     world.server.sweep_records().await;
     assert_eq!(world.message_ids("").await.len(), 1);
+}
+
+/// R210.
+#[both_stores]
+async fn a_quote_stays_as_it_was_after_the_quoted_message_went(kind: StoreKind) {
+    let world = keeping(kind, [Some(DAY * 2), None, None]).await;
+    let (qr, from) = (world.qr().await, digits(&mobile(1)));
+    let first = world.inbound(&from, "the first");
+    let provider_id = text(&first["provider_message_id"]);
+    let old = world.stored(&qr, first).await;
+    world.advance(DAY);
+    let quotes = json!({"quoted_provider_message_id": provider_id});
+    let young = world.stored(&qr, with(world.inbound(&from, "the second"), quotes)).await;
+    let before = world.message(&young).await;
+    assert_eq!(before["quoted_message_id"], old);
+    assert_eq!(before["quoted_content"], "the first");
+    world.advance(DAY);
+    world.server.sweep_records().await;
+    assert_eq!(world.message_ids("").await, [young.clone()]);
+    assert_eq!(world.message(&young).await, before);
+    // Of one that comes later, the gateway says what it quotes.
+    let quotes = json!({
+        "quoted_provider_message_id": provider_id, "quoted_content": "the first, too",
+        "quoted_type": "text",
+    });
+    let late = world.stored(&qr, with(world.inbound(&from, "the third"), quotes)).await;
+    let late = world.message(&late).await;
+    assert_eq!(late["quoted_message_id"], Value::Null);
+    assert_eq!(late["quoted_content"], "the first, too");
+}
+
+/// R210.
+#[both_stores]
+async fn recipients_of_a_campaign_stay_as_they_were_after_their_messages_went(kind: StoreKind) {
+    let kept = [Some(DAY * 2), None, None];
+    let setup = Setup { kept, no_background: true, ..Setup::default() };
+    let world = Campaigning::with(kind, setup).await;
+    let (campaign, _) = world.campaign_to(3, json!({})).await;
+    world.start_and_run(&campaign).await;
+    let sent = world.all_messages().await;
+    let wamids: Vec<String> = sent.iter().map(|one| text(&one["wamid"])).collect();
+    let reports = vec![world.report(&wamids[0], "read"), world.report(&wamids[1], "delivered")];
+    world.gateway(&world.connection, reports).await;
+    let seen = async || (world.record(&campaign).await, world.recipients(&campaign).await);
+    let before = seen().await;
+    assert_eq!(before.0["counts"]["total"], 3);
+    world.advance(DAY * 2);
+    world.server.sweep_records().await;
+    assert!(world.all_messages().await.is_empty());
+    assert_eq!(seen().await, before);
+    // A report that comes now is about nothing that is there.
+    world.gateway(&world.connection, vec![world.report(&wamids[2], "read")]).await;
+    assert_eq!(seen().await, before);
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.of("debit").len(), 3);
 }
 
 /// R207, R211.

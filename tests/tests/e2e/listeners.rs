@@ -27,7 +27,9 @@ async fn an_operator_listener_has_the_operator_api_and_metrics_and_nobody_else_h
         }
     }
     assert_eq!(get("/metrics", "", operators).await.status, 200);
-    for path in ["/api/v1/contacts", "/api/openapi.json", "/l/x", "/api/webhooks/incoming/x"] {
+    for path in
+        ["/api/v1/contacts", "/api/openapi.json", "/docs", "/l/x", "/api/webhooks/incoming/x"]
+    {
         for token in [us.key.as_str(), OPERATOR, "wrong"] {
             get(path, token, operators).await.expect_error(404, "NOT_FOUND");
         }

@@ -15,12 +15,13 @@ const OLD: &str = "b2xkIG9sZCBvbGQgb2xkIG9sZCBvbGQgb2xkIG9sZC4=";
 const NEW: &str = "bmV3IG5ldyBuZXcgbmV3IG5ldyBuZXcgbmV3IG5ldy4=";
 
 /// What must not be found in a sealed database.
-const SECRETS: [&str; 5] = [
+const SECRETS: [&str; 6] = [
     "segredo-do-webhook",
     "segredo-da-rotacao",
     "chave-da-api-do-waha",
     "chave-hmac-do-waha",
     "corpo-guardado",
+    "token-do-arquivo",
 ];
 
 fn setup(keys: &str) -> Setup {
@@ -55,7 +56,8 @@ fn only(key: &str, counts: &SealedCounts) -> bool {
     counts.clear == 0 && keys == [id_of(key)]
 }
 
-/// A webhook whose secret was replaced, a connection with secrets, and a kept event.
+/// A webhook whose secret was replaced, a connection with secrets, a kept event, and a message with
+/// a file.
 struct Scene {
     webhook: String,
     waha: String,
@@ -81,6 +83,12 @@ async fn make_secrets(world: &World) -> Scene {
         "unsupported": {"reason": "new", "provider_type": "sketch"}, "drawn": SECRETS[4],
     });
     world.gateway_one(&qr, event).await;
+    let address = format!("https://gateway.example/file?token={}", SECRETS[5]);
+    let photo = json!({
+        "kind": "message", "provider_message_id": "m2", "timestamp": world.time(),
+        "from": digits(&mobile(1)), "type": "image", "media": {"url": address},
+    });
+    world.stored(&qr, photo).await;
     // Makes the key of cursors.
     world.create(json!({"phone": mobile(2), "name": "A"})).await;
     world.create(json!({"phone": mobile(3), "name": "B"})).await;
@@ -93,6 +101,8 @@ async fn assert_readable(world: &World, scene: &Scene) {
     let kept = format!("C/connections/{}/unknown-events", scene.qr);
     let kept = world.operator_get(&kept).await;
     assert_eq!(kept[0]["body"]["drawn"], SECRETS[4], "{kept}");
+    let photo = world.all_messages().await.into_iter().find(|one| one["type"] == "image");
+    assert_ne!(photo.expect("it is listed")["media_url"], Value::Null);
     let waha = world.operator_get(&format!("C/connections/{}", scene.waha)).await;
     assert_eq!(waha["settings"]["session"], "s", "{waha}");
     let rename = json!({"is_active": false});
@@ -114,7 +124,7 @@ async fn with_a_key_no_file_and_no_table_holds_a_secret(kind: StoreKind) {
         assert!(!stored.contains(secret), "{secret}");
     }
     let counts = counts(&world.database, NEW).await;
-    assert!(only(NEW, &counts) && counts.sealed.values().sum::<u64>() >= 6, "{counts:?}");
+    assert!(only(NEW, &counts) && counts.sealed.values().sum::<u64>() >= 7, "{counts:?}");
 }
 
 /// R216.
@@ -149,7 +159,7 @@ async fn a_database_that_was_written_without_a_key_is_sealed(kind: StoreKind) {
     let scene = make_secrets(&world).await;
     let path = format!("C/webhooks/{}", scene.webhook);
     let before = world.operator_get(&path).await;
-    assert!(counts(&world.database, NEW).await.clear >= 6);
+    assert!(counts(&world.database, NEW).await.clear >= 7);
     world.server.set_secret_keys(NEW);
     world.restart().await;
     world.server.upkeep().await;

@@ -4,6 +4,7 @@
 
 pub(crate) mod company;
 pub(crate) mod contacts;
+mod deliveries;
 mod manifest;
 pub(crate) mod messages;
 
@@ -50,6 +51,10 @@ pub(crate) struct Order {
     /// How many messages; with any, the company also gets two connections.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MAX_MESSAGES))]
     messages: u64,
+    /// How many deliveries, each with its event; only with messages.
+    #[arg(long, default_value_t = 0, requires = "messages",
+        value_parser = clap::value_parser!(u64).range(..=MAX_MESSAGES))]
+    deliveries: u64,
     /// The company's name.
     #[arg(long, default_value = "Load")]
     company: String,
@@ -92,6 +97,14 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
                 let mut maker = messages::Maker::new(company, connection, partners.clone(), now());
                 write(&*store, what, count, |index, changes| maker.message(index, count, changes))
                     .await?;
+            }
+            if order.deliveries > 0 {
+                let mut maker = deliveries::Maker::new(company, partners, now());
+                let count = order.deliveries;
+                write(&*store, "deliveries", count, |index, changes| {
+                    maker.delivery(index, count, changes)
+                })
+                .await?;
             }
             Some(Messaging { messages: count, silent, reporting, official, official_messages })
         }

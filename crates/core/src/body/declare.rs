@@ -28,6 +28,8 @@
 /// }
 ///
 /// impl DealPatch {
+///     pub const FIELDS: &'static [&'static str] = &["title", "stage_id"];
+///
 ///     pub fn title(mut self, value: impl IntoField<Option<String>>) -> Self { … }
 ///     pub fn stage_id(mut self, value: impl IntoField<Given<StageId>>) -> Self { … }
 ///
@@ -117,6 +119,10 @@ macro_rules! body {
         }
 
         impl $name {
+            /// The names of its fields in JSON, in the order of their declaration.
+            pub const FIELDS: &'static [&'static str] =
+                &[$(crate::body::body!(@name $field $($wire)?)),*];
+
             $(
                 #[doc = concat!("The same with this `", stringify!($field), "`.")]
                 #[must_use]

@@ -334,7 +334,13 @@ fn up_to_millis(wait: Duration) -> Duration {
 
 /// The running campaigns that are assigned to this process.
 async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
+    let halted = app.halts().current().await?;
+    if halted.is_quiet() {
+        // D75, D76.
+        return Ok(Vec::new());
+    }
     let mut running = app.store().running_campaigns().await?;
+    running.retain(|campaign| !halted.is_quiet_for(campaign.company));
     let companies: BTreeSet<CompanyId> = running.iter().map(|campaign| campaign.company).collect();
     for company in companies {
         if app.company(company).await?.is_none() {

@@ -162,7 +162,9 @@ impl Campaigns<'_> {
                 }
                 Ok(slot)
             }
-            Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
+            Err(Error::Rejected(SendError::ClaimLost | SendError::OnHold(_))) => {
+                Ok(SlotOutcome::Outdated)
+            }
             // It may be another contact of the same person that asked to stop (D15).
             Err(Error::Rejected(SendError::OptedOut { .. })) => {
                 self.pass_over(campaign, number, Some(ContactFault::OptedOut)).await?;

@@ -57,7 +57,9 @@ impl Connections<'_> {
         let store = self.app.store();
         let mut made = 0;
         let companies = store.all::<Company>(()).await?;
-        for company in companies.iter().filter(|company| company.is_there()) {
+        let halted = self.app.halts().current().await?;
+        let is_open = |company: &&Company| company.is_there() && !halted.is_closed_for(company.id);
+        for company in companies.iter().filter(is_open) {
             for connection in store.all_stored::<Connection>(company.id).await? {
                 // Everything since its creation may have been missed.
                 let gateways = self.app.providers();

@@ -101,6 +101,7 @@ body! {
     /// An agent's text.
     #[derive(Clone, PartialEq, Eq)]
     pub struct ReplyDraft as "Reply" {
+        /// The text, as it arrives.
         message: String = Required<WrittenText>,
         /// Assigns the conversation.
         member as "member_id": Option<MemberId> = Optional<MemberId>,
@@ -113,6 +114,7 @@ body! {
     pub struct ReplyTemplateDraft as "ReplyTemplate" {
         /// Its name or id.
         template: String = Required<Short>,
+        /// Its language, where several have the name.
         language: Option<String> = Optional<Short>,
         /// By position.
         variables: BTreeMap<u32, String> = OrDefault<Variables>,
@@ -125,6 +127,7 @@ body! {
     /// A turn of the service's AI.
     #[derive(Clone, PartialEq, Eq)]
     pub struct TurnDraft as "AiTurn" {
+        /// The texts, each sent as a message of its own, in this order.
         messages: Vec<String> = Required<Bubbles>,
         prosas: Prosas = Required<Prosas>,
         cost as "cost_brl": Brl = Required<Brl>,

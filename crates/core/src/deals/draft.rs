@@ -97,6 +97,7 @@ body! {
     /// What changes of a record that only has a name.
     #[derive(Clone, Debug)]
     pub struct PipelinePatch as "Rename" of Pipeline {
+        /// The new name.
         name: Option<String> = Replaced<Name>,
     }
 }

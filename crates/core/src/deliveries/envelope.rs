@@ -8,12 +8,20 @@ use crate::Timestamp;
 use crate::events::EventType;
 use crate::ids::{CompanyId, DeliveryId};
 
+/// The body of a delivery (6.1).
 #[derive(Serialize)]
-struct Envelope<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub(crate) struct Envelope<'a> {
+    /// What happened; the same as the header `X-Service-Event`.
     event: EventType,
+    /// The time of the change, not of the attempt (D52a).
     timestamp: Timestamp,
+    /// The company it happened in.
     company_id: CompanyId,
+    /// The delivery: the same in every attempt. Deduplicate by it.
     delivery_id: DeliveryId,
+    /// What is reported.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     data: &'a RawValue,
 }
 

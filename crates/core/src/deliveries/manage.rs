@@ -279,6 +279,9 @@ impl Deliveries<'_> {
     ///
     /// When the store fails.
     pub async fn sweep(&self) -> Result<bool, StoreError> {
+        if self.app.halts().current().await?.is_moving() {
+            return Ok(false);
+        }
         let before = self.app.now().minus(self.app.settings().retention);
         Ok(self.app.database().outbox().sweep_outbox(Swept::Before(before), SWEPT_AT_ONCE).await?
             > 0)

@@ -16,6 +16,8 @@ mod worker;
 
 pub use attempt::{Attempt, AttemptOutcome};
 pub use delivery::{Delivery, DeliveryStatus};
+#[cfg(feature = "openapi")]
+pub(crate) use envelope::Envelope;
 pub use envelope::envelope;
 pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::ExistingSend;
 use crate::code::{Code, Kind};
 use crate::error::{Error, Rejection, object};
+use crate::halts::OnHold;
 use crate::sending::SendError;
 use crate::store::StoreError;
 use crate::templates::ComposeError;
@@ -52,6 +53,9 @@ pub enum DispatchError {
     /// The contact's state could not be read; try again after the wait.
     #[error("the contact's state could not be read")]
     ContactStateUnavailable,
+    /// The installation is on hold; try again after the wait, or have its operator resume (D75).
+    #[error(transparent)]
+    OnHold(OnHold),
     /// The contact asked not to receive messages; do not send.
     #[error("the contact asked not to receive messages")]
     OptedOut,
@@ -102,6 +106,7 @@ impl From<SendError> for DispatchError {
     fn from(error: SendError) -> Self {
         match error {
             SendError::ContactStateUnavailable => Self::ContactStateUnavailable,
+            SendError::OnHold(on_hold) => Self::OnHold(on_hold),
             SendError::OptedOut { .. } => Self::OptedOut,
             SendError::Blocked => Self::Blocked,
             SendError::Duplicate(existing) => Self::Duplicate(existing),
@@ -123,6 +128,7 @@ impl Rejection for DispatchError {
             Self::InvalidPhone => Code::InvalidPhone,
             Self::TemplateNotApproved => Code::TemplateNotApproved,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
+            Self::OnHold(on_hold) => on_hold.code(),
             Self::OptedOut => Code::ContactOptedOut,
             Self::Blocked => Code::ContactBlocked,
             Self::Duplicate(_) => Code::DuplicateSend,
@@ -140,6 +146,7 @@ impl Rejection for DispatchError {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after } => Some(*retry_after),
+            Self::OnHold(on_hold) => on_hold.retry_after(),
             _ => None,
         }
     }

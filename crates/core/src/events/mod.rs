@@ -10,6 +10,8 @@ mod reads;
 pub(crate) use erase::{after_erasure, erase_events_job};
 pub use event::{Event, EventType};
 pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest};
+#[cfg(feature = "openapi")]
+pub(crate) use opt_out::OptOutData;
 pub use opt_out::{OptOutSource, contact_opted_out};
 pub use position::JournalPosition;
 pub use reads::{Erased, EventReads, EventRecord, EventsAbout, Outbox, Swept};

@@ -22,14 +22,23 @@ words! {
     }
 }
 
+/// The data of `contact.opted_out` (6.1).
 #[derive(Serialize)]
-struct OptOutData<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ContactOptedOutData))]
+pub(crate) struct OptOutData<'a> {
+    /// The contact.
     contact_id: ContactId,
+    /// Its phone, or what is shown in its place (D16).
     phone: &'a str,
+    /// The name that the company gave it.
     name: &'a str,
+    /// The channel it came from.
     source_platform: &'a str,
+    /// The connection that the request came through, or the contact's last one.
     connection_id: Option<ConnectionId>,
+    /// Since when it blocks messages.
     opted_out_at: Option<Timestamp>,
+    /// How the request came.
     source: OptOutSource,
 }
 

@@ -119,6 +119,21 @@ impl JobKind {
         Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
     }
 
+    /// The names of those that call a gateway, the registry, or the server of a file; they stand
+    /// still during a hold (D75).
+    pub const CALLING: &'static [&'static str] = &[
+        "enrich",
+        "fetch_media",
+        "sync_groups",
+        "sync_groups_once",
+        "check_connection",
+        "check_connection_once",
+        "pull_missed",
+        "pull_missed_once",
+        "find_sent",
+        "learn_names",
+    ];
+
     /// The name under which stores keep it.
     pub const fn name(&self) -> &'static str {
         match self {

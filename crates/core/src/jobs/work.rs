@@ -26,6 +26,9 @@ const LEASE: Duration = Duration::from_secs(8);
 /// not cause as many runs.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// How long a job of a company waits that is held alone.
+const HELD: Duration = Duration::from_secs(5);
+
 /// The use cases on background work. Made by [`Recado::jobs`].
 #[derive(Clone, Copy, Debug)]
 pub struct Jobs<'a> {
@@ -44,15 +47,29 @@ impl Jobs<'_> {
     /// from as many tasks and processes as you like.
     ///
     /// A job is worked on by one caller at a time; after a crash it is taken up again once its
-    /// lease has lapsed.
+    /// lease has lapsed. During a hold the jobs that call somebody stand still (D75), and all of
+    /// them while the installation is closed (D76).
     ///
     /// # Errors
     ///
     /// When the store fails; the job is taken up again later.
     pub async fn run_one(&self) -> Result<bool, StoreError> {
+        let halted = self.app.halts().current().await?;
+        if halted.is_closed() {
+            return Ok(false);
+        }
+        let except = if halted.is_quiet() { JobKind::CALLING } else { &[] };
         let now = self.app.now();
-        let claimed = self.app.database().claims().claim_jobs(now, now.plus(LEASE), 1).await?;
+        let claims = self.app.database().claims();
+        let claimed = claims.claim_jobs(now, now.plus(LEASE), 1, except).await?;
         let Some(job) = claimed.into_iter().next() else { return Ok(false) };
+        if halted.is_held_for(job.company) && JobKind::CALLING.contains(&job.kind.name()) {
+            // Its company alone is held, which does not last.
+            let due_at = now.plus(HELD);
+            let later = Job { due_at, leased_until: None, ..job.value().clone() };
+            self.app.close_job(ChangeSet::new().with(job.update(later))).await?;
+            return Ok(true);
+        }
         if !matches!(job.kind, JobKind::RemoveCompany { .. })
             && self.app.company(job.company).await?.is_none()
         {

@@ -31,16 +31,28 @@ impl EventContact<'_> {
     }
 }
 
+/// The contact of a message, as events about messages have it. If the contact could not be read,
+/// everything but the id is null, and both AIs count as on (6.1).
 #[derive(Serialize)]
-struct ContactBlock<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = EventContact))]
+pub(crate) struct ContactBlock<'a> {
+    /// Its id.
     id: ContactId,
+    /// Its phone, or what is shown in its place (D16).
     phone: Option<&'a str>,
+    /// The name that the company gave it; empty for everybody who wrote first (D72).
     name: Option<&'a str>,
+    /// The name to show.
     display_name: Option<&'a str>,
+    /// The channel it came from.
     source_platform: Option<&'a str>,
+    /// Whether the service's AI answers.
     is_ai_enabled: bool,
+    /// Whether an external AI may send.
     external_ai_enabled: bool,
+    /// Until when the service's AI pauses; null if it does not.
     ai_paused_until: Option<Timestamp>,
+    /// Since when it blocks messages; null if it does not.
     opted_out_at: Option<Timestamp>,
 }
 
@@ -73,11 +85,16 @@ impl<'a> From<EventContact<'a>> for ContactBlock<'a> {
     }
 }
 
+/// The connection of a message, as events about messages have it.
 #[derive(Serialize)]
-struct ConnectionBlock<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = EventConnection))]
+pub(crate) struct ConnectionBlock<'a> {
+    /// Its id.
     id: ConnectionId,
+    /// Its channel.
     #[serde(rename = "type")]
     platform: &'a str,
+    /// Its name.
     name: &'a str,
 }
 
@@ -88,45 +105,79 @@ impl<'a> From<&'a Connection> for ConnectionBlock<'a> {
     }
 }
 
+/// The data of `message.received` (6.1).
 #[derive(Serialize)]
-struct MessageData<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = MessageReceivedData))]
+pub(crate) struct MessageData<'a> {
+    /// The message.
     message_id: MessageId,
+    /// What kind of message it is.
     #[serde(rename = "type")]
     message_type: MessageType,
+    /// Its text; null if it has none.
     content: Option<&'a str>,
+    /// A link to its file, which may still be being fetched; null if it has none (D31a).
     media_url: Option<String>,
+    /// The media type of its file.
     media_mimetype: Option<&'a str>,
+    /// What is written below its file.
     media_caption: Option<&'a str>,
+    /// Which way it goes.
     direction: Direction,
+    /// Who wrote it.
     sender_type: SenderType,
+    /// How far it has come.
     status: MessageStatus,
+    /// Who of a group wrote it; null elsewhere (D72).
     participant: Option<ParticipantView>,
+    /// What else it holds; null and false where it does not apply (X2, X3).
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Blocks))]
     blocks: &'a Blocks,
+    /// When it was stored.
     created_at: Timestamp,
+    /// Whose conversation it is in, after the change.
     contact: ContactBlock<'a>,
+    /// The connection it came or went through.
     connection: ConnectionBlock<'a>,
 }
 
+/// The data of `message.sent` (D57).
 #[derive(Serialize)]
-struct SentData<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = MessageSentData))]
+pub(crate) struct SentData<'a> {
+    /// The fields of `message.received`.
     #[serde(flatten)]
     message: MessageData<'a>,
+    /// The provider's id of the message.
     wamid: Option<&'a str>,
+    /// What kind of failure it was; null if it did not fail.
     error_type: Option<ErrorType>,
+    /// Why it failed; null if it did not.
     delivery_error: Option<FailureView>,
 }
 
+/// The data of `message.status_updated` (D57).
 #[derive(Serialize)]
-struct StatusData<'a> {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = MessageStatusUpdatedData))]
+pub(crate) struct StatusData<'a> {
+    /// The message.
     message_id: MessageId,
+    /// The provider's id of the message.
     wamid: Option<&'a str>,
+    /// How far it has come.
     status: MessageStatus,
+    /// How far it had come before.
     previous_status: MessageStatus,
+    /// What kind of failure it was; null if it did not fail.
     error_type: Option<ErrorType>,
+    /// Why it failed; null if it did not.
     delivery_error: Option<FailureView>,
+    /// The time of the change.
     updated_at: Timestamp,
+    /// Whose conversation it is in, after the change.
     contact: ContactBlock<'a>,
+    /// The connection it went through.
     connection: ConnectionBlock<'a>,
 }
 

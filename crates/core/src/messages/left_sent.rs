@@ -13,7 +13,7 @@ const LEAST: Duration = Duration::from_secs(10 * 60);
 const MOST: Duration = Duration::from_hours(24);
 
 /// The times of the messages that count at `now`, for
-/// [`messages_left_sent`](super::MessageReads::messages_left_sent).
+/// [`FigureQuery::left_sent`](crate::figures::FigureQuery::left_sent).
 pub fn left_sent_between(now: Timestamp) -> (Timestamp, Timestamp) {
     (now.minus(MOST), now.minus(LEAST))
 }

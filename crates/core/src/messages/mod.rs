@@ -47,6 +47,8 @@ pub use early::{Early, EarlyEdit, StatusReport};
 pub(crate) use early_facts::EarlyFacts;
 pub(crate) use erase::erase_message_job;
 pub use events::{EventContact, message_received, message_sent, status_updated};
+#[cfg(feature = "openapi")]
+pub(crate) use events::{MessageData, SentData, StatusData};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;
 pub use import::ImportMessageError;
@@ -70,6 +72,8 @@ pub use rotate_media_key::MediaKeyRotation;
 pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
+#[cfg(feature = "openapi")]
+pub(crate) use updated::UpdatedData;
 pub use updated::message_updated;
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
 pub(crate) use votes::{add_vote, count_vote};

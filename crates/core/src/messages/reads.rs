@@ -117,10 +117,6 @@ pub trait MessageReads: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError>;
 
-    /// How many messages, of every company, with `created_at` from `from` to `to`, both inclusive,
-    /// are [left at `sent`](super::is_left_sent) (R123).
-    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
-
     /// Up to `limit` pending messages of one sender, of every company, in any order.
     async fn messages_in_flight(
         &self,

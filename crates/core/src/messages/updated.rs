@@ -9,6 +9,25 @@ use crate::connections::Connection;
 use crate::events::{Event, EventType};
 use crate::ids::EventId;
 
+/// The data of `message.updated` (X5a). It is written from the data of the event that announced the
+/// message; this is its schema.
+#[cfg(feature = "openapi")]
+#[derive(serde::Serialize, utoipa::ToSchema)]
+#[schema(as = MessageUpdatedData)]
+pub(crate) struct UpdatedData {
+    /// The fields of `message.received`, as they are after the change.
+    #[serde(flatten)]
+    message: super::events::MessageData<'static>,
+    /// Only of an outbound message: the provider's id of the message.
+    wamid: Option<String>,
+    /// Only of an outbound message: what kind of failure it was; null if it did not fail.
+    error_type: Option<super::ErrorType>,
+    /// Only of an outbound message: why it failed; null if it did not.
+    delivery_error: Option<super::FailureView>,
+    /// The names of the fields that are different now.
+    changed: Vec<String>,
+}
+
 /// The keys of an event that are not about the message itself.
 const BESIDE: [&str; 2] = ["contact", "connection"];
 

@@ -58,39 +58,63 @@ impl From<Prosa> for ProsaView {
 /// A message as the listing of its contact shows it (4.7).
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[allow(clippy::allow_attributes, missing_docs, reason = "the fields are those of 2.4")]
 #[non_exhaustive]
 pub struct MessageView {
+    /// Its id.
     pub id: MessageId,
+    /// Which way it goes.
     pub direction: Direction,
+    /// What kind of message it is.
     #[serde(rename = "type")]
     pub message_type: MessageType,
+    /// Its text, or for other types what stands for it; null if there is none (D31a).
     pub content: Option<String>,
+    /// A link to its file, from the first moment on; null if there is none (D31a).
     pub media_url: Option<String>,
+    /// The media type of its file.
     pub media_mimetype: Option<String>,
+    /// The name of its file.
     pub media_filename: Option<String>,
+    /// What is written below its file.
     pub media_caption: Option<String>,
+    /// How far it has come.
     pub status: MessageStatus,
+    /// What kind of failure it was; null if it did not fail (D30).
     pub error_type: Option<ErrorType>,
+    /// What the provider said of the failure, as it came (D30).
     pub error_message: Option<String>,
+    /// The same as `error_message`, kept for compatibility (D30).
     pub failure_reason: Option<String>,
+    /// Why it failed, for machines and people; null if it did not fail.
     pub delivery_error: Option<FailureView>,
+    /// Who wrote it.
     pub sender_type: SenderType,
     /// Who of a group wrote it; null elsewhere (D72).
     pub participant: Option<ParticipantView>,
+    /// The provider's id of it; null until there is one (D30).
     pub wamid: Option<String>,
+    /// The message that it answers, if that is stored.
     pub quoted_message_id: Option<MessageId>,
+    /// The text of the message that it answers.
     pub quoted_content: Option<String>,
+    /// The type of the message that it answers.
     pub quoted_type: Option<MessageType>,
     /// What else it holds; null and false where it does not apply (X2, X3).
     #[serde(flatten)]
     pub blocks: Blocks,
+    /// The connection it came or went through.
     pub connection_id: ConnectionId,
+    /// Whether its text was edited on the channel.
     pub is_edited: bool,
+    /// When it was last edited; null if it was not.
     pub edited_at: Option<Timestamp>,
+    /// When it was stored.
     pub created_at: Timestamp,
+    /// The provider's time of it.
     pub timestamp: Timestamp,
+    /// The category of the template behind it; null if there is none.
     pub official_template_category: Option<TemplateCategory>,
+    /// The debit that covers it; null if there is none.
     pub prosa: Option<ProsaView>,
 }
 

@@ -27,8 +27,8 @@ pub enum AmountError {
 }
 
 macro_rules! amount {
-    ($(#[$doc:meta])* $name:ident, $places:literal) => {
-        $(#[$doc])*
+    ($(#[doc = $doc:literal])* $name:ident, $places:literal) => {
+        $(#[doc = $doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(i64);
 
@@ -113,9 +113,7 @@ macro_rules! amount {
         #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                utoipa::openapi::ObjectBuilder::new()
-                    .schema_type(utoipa::openapi::schema::Type::Number)
-                    .into()
+                crate::openapi::number(concat!($($doc, "\n",)*))
             }
         }
     };

@@ -33,6 +33,7 @@ body! {
         debit as "consumption_id": LedgerLineId = Required<LedgerLineId>,
         prosas: Prosas = Required<Prosas>,
         cost as "cost_brl": Brl = Required<Brl>,
+        /// Why, for people.
         reason: Option<String> = Optional<Short>,
     }
     check |input| if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {

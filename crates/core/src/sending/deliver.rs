@@ -37,9 +37,10 @@ impl Sending<'_> {
     async fn deliver_attached(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?;
+        let is_held = self.app.halts().current().await?.is_held_for(order.company);
         let ids = self.intent_ids();
         let mut in_flight = InFlight::new(self.app, order.company, ids.message);
-        let intended = self.intend(&order, ids, &mut in_flight).await?;
+        let intended = self.intend(&order, ids, is_held, &mut in_flight).await?;
         let result = match order.claim.is_late(intended.message.created_at, self.app.now()) {
             // The window could lapse, and another dispatch begin, before this call ended.
             true => Err(SendFailure::TryLater {
@@ -123,6 +124,7 @@ impl Sending<'_> {
         &self,
         order: &Order,
         ids: IntentIds,
+        is_held: bool,
         in_flight: &mut InFlight<'_>,
     ) -> Result<Intended, Error<SendError>> {
         let intent = Intent {
@@ -130,6 +132,7 @@ impl Sending<'_> {
             ids,
             worker: self.app.workers().own_id(),
             gateways: self.app.providers(),
+            is_held,
         };
         let (intended, is_unknown) = self.decide(&intent).await;
         // Unless it is certain that the message was not stored, it stays in flight, so that
@@ -152,6 +155,7 @@ impl Sending<'_> {
             Ok(decided)
         };
         match self.app.decide(decide).await {
+            Err(Error::Store(StoreError::Closed)) => (Err(Error::Store(StoreError::Closed)), false),
             Err(Error::Store(error)) if is_decided.load(Ordering::Relaxed) => {
                 let is_unknown = matches!(error, StoreError::OutcomeUnknown(_));
                 (Err(Error::Rejected(SendError::NotStored(Cause::of(&error)))), is_unknown)

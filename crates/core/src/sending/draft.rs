@@ -188,6 +188,7 @@ body! {
     /// A text to be sent.
     #[derive(Clone, PartialEq, Eq)]
     pub struct SendMessage as "SendMessage" {
+        /// The text, as it arrives.
         message: String = Required<MessageText>,
         /// A phone number, or the code of a group or community. Needed where there is no
         /// `contact_id`.

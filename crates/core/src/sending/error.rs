@@ -11,6 +11,7 @@ use crate::dispatches::ExistingSend;
 use crate::error::{Error, Rejection, object};
 use crate::gateway::Fault;
 use crate::groups::{ConnectionNeeded, GroupRefusal};
+use crate::halts::OnHold;
 use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
 use crate::problems::Problems;
@@ -62,6 +63,9 @@ pub enum SendError {
     /// The contact's state could not be read; try again after the wait.
     #[error("the contact's state could not be read")]
     ContactStateUnavailable,
+    /// The installation is on hold; try again after the wait, or have its operator resume (D75).
+    #[error(transparent)]
+    OnHold(#[from] OnHold),
     /// The contact asked not to receive messages; do not send.
     #[error("the contact asked not to receive messages")]
     OptedOut {
@@ -198,6 +202,7 @@ impl Rejection for SendError {
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
+            Self::OnHold(on_hold) => on_hold.code(),
             Self::OptedOut { .. } => Code::ContactOptedOut,
             Self::Blocked => Code::ContactBlocked,
             Self::ExternalAiDisabled => Code::ExternalAiDisabled,
@@ -220,6 +225,7 @@ impl Rejection for SendError {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Provider { fault: Fault::Moment { wait }, .. } => *wait,
+            Self::OnHold(on_hold) => on_hold.retry_after(),
             _ => None,
         }
     }

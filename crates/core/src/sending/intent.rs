@@ -12,6 +12,7 @@ use crate::contacts::{
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone, twins};
 use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
+use crate::halts::OnHold;
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
     Blocks, Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
@@ -46,6 +47,8 @@ pub(super) struct Intent<'a> {
     pub(super) worker: WorkerId,
     /// The gateways of this program.
     pub(super) gateways: &'a Providers,
+    /// Whether the installation is on hold (D75).
+    pub(super) is_held: bool,
 }
 
 /// What an intent reads.
@@ -363,6 +366,10 @@ impl UseCase for Intent<'_> {
         if let SendTarget::Group(code) = &self.order.target {
             let is_contact = facts.contacts.as_ref().is_none_or(|found| !found.is_empty());
             resolve_group(code, &facts.groups, is_contact).map_err(|_| SendError::GroupNotFound)?;
+        }
+        // D75: after what is wrong with the request, before the contact's state.
+        if self.is_held {
+            return Err(OnHold.into());
         }
         let found = self.contact(&facts)?;
         let group = match (&self.order.target, found) {

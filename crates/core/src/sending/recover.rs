@@ -29,11 +29,17 @@ impl Sending<'_> {
         self.record_leftovers().await?;
         let now = self.app.now();
         let abandoned = self.app.store().abandoned_messages(now, SWEEP).await?;
-        let more = abandoned.len() == SWEEP as usize;
+        let is_full = abandoned.len() == SWEEP as usize;
+        let mut given_up = false;
         for message in abandoned {
-            self.give_up(message).await?;
+            match self.give_up(message).await {
+                Ok(()) => given_up = true,
+                // That of a closed company waits; those of others do not wait for it (D76).
+                Err(StoreError::Closed) => {}
+                Err(error) => return Err(error),
+            }
         }
-        Ok(more)
+        Ok(is_full && given_up)
     }
 
     /// Fails as uncertain every message that this process still has in flight. Call it last before
@@ -61,7 +67,12 @@ impl Sending<'_> {
         for _ in 0..self.app.unrecorded().len() {
             let Some(mut taken) = TakenLeftover::of(self.app.unrecorded()) else { break };
             if let Some(leftover) = &taken.leftover {
-                self.record_leftover(leftover).await?;
+                match self.record_leftover(leftover).await {
+                    Ok(()) => {}
+                    // It is kept, and the others do not wait for it (D76).
+                    Err(StoreError::Closed) => continue,
+                    Err(error) => return Err(error),
+                }
             }
             taken.leftover = None;
         }

@@ -159,6 +159,13 @@ pub enum Precondition {
         /// The version that was read; `None` when there was no row.
         read_at: Option<Version>,
     },
+    /// Neither the installation nor any of these companies is closed (D76): there is no
+    /// [`Halt`](crate::halts::Halt) of writing for them. A closure comes after every commit that
+    /// was under way with this precondition.
+    Open {
+        /// The companies.
+        companies: Vec<CompanyId>,
+    },
 }
 
 /// All writes of one decision, applied as a whole or not at all.

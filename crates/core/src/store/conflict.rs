@@ -12,6 +12,9 @@ pub enum Conflict {
     /// An export of the company has passed the position of a new contact
     /// ([`Precondition::NotExported`](super::Precondition::NotExported)).
     Exported(CompanyId),
+    /// The installation, or a company that the set writes for, is closed
+    /// ([`Precondition::Open`](super::Precondition::Open)).
+    Closed,
     /// A unique key is held by another row.
     Taken(UniqueKey),
     /// A referenced row is missing, or a row to be deleted is still referred to.
@@ -81,6 +84,8 @@ pub enum UniqueKey {
     Routes,
     /// The number of a share of the webhooks.
     Shard,
+    /// What a halt stops.
+    Halt,
     /// The slug of an inbound endpoint, over all companies (D46a).
     EndpointSlug,
     /// (contact, key) of a dispatch window (D50).
@@ -104,6 +109,7 @@ impl UniqueKey {
             RowKind::RememberedCall => Self::CallKey,
             RowKind::Routes => Self::Routes,
             RowKind::Shard => Self::Shard,
+            RowKind::Halt => Self::Halt,
             RowKind::DispatchWindow => Self::DispatchWindow,
             RowKind::Recipient => Self::Recipient,
             _ => Self::Id,

@@ -16,6 +16,10 @@ pub enum StoreError {
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The installation, or the company, is closed while its data is moved (D76). Nothing was
+    /// written.
+    #[error("the data is being moved: nothing is written meanwhile")]
+    Closed,
     /// The connection broke while a commit was under way: it may have been applied or not.
     #[error("the outcome of a commit is unknown")]
     OutcomeUnknown(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),

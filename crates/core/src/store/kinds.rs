@@ -186,6 +186,8 @@ macro_rules! for_each_row {
             } versioned;
             /// A shard of the webhooks. One process at a time sends its deliveries.
             Shard($crate::deliveries::Shard) { number: $crate::deliveries::ShardNumber } versioned;
+            /// Something that an operator has halted.
+            Halt($crate::halts::Halt) { subject: $crate::halts::HaltSubject } versioned;
             /// An inbound endpoint.
             InboundEndpoint($crate::inbound::InboundEndpoint) {
                 company: $crate::ids::CompanyId,

@@ -10,8 +10,8 @@
 //! 2. An insert of a row whose unique key is held answers [`Conflict::Taken`] naming the key.
 //! 3. An update or delete of a row whose version is no longer the one that was read answers
 //!    [`Conflict::Stale`]; so does one of a row that is gone.
-//! 4. A precondition that does not hold answers [`Conflict::Stale`], and holds until the commit
-//!    is visible: no concurrent commit can break it in between.
+//! 4. A precondition that does not hold answers [`Conflict::Stale`], or the conflict that it names,
+//!    and holds until the commit is visible: no concurrent commit can break it in between.
 //! 5. A row that refers to a missing row, and a delete of a row that others still refer to, answer
 //!    [`Conflict::Reference`].
 //! 6. Deleting a contact deletes its memberships, tags, deals, links, clicks, aliases,
@@ -74,6 +74,7 @@ use crate::deliveries::{DeliveryReads, DueReads, Signals};
 use crate::dispatches::DispatchReads;
 use crate::documents::DocumentReads;
 use crate::events::{EventReads, Outbox};
+use crate::figures::FigureReads;
 use crate::groups::GroupReads;
 use crate::inbound::InboundReads;
 use crate::jobs::{Job, JobReads};
@@ -98,6 +99,7 @@ pub trait Reads:
     + DispatchReads
     + DocumentReads
     + EventReads
+    + FigureReads
     + GroupReads
     + InboundReads
     + JobReads
@@ -123,6 +125,7 @@ impl<T> Reads for T where
         + DispatchReads
         + DocumentReads
         + EventReads
+        + FigureReads
         + GroupReads
         + InboundReads
         + JobReads
@@ -152,13 +155,16 @@ pub trait Commit: Send + Sync {
 #[async_trait]
 pub trait Claims: Send + Sync {
     /// Leases up to `limit` jobs that are due at `now` and not leased beyond it, oldest `due_at`
-    /// first. A claimed job has `leased_until` set and its version raised; no other caller gets it
-    /// until the lease lapses. The outcome is an ordinary commit on the claimed version.
+    /// first; none whose [name](crate::jobs::JobKind::name) is in `except`, and none while the
+    /// installation or the job's company is closed ([`Precondition::Open`]). A claimed job has
+    /// `leased_until` set and its version raised; no other caller gets it until the lease lapses.
+    /// The outcome is an ordinary commit on the claimed version.
     async fn claim_jobs(
         &self,
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError>;
 }
 

@@ -172,6 +172,9 @@ macro_rules! for_each_read {
                     limit: u32,
                 ) -> Vec<($crate::events::JournalPosition, $crate::events::EventRecord)>;
             }
+            FigureReads($crate::figures::FigureReads) {
+                fn figures(query: &$crate::figures::FigureQuery) -> $crate::figures::Figures;
+            }
             GroupReads($crate::groups::GroupReads) {
                 fn groups(
                     company: $crate::ids::CompanyId,
@@ -240,7 +243,6 @@ macro_rules! for_each_read {
                     now: $crate::Timestamp,
                     limit: u32,
                 ) -> Vec<$crate::store::Stored<$crate::messages::Message>>;
-                fn messages_left_sent(from: $crate::Timestamp, to: $crate::Timestamp) -> u64;
                 fn messages_in_flight(
                     sender: $crate::ids::WorkerId,
                     limit: u32,

@@ -37,6 +37,7 @@ macro_rules! for_each_listing {
                 Company($crate::access::Company) by created_at, id;
                 Worker($crate::workers::Worker) by id;
                 Shard($crate::deliveries::Shard) by number;
+                Halt($crate::halts::Halt) by subject;
             }
         }
     };
@@ -169,8 +170,8 @@ pub trait Records: Send + Sync {
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError>;
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
-    /// `display_order`, workers by id, shards by number; [`Listing::Some`] and
-    /// [`Listing::Unused`] in any order, [`Listing::Oldest`] by their times.
+    /// `display_order`, workers by id, shards by number, halts by kind and subject;
+    /// [`Listing::Some`] and [`Listing::Unused`] in any order, [`Listing::Oldest`] by their times.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
     /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)

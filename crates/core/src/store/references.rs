@@ -43,6 +43,7 @@ impl Reference {
                 | RowKind::Secret
                 | RowKind::Worker
                 | RowKind::Shard
+                | RowKind::Halt
                 | RowKind::Delivery
         );
         let reference =

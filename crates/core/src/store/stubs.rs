@@ -161,14 +161,15 @@ macro_rules! stubs {
                         now: $crate::Timestamp,
                         leased_until: $crate::Timestamp,
                         limit: u32,
+                        except: &[&'static str],
                     ) -> Result<
                         Vec<$crate::store::Stored<$crate::jobs::Job>>,
                         $crate::store::StoreError,
                     > {
                         if_written!(claim_jobs
-                            { <$Store>::claim_jobs(self, now, leased_until, limit).await }
+                            { <$Store>::claim_jobs(self, now, leased_until, limit, except).await }
                             {{
-                                let _ = (now, leased_until, limit);
+                                let _ = (now, leased_until, limit, except);
                                 Err($crate::store::stubs::missing("Claims", "claim_jobs"))
                             }}
                         )

@@ -29,6 +29,7 @@ body! {
     /// A new close reason, or its new name.
     #[derive(Clone, Debug)]
     pub struct CloseReasonDraft as "NameBody" {
+        /// The name that agents choose it by.
         name: String = Required<Name>,
     }
 }

@@ -1,6 +1,7 @@
 //! Managing webhooks (D52a, D54, D56, D56a).
 
 use async_trait::async_trait;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
@@ -175,6 +176,14 @@ fn live(webhook: Option<&Stored<Webhook>>) -> Result<&Stored<Webhook>, WebhookEr
     webhook.filter(|known| known.state != WebhookState::Deleted).ok_or(WebhookError::NotFound)
 }
 
+/// The data of `webhook.test` (D56a).
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = WebhookTestData))]
+pub(crate) struct TestData {
+    /// The webhook that is tested.
+    webhook_id: WebhookId,
+}
+
 /// Sends a test to one webhook (D56a, R58).
 struct TestWebhook {
     company: CompanyId,
@@ -215,7 +224,8 @@ impl UseCase for TestWebhook {
             event_type: EventType::WebhookTest,
             contact: None,
             at: now,
-            data: serde_json::json!({ "webhook_id": self.id }).to_string(),
+            data: serde_json::to_string(&TestData { webhook_id: self.id })
+                .expect("an id can be written as JSON"),
         };
         let delivery = Delivery::new(
             self.delivery,

@@ -12,6 +12,8 @@ mod view;
 mod webhook;
 
 pub use draft::{RotateSecret, WebhookDraft, WebhookPatch};
+#[cfg(feature = "openapi")]
+pub(crate) use manage::TestData;
 pub use manage::{WebhookError, WebhookResult, Webhooks};
 pub use reads::WebhookReads;
 pub use routes::{EventRoute, Routes};

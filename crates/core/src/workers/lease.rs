@@ -91,12 +91,22 @@ impl Workers<'_> {
     pub async fn release(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
         lease.end();
-        let released = self.app.decide::<_, Infallible, _>(|_| async move {
-            let known = self.app.store().get::<Worker>(lease.id()).await?;
+        self.end_of_dead(lease.id()).await
+    }
+
+    /// Ends the lease of another process that is known to be dead, so that what it had under way is
+    /// taken over at once and not when its lease lapses (R252).
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; the lease lapses by itself.
+    pub async fn end_of_dead(&self, id: WorkerId) -> Result<(), StoreError> {
+        let ended = self.app.decide::<_, Infallible, _>(|_| async move {
+            let known = self.app.store().get::<Worker>(id).await?;
             let delete = |changes: ChangeSet, worker: Stored<Worker>| changes.with(worker.delete());
             Ok(Decided::new(known.into_iter().fold(ChangeSet::new(), delete), ()))
         });
-        Ok(released.await?)
+        Ok(ended.await?)
     }
 
     /// The id of this process.

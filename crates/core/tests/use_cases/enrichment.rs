@@ -139,7 +139,7 @@ async fn a_look_up_that_died_is_taken_up_again() {
     // Another process claimed the job and was killed before the registry answered.
     let now = kit.app.now();
     let lease = now.plus(Duration::from_secs(8));
-    kit.store.claim_jobs(now, lease, 1).await.unwrap();
+    kit.store.claim_jobs(now, lease, 1, &[]).await.unwrap();
     assert!(!kit.app.jobs().run_one().await.unwrap());
     kit.clock.advance(Duration::from_secs(8));
     kit.transport.then_json(200, &found());

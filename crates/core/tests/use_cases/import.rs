@@ -166,3 +166,64 @@ async fn a_phone_that_a_contact_has_as_identifier_only_is_taken() {
         }
     }
 }
+
+/// R286.
+#[tokio::test]
+async fn a_rehearsal_answers_as_the_import_would_and_writes_nothing() {
+    let kit = Kit::new().await;
+    let rehearsal = kit.app.rehearsal();
+    let new = body(json!({ "phone": "34991230001" }));
+    for _ in 0..2 {
+        rehearsal.contacts().import_with_events(&kit.company, &new).await.expect("acceptable");
+    }
+    let wrong = body(json!({ "phone": "34991230001", "email": "nobody" }));
+    assert_eq!(code(rehearsal.contacts().import(&kit.company, &wrong).await), "VALIDATION_ERROR");
+    let unknown = kit.app.contacts().by_phone(&kit.company, "34991230001").await;
+    assert_eq!(code(unknown), "NOT_FOUND");
+    import(&kit, json!({ "phone": "34991230001" })).await;
+    let taken = rehearsal.contacts().import(&kit.company, &new).await;
+    assert_eq!(code(taken), "CONTACT_EXISTS", "it reads what is there");
+}
+
+/// R288.
+#[tokio::test]
+async fn a_phone_in_any_form_stands_for_the_one_contact_that_has_it() {
+    let kit = Kit::new().await;
+    let id = import(&kit, json!({ "phone": "+5534991230001" })).await;
+    for form in ["34991230001", "(34) 9123-0001", "+55 34 99123-0001", "553491230001"] {
+        let found = kit.app.contacts().by_phone(&kit.company, form).await;
+        assert_eq!(found.expect("a contact"), id, "{form}");
+    }
+    let by_phone = async |phone| code(kit.app.contacts().by_phone(&kit.company, phone).await);
+    assert_eq!(by_phone("34991230002").await, "NOT_FOUND");
+    assert_eq!(by_phone("nobody").await, "INVALID_PHONE");
+    import(&kit, json!({ "phone": "34991230001", "source_platform": "telegram" })).await;
+    assert_eq!(by_phone("34991230001").await, "AMBIGUOUS_CONTACT");
+}
+
+/// R9.
+#[tokio::test]
+async fn a_tag_is_added_to_those_that_a_contact_has_and_only_once() {
+    let kit = Kit::new().await;
+    let company = kit.company.id;
+    let mut tags = Vec::new();
+    for name in ["a", "b"] {
+        let new = body(json!({ "name": name, "color": "#fff" }));
+        tags.push(kit.app.tags().create(company, &new).await.unwrap().id);
+    }
+    let id = import(&kit, json!({ "phone": "34991230001", "tag_ids": [tags[0]] })).await;
+    let before = shown(&kit, id).await["updated_at"].clone();
+    kit.clock.advance(std::time::Duration::from_secs(1));
+    kit.app.contacts().add_tag(company, id, tags[0]).await.unwrap();
+    assert_eq!(shown(&kit, id).await["updated_at"], before, "it had the tag");
+    for _ in 0..2 {
+        kit.app.contacts().add_tag(company, id, tags[1]).await.unwrap();
+    }
+    let after = shown(&kit, id).await;
+    assert_eq!(after["tags"].as_array().map(Vec::len), Some(2), "{after}");
+    assert_ne!(after["updated_at"], before);
+    let nobody = recado_core::ids::ContactId::new(Uuid::nil());
+    assert_eq!(code(kit.app.contacts().add_tag(company, nobody, tags[0]).await), "NOT_FOUND");
+    let no_tag = recado_core::ids::TagId::new(Uuid::nil());
+    assert_eq!(code(kit.app.contacts().add_tag(company, id, no_tag).await), "NOT_FOUND");
+}

@@ -143,7 +143,7 @@ async fn groups_that_change_while_they_are_read_are_read_again() {
     // Another process reads the groups, and has not finished.
     let (store, now) = (&scene.kit.store, scene.kit.clock.now());
     let lease = now.plus(Duration::from_secs(80));
-    let claimed = store.claim_jobs(now, lease, 10).await.unwrap();
+    let claimed = store.claim_jobs(now, lease, 10, &[]).await.unwrap();
     let read = |kind: &JobKind| matches!(kind, JobKind::SyncGroupsOnce { .. });
     let reading = claimed.iter().find(|job| read(&job.kind)).unwrap();
     let taken = scene.call(here([Ok(GatewayEvent::GroupsChanged)])).await.unwrap();

@@ -49,6 +49,7 @@ mod gateway_calls;
 mod gateway_media;
 mod gateway_scene;
 mod groups;
+mod halts;
 mod identities;
 mod import;
 mod inbound;

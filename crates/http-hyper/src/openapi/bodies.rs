@@ -48,8 +48,9 @@ pub(crate) struct Groups(Vec<Group>);
 
 /// Events of a gateway, in the neutral form.
 #[cfg_attr(test, derive(ToSchema))]
-pub(crate) struct Events {
+pub(crate) struct NeutralEvents {
     #[cfg_attr(test, schema(max_items = 1000))]
+    /// The events, in the order in which they happened.
     events: Vec<NeutralEvent>,
 }
 
@@ -58,6 +59,7 @@ pub(crate) struct Events {
 pub(crate) struct NeutralEvent {
     /// `message`, `edit`, `echo`, `status`, `connection`, `groups` or `preference`.
     kind: String,
+    /// The provider's id of the message.
     provider_message_id: Option<String>,
     /// The provider's time.
     timestamp: Option<Timestamp>,
@@ -67,16 +69,21 @@ pub(crate) struct NeutralEvent {
     to: Option<String>,
     /// Other names of the same person.
     aliases: Option<Vec<String>>,
+    /// Of a message in a group: who wrote it.
     participant: Option<String>,
+    /// The name that the sender gave themselves.
     push_name: Option<String>,
     #[cfg_attr(test, schema(rename = "type"))]
     r#type: Option<MessageType>,
     content: Option<String>,
+    /// Its file.
     media: Option<NeutralMedia>,
+    /// The provider's id of the message that it answers.
     quoted_provider_message_id: Option<String>,
     /// The text of the quoted message, if it is not stored here.
     quoted_content: Option<String>,
     quoted_type: Option<MessageType>,
+    /// The button that was pressed.
     button: Option<NeutralButton>,
     location: Option<Location>,
     shared_contacts: Option<Vec<SharedContact>>,
@@ -99,25 +106,35 @@ pub(crate) struct NeutralEvent {
     status: Option<String>,
     /// Of a status: the message's id in this API, if the gateway returns it.
     reference: Option<MessageId>,
+    /// Of a status: why the message failed.
     error: Option<NeutralError>,
+    /// Of `groups`: the groups that the number is in.
     groups: Option<Vec<Group>>,
+    /// Of a preference: what the person wants.
     preference: Option<Preference>,
 }
 
 /// A file of a neutral message.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralMedia {
+    /// Where the file can be fetched.
     url: Option<String>,
+    /// Its media type.
     mimetype: Option<String>,
+    /// Its name.
     filename: Option<String>,
+    /// What is written below it.
     caption: Option<String>,
 }
 
 /// A pressed button.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralButton {
+    /// Its id.
     id: Option<String>,
+    /// What the sender of the button put behind it.
     payload: Option<String>,
+    /// What stands on it.
     title: Option<String>,
 }
 
@@ -127,7 +144,9 @@ pub(crate) struct NeutralError {
     /// A number of the official API, or a code of the catalogue.
     #[cfg_attr(test, schema(value_type = Option<String>))]
     code: Option<Value>,
+    /// What happened.
     title: Option<String>,
+    /// More on what happened.
     details: Option<String>,
 }
 

@@ -11,7 +11,11 @@ pub(super) fn add(document: &mut Value, gateways: &[GatewayView]) {
     }
     let schemas = &mut document["components"]["schemas"];
     let mut forms = Vec::new();
-    for gateway in gateways {
+    // Generated clients take the first form that has all it needs (R278).
+    let needed = |gateway: &GatewayView| gateway.settings.iter().filter(|s| s.required).count();
+    let mut strictest: Vec<&GatewayView> = gateways.iter().collect();
+    strictest.sort_by_key(|gateway| std::cmp::Reverse(needed(gateway)));
+    for gateway in strictest {
         let schema = format!("SettingsOf.{}", gateway.name);
         forms.push(json!({"$ref": format!("#/components/schemas/{schema}")}));
         schemas[schema] = settings(gateway);
@@ -26,7 +30,7 @@ pub(super) fn add(document: &mut Value, gateways: &[GatewayView]) {
 fn settings(gateway: &GatewayView) -> Value {
     let all = &gateway.settings;
     let properties: Map<String, Value> =
-        all.iter().map(|setting| (setting.name.clone(), form(setting))).collect();
+        all.iter().map(|setting| (setting.name.clone(), form(gateway, setting))).collect();
     let required: Vec<&str> =
         all.iter().filter(|setting| setting.required).map(|setting| &*setting.name).collect();
     json!({
@@ -38,15 +42,19 @@ fn settings(gateway: &GatewayView) -> Value {
     })
 }
 
-fn form(setting: &SettingView) -> Value {
+fn form(gateway: &GatewayView, setting: &SettingView) -> Value {
     let mut form = match setting.form {
-        "url" => json!({"type": "string", "format": "uri"}),
-        "text" => json!({"type": "string"}),
-        other => json!({"type": other}),
+        "url" => json!({"type": "string", "format": "uri", "example": "https://gateway.example"}),
+        "text" => json!({"type": "string", "example": "a-text"}),
+        "integer" => json!({"type": "integer", "example": 30000}),
+        other => json!({"type": other, "example": true}),
     };
+    let name = &gateway.name;
+    let mut about = format!("Of `{name}`; the documentation of the gateway says what it is.");
     if setting.secret {
         form["writeOnly"] = true.into();
-        form["description"] = "A secret: stored, never returned.".into();
+        about.push_str(" A secret: stored, never returned.");
     }
+    form["description"] = about.into();
     form
 }

@@ -6,9 +6,25 @@
 
 pub(crate) mod bodies;
 #[cfg(test)]
+mod descriptions;
+#[cfg(test)]
 mod document;
+#[cfg(test)]
+mod events;
+#[cfg(test)]
+mod examples;
 mod gateways;
+#[cfg(test)]
+mod names;
 mod operation;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod shapes;
+#[cfg(test)]
+mod tags;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use operation::{Operation, ParamKind, QueryParam};
 use recado_core::connections::GatewayView;
@@ -23,100 +39,4 @@ pub fn openapi(gateways: &[GatewayView]) -> String {
     let mut document: Value = serde_json::from_str(WRITTEN).expect("the reviewed document is JSON");
     gateways::add(&mut document, gateways);
     document.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    fn document() -> Value {
-        document::build()
-    }
-
-    /// Set `RECADO_UPDATE_OPENAPI=1` to write the document anew; then review the difference.
-    #[test]
-    fn the_document_is_the_reviewed_one() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
-        let mut made = serde_json::to_string_pretty(&document()).expect("JSON");
-        made.push('\n');
-        if std::env::var_os("RECADO_UPDATE_OPENAPI").is_some() {
-            std::fs::write(path, &made).expect("the snapshot can be written");
-        }
-        let reviewed = std::fs::read_to_string(path).expect("the snapshot is there");
-        assert!(
-            reviewed == made,
-            "the document differs from openapi.json; \
-             set RECADO_UPDATE_OPENAPI=1, run this test, and review the difference"
-        );
-    }
-
-    #[test]
-    fn no_json_is_documented_as_a_string_of_bytes() {
-        fn contents(value: &Value, found: &mut Vec<Value>) {
-            match value {
-                Value::Object(object) => {
-                    found.extend(object.get("application/json").cloned());
-                    object.values().for_each(|value| contents(value, found));
-                }
-                Value::Array(values) => values.iter().for_each(|value| contents(value, found)),
-                _ => {}
-            }
-        }
-        let mut found = Vec::new();
-        contents(&document(), &mut found);
-        assert!(!found.is_empty());
-        for content in found {
-            assert_ne!(content["schema"]["format"], "binary", "{content}");
-        }
-    }
-
-    #[test]
-    fn the_document_is_openapi_3_1() {
-        let parsed: utoipa::openapi::OpenApi =
-            serde_json::from_value(document()).expect("an OpenAPI document");
-        assert_eq!(document()["openapi"], "3.1.0");
-        assert_eq!(parsed.paths.paths.len(), document()["paths"].as_object().expect("paths").len());
-    }
-
-    fn references(value: &Value, found: &mut BTreeSet<String>) {
-        match value {
-            Value::Object(object) => {
-                if let Some(Value::String(target)) = object.get("$ref") {
-                    found.insert(target.clone());
-                }
-                object.values().for_each(|value| references(value, found));
-            }
-            Value::Array(values) => values.iter().for_each(|value| references(value, found)),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn every_reference_leads_somewhere_and_every_schema_is_used() {
-        let document = document();
-        let mut found = BTreeSet::new();
-        references(&document, &mut found);
-        for target in &found {
-            let pointer = target.trim_start_matches('#');
-            assert!(document.pointer(pointer).is_some(), "{target} leads nowhere");
-        }
-        for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
-            assert!(found.contains(&format!("#/components/schemas/{name}")), "{name} is unused");
-        }
-    }
-
-    #[test]
-    fn operation_ids_are_unique_and_every_operation_has_a_summary() {
-        let document = document();
-        let mut ids = BTreeSet::new();
-        for (path, item) in document["paths"].as_object().expect("paths") {
-            for operation in item.as_object().expect("operations").values() {
-                let id = operation["operationId"].as_str().expect("an id");
-                assert!(ids.insert(id.to_owned()), "{id} is there twice");
-                assert!(!operation["summary"].as_str().expect("a summary").is_empty(), "{path}");
-            }
-        }
-    }
 }

@@ -181,12 +181,12 @@ impl Operation {
     /// 200 with a page in `data` and `total`, `page` and `limit` beside it (4.11).
     pub(crate) fn pages_flat<T: ToSchema>(mut self) -> Self {
         let data = json!({"type": "array", "items": self.refer::<T>()});
-        let number = |least: u32| json!({"type": "integer", "minimum": least});
+        let number = |least: u32, about: &str| json!({"type": "integer", "minimum": least, "description": about});
         let fields = [
             ("data", data, true),
-            ("total", number(0), true),
-            ("page", number(1), true),
-            ("limit", number(1), true),
+            ("total", number(0, "How many there are in all."), true),
+            ("page", number(1, "Which page this is."), true),
+            ("limit", number(1, "How many a page has."), true),
         ];
         self.answer(200, "A page.", envelope(&fields))
     }
@@ -196,7 +196,11 @@ impl Operation {
         let body = self.refer::<T>();
         let schema = json!({
             "type": "object",
-            "properties": {"ok": {"type": "boolean", "const": true}},
+            "properties": {"ok": {
+                "type": "boolean",
+                "const": true,
+                "description": "That it is no refusal.",
+            }},
             "required": ["ok"],
             "allOf": [body],
         });
@@ -236,7 +240,7 @@ impl Operation {
 
     /// 200 with a JSON object of its own, without the envelope.
     pub(crate) fn answers_object(self) -> Self {
-        self.answer(200, "Done.", json!({"type": "object"}))
+        self.answer(200, "Done.", json!({"type": "object", "additionalProperties": true}))
     }
 
     /// An answer without a body.
@@ -303,7 +307,7 @@ const SOMETIMES: &[(&str, &str)] = &[
 
 /// Completes the derived schema of an answer: fields that may be null are required, and a part that
 /// may be absent is absent, not null.
-fn complete(name: &str, schema: &mut Value) {
+pub(super) fn complete(name: &str, schema: &mut Value) {
     let parts = schema.get_mut("allOf").and_then(Value::as_array_mut);
     for part in parts.into_iter().flatten() {
         if let Some(choice) = part.get_mut("oneOf").map(Value::take) {
@@ -324,7 +328,11 @@ fn binary() -> Value {
 
 /// The schema of a success: `success` and the other fields at the root.
 fn envelope(fields: &[(&str, Value, bool)]) -> Value {
-    let mut properties = json!({"success": {"type": "boolean", "const": true}});
+    let mut properties = json!({"success": {
+        "type": "boolean",
+        "const": true,
+        "description": "That it is no refusal.",
+    }});
     let mut required = vec!["success"];
     for (name, schema, always) in fields {
         properties[*name] = schema.clone();

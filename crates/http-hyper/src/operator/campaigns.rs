@@ -78,7 +78,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "/operator/v1/companies/{company_id}/campaigns/{id}/recipients",
         |c| Box::pin(recipients(c)),
         |op| {
-            op.says("listRecipients", "List the recipients of a campaign")
+            op.says("listCompanyCampaignRecipients", "List the recipients of a campaign")
                 .more("In the order of sending.")
                 .pages_flat::<RecipientView>()
         },

@@ -101,7 +101,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("receiveEvents", "Store events of a gateway in the neutral form")
                 .more("At most 1,000 events; each has its own result.")
-                .body::<bodies::Events>(
+                .body::<bodies::NeutralEvents>(
                     r#"{"events": [{"kind": "message", "provider_message_id": "3EB0A1",
                         "from": "5511987654321", "type": "text", "content": "Oi",
                         "timestamp": "2026-11-20T17:31:36.123Z"}]}"#,

@@ -110,7 +110,14 @@ pub(crate) const ROUTES: &[Route] = &[
         Nothing,
         r#"{}"#
     ),
-    act!("handoff", Handoff, "handOff", "Hand a conversation to people", HandoffBody, r#"{}"#),
+    act!(
+        "handoff",
+        Handoff,
+        "handOffConversation",
+        "Hand a conversation to people",
+        HandoffBody,
+        r#"{}"#
+    ),
     act!("block", Block, "blockContact", "Block a contact", Nothing, r#"{}"#),
     act!("unblock", Unblock, "unblockContact", "Lift the block of a contact", Nothing, r#"{}"#),
     act!(
@@ -121,7 +128,7 @@ pub(crate) const ROUTES: &[Route] = &[
         OptOutBody,
         r#"{"source": "backfill", "opted_out_at": "2024-03-01T12:00:00.000Z"}"#
     ),
-    act!("opt-in", OptIn, "optIn", "Lift a block of the contact's own", Nothing, r#"{}"#),
+    act!("opt-in", OptIn, "optInContact", "Lift a block of the contact's own", Nothing, r#"{}"#),
     act!("read", Read, "readConversation", "Mark a conversation as read", Nothing, r#"{}"#),
 ];
 

@@ -224,6 +224,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
         }
     }
     assert!(tried > 20, "only {tried} examples were found");
+    check_events(&site, &document).await;
 
     for (path, item) in document["paths"].as_object().expect("paths") {
         let operation = &item["get"];
@@ -237,6 +238,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
         let id = made.get(&collection).cloned().unwrap_or_default();
         let url = path
             .replace("{company_id}", &company)
+            .replace("{file}", "reference.js")
             .replace("{connection_id}", &calling)
             .replace("{id}", &id);
         let forms = match path.as_str() {
@@ -254,6 +256,30 @@ async fn every_example_is_accepted_and_every_answer_documented() {
             assert_eq!(reply.status, 200, "{path}{form}");
             check_documented(&document, path, operation, &reply);
         }
+    }
+}
+
+/// That the data of every event of the journal is what the document says of this event (R277).
+async fn check_events(site: &Site, document: &Value) {
+    let listed = site.send("GET", "/api/v1/events?limit=100", &site.bearer(), b"").await.json();
+    let mut seen = BTreeSet::new();
+    for entry in listed["data"].as_array().expect("events") {
+        let event = entry["event"].as_str().expect("a name");
+        let content = &document["webhooks"][event]["post"]["requestBody"]["content"];
+        let body = resolved(document, &content["application/json"]["schema"]);
+        let schema = &body["properties"]["data"];
+        if let Some(why) = misfit(document, schema, &entry["data"]) {
+            panic!("{event}: {why}");
+        }
+        let mut known = BTreeSet::new();
+        properties(document, schema, &mut known);
+        for name in entry["data"].as_object().expect("data").keys() {
+            assert!(known.contains(name), "{event} has {name}, which is not documented");
+        }
+        seen.insert(event.to_owned());
+    }
+    for event in ["contact.created", "contact.opted_out", "message.received", "message.sent"] {
+        assert!(seen.contains(event), "there is no {event} among {seen:?}");
     }
 }
 

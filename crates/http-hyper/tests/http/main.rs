@@ -14,6 +14,7 @@ mod order;
 mod places;
 mod provider_webhooks;
 mod public;
+mod reference;
 mod safe_answers;
 mod service;
 mod site;

@@ -138,6 +138,8 @@ pub(super) fn outcome(
             *failures = 0;
             if more { RoundOutcome::More } else { RoundOutcome::Idle }
         }
+        // D76: there is nothing to write until a move has ended.
+        Ok(Err(StoreError::Closed)) => RoundOutcome::Idle,
         Ok(Err(error)) => {
             let error = causes(&error);
             tracing::warn!(task, failures, error, "failed");

@@ -1,6 +1,8 @@
 //! A database of its own for each test.
 #![allow(dead_code, unreachable_pub, clippy::allow_attributes, reason = "shared by several tests")]
 
+pub mod tls;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

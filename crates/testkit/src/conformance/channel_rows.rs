@@ -323,7 +323,7 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         let job = Job { kind, due_at: at(millis), ..scene.job() };
         let row: Row = job.clone().into();
         scene.add(row).await;
-        let claimed = scene.store.claim_jobs(at(millis), at(90), 10).await.expect("works");
+        let claimed = scene.store.claim_jobs(at(millis), at(90), 10, &[]).await.expect("works");
         assert_eq!(claimed.len(), 1);
         assert_eq!(*claimed[0].value(), Job { leased_until: Some(at(90)), ..job });
     }

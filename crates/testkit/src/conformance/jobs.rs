@@ -10,7 +10,7 @@ use super::Harness;
 use super::scene::{Scene, assert_stale, at, first};
 
 async fn claim(scene: &Scene, now: i64, until: i64, limit: u32) -> Vec<Stored<Job>> {
-    scene.store.claim_jobs(at(now), at(until), limit).await.expect("the store works")
+    scene.store.claim_jobs(at(now), at(until), limit, &[]).await.expect("the store works")
 }
 
 async fn due(scene: &Scene, millis: i64) -> Job {
@@ -118,7 +118,7 @@ pub async fn concurrent_claims_hand_a_job_to_one_caller_only(harness: &dyn Harne
             // does not end the loop.
             let mut empty = 0;
             while empty < 20 {
-                let part = store.claim_jobs(at(0), at(50), 3).await.expect("the store works");
+                let part = store.claim_jobs(at(0), at(50), 3, &[]).await.expect("the store works");
                 empty = if part.is_empty() { empty + 1 } else { 0 };
                 claimed.extend(part.iter().map(|job| job.id));
                 tokio::task::yield_now().await;

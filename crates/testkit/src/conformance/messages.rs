@@ -2,6 +2,7 @@
 
 use recado_core::connections::{Connection, ConnectionKind, ConnectionStatus};
 use recado_core::contacts::Contact;
+use recado_core::figures::FigureQuery;
 use recado_core::ids::{MessageId, WorkerId};
 use recado_core::messages::{Message, MessageStatus, ProviderMessageId, Referred, SenderType};
 use recado_core::store::Stored;
@@ -145,8 +146,8 @@ pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
     let offline = of(ConnectionKind::Qr, true, ConnectionStatus::Disconnected);
     scene.add_all([cloud.clone(), off.clone(), offline.clone()]).await;
     let count = async |from, to| {
-        let count = scene.store.messages_left_sent(at(from), at(to)).await;
-        count.expect("the store works")
+        let query = FigureQuery { left_sent: (at(from), at(to)), ..FigureQuery::at(at(to)) };
+        scene.store.figures(&query).await.expect("the store works").left_sent
     };
     assert_eq!(count(0, 100).await, 0);
     for status in MessageStatus::ALL.iter().filter(|status| **status != MessageStatus::Sent) {

@@ -177,7 +177,7 @@ pub async fn two_creations_with_one_cnpj_share_one_organization_and_one_job(harn
         assert_eq!(contact.organization_id, Some(organizations[0].id));
     }
     let now = kit.app.now();
-    let jobs = kit.store.claim_jobs(now, Timestamp::MAX, 10).await.expect("works");
+    let jobs = kit.store.claim_jobs(now, Timestamp::MAX, 10, &[]).await.expect("works");
     let kinds: Vec<_> = jobs.iter().map(|job| job.kind.clone()).collect();
     assert_eq!(kinds, [JobKind::Enrich { organization: organizations[0].id }]);
 }

@@ -227,7 +227,7 @@ pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     let lead = async |id| scene.store.get::<LeadMemory>((scene.company, id)).await.expect("works");
     assert_eq!(lead(from.id).await, Some(first(scene.lead(&from))));
     assert_eq!(lead(into.id).await, None);
-    let jobs = scene.store.claim_jobs(at(0), at(9), 10).await.expect("works");
+    let jobs = scene.store.claim_jobs(at(0), at(9), 10, &[]).await.expect("works");
     assert_eq!(jobs.len(), 1);
     assert_eq!(jobs[0].kind, made.job.kind);
 

@@ -37,6 +37,15 @@ macro_rules! conformance_topic {
         values_taken_in_one_company_are_free_in_another,
         a_value_is_free_again_once_its_row_is_gone,
     } };
+    ($($go:tt)::+ [$($in:tt)*] figures) => { $($go)::+! { [$($in)*] figures:
+        an_empty_installation_has_nothing,
+        connections_are_counted_by_what_they_are_with_the_oldest_of_each,
+        deliveries_of_active_webhooks_are_counted_and_the_oldest_due_one_is_found,
+        what_is_counted_is_bounded,
+        jobs_are_overdue_until_they_are_claimed,
+        campaigns_are_counted_while_they_run,
+        the_journal_only_grows,
+    } };
     ($($go:tt)::+ [$($in:tt)*] rows) => { $($go)::+! { [$($in)*] rows:
         every_field_of_a_contact_is_read_back,
         the_extremes_of_time_are_read_back,
@@ -433,6 +442,17 @@ macro_rules! conformance_topic {
         what_is_pending_is_never_swept,
         an_event_stays_as_long_as_a_delivery_names_it,
         the_sweep_goes_in_bounded_steps,
+    } };
+    ($($go:tt)::+ [$($in:tt)*] halts) => { $($go)::+! { [$($in)*] halts:
+        halts_are_read_back_and_listed,
+        a_closed_installation_refuses_what_relies_on_it_being_open,
+        a_closed_company_refuses_only_its_own,
+        a_company_that_is_closed_twice_is_closed,
+        a_closure_through_a_second_handle_is_seen_at_once,
+        nothing_is_applied_once_a_closure_is,
+        a_halt_that_exists_names_the_key,
+        jobs_of_who_is_closed_are_not_claimed,
+        jobs_that_are_excepted_are_not_claimed,
     } };
     ($($go:tt)::+ [$($in:tt)*] races) => { $($go)::+! { [$($in)*] races:
         concurrent_updates_of_one_contact_lose_nothing,

@@ -46,6 +46,19 @@ pub fn commands_of_mix(mix: Mix, seed: u64, count: usize) -> Vec<Command> {
 ///
 /// If an answer differs. The message has the command and those before it.
 pub async fn differential(stores: &[(&str, &dyn Harness)], commands: &[Command]) {
+    differential_with(stores, commands, async |_| ()).await;
+}
+
+/// The same. Before each command `meanwhile` is called with its number.
+///
+/// # Panics
+///
+/// As `differential`.
+pub async fn differential_with(
+    stores: &[(&str, &dyn Harness)],
+    commands: &[Command],
+    meanwhile: impl AsyncFn(usize),
+) {
     let model = MemoryStore::new();
     let mut sides = vec![Side::start("model", &model).await];
     for (name, harness) in stores {
@@ -53,6 +66,7 @@ pub async fn differential(stores: &[(&str, &dyn Harness)], commands: &[Command])
     }
     let mut world = World::default();
     for (number, command) in commands.iter().enumerate() {
+        meanwhile(number).await;
         let mut answers = Vec::new();
         for side in &sides {
             answers.push(side.run(command, &world).await);

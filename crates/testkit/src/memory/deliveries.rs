@@ -30,7 +30,7 @@ const fn queue_of(delivery: &Delivery) -> QueueKey {
 
 impl State {
     /// All pending deliveries of a queue, with their positions, in the order of the queue.
-    fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
+    pub(super) fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
         let placed = |entry: &VersionedRow| {
             let Row::Delivery(delivery) = &entry.row else { return None };
             let queued_at = delivery.queued_at().filter(|_| queue_of(delivery) == key)?;

@@ -57,7 +57,7 @@ impl State {
     }
 
     /// Whether a message stays at `sent` without a later report.
-    fn is_left_sent(&self, message: &Message) -> bool {
+    pub(super) fn is_left_sent(&self, message: &Message) -> bool {
         let company = message.company;
         let contact = RowKey::Contact { company, id: message.contact };
         let connection = RowKey::Connection { company, id: message.connection };
@@ -136,14 +136,6 @@ impl MessageReads for MemoryStore {
     ) -> Result<Vec<Stored<Message>>, StoreError> {
         let state = self.state();
         Ok(state.pending(limit, |message| !state.is_being_sent(message, now)))
-    }
-
-    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        let state = self.state();
-        let left = |message: &&Message| {
-            message.created_at >= from && message.created_at <= to && state.is_left_sent(message)
-        };
-        Ok(state.rows.all::<Message>().filter(left).count() as u64)
     }
 
     async fn messages_in_flight(

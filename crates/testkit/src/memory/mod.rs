@@ -9,6 +9,7 @@ mod channels;
 mod contacts;
 mod deliveries;
 mod events;
+mod figures;
 mod forgotten;
 mod inbound;
 mod messages;
@@ -24,6 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::events::{Event, EventRecord};
+use recado_core::halts::{Halt, Halted};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
@@ -163,7 +165,16 @@ impl State {
                 let version = self.rows.entry(&key).map(|entry| entry.version);
                 if version == *read_at { Ok(()) } else { Err(Conflict::Stale(key)) }
             }
+            Precondition::Open { companies } => {
+                let halted = self.halted();
+                let is_closed = companies.iter().any(|company| halted.is_closed_for(*company));
+                if halted.is_closed() || is_closed { Err(Conflict::Closed) } else { Ok(()) }
+            }
         }
+    }
+
+    fn halted(&self) -> Halted {
+        Halted::new(self.rows.all::<Halt>().cloned().collect())
     }
 
     /// Fails if the row has another version. Answers the position of the row.
@@ -267,10 +278,16 @@ impl Claims for MemoryStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
         let mut state = self.state();
+        let halted = state.halted();
+        let may_be_claimed = |job: &Stored<Job>| {
+            let is_excepted = except.contains(&job.kind.name());
+            job.is_claimable(now) && !is_excepted && !halted.is_closed_for(job.company)
+        };
         let mut due: Vec<Stored<Job>> =
-            state.rows.all_stored::<Job>().filter(|job| job.is_claimable(now)).collect();
+            state.rows.all_stored::<Job>().filter(may_be_claimed).collect();
         due.sort_by_key(|job| (job.due_at, job.id));
         due.truncate(limit as usize);
         let claimed = due

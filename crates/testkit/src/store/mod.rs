@@ -1,10 +1,12 @@
 //! A store that fails on demand.
 
 mod reads;
+mod switched;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -16,6 +18,8 @@ use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Row, RowKey, Store,
     StoreError, Stored, Upkeep,
 };
+
+use switched::Switched;
 
 /// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +78,14 @@ type CommitPlan = Box<dyn FnMut(&ChangeSet) -> Option<StoreFailure> + Send>;
 /// A store that fails on demand. Clones share one plan.
 #[derive(Clone)]
 pub struct FaultyStore {
-    inner: Arc<dyn Store>,
+    inner: Switched,
     plan: Arc<Mutex<Option<Plan>>>,
     commits: Arc<Mutex<Option<CommitPlan>>>,
     late: Arc<Mutex<Vec<ChangeSet>>>,
     broken: Arc<Mutex<BTreeSet<String>>>,
     asked: Arc<Mutex<BTreeSet<String>>>,
     hangs: Arc<AtomicBool>,
+    delay: Arc<Mutex<Duration>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -93,14 +98,25 @@ impl FaultyStore {
     /// Wraps a store. No operation fails until a failure is set.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self {
-            inner,
+            inner: Switched::new(inner),
             plan: Arc::default(),
             commits: Arc::default(),
             late: Arc::default(),
             broken: Arc::default(),
             asked: Arc::default(),
             hangs: Arc::default(),
+            delay: Arc::default(),
         }
+    }
+
+    /// Takes another store in place of the wrapped one, also in all clones: what it held was moved
+    /// there.
+    ///
+    /// # Panics
+    ///
+    /// If this is called more than fifteen times.
+    pub fn switch_to(&self, store: Arc<dyn Store>) {
+        self.inner.switch_to(store);
     }
 
     /// Calls `plan` for the outcome of every later operation.
@@ -172,6 +188,19 @@ impl FaultyStore {
         self.hangs.store(true, Ordering::SeqCst);
     }
 
+    /// Makes every later read and commit take so long, until [`FaultyStore::heal`]: of the time
+    /// that passes, not of a test clock, because what measures calls measures that.
+    pub fn delay(&self, by: Duration) {
+        *locked(&self.delay) = by;
+    }
+
+    async fn wait(&self) {
+        let by = *locked(&self.delay);
+        if !by.is_zero() {
+            tokio::time::sleep(by).await;
+        }
+    }
+
     async fn hang(&self) {
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
@@ -208,6 +237,7 @@ impl FaultyStore {
         *locked(&self.commits) = None;
         self.broken().clear();
         self.hangs.store(false, Ordering::SeqCst);
+        self.delay(Duration::ZERO);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -230,6 +260,7 @@ impl FaultyStore {
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
         self.note(name);
+        self.wait().await;
         if self.broken().contains(name) {
             return Err(unavailable());
         }
@@ -261,6 +292,7 @@ fn unknown() -> StoreError {
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         self.note("commit");
+        self.wait().await;
         match self.fate_of(&changes) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
@@ -285,14 +317,15 @@ impl Claims for FaultyStore {
         now: Timestamp,
         leased_until: Timestamp,
         limit: u32,
+        except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
         self.note("claim_jobs");
         match self.planned(StoreOp::Claim) {
             None | Some(StoreFailure::Contended) => {
-                self.inner.claim_jobs(now, leased_until, limit).await
+                self.inner.claim_jobs(now, leased_until, limit, except).await
             }
             Some(StoreFailure::UnknownAfter) => {
-                self.inner.claim_jobs(now, leased_until, limit).await?;
+                self.inner.claim_jobs(now, leased_until, limit, except).await?;
                 Err(unknown())
             }
             Some(

@@ -1,5 +1,7 @@
 //! `recado company …`
 
+use std::io::Write;
+
 use clap::{Args, Subcommand};
 use recado_core::Recado;
 use recado_core::access::Company;
@@ -8,12 +10,15 @@ use serde_json::{Map, Value};
 
 use super::{CommandError, object, output, refused};
 
+pub(super) const HELP: &str = "\
+Examples:
+  recado company create 'Padaria Aurora'
+  recado company list --json
+  recado company change 01a19b7c-a680-78b4-a652-e44da7f29e26 --plan enterprise";
+
 /// Companies.
 #[derive(Debug, Args)]
 pub struct CompanyArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: CompanyCommand,
 }
@@ -21,6 +26,10 @@ pub struct CompanyArgs {
 #[derive(Debug, Subcommand)]
 enum CompanyCommand {
     /// Makes a company and shows it with its id
+    #[command(after_help = "\
+Examples:
+  recado company create 'Padaria Aurora'
+  recado company create 'Padaria Aurora' --plan starter --inbound-contacts true --json")]
     Create {
         /// Its name
         name: String,
@@ -28,15 +37,29 @@ enum CompanyCommand {
         fields: CompanyFields,
     },
     /// Lists all companies
+    #[command(after_help = "\
+Examples:
+  recado company list
+  recado company list --database postgres://recado@db.example.org/recado --json")]
     List,
     /// Shows a company
+    #[command(after_help = "\
+Examples:
+  recado company show 01a19b7c-a680-78b4-a652-e44da7f29e26")]
     Show {
         /// Its id
         #[arg(value_parser = company_id)]
         company: CompanyId,
     },
     /// Changes a company; what is not named stays
-    Set {
+    #[command(
+        alias = "set",
+        after_help = "\
+Examples:
+  recado company change 01a19b7c-a680-78b4-a652-e44da7f29e26 --plan enterprise
+  recado company change 01a19b7c-a680-78b4-a652-e44da7f29e26 --name 'Padaria Boreal' --template-dispatch true"
+    )]
+    Change {
         /// Its id
         #[arg(value_parser = company_id)]
         company: CompanyId,
@@ -50,6 +73,10 @@ enum CompanyCommand {
     ///
     /// Nobody can use it any more when this command ends. Its records and files are then removed by
     /// the servers that run on the database.
+    #[command(after_help = "\
+Examples:
+  recado company delete 01a19b7c-a680-78b4-a652-e44da7f29e26
+  recado company delete 01a19b7c-a680-78b4-a652-e44da7f29e26 --yes")]
     Delete {
         /// Its id
         #[arg(value_parser = company_id)]
@@ -106,7 +133,9 @@ pub(super) fn company_id(text: &str) -> Result<CompanyId, String> {
 
 /// Whether the person at the terminal types the company's name.
 fn is_confirmed(company: &Company) -> Result<bool, CommandError> {
-    eprint!(
+    // Where nobody can read it, nobody types the name.
+    let _ = write!(
+        std::io::stderr(),
         "This deletes the company {} with all its contacts, messages and files.\n\
          Type its name to go on: ",
         company.name
@@ -116,12 +145,16 @@ fn is_confirmed(company: &Company) -> Result<bool, CommandError> {
     Ok(line.trim() == company.name)
 }
 
-pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), CommandError> {
+pub(super) async fn run(
+    recado: &Recado,
+    json: bool,
+    args: CompanyArgs,
+) -> Result<(), CommandError> {
     let access = recado.access();
     let company = match args.command {
         CompanyCommand::List => {
             let companies = access.companies().await.map_err(refused)?;
-            output::records(args.json, &COLUMNS[..5], &companies);
+            output::records(json, &COLUMNS[..5], &companies);
             return Ok(());
         }
         CompanyCommand::Delete { company, yes } => {
@@ -130,17 +163,17 @@ pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), Comman
                 return Err(CommandError::Run(NOT_ITS_NAME.to_owned()));
             }
             access.delete_company(company).await.map_err(refused)?;
-            output::record(args.json, &COLUMNS, &found);
+            output::record(json, &COLUMNS, &found);
             return Ok(());
         }
         CompanyCommand::Create { name, fields } => {
             access.create_company(&fields.body(Some(name))).await
         }
         CompanyCommand::Show { company } => access.company(company).await,
-        CompanyCommand::Set { company, name, fields } => {
+        CompanyCommand::Change { company, name, fields } => {
             access.change_company(company, &fields.body(name)).await
         }
     };
-    output::record(args.json, &COLUMNS, &company.map_err(refused)?);
+    output::record(json, &COLUMNS, &company.map_err(refused)?);
     Ok(())
 }

@@ -18,9 +18,6 @@ Two contacts become one by POST C/contacts/{id}/merge of the operator API.";
 /// Contacts.
 #[derive(Debug, Args)]
 pub struct ContactArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: ContactCommand,
 }
@@ -28,6 +25,9 @@ pub struct ContactArgs {
 #[derive(Debug, Subcommand)]
 enum ContactCommand {
     /// Lists the contacts that are one person: they share a number, in whichever form
+    #[command(after_help = "\
+Examples:
+  recado contact duplicates --company 01a19b7c-a680-78b4-a652-e44da7f29e26")]
     Duplicates {
         /// The company
         #[arg(long, value_name = "ID", value_parser = company_id)]
@@ -63,7 +63,11 @@ fn rows(groups: &[DuplicateGroup]) -> Vec<serde_json::Value> {
     rows.collect()
 }
 
-pub(super) async fn run(recado: &Recado, args: ContactArgs) -> Result<(), CommandError> {
+pub(super) async fn run(
+    recado: &Recado,
+    json: bool,
+    args: ContactArgs,
+) -> Result<(), CommandError> {
     let ContactCommand::Duplicates { company } = args.command;
     // Otherwise a company that does not exist would seem to have none.
     recado.access().company(company).await.map_err(refused)?;
@@ -77,7 +81,7 @@ pub(super) async fn run(recado: &Recado, args: ContactArgs) -> Result<(), Comman
             break;
         }
     }
-    match args.json {
+    match json {
         true => output::records(true, &COLUMNS, &groups),
         false => output::records(false, &COLUMNS, &rows(&groups)),
     }

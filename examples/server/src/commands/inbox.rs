@@ -11,7 +11,7 @@ use super::{CommandError, output, refused};
 
 pub(super) const HELP: &str = "\
 Examples:
-  recado inbox unknown --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
+  recado inbox list --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
     --connection 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11
   recado inbox replay
   recado inbox replay --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --json
@@ -22,9 +22,6 @@ it again: what it tells then stands at its own time. It may run beside the serve
 /// What gateways reported.
 #[derive(Debug, Args)]
 pub struct InboxArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: InboxCommand,
 }
@@ -32,7 +29,14 @@ pub struct InboxArgs {
 #[derive(Debug, Subcommand)]
 enum InboxCommand {
     /// Lists what a connection's gateway sent and Recado did not understand, the newest 200
-    Unknown {
+    #[command(
+        alias = "unknown",
+        after_help = "\
+Examples:
+  recado inbox list --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
+    --connection 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11"
+    )]
+    List {
         /// The id of the company
         #[arg(long, value_name = "ID", value_parser = company_id)]
         company: CompanyId,
@@ -41,6 +45,10 @@ enum InboxCommand {
         connection: ConnectionId,
     },
     /// Reads again what was not understood, the oldest first
+    #[command(after_help = "\
+Examples:
+  recado inbox replay
+  recado inbox replay --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --json")]
     Replay {
         /// The id of the company; all companies by default
         #[arg(long, value_name = "ID", value_parser = company_id)]
@@ -53,10 +61,9 @@ enum InboxCommand {
 
 const COLUMNS: [&str; 5] = ["id", "kind", "reason", "received_at", "provider_message_id"];
 
-pub(super) async fn run(recado: &Recado, args: InboxArgs) -> Result<(), CommandError> {
-    let json = args.json;
+pub(super) async fn run(recado: &Recado, json: bool, args: InboxArgs) -> Result<(), CommandError> {
     match args.command {
-        InboxCommand::Unknown { company, connection } => {
+        InboxCommand::List { company, connection } => {
             let kept = recado.connections().unknown_events(company, connection).await;
             output::records(json, &COLUMNS, &kept.map_err(refused)?);
         }

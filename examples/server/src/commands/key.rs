@@ -11,12 +11,15 @@ use super::company::company_id;
 use super::{CommandError, object, output, refused};
 use crate::options::Duration;
 
+pub(super) const HELP: &str = "\
+Examples:
+  recado key create --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --name CRM --scopes all
+  recado key list --company 01a19b7c-a680-78b4-a652-e44da7f29e26
+  recado key delete --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11";
+
 /// API keys.
 #[derive(Debug, Args)]
 pub struct KeyArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: KeyCommand,
 }
@@ -24,6 +27,11 @@ pub struct KeyArgs {
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Makes a key and shows its secret, this once
+    #[command(after_help = "\
+Examples:
+  recado key create --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --name CRM --scopes all
+  recado key create --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --name Export \\
+    --scopes contacts:read --expires-in 90d --json")]
     Create {
         #[command(flatten)]
         of: Of,
@@ -39,11 +47,17 @@ enum KeyCommand {
         end: End,
     },
     /// Lists the keys of a company
+    #[command(after_help = "\
+Examples:
+  recado key list --company 01a19b7c-a680-78b4-a652-e44da7f29e26")]
     List {
         #[command(flatten)]
         of: Of,
     },
     /// Shows a key, without its secret
+    #[command(after_help = "\
+Examples:
+  recado key show --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11")]
     Show {
         #[command(flatten)]
         of: Of,
@@ -52,7 +66,15 @@ enum KeyCommand {
         key: KeyId,
     },
     /// Changes a key; what is not named stays
-    Set {
+    #[command(
+        alias = "set",
+        after_help = "\
+Examples:
+  recado key change --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11 \\
+    --rate-per-minute 600
+  recado key change --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11 --no-end"
+    )]
+    Change {
         #[command(flatten)]
         of: Of,
         /// Its id
@@ -72,8 +94,14 @@ enum KeyCommand {
         #[arg(long, conflicts_with = "ends")]
         no_end: bool,
     },
-    /// Revokes a key at once
-    Revoke {
+    /// Deletes a key: it is refused at once
+    #[command(
+        alias = "revoke",
+        after_help = "\
+Examples:
+  recado key delete --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11"
+    )]
+    Delete {
         #[command(flatten)]
         of: Of,
         /// Its id
@@ -161,7 +189,7 @@ const COLUMNS: [&str; 9] = [
     "key",
 ];
 
-pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandError> {
+pub(super) async fn run(recado: &Recado, json: bool, args: KeyArgs) -> Result<(), CommandError> {
     let access = recado.access();
     let key = match args.command {
         KeyCommand::Create { of, name, scopes, rates, end } => {
@@ -171,34 +199,36 @@ pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandErr
             let body = body(Some(name), Some(scopes), rates, end.value(recado.now()));
             let new = access.create_key(of.company, &body).await.map_err(refused)?;
             let shown = WithSecret { view: (&new.key).into(), key: new.secret.expose() };
-            output::record(args.json, &COLUMNS, &shown);
+            output::record(json, &COLUMNS, &shown);
             return Ok(());
         }
         KeyCommand::List { of } => {
             access.company(of.company).await.map_err(refused)?;
             let keys = access.keys(of.company).await.map_err(refused)?;
             let views: Vec<ApiKeyView> = keys.iter().map(ApiKeyView::from).collect();
-            output::records(args.json, &COLUMNS[..8], &views);
+            output::records(json, &COLUMNS[..8], &views);
             return Ok(());
         }
-        KeyCommand::Revoke { of, key } => {
+        KeyCommand::Delete { of, key } => {
             access.revoke_key(of.company, key).await.map_err(refused)?;
             output::record(
-                args.json,
-                &["id", "revoked"],
+                json,
+                &["id", "deleted"],
                 &object([
                     ("id", Some(Value::from(key.to_string()))),
+                    ("deleted", Some(Value::Bool(true))),
+                    // As this command was first called.
                     ("revoked", Some(Value::Bool(true))),
                 ]),
             );
             return Ok(());
         }
         KeyCommand::Show { of, key } => access.key(of.company, key).await,
-        KeyCommand::Set { of, key, name, scopes, rates, end, no_end } => {
+        KeyCommand::Change { of, key, name, scopes, rates, end, no_end } => {
             let end = if no_end { Some(Value::Null) } else { end.value(recado.now()) };
             access.change_key(of.company, key, &body(name, scopes, rates, end)).await
         }
     };
-    output::record(args.json, &COLUMNS, &ApiKeyView::from(&key.map_err(refused)?));
+    output::record(json, &COLUMNS, &ApiKeyView::from(&key.map_err(refused)?));
     Ok(())
 }

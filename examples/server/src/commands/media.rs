@@ -18,9 +18,6 @@ options of the server, beside which it may run: the server follows within a minu
 /// Links to the files of messages.
 #[derive(Debug, Args)]
 pub struct MediaArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: MediaCommand,
 }
@@ -28,6 +25,7 @@ pub struct MediaArgs {
 #[derive(Debug, Subcommand)]
 enum MediaCommand {
     /// Replaces the key that signs links
+    #[command(after_help = HELP)]
     RotateKey {
         /// Ends all links that were given out, such as after a leak of the database
         #[arg(long)]
@@ -35,10 +33,10 @@ enum MediaCommand {
     },
 }
 
-pub(super) async fn run(recado: &Recado, args: MediaArgs) -> Result<(), CommandError> {
+pub(super) async fn run(recado: &Recado, json: bool, args: MediaArgs) -> Result<(), CommandError> {
     let MediaCommand::RotateKey { at_once } = args.command;
     let rotated = recado.messages().rotate_media_key(at_once).await.map_err(CommandError::run)?;
-    match args.json {
+    match json {
         true => output::record(true, &[], &rotated),
         false => output::line(sentence(&rotated)),
     }

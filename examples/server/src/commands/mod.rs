@@ -1,30 +1,40 @@
 //! The commands of the binary.
 
+mod backup;
 mod company;
 mod connection;
 mod contact;
+mod database;
+mod delivery;
 mod demo;
 mod endpoint;
+mod failure;
+mod generated;
+mod health;
+mod hold;
 mod import;
 mod inbox;
+mod init;
 mod key;
 mod media;
+mod migrate;
 mod output;
 mod secret_key;
 mod serve;
+mod transfer;
 mod webhook;
 
 use std::env;
-use std::error::Error;
 
-use clap::Subcommand;
-use recado_core::Recado;
-use recado_runtime::causes;
+use clap::{CommandFactory, Subcommand};
+use recado_core::Rejection;
 use serde_json::{Map, Value};
 
-use crate::options::{Cli, ConfigError, Options};
-use crate::start::{Overrides, StartError, public_url};
-use crate::{logging, wiring};
+use self::database::{is_there, with};
+use crate::options::{Cli, Options, ServerOptions};
+use crate::{logging, shutdown, wiring};
+
+pub use self::failure::{CommandError, usage_as_json};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -32,20 +42,38 @@ pub enum Command {
     /// Runs a demonstration on a local SQLite file, with sample data and lines to try
     #[command(after_help = demo::HELP)]
     Demo,
+    /// Makes a configuration, a database, a company and a key: the first run
+    #[command(after_help = init::HELP)]
+    Init(init::InitArgs),
     /// Runs the server
-    Serve,
-    /// Brings the database to the current schema
-    Migrate,
+    #[command(after_help = serve::HELP)]
+    Serve(ServerOptions),
+    /// Brings the database to the current schema; makes it if it is missing
+    #[command(after_help = migrate::HELP)]
+    Migrate(migrate::MigrateArgs),
     /// Prints the OpenAPI 3.1 document
+    #[command(after_help = "\
+Examples:
+  recado openapi > openapi.json")]
     Openapi,
+    /// Asks a running server whether it is ready
+    #[command(after_help = health::HELP)]
+    Health(health::HealthArgs),
+    /// Moves an installation, or one company, to another database
+    #[command(after_help = transfer::HELP)]
+    Move(transfer::MoveArgs),
     /// Imports many contacts or messages from a file; safe to repeat
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
-    /// Makes, lists, shows and changes companies, on the database directly
+    /// Makes, lists, shows, changes and deletes companies, on the database directly
+    #[command(after_help = company::HELP)]
     Company(company::CompanyArgs),
-    /// Makes, lists, changes and revokes API keys, on the database directly
+    /// Makes, lists, shows, changes and deletes API keys, on the database directly
+    #[command(after_help = key::HELP)]
     Key(key::KeyArgs),
-    /// Lists connections and pairs phones with them, on the database directly
+    /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
+    /// database directly
+    #[command(after_help = connection::HELP)]
     Connection(connection::ConnectionArgs),
     /// Finds contacts that are one person, on the database directly
     #[command(after_help = contact::HELP)]
@@ -56,47 +84,36 @@ pub enum Command {
     /// Rotates the key of links to files of messages, on the database directly
     #[command(after_help = media::HELP)]
     Media(media::MediaArgs),
-    /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
+    /// Makes, lists, shows, changes, tests and deletes outbound webhooks, on the database directly
+    #[command(after_help = webhook::HELP)]
     Webhook(webhook::WebhookArgs),
-    /// Makes, lists and deletes inbound endpoints, on the database directly
+    /// Lists and shows deliveries to webhooks, and begins them again, on the database directly
+    #[command(after_help = delivery::HELP)]
+    Delivery(delivery::DeliveryArgs),
+    /// Makes, lists, shows, changes and deletes inbound endpoints, on the database directly
+    #[command(after_help = endpoint::HELP)]
     Endpoint(endpoint::EndpointArgs),
-    /// Makes a key that seals secrets in the database; shows which keys seal them
+    /// Copies the database and the documents into a new folder, while the server runs
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArgs),
+    /// Fills an empty place from a backup, and leaves it on hold
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArgs),
+    /// Sends nothing from now on, until `resume`
+    #[command(after_help = hold::HOLD_HELP)]
+    Hold(hold::HoldArgs),
+    /// Ends a hold, and opens what a killed move left closed
+    #[command(after_help = hold::RESUME_HELP)]
+    Resume(hold::ResumeArgs),
+    /// Makes a key that seals secrets in the database; lists which keys seal them
+    #[command(after_help = secret_key::HELP)]
     SecretKey(secret_key::SecretKeyArgs),
-}
-
-/// Why a command failed.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// The configuration is wrong: exit code 2.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// Something failed while it ran: exit code 1.
-    #[error("{0}")]
-    Run(String),
-}
-
-impl CommandError {
-    /// A failure at run time, with all its causes.
-    fn run(error: impl Error) -> Self {
-        Self::Run(causes(&error))
-    }
-
-    /// The exit code of the process.
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Config(_) => 2,
-            Self::Run(_) => 1,
-        }
-    }
-}
-
-impl From<StartError> for CommandError {
-    fn from(error: StartError) -> Self {
-        match error {
-            StartError::Config(error) => Self::Config(error),
-            error => Self::run(error),
-        }
-    }
+    /// Prints the completions of a shell
+    #[command(after_help = generated::COMPLETIONS_HELP)]
+    Completions(generated::CompletionsArgs),
+    /// Writes a manual page for each command
+    #[command(after_help = generated::MAN_HELP)]
+    Man(generated::ManArgs),
 }
 
 /// Runs the command.
@@ -105,59 +122,95 @@ impl From<StartError> for CommandError {
 ///
 /// [`CommandError`], to be shown on standard error.
 pub async fn run(cli: Cli) -> Result<(), CommandError> {
+    let path = cli.path.clone();
+    run_command(cli).await.map_err(|failure| {
+        let mut command = Cli::command();
+        command.build();
+        let leaf = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
+        failure.naming_options(leaf.unwrap_or(&command))
+    })
+}
+
+async fn run_command(cli: Cli) -> Result<(), CommandError> {
+    shutdown::outlive_hangup().map_err(CommandError::run)?;
+    if let Command::Init(args) = &cli.command {
+        return init::run(&cli, args).await;
+    }
     let base = match cli.command {
         Command::Demo => demo::defaults(),
         _ => Options::default(),
     };
-    let options = cli.options(base, |name| env::var_os(name))?;
+    let json = cli.json;
+    let options = &cli.options(base, |name| env::var_os(name))?;
     let _logging = match cli.command {
-        Command::Openapi => {
-            output::line(recado_http_hyper::openapi(&wiring::gateways(&options)));
-            return Ok(());
-        }
-        Command::Demo | Command::Serve => {
+        Command::Demo | Command::Serve(_) => {
             Some(logging::start(&options.log).map_err(CommandError::run)?)
         }
         // Other commands print to standard output, and report their failures themselves.
         _ => None,
     };
     match cli.command {
-        Command::Demo => demo::run(options).await,
-        Command::Serve => serve::run(options).await,
-        Command::Migrate => migrate(&options).await,
-        Command::Import(args) => import::run(&core(&options).await?, args).await,
-        Command::Company(args) => company::run(&core(&options).await?, args).await,
-        Command::Key(args) => key::run(&core(&options).await?, args).await,
-        Command::Connection(args) => connection::run(&core(&options).await?, args).await,
-        Command::Contact(args) => contact::run(&core(&options).await?, args).await,
-        Command::Inbox(args) => inbox::run(&core(&options).await?, args).await,
-        Command::Media(args) => media::run(&core(&options).await?, args).await,
-        Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
-        Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
-        Command::SecretKey(args) => secret_key::run(&options, args).await,
-        Command::Openapi => Ok(()),
+        // It has options of its own, above.
+        Command::Init(_) => Ok(()),
+        Command::Demo => demo::run(json, options.clone()).await,
+        Command::Serve(_) => serve::run(json, options.clone()).await,
+        Command::Migrate(args) => migrate::run(json, options, args).await,
+        Command::Openapi => {
+            output::line(recado_http_hyper::openapi(&wiring::gateways(options)));
+            Ok(())
+        }
+        Command::Health(args) => health::run(options, json, args).await,
+        Command::Move(args) => transfer::run(options, json, args).await,
+        Command::Import(args) => {
+            with(options, async |core| import::run(core, json, args).await).await
+        }
+        Command::Company(args) => {
+            with(options, async |core| company::run(core, json, args).await).await
+        }
+        Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
+        Command::Connection(args) => connection::run(options, json, args).await,
+        Command::Contact(args) => {
+            with(options, async |core| contact::run(core, json, args).await).await
+        }
+        Command::Inbox(args) => {
+            with(options, async |core| inbox::run(core, json, args).await).await
+        }
+        Command::Media(args) => {
+            with(options, async |core| media::run(core, json, args).await).await
+        }
+        Command::Webhook(args) => {
+            with(options, async |core| webhook::run(core, json, args).await).await
+        }
+        Command::Delivery(args) => {
+            with(options, async |core| delivery::run(core, json, args).await).await
+        }
+        Command::Endpoint(args) => {
+            with(options, async |core| endpoint::run(core, json, args).await).await
+        }
+        Command::Backup(args) => backup::backup(options, json, args).await,
+        Command::Restore(args) => backup::restore(options, json, args).await,
+        Command::Hold(args) => with(options, async |core| hold::hold(core, json, args).await).await,
+        Command::Resume(args) => {
+            with(options, async |core| hold::resume(core, json, args).await).await
+        }
+        Command::SecretKey(args) => secret_key::run(options, json, args).await,
+        Command::Completions(args) => {
+            generated::completions(json, &args);
+            Ok(())
+        }
+        Command::Man(args) => generated::man(json, &args),
     }
 }
 
-async fn migrate(options: &Options) -> Result<(), CommandError> {
-    wiring::open(options, true).await?;
-    output::line(format_args!("{:?} has the current schema", options.database));
-    Ok(())
-}
-
-/// The core on the database, without a server.
-async fn core(options: &Options) -> Result<Recado, CommandError> {
-    let public_url = public_url(options, options.listen);
-    Ok(wiring::core(options, public_url, Overrides::default()).await?.recado)
-}
-
 /// The error for a refusal of a use case, with its details.
-fn refused<E>(error: recado_core::Error<E>) -> CommandError
+fn refused<E: Rejection>(error: recado_core::Error<E>) -> CommandError
 where
-    E: Error + 'static,
-    recado_core::Error<E>: Error,
+    recado_core::Error<E>: std::error::Error,
 {
-    CommandError::run(error)
+    match error {
+        recado_core::Error::Rejected(rejection) => CommandError::rejected(rejection),
+        error => CommandError::run(error),
+    }
 }
 
 /// A body with the given fields.

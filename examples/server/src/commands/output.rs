@@ -11,11 +11,16 @@ pub(super) fn line(text: impl Display) {
     let _ = writeln!(stdout(), "{text}");
 }
 
+/// Prints a value as JSON.
+pub(super) fn json(value: &Value) {
+    line(format_args!("{value:#}"));
+}
+
 /// Prints one record: a line for each of `columns`.
 pub(super) fn record(json: bool, columns: &[&str], record: &impl Serialize) {
     let record = value(record);
     if json {
-        return line(format_args!("{record:#}"));
+        return self::json(&record);
     }
     let width = columns.iter().map(|column| column.len()).max().unwrap_or(0);
     for column in columns {
@@ -29,7 +34,7 @@ pub(super) fn record(json: bool, columns: &[&str], record: &impl Serialize) {
 pub(super) fn records(json: bool, columns: &[&str], records: &[impl Serialize]) {
     let records = value(records);
     if json {
-        return line(format_args!("{records:#}"));
+        return self::json(&records);
     }
     line(table(columns, records.as_array().map(Vec::as_slice).unwrap_or_default()));
 }

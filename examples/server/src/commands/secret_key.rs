@@ -8,29 +8,41 @@ use clap::{Args, Subcommand};
 use recado_store_sqlite::{SealedCounts, Sealer};
 use serde::Serialize;
 
-use super::{CommandError, output};
+use super::{CommandError, is_there, output};
 use crate::options::Options;
 use crate::wiring;
+
+pub(super) const HELP: &str = "\
+Examples:
+  recado secret-key create recado.key
+  recado secret-key list --secret-key-file recado.key";
 
 /// `recado secret-key`
 #[derive(Debug, Args)]
 pub struct SecretKeyArgs {
     #[command(subcommand)]
     command: SecretKeyCommand,
-    /// Prints JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum SecretKeyCommand {
     /// Makes a file with a new key, readable by its owner only; a file that exists is left alone
+    #[command(after_help = "\
+Examples:
+  recado secret-key create recado.key")]
     Create {
         /// The file, for --secret-key-file
         file: PathBuf,
     },
-    /// Shows how many stored secrets are sealed with which key
-    Status,
+    /// Lists how many stored secrets are sealed with which key
+    #[command(
+        alias = "status",
+        after_help = "\
+Examples:
+  recado secret-key list
+  recado secret-key list --secret-key-file recado.key --json"
+    )]
+    List,
 }
 
 /// A key, and what is sealed with it.
@@ -42,7 +54,11 @@ struct KeyView {
     role: &'static str,
 }
 
-pub(super) async fn run(options: &Options, args: SecretKeyArgs) -> Result<(), CommandError> {
+pub(super) async fn run(
+    options: &Options,
+    json: bool,
+    args: SecretKeyArgs,
+) -> Result<(), CommandError> {
     match args.command {
         SecretKeyCommand::Create { file } => {
             let key = create(&file).map_err(|error| {
@@ -50,16 +66,17 @@ pub(super) async fn run(options: &Options, args: SecretKeyArgs) -> Result<(), Co
             })?;
             let made = [("key", key.into()), ("file", file.display().to_string().into())];
             output::record(
-                args.json,
+                json,
                 &["key", "file"],
                 &super::object(made.map(|(name, value)| (name, Some(value)))),
             );
         }
-        SecretKeyCommand::Status => {
+        SecretKeyCommand::List => {
+            is_there(options).await?;
             let sealer = options.sealer()?;
             let counts = wiring::sealed_counts(options).await?;
             let views = views(&sealer, &counts);
-            output::records(args.json, &["key", "secrets", "role"], &views);
+            output::records(json, &["key", "secrets", "role"], &views);
         }
     }
     Ok(())

@@ -2,21 +2,27 @@
 
 use clap::{Args, Subcommand};
 use recado_core::Recado;
-use recado_core::deliveries::DeliveryRequest;
 use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
-use recado_core::query::Params;
 use recado_core::webhooks::ALL_EVENTS;
 use serde_json::{Map, Value};
 
 use super::company::company_id;
+use super::delivery::{self, DeliveryCommand};
 use super::{CommandError, object, output, refused};
+
+pub(super) const HELP: &str = "\
+Examples:
+  recado webhook create https://crm.example.org/hook --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
+    --events all
+  recado webhook list --company 01a19b7c-a680-78b4-a652-e44da7f29e26
+  recado webhook test --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11
+
+The command checks the address itself: where the server has --allow-private-destinations, give it to
+the command too.";
 
 /// Outbound webhooks.
 #[derive(Debug, Args)]
 pub struct WebhookArgs {
-    /// Answers in JSON
-    #[arg(long, global = true)]
-    json: bool,
     #[command(subcommand)]
     command: WebhookCommand,
 }
@@ -24,7 +30,14 @@ pub struct WebhookArgs {
 #[derive(Debug, Subcommand)]
 enum WebhookCommand {
     /// Registers a webhook and shows its signing secret, this once
-    Add {
+    #[command(
+        alias = "add",
+        after_help = "\
+Examples:
+  recado webhook create https://crm.example.org/hook --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
+    --events message.received,message.sent"
+    )]
+    Create {
         #[command(flatten)]
         of: Of,
         /// Where events are posted to
@@ -39,11 +52,17 @@ enum WebhookCommand {
         switches: Switches,
     },
     /// Lists the webhooks of a company
+    #[command(after_help = "\
+Examples:
+  recado webhook list --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --json")]
     List {
         #[command(flatten)]
         of: Of,
     },
     /// Shows a webhook, without its secret
+    #[command(after_help = "\
+Examples:
+  recado webhook show --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11")]
     Show {
         #[command(flatten)]
         of: Of,
@@ -52,7 +71,14 @@ enum WebhookCommand {
         webhook: WebhookId,
     },
     /// Changes a webhook; what is not named stays
-    Set {
+    #[command(
+        alias = "set",
+        after_help = "\
+Examples:
+  recado webhook change --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11 \\
+    --events all --active false"
+    )]
+    Change {
         #[command(flatten)]
         of: Of,
         /// Its id
@@ -68,6 +94,9 @@ enum WebhookCommand {
         switches: Switches,
     },
     /// Deletes a webhook and gives its pending deliveries up
+    #[command(after_help = "\
+Examples:
+  recado webhook delete --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11")]
     Delete {
         #[command(flatten)]
         of: Of,
@@ -77,6 +106,9 @@ enum WebhookCommand {
     },
     /// Replaces the signing secret and shows the new one, this once; the old one signs for a day
     /// more
+    #[command(after_help = "\
+Examples:
+  recado webhook rotate-secret --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11")]
     RotateSecret {
         #[command(flatten)]
         of: Of,
@@ -88,6 +120,9 @@ enum WebhookCommand {
         secret: Option<String>,
     },
     /// Makes a webhook.test delivery, which a running server sends
+    #[command(after_help = "\
+Examples:
+  recado webhook test --company 01a19b7c-a680-78b4-a652-e44da7f29e26 01a19b90-2c40-7d0e-9a5e-0f5a3b6c7d11")]
     Test {
         #[command(flatten)]
         of: Of,
@@ -95,27 +130,30 @@ enum WebhookCommand {
         #[arg(value_parser = webhook_id)]
         webhook: WebhookId,
     },
-    /// Lists deliveries, newest first
+    /// Lists deliveries: `recado delivery list`
+    #[command(hide = true)]
     Deliveries {
         #[command(flatten)]
-        of: Of,
+        of: delivery::Of,
         #[command(flatten)]
-        filter: Filter,
+        filter: delivery::Filter,
     },
-    /// Shows a delivery with its body and its attempts
+    /// Shows a delivery: `recado delivery show`
+    #[command(hide = true)]
     Delivery {
         #[command(flatten)]
-        of: Of,
+        of: delivery::Of,
         /// Its id
-        #[arg(value_parser = delivery_id)]
+        #[arg(value_parser = delivery::delivery_id)]
         delivery: DeliveryId,
     },
-    /// Starts a fresh series of attempts at a delivery, which a running server makes
+    /// Begins a delivery again: `recado delivery redeliver`
+    #[command(hide = true)]
     Redeliver {
         #[command(flatten)]
-        of: Of,
+        of: delivery::Of,
         /// Its id
-        #[arg(value_parser = delivery_id)]
+        #[arg(value_parser = delivery::delivery_id)]
         delivery: DeliveryId,
     },
 }
@@ -137,46 +175,8 @@ struct Switches {
     standard_headers: Option<bool>,
 }
 
-#[derive(Debug, Args)]
-struct Filter {
-    /// Only these: pending, delivered or failed
-    #[arg(long)]
-    status: Option<String>,
-    /// Only those to this webhook
-    #[arg(long, value_name = "ID")]
-    webhook: Option<String>,
-    /// Only those of this event
-    #[arg(long)]
-    event: Option<String>,
-    /// Which page, from 1
-    #[arg(long, value_name = "N")]
-    page: Option<String>,
-    /// How many on a page: 1 to 100, by default 50
-    #[arg(long, value_name = "N")]
-    limit: Option<String>,
-}
-
-impl Filter {
-    /// The parameters of the operator's call.
-    fn params(self) -> Params {
-        let given = [
-            ("status", self.status),
-            ("webhook_id", self.webhook),
-            ("event", self.event),
-            ("page", self.page),
-            ("limit", self.limit),
-        ];
-        let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Params::new(given.collect())
-    }
-}
-
 fn webhook_id(text: &str) -> Result<WebhookId, String> {
     WebhookId::parse(text).ok_or_else(|| "must be the id of a webhook".to_owned())
-}
-
-fn delivery_id(text: &str) -> Result<DeliveryId, String> {
-    DeliveryId::parse(text).ok_or_else(|| "must be the id of a delivery".to_owned())
 }
 
 /// The body of the operator's call.
@@ -210,23 +210,15 @@ const COLUMNS: [&str; 9] = [
     "updated_at",
     "secret",
 ];
-const DELIVERY: [&str; 10] = [
-    "id",
-    "webhook_id",
-    "event",
-    "status",
-    "attempts",
-    "next_attempt_at",
-    "created_at",
-    "delivered_at",
-    "body",
-    "attempt_log",
-];
 
-pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), CommandError> {
-    let (webhooks, deliveries, json) = (recado.webhooks(), recado.deliveries(), args.json);
+pub(super) async fn run(
+    recado: &Recado,
+    json: bool,
+    args: WebhookArgs,
+) -> Result<(), CommandError> {
+    let webhooks = recado.webhooks();
     match args.command {
-        WebhookCommand::Add { of, url, events, secret, switches } => {
+        WebhookCommand::Create { of, url, events, secret, switches } => {
             let body = body(Some(url), Some(events), secret, &switches);
             let made = webhooks.create(of.company, &body).await.map_err(refused)?;
             output::record(json, &COLUMNS, &made);
@@ -241,7 +233,7 @@ pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), Comman
             let shown = webhooks.get(of.company, webhook).await.map_err(refused)?;
             output::record(json, &COLUMNS, &shown);
         }
-        WebhookCommand::Set { of, webhook, url, events, switches } => {
+        WebhookCommand::Change { of, webhook, url, events, switches } => {
             let body = body(url, events, None, &switches);
             let changed = webhooks.change(of.company, webhook, &body).await.map_err(refused)?;
             output::record(json, &COLUMNS, &changed);
@@ -262,21 +254,19 @@ pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), Comman
         }
         WebhookCommand::Test { of, webhook } => {
             let made = webhooks.test(of.company, webhook).await.map_err(refused)?;
-            output::record(json, &DELIVERY, &made);
+            output::record(json, &delivery::COLUMNS, &made);
         }
         WebhookCommand::Deliveries { of, filter } => {
-            recado.access().company(of.company).await.map_err(refused)?;
-            let request = DeliveryRequest::parse(&filter.params()).map_err(CommandError::run)?;
-            let page = deliveries.list(of.company, &request).await.map_err(CommandError::run)?;
-            output::records(json, &DELIVERY[..8], &page.items);
+            let command = DeliveryCommand::List { of, filter };
+            return delivery::run_command(recado, json, command).await;
         }
         WebhookCommand::Delivery { of, delivery } => {
-            let shown = deliveries.get(of.company, delivery).await.map_err(refused)?;
-            output::record(json, &DELIVERY, &shown);
+            let command = DeliveryCommand::Show { of, delivery };
+            return delivery::run_command(recado, json, command).await;
         }
         WebhookCommand::Redeliver { of, delivery } => {
-            let again = deliveries.redeliver(of.company, delivery).await.map_err(refused)?;
-            output::record(json, &DELIVERY, &again);
+            let command = DeliveryCommand::Redeliver { of, delivery };
+            return delivery::run_command(recado, json, command).await;
         }
     }
     Ok(())

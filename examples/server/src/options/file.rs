@@ -12,9 +12,21 @@ pub(super) fn read(path: &Path) -> Result<Layer, ConfigError> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError::one(format!("--config {shown} cannot be read: {error}")))?;
-    parse(&text).map_err(|problems| {
+    let layer = parse(&text).map_err(|problems| {
         ConfigError(problems.into_iter().map(|problem| format!("{shown}: {problem}")).collect())
-    })
+    })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(layer.into_iter().map(|(name, value)| (name, rebased(name, value, folder))).collect())
+}
+
+/// A relative path of the file is relative to the folder of the file.
+///
+/// R266.
+fn rebased(name: &str, value: String, folder: &Path) -> String {
+    match settings().iter().find(|setting| setting.name == name) {
+        Some(setting) => setting.in_folder_of(&value, folder),
+        None => value,
+    }
 }
 
 fn parse(text: &str) -> Result<Layer, Vec<String>> {
@@ -57,7 +69,9 @@ fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
             let entries: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
             Ok(entries.ok_or("must be an array of strings")?.join(","))
         }
-        (OptionFormat::Text, _) => Err("must be a string"),
+        (OptionFormat::Text | OptionFormat::Path | OptionFormat::Place, _) => {
+            Err("must be a string")
+        }
         (OptionFormat::List, _) => Err("must be an array of strings"),
         (OptionFormat::Switch, _) => Err("must be true or false"),
     }
@@ -73,6 +87,34 @@ mod tests {
             parse("public-url = \"https://a.example\"\nno_migrate = true\n").expect("valid");
         assert_eq!(layer["public-url"], "https://a.example");
         assert_eq!(layer["no-migrate"], "true");
+    }
+
+    /// R266.
+    #[test]
+    fn relative_paths_are_relative_to_the_folder_of_the_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("recado.toml");
+        let read = |text: &str, name: &str| {
+            std::fs::write(&path, text).expect("written");
+            super::read(&path).expect("valid")[name].clone()
+        };
+        let inside = |name: &str| folder.path().join(name).display().to_string();
+        for (key, written, meant) in [
+            ("database", "sqlite:a.db", format!("sqlite:{}", inside("a.db"))),
+            ("database", "sqlite://data/a.db", format!("sqlite:{}", inside("data/a.db"))),
+            ("database", "sqlite:/srv/a.db", "sqlite:/srv/a.db".to_owned()),
+            ("database", "sqlite:///srv/a.db", "sqlite:/srv/a.db".to_owned()),
+            ("database", "sqlite::memory:", "sqlite::memory:".to_owned()),
+            ("database", "postgres://a@b/c", "postgres://a@b/c".to_owned()),
+            ("documents", "file:docs", format!("file:{}", inside("docs"))),
+            ("documents", "s3://bucket/docs", "s3://bucket/docs".to_owned()),
+            ("operator-token-file", "token", inside("token")),
+            ("operator-token-file", "", String::new()),
+            ("secret-key-file", "/etc/key", "/etc/key".to_owned()),
+            ("public-url", "a.db", "a.db".to_owned()),
+        ] {
+            assert_eq!(read(&format!("{key} = \"{written}\""), key), meant, "{key} {written}");
+        }
     }
 
     #[test]

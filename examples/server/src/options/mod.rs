@@ -3,6 +3,7 @@
 mod cli;
 mod duration;
 mod file;
+mod operator_token;
 mod secret_key;
 mod settings;
 mod values;
@@ -17,7 +18,7 @@ use ipnet::IpNet;
 use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 
-pub use cli::Cli;
+pub use cli::{Cli, ServerOptions};
 pub use duration::{Duration, DurationError};
 pub(crate) use settings::MIN_TOKEN_CHARS;
 pub use settings::{Setting, settings};
@@ -39,6 +40,8 @@ pub struct Options {
     pub operator_listen: Option<SocketAddr>,
     /// The operator API's token; without one the operator API answers 404.
     pub operator_token: Option<SecretText>,
+    /// The file of the token; it counts when `operator_token` is `None` (R267).
+    pub operator_token_file: Option<PathBuf>,
     /// Where documents are kept.
     pub documents: DocumentStorage,
     /// The public URL, without a slash at the end; by default that of the listening address.
@@ -88,6 +91,7 @@ impl Default for Options {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_listen: None,
             operator_token: None,
+            operator_token_file: None,
             documents: DocumentStorage::Folder(PathBuf::new()),
             public_url: None,
             gateway_destinations: GatewayDestinations::default(),
@@ -118,13 +122,20 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// `base`, changed by a file alone.
+    pub(crate) fn of_file(base: Self, path: &Path) -> Result<Self, ConfigError> {
+        resolve(base, &Layer::new(), Some(path.to_path_buf()), |_| None)
+    }
+}
+
 /// The configuration is invalid; lists every problem with its option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wrong configuration: {}", .0.join("\n  and: "))]
 pub struct ConfigError(pub Vec<String>);
 
 impl ConfigError {
-    fn one(problem: impl Into<String>) -> Self {
+    pub(crate) fn one(problem: impl Into<String>) -> Self {
         Self(vec![problem.into()])
     }
 }
@@ -132,8 +143,8 @@ impl ConfigError {
 /// Values as they were written, by the name of their option.
 pub(crate) type Layer = BTreeMap<&'static str, String>;
 
-/// Where a value came from, for messages.
-#[derive(Clone, Copy)]
+/// Where a value came from, the strongest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ValueSource<'a> {
     Flag,
     Env,
@@ -161,10 +172,10 @@ pub(crate) fn resolve(
     config: Option<PathBuf>,
     env: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Options, ConfigError> {
-    let config = config.or_else(|| env(CONFIG_ENV).filter(|p| !p.is_empty()).map(PathBuf::from));
     let file = config.as_deref().map(file::read).transpose()?.unwrap_or_default();
     let mut options = base;
     let mut problems = Vec::new();
+    let mut sources = BTreeMap::new();
     for setting in settings() {
         let (origin, value) = if let Some(value) = flags.get(setting.name) {
             (ValueSource::Flag, value.clone())
@@ -181,10 +192,13 @@ pub(crate) fn resolve(
         } else {
             continue;
         };
+        sources.insert(setting.name, origin);
         if let Err(problem) = (setting.set)(&mut options, &value) {
             problems.push(format!("{} {problem}", origin.naming(setting)));
         }
     }
+    let [token, file] = ["operator-token", "operator-token-file"].map(|name| sources.get(name));
+    problems.extend(operator_token::settle(&mut options, token, file).err());
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }
@@ -232,11 +246,10 @@ mod tests {
         let env = |name: &str| match name {
             "RECADO_LISTEN" => Some("127.0.0.1:2".into()),
             "RECADO_RETENTION" => Some("2d".into()),
-            "RECADO_CONFIG" => Some(path.clone().into()),
             _ => None,
         };
         let flags = layer(&[("listen", "127.0.0.1:3")]);
-        let options = resolve(Options::default(), &flags, None, env).expect("valid");
+        let options = resolve(Options::default(), &flags, Some(path.clone()), env).expect("valid");
         assert_eq!(options.listen.port(), 3);
         assert_eq!(options.retention.to_string(), "2d");
         assert_eq!(options.group_suffix, "f");

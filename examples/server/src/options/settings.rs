@@ -1,5 +1,7 @@
 //! The table of all options. The flags, the environment, the file and `--help` are made from it.
 
+use std::path::{Path, PathBuf};
+
 use recado_core::gateway::{GatewayDestinations, InvalidDestination};
 use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
@@ -14,6 +16,10 @@ use super::values::{
 pub(super) enum OptionFormat {
     /// One value.
     Text,
+    /// The path of a file.
+    Path,
+    /// A path behind `sqlite:` or `file:`, or a URL.
+    Place,
     /// Values with commas between them; an array in the file.
     List,
     /// `true` or `false`; the flag alone means `true`.
@@ -42,6 +48,58 @@ impl Setting {
         let default = self.default.map(|d| format!(" [default: {d}]")).unwrap_or_default();
         format!("{} [env: {}] [file: {}]{default}", self.help, self.env, self.name)
     }
+
+    /// A value of a file in `folder`: relative paths are relative to that.
+    ///
+    /// R266.
+    pub(super) fn in_folder_of(&self, value: &str, folder: &Path) -> String {
+        self.with_path(value, |path| folder.join(path))
+    }
+
+    /// A value of a flag for a file in `folder`: a path inside is relative to it, another one
+    /// absolute.
+    ///
+    /// R266.
+    pub(crate) fn in_folder(&self, value: &str, folder: &Path) -> String {
+        self.with_path(value, |path| {
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+            whole.strip_prefix(folder).map(Path::to_path_buf).unwrap_or(whole)
+        })
+    }
+
+    /// The value with another path in place of its own, if it has one.
+    fn with_path(&self, value: &str, change: impl Fn(&Path) -> PathBuf) -> String {
+        let is_path = |path: &str| !path.is_empty() && path != ":memory:";
+        match self.form {
+            OptionFormat::Path if is_path(value) => change(Path::new(value)).display().to_string(),
+            OptionFormat::Place => {
+                let behind = |scheme: &'static str| Some((scheme, value.strip_prefix(scheme)?));
+                let Some((scheme, path)) = ["sqlite:", "file:"].into_iter().find_map(behind) else {
+                    return value.to_owned();
+                };
+                match path.strip_prefix("//").unwrap_or(path) {
+                    path if is_path(path) => {
+                        format!("{scheme}{}", change(Path::new(path)).display())
+                    }
+                    _ => value.to_owned(),
+                }
+            }
+            _ => value.to_owned(),
+        }
+    }
+
+    /// A value as the file has it.
+    pub(crate) fn in_toml(&self, value: &str) -> String {
+        let text = |text: &str| toml::Value::from(text).to_string();
+        match self.form {
+            OptionFormat::Switch if matches!(value, "true" | "false") => value.to_owned(),
+            OptionFormat::List => {
+                let entries: Vec<String> = read_list(value).map(text).collect();
+                format!("[{}]", entries.join(", "))
+            }
+            _ => text(value),
+        }
+    }
 }
 
 macro_rules! setting {
@@ -63,7 +121,7 @@ macro_rules! setting {
 }
 
 static SETTINGS: &[Setting] = &[
-    setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
+    setting!("database", "DATABASE", Place "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
     setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
@@ -81,7 +139,13 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         token => Some(read_token(token)?),
     }),
-    setting!("documents", "DOCUMENTS", Text "URL", Some("file:recado-documents"),
+    setting!("operator-token-file", "OPERATOR_TOKEN_FILE", Path "FILE", None,
+    "A file with the operator API's token, in place of the token itself",
+    |options, text| options.operator_token_file = match text {
+        "" => None,
+        path => Some(path.into()),
+    }),
+    setting!("documents", "DOCUMENTS", Place "URL", Some("file:recado-documents"),
         "Where documents are kept: file:PATH or s3://BUCKET/PREFIX",
         |options, text| options.documents = text.parse()?),
     setting!("public-url", "PUBLIC_URL", Text "URL", None,
@@ -132,7 +196,7 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         _ => Some(read_base_url(text)?),
     }),
-    setting!("secret-key-file", "SECRET_KEY_FILE", Text "FILE", None,
+    setting!("secret-key-file", "SECRET_KEY_FILE", Path "FILE", None,
     "The keys that seal secrets in the database; RECADO_SECRET_KEY may have the keys themselves",
     |options, text| options.secret_key_file = match text {
         "" => None,
@@ -181,7 +245,7 @@ pub(crate) const MIN_TOKEN_CHARS: usize = 32;
 /// A token that nobody can guess: whoever has it can do everything.
 ///
 /// R177.
-fn read_token(text: &str) -> Result<SecretText, String> {
+pub(super) fn read_token(text: &str) -> Result<SecretText, String> {
     if text.chars().count() < MIN_TOKEN_CHARS {
         return Err(format!(
             "must have at least {MIN_TOKEN_CHARS} characters; `openssl rand -hex 32` makes one"

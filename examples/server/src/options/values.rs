@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 use recado_core::secret::SecretText;
+use recado_store_postgres::ConnectionParameters;
 
 /// Which database.
 #[derive(Clone)]
@@ -22,7 +23,7 @@ impl FromStr for DatabaseLocation {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            text.parse::<tokio_postgres::Config>()
+            ConnectionParameters::check(text)
                 .map_err(|error| format!("is no Postgres address: {error}"))?;
             return Ok(Self::Postgres(SecretText::new(text)));
         }

@@ -16,7 +16,8 @@ pub(crate) const CONFIG: &str = "recado.toml";
 pub(crate) fn recado(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("RECADO_") {
+        let shown = name.to_string_lossy();
+        if shown.starts_with("RECADO_") || shown.starts_with("PG") {
             command.env_remove(name);
         }
     }
@@ -25,6 +26,13 @@ pub(crate) fn recado(folder: &Path) -> Command {
     }
     command.current_dir(folder);
     command
+}
+
+/// A folder with an empty database.
+pub(crate) fn with_database() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    done(folder.path(), &["migrate"]);
+    folder
 }
 
 /// Runs a command that ends by itself; its standard output, if it succeeded.

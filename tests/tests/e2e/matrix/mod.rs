@@ -15,7 +15,8 @@ use records::Records;
 use routes::{Guard, Place, Route};
 
 /// Routes that anyone may call, with nothing of any company in their answers.
-const PUBLIC: [&str; 4] = ["/api/openapi.json", "/healthz", "/readyz", "/metrics"];
+const PUBLIC: [&str; 6] =
+    ["/api/openapi.json", "/docs", "/docs/{file}", "/healthz", "/readyz", "/metrics"];
 /// Routes that are open to whoever knows what stands in their path, and perhaps a secret beside it.
 const BY_SECRET: [&str; 5] = [
     "/api/webhooks/incoming/{slug}",

@@ -63,6 +63,7 @@ impl Maker<'_> {
 
     async fn people(&mut self, word: &str) {
         self.ids.insert("Company", self.tenant.id.clone());
+        self.ids.insert("File", "reference.js".to_owned());
         let path = format!("/companies/{}", self.tenant.id);
         let features = json!({"features": {"inbound_contacts": true, "template_dispatch": true}});
         self.world.operator("PATCH", &path, features).await.expect(200);

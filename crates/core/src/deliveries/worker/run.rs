@@ -118,6 +118,9 @@ impl<'a> Driver<'a> {
         if let Err(error) = self.app.workers().renew().await {
             self.trouble(&error);
         }
+        if let Err(error) = self.app.halts().current().await {
+            self.trouble(&error);
+        }
         self.assign();
         while let Some(done) = self.running.next().await {
             self.take_in(done);
@@ -164,6 +167,8 @@ impl<'a> Driver<'a> {
                     Ok(()) => RecordResult::Done,
                     Err(CommitError::Conflict(Conflict::Contended)) => RecordResult::Contended,
                     Err(CommitError::Conflict(_)) => RecordResult::Conflict,
+                    // It is recorded once the installation is open again (D76).
+                    Err(CommitError::Store(StoreError::Closed)) => RecordResult::Failed,
                     Err(CommitError::Store(error)) => {
                         self.trouble(&error);
                         RecordResult::Failed
@@ -268,13 +273,14 @@ impl<'a> Driver<'a> {
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         let alive = now < self.app.own_lease().lasts_until();
+        let may_call = self.read_halts();
         if !alive && !self.stopping && !self.state.held().is_empty() {
             // Other processes may have claimed all shards: they are claimed anew.
             self.state.hold(BTreeSet::new(), BTreeSet::new());
             self.epoch += 1;
             self.assign();
         }
-        for task in self.state.tasks(now, alive && !self.stopping) {
+        for task in self.state.tasks(now, alive && may_call && !self.stopping) {
             self.working += 1;
             let app = self.app;
             self.running.push(match task {
@@ -303,7 +309,7 @@ impl<'a> Driver<'a> {
             if self.failures >= ASSIGNMENT_TRIES {
                 return true;
             }
-            match (self.state.is_idle(now), self.polled) {
+            match (self.state.is_idle(now) || !may_call, self.polled) {
                 (true, true) => self.stop(),
                 (true, false) => {
                     self.polled = true;
@@ -319,6 +325,14 @@ impl<'a> Driver<'a> {
         }
         self.sleep(now);
         false
+    }
+
+    /// Whether attempts may begin: it is known that the installation is neither held nor closed
+    /// (D75, D76). Each poll reads it.
+    fn read_halts(&mut self) -> bool {
+        let Some(halted) = self.app.known_halts().last() else { return false };
+        self.state.quieten(halted.quiet_companies());
+        !halted.is_quiet()
     }
 
     /// Wakes up in time for the next poll, and for what is due before it.

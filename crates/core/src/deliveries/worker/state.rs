@@ -12,6 +12,7 @@ use crate::deliveries::{
     Delivery, DueDelivery, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Touch,
     shard_of,
 };
+use crate::ids::CompanyId;
 use crate::store::Stored;
 use crate::webhooks::Webhook;
 
@@ -93,6 +94,8 @@ pub(super) struct WorkerState {
     silent: VecDeque<QueueKey>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
+    /// Companies whose receivers are not called (D76).
+    quiet: BTreeSet<CompanyId>,
     /// The bytes of the deliveries in memory, over all queues.
     held_bytes: usize,
     in_flight: usize,
@@ -119,6 +122,7 @@ impl WorkerState {
             silent: VecDeque::new(),
             owned: BTreeSet::new(),
             leaving: BTreeSet::new(),
+            quiet: BTreeSet::new(),
             held_bytes: 0,
             in_flight: 0,
             silent_in_flight: 0,
@@ -135,12 +139,28 @@ impl WorkerState {
     /// Whether this process serves a queue.
     fn serves(&self, key: QueueKey) -> bool {
         let shard = shard_of(key.webhook);
-        self.owned.contains(&shard) && !self.leaving.contains(&shard)
+        self.owned.contains(&shard)
+            && !self.leaving.contains(&shard)
+            && !self.quiet.contains(&key.company)
+    }
+
+    /// Sets the companies whose receivers are not called. What is pending for one that is not among
+    /// them any more is found by the next poll.
+    pub(super) fn quieten(&mut self, companies: BTreeSet<CompanyId>) {
+        if self.quiet != companies {
+            self.quiet = companies;
+            self.let_go();
+        }
     }
 
     /// Sets the shards that are held from now on, and those of them that have to be released.
     pub(super) fn hold(&mut self, owned: BTreeSet<ShardNumber>, leaving: BTreeSet<ShardNumber>) {
         (self.owned, self.leaving) = (owned, leaving);
+        self.let_go();
+    }
+
+    /// Drops what waits in queues that are not served.
+    fn let_go(&mut self) {
         let queues: Vec<QueueKey> = self.queues.keys().copied().collect();
         for key in queues {
             if !self.serves(key)

@@ -59,6 +59,9 @@ pub(super) fn elsewhere(app: &Recado) -> Running<'_> {
 }
 
 pub(super) async fn poll(app: &Recado) -> TaskResult {
+    if let Err(error) = app.halts().current().await {
+        return TaskResult::Polled(Err(error));
+    }
     let mut all: Vec<PendingQueue> = Vec::new();
     loop {
         let after = all.last().map(|pending| pending.key);
@@ -150,6 +153,13 @@ pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResul
     let mut how = app.database().commit_unnotified(changes).await;
     if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
         how = record_late(app, change).await;
+    }
+    // The outcome of a company that is closed alone is not waited for: it would hold back those of
+    // all others. That of an attempt during a closure of everything is recorded after it (D76).
+    if matches!(how, Err(CommitError::Store(StoreError::Closed)))
+        && app.halts().read().await.is_ok_and(|halted| !halted.is_closed())
+    {
+        how = Err(Conflict::Closed.into());
     }
     TaskResult::Recorded { batch, how }
 }

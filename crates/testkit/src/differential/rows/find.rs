@@ -94,7 +94,7 @@ impl CompanyRows {
             }
             "row job" => {
                 // The lease expires at once.
-                let claimed = store.claim_jobs(maker.now, maker.now, 3).await.expect("works");
+                let claimed = store.claim_jobs(maker.now, maker.now, 3, &[]).await.expect("works");
                 nth(&claimed, nth_of)
             }
             "row template" => {

@@ -4,6 +4,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{ContactFilter, DraftQuery};
 use recado_core::conversations::ChannelQuery;
+use recado_core::figures::FigureQuery;
 use recado_core::gateway::{KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::leads::LeadMemory;
@@ -129,7 +130,7 @@ impl CompanyRows {
             9 => {
                 let (now, lease) = (maker.now, maker.soon(10));
                 let limit = 1 + maker.command.number(11) as u32 % 3;
-                let claimed = store.claim_jobs(now, lease, limit).await.expect("works");
+                let claimed = store.claim_jobs(now, lease, limit, &[]).await.expect("works");
                 json!(shown::all(&claimed))
             }
             _ => self.contact(maker.contact_id(10), maker.connection_id(11)).await,
@@ -156,9 +157,10 @@ impl CompanyRows {
         let flying = self.store.messages_in_flight(maker.worker_id(10), ALL).await.expect("works");
         let (from, to) = (maker.when(20), maker.when(22));
         let (from, to) = (from.unwrap_or(Timestamp::MIN), to.unwrap_or(Timestamp::MAX));
-        let left_sent = self.store.messages_left_sent(from, to).await.expect("works");
+        let query = FigureQuery { left_sent: (from, to), ..FigureQuery::at(maker.now) };
+        let figures = self.store.figures(&query).await.expect("works");
         json!([
-            left_sent,
+            shown::figures(figures),
             shown::unordered(shown::all(&abandoned)),
             some,
             shown::unordered(shown::all(&flying)),
@@ -226,8 +228,9 @@ impl CompanyRows {
         let (filter, page) = (ContactFilter::default(), PageRequest { page: 1, limit: 1 });
         let slice = store.contact_page(company, &filter, page, false).await.expect("works");
         everything.push(json!(slice.total));
-        let left_sent = store.messages_left_sent(Timestamp::MIN, Timestamp::MAX).await;
-        everything.push(json!(left_sent.expect("works")));
+        let always = (Timestamp::MIN, Timestamp::MAX);
+        let query = FigureQuery { left_sent: always, ..FigureQuery::at(Timestamp::MAX) };
+        everything.push(shown::figures(store.figures(&query).await.expect("works")));
         everything.extend(self.all_reach(world).await);
         everything
     }

@@ -3,6 +3,7 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::conversations::ChannelContact;
+use recado_core::figures::Figures;
 use recado_core::idempotency::{CallState, RememberedCall};
 use recado_core::messages::{Message, MessageRecord, Referred};
 use recado_core::store::{Row, Stored};
@@ -47,6 +48,14 @@ fn contact(contact: &Contact) -> Value {
 
 pub(super) fn connection(connection: &Connection) -> Value {
     json!([debug(connection), connection.settings.expose()])
+}
+
+/// Without the position of the journal, which stores may skip.
+pub(super) fn figures(figures: Figures) -> Value {
+    let Figures { connections, deliveries, jobs, campaigns, left_sent, .. } = figures;
+    let mut connections: Vec<String> = connections.iter().map(debug).collect();
+    connections.sort();
+    json!([connections, debug(deliveries), debug(jobs), campaigns, left_sent])
 }
 
 pub(super) fn call(call: &RememberedCall) -> Value {

@@ -11,7 +11,7 @@ use recado_core::access::{Caller, Company, KeyDraft, Scope, Scopes};
 use recado_core::secret::SecretText;
 use recado_core::{Ids, Recado};
 use recado_runtime::RandomIds;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::credentials::Credentials;
 use super::{CommandError, object, output, refused, serve};
@@ -23,7 +23,12 @@ use crate::start::{Overrides, start};
 /// The name of the key that the demonstration makes.
 const KEY: &str = "Demo key";
 
-pub(super) const HELP: &str = "The demonstration has its own defaults: --database \
+pub(super) const HELP: &str = "\
+Examples:
+  recado demo
+  recado demo --listen 127.0.0.1:9000
+
+It takes the options of `recado serve`. The demonstration has its own defaults: --database \
     sqlite:recado-demo.db, --documents file:recado-demo-documents, --log warn, private destinations \
     allowed, and an operator token of its own. The data is kept. The key and the token are kept \
     beside the database in a file that only you can read, and printed again at each start.";
@@ -52,13 +57,17 @@ pub(super) fn defaults() -> Options {
     }
 }
 
-pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
-    let mut signals = StopSignals::listen().map_err(CommandError::run)?;
+pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandError> {
+    let mut signals = StopSignals::listen_with_hangup().map_err(CommandError::run)?;
     // Its files hold samples, and may be of a version that let others read them.
     permissions::mend(&options)?;
-    let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
+    let mut credentials = {
+        let given = options.read_operator_token()?;
+        Credentials::load(&options.database, given.as_ref())
+    };
     options.operator_token = Some(credentials.operator_token.clone());
-    let running = start(options, Overrides::default()).await?;
+    let overrides = Overrides { lock: serve::lock(&options)?, ..Overrides::default() };
+    let running = start(options, overrides).await?;
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;
@@ -70,16 +79,29 @@ pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
     automation::campaign(recado, company.id).await?;
     let url = running.url();
     let lines = lines::to_try(recado, &running, &company, &credentials).await?;
+    let key = credentials.key.as_ref().map(SecretText::expose).unwrap_or_default();
+    let token = credentials.operator_token.expose();
 
+    if json {
+        // A line, for a program that waits for it.
+        output::line(json!({
+            "listening": url,
+            "operator": running.operator_addr.map(|_| running.operator_url()),
+            "company_id": company.id,
+            "key": key,
+            "operator_token": token,
+            "credentials": credentials.path(),
+        }));
+        return serve::until_signal(&mut signals, running).await;
+    }
     if running.operator_addr.is_some() {
         output::line(format_args!("operator API on {}", running.operator_url()));
     }
     output::line(format_args!("listening on {url}"));
     output::line("");
-    let key = credentials.key.as_ref().map(SecretText::expose).unwrap_or_default();
     output::line(format_args!("company         {} ({})", company.id, company.name));
     output::line(format_args!("API key         {key}"));
-    output::line(format_args!("operator token  {}", credentials.operator_token.expose()));
+    output::line(format_args!("operator token  {}", token));
     output::line(format_args!("kept in         {}", credentials.path().display()));
     output::line("");
     output::line("Lines to try:");

@@ -1,32 +1,44 @@
 //! `recado import`: many contacts or messages from a file, through the same use cases as the
 //! operator API. Safe to repeat: existing records are recognized.
 
+mod columns;
+mod csv_lines;
+mod dates;
+mod delimiter;
+mod encoding;
 mod formula;
 mod identity;
+mod json_lines;
+mod labels;
 mod progress;
 mod record;
 mod refused;
 mod source;
+mod summary;
 mod target;
+mod update;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use futures_util::StreamExt;
 use futures_util::stream;
 use recado_core::Recado;
 use recado_core::ids::CompanyId;
-use serde_json::json;
 
+use self::columns::ColumnMap;
+use self::encoding::Encoding;
 use self::identity::Identities;
+use self::labels::Labels;
 use self::progress::ImportProgress;
 use self::refused::RefusedLines;
 use self::source::{ImportFile, ImportRecord};
-use self::target::{Imported, Target};
+use self::summary::Tally;
+use self::target::{Imported, Manner, Outcome, Target};
 use super::company::company_id;
-use super::{CommandError, output};
+use super::{CommandError, refused};
 
 /// How many lines are read and imported as one group.
 const WINDOW: usize = 512;
@@ -35,15 +47,27 @@ const WINDOW: usize = 512;
 const AT_ONCE: usize = 64;
 
 pub(super) const HELP: &str = "\
-The file is CSV with a line of column names (comma, semicolon or tab between columns), or JSON \
-Lines: one object a line. Columns and keys are those of the operator API's POST contacts and POST \
-messages. In CSV an empty cell counts as not given, true and false are written so, tag_ids holds \
-ids with semicolons between them, and custom_fields.SLUG or custom_fields.ID holds a custom value. \
+Examples:
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 contacts.csv
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --dry-run \\
+      --map 'Telefone=phone' --map 'Nome=name' clientes.csv
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --map-file docs/imports/hubspot.map \\
+      --update --list 'HubSpot' hubspot.csv
+  recado import --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --kind messages messages.jsonl
+
+The file is CSV with a line of column names, or JSON Lines: one object a line. Columns and keys are \
+those of the operator API's POST contacts and POST messages, or what a map says they are. \
+first_name and last_name make the name. In CSV an empty cell counts as not given, true and false \
+are written so, days as 1990-05-17 or 17/05/1990, tag_ids holds ids with semicolons between them, \
+and custom_fields.SLUG or custom_fields.ID holds a custom value. A message names its contact by \
+contact_id or phone, and its connection by connection_id or connection: its number or name. \
 Columns and keys that begin with _ are ignored.
 
+A contact with a bad value is imported without that value, which is reported; --strict refuses it. \
 Lines that are refused are written, with the reason, to a file of the same form, which can be \
 corrected and imported. A contact whose identifier is taken and a message whose wamid or \
-external_id is known count as already there, so an import that was cut off is simply repeated.";
+external_id is known count as already there, so an import that was cut off is simply repeated. \
+Exit status 1 if lines were refused, 2 if the header is one that no line can be read by.";
 
 /// Bulk import.
 #[derive(Debug, Args)]
@@ -54,16 +78,41 @@ pub struct ImportArgs {
     /// What the file holds; by default its fields tell
     #[arg(long, value_enum)]
     kind: Option<ImportKind>,
-    /// Where refused lines go; by default beside FILE, as FILE.refused.csv or FILE.refused.jsonl
+    /// Which field a column is, such as 'Telefone=phone'; columns that are neither mapped nor
+    /// fields are left out then
+    #[arg(long = "map", value_name = "COLUMN=FIELD")]
+    maps: Vec<String>,
+    /// A file of such lines; columns that it names may be missing
     #[arg(long, value_name = "FILE")]
-    refused: Option<PathBuf>,
+    map_file: Option<PathBuf>,
+    /// How the file is encoded; by default its bytes tell
+    #[arg(long, value_enum)]
+    encoding: Option<Encoding>,
+    /// What separates cells of CSV: one character, or tab; by default the first line tells
+    #[arg(long, value_name = "CHAR", value_parser = delimiter::parse)]
+    delimiter: Option<u8>,
+    /// Reads and checks everything, with the same report and exit status, and imports nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Changes contacts that are there already
+    #[arg(long)]
+    update: bool,
+    /// A list that the contacts are added to; made if it is missing
+    #[arg(long, value_name = "NAME")]
+    list: Option<String>,
+    /// A tag that the contacts get; made if it is missing
+    #[arg(long, value_name = "NAME")]
+    tag: Option<String>,
+    /// Refuses lines with bad values in place of leaving the values out
+    #[arg(long)]
+    strict: bool,
+    /// Where refused lines go; by default beside FILE, as FILE.refused.csv or FILE.refused.jsonl
+    #[arg(long, alias = "refused", value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Tells webhooks and the journal of what is imported: contact.created, message.received,
     /// message.sent. Lines that are there already are not told of
     #[arg(long)]
     events: bool,
-    /// Prints the summary in JSON
-    #[arg(long)]
-    json: bool,
     /// The file
     file: PathBuf,
 }
@@ -97,56 +146,100 @@ impl ImportKind {
     }
 }
 
-/// The outcomes of the lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    lines: u64,
-    imported: u64,
-    already_there: u64,
-    refused: u64,
-}
-
-pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), CommandError> {
-    let mut source = ImportFile::open(&args.file)?;
-    let kind = args.kind.or_else(|| ImportKind::of_fields(source.names())).ok_or_else(|| {
-        CommandError::Run(
-            "the fields of the file do not tell what it holds: give --kind".to_owned(),
+pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result<(), CommandError> {
+    let map = ColumnMap::read(&args.maps, args.map_file.as_deref()).map_err(CommandError::Usage)?;
+    let mut source = ImportFile::open(&args.file, args.encoding, args.delimiter, map)?;
+    let kind = args.kind.or_else(|| ImportKind::of_fields(source.field_names()));
+    let kind = kind.ok_or_else(|| {
+        CommandError::Usage(
+            "the fields of the file do not tell what it holds: give --kind, or --map".to_owned(),
         )
     })?;
-    let target = Target::new(recado, args.company, kind, args.events).await?;
-    let refused_to = args.refused.unwrap_or_else(|| source.refused_path(&args.file));
-    let mut refused = RefusedLines::new(refused_to, &source);
+    let ImportArgs { events, update, strict, dry_run: is_rehearsal, .. } = args;
+    let manner = Manner { kind, events, update, strict, is_rehearsal };
+    let rehearsal = recado.rehearsal();
+    let recado = if is_rehearsal { &rehearsal } else { recado };
+    let company = recado.access().company(args.company).await.map_err(refused)?;
+    let target = Target::new(recado, company, manner).await?;
+    check_header(&mut source, &target, kind)?;
+    let (list, tag) = (args.list.as_deref(), args.tag.as_deref());
+    let labels = match kind {
+        ImportKind::Contacts if !is_rehearsal => {
+            Labels::find_or_make(recado, args.company, list, tag).await?
+        }
+        ImportKind::Messages if list.is_some() || tag.is_some() => {
+            return Err(CommandError::Usage("--list and --tag go with contacts".to_owned()));
+        }
+        ImportKind::Contacts | ImportKind::Messages => Labels::default(),
+    };
+    let target = target.with_labels(labels);
+    let report = args.report.unwrap_or_else(|| source.refused_path(&args.file));
+    let mut refused = RefusedLines::new(report, &source);
     let progress = ImportProgress::new(source.size());
     let started = Instant::now();
     let mut tally = Tally::default();
     let mut identities = Identities::new(args.company);
     let mut left = None;
     loop {
-        let mut window = next_window(&mut source, &mut left)?;
+        let mut window = next_window(&mut source, &mut left, kind)?;
         if kind == ImportKind::Messages {
-            window.iter_mut().flat_map(|entry| &mut entry.body).for_each(|body| {
-                identities.identify(body);
-            });
+            window.iter_mut().for_each(|entry| identify(entry, &target, &mut identities));
         }
         let Some(last) = window.last() else { break };
         let position = last.end;
-        for (entry, outcome) in window.iter().zip(import_all(&target, &window).await) {
-            tally.lines += 1;
-            match outcome.map_err(|failure| stopped_at(entry.line, &failure))? {
-                Imported::Made => tally.imported += 1,
-                Imported::AlreadyThere => tally.already_there += 1,
-                Imported::Refused(reason) => {
-                    tally.refused += 1;
-                    refused.add(entry, &reason)?;
-                }
+        let outcomes = import_all(&target, &window).await;
+        let failed = window.iter().zip(&outcomes).find_map(|(entry, outcome)| {
+            outcome.as_ref().err().map(|failure| stopped_at(entry.line, failure))
+        });
+        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        target.list(&outcomes).await?;
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+        for (entry, outcome) in window.iter().zip(outcomes) {
+            if let Imported::Refused(reason) = &outcome.imported {
+                refused.add(entry, reason)?;
             }
+            tally.count(entry.line, outcome);
         }
         progress.show(position, &tally);
     }
     progress.end();
-    let refused = refused.finish()?;
-    summary(args.json, kind, tally, refused, started.elapsed());
-    Ok(())
+    let report = refused.finish()?;
+    summary::print(json, manner, &tally, report.as_deref(), started.elapsed());
+    match tally.refused {
+        0 => Ok(()),
+        count => Err(CommandError::Run(format!("{count} of {} lines were refused", tally.lines))),
+    }
+}
+
+/// Checks the columns before the first line is imported (R287).
+fn check_header(
+    source: &mut ImportFile,
+    target: &Target<'_>,
+    kind: ImportKind,
+) -> Result<(), CommandError> {
+    let is_csv = source.delimiter().is_some();
+    let checked = source.name_columns(kind).and_then(|fields| {
+        if !is_csv {
+            return Ok(());
+        }
+        columns::check_identity(fields, kind, target.has_one_connection())?;
+        match columns::custom_slugs(fields).find(|slug| !target.has_field(slug)) {
+            Some(slug) => Err(format!("the company has no custom field {slug:?}")),
+            None => Ok(()),
+        }
+    });
+    checked.map_err(CommandError::Usage)
+}
+
+/// Gives a message its connection and, if it has none, an id.
+fn identify(entry: &mut ImportRecord, target: &Target<'_>, identities: &mut Identities) {
+    let Ok(body) = &mut entry.body else { return };
+    match target.name_connection(body) {
+        Ok(()) => identities.identify(body),
+        Err(reason) => entry.body = Err(reason),
+    }
 }
 
 /// The next lines that can be imported at the same time; `left` is a line that was read and belongs
@@ -154,6 +247,7 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Command
 fn next_window(
     source: &mut ImportFile,
     left: &mut Option<ImportRecord>,
+    kind: ImportKind,
 ) -> Result<Vec<ImportRecord>, CommandError> {
     let mut window = Vec::new();
     let mut seen = HashSet::new();
@@ -162,7 +256,7 @@ fn next_window(
         else {
             break;
         };
-        let keys = entry.keys();
+        let keys = entry.keys(kind);
         if keys.iter().any(|key| seen.contains(key)) {
             *left = Some(entry);
             break;
@@ -178,8 +272,8 @@ fn next_window(
 async fn import_all(
     target: &Target<'_>,
     window: &[ImportRecord],
-) -> Vec<Result<Imported, CommandError>> {
-    let mut chains: HashMap<&str, Vec<usize>> = HashMap::new();
+) -> Vec<Result<Outcome, CommandError>> {
+    let mut chains: HashMap<String, Vec<usize>> = HashMap::new();
     let mut alone = Vec::new();
     for (index, entry) in window.iter().enumerate() {
         match entry.chain() {
@@ -204,29 +298,6 @@ fn stopped_at(line: u64, failure: &CommandError) -> CommandError {
     CommandError::Run(format!(
         "stopped at line {line}: {failure}; repeat the import, what is there is recognized"
     ))
-}
-
-fn summary(json: bool, kind: ImportKind, tally: Tally, refused: Option<PathBuf>, took: Duration) {
-    let Tally { lines, imported, already_there, refused: count } = tally;
-    if json {
-        let summary = json!({
-            "kind": kind.as_str(),
-            "lines": lines,
-            "imported": imported,
-            "already_there": already_there,
-            "refused": count,
-            "refused_file": refused,
-        });
-        return output::line(format_args!("{summary:#}"));
-    }
-    let seconds = took.as_secs_f64();
-    output::line(format_args!("{}: {lines} lines in {seconds:.1} s", kind.as_str()));
-    output::line(format_args!("imported       {imported}"));
-    output::line(format_args!("already there  {already_there}"));
-    output::line(format_args!("refused        {count}"));
-    if let Some(path) = refused {
-        output::line(format_args!("refused lines  {}", path.display()));
-    }
 }
 
 #[cfg(test)]

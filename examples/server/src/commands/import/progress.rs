@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Tally;
+use super::summary::Tally;
 
 /// The progress through a file.
 pub(super) struct ImportProgress(ProgressBar);

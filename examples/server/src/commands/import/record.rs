@@ -3,6 +3,8 @@
 use recado_core::json::Number;
 use serde_json::{Map, Value};
 
+use super::dates;
+
 /// Fields that are true or false.
 const FLAGS: [&str; 11] = [
     "is_ai_enabled",
@@ -22,13 +24,19 @@ const NUMBERS: [&str; 2] = ["prosas", "cost_brl"];
 /// Fields that are lists of ids.
 const LISTS: [&str; 1] = ["tag_ids"];
 
+/// Fields that are days.
+const DAYS: [&str; 1] = ["birthday"];
+/// Names that together make the field `name`.
+const NAMES: [&str; 2] = ["first_name", "last_name"];
+
 /// Whether a column or key is a remark about the line itself.
 pub(super) fn is_remark(name: &str) -> bool {
     name.is_empty() || name.starts_with('_')
 }
 
-/// The body for these columns and cells. A value that does not have its field's form stays as
-/// written, so that the refusal names it.
+/// The body for these fields and cells. A value that does not have its field's form stays as
+/// written, so that the refusal names it. Of several cells of one field the first that is filled
+/// counts.
 pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
     let mut body = Map::new();
     for (column, cell) in cells {
@@ -37,7 +45,7 @@ pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<S
         }
         match column.split_once('.') {
             None => {
-                body.insert(column.to_owned(), value(column, cell));
+                body.entry(column).or_insert_with(|| value(column, cell));
             }
             Some((block, field)) => {
                 let inner =
@@ -46,12 +54,25 @@ pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<S
                 if let Some(inner) = inner {
                     let custom = block == "custom_fields";
                     let value = if custom { cell.into() } else { value(field, cell) };
-                    inner.insert(field.to_owned(), value);
+                    inner.entry(field).or_insert(value);
                 }
             }
         }
     }
+    join_names(&mut body);
     body
+}
+
+/// A first and a last name make the name, where none is given.
+///
+/// R287.
+pub(super) fn join_names(body: &mut Map<String, Value>) {
+    let parts = NAMES.map(|part| body.remove(part));
+    let filled: Vec<&str> =
+        parts.iter().flatten().filter_map(Value::as_str).map(str::trim).collect();
+    if !filled.is_empty() && !body.contains_key("name") {
+        body.insert("name".to_owned(), filled.join(" ").trim().into());
+    }
 }
 
 fn value(field: &str, cell: &str) -> Value {
@@ -71,6 +92,12 @@ fn value(field: &str, cell: &str) -> Value {
     if LISTS.contains(&field) {
         let entries = trimmed.split([';', ',', '|', ' ']).filter(|entry| !entry.is_empty());
         return entries.map(Value::from).collect();
+    }
+    if DAYS.contains(&field) {
+        return dates::date(trimmed).into();
+    }
+    if field == "timestamp" || field.ends_with("_at") {
+        return dates::time(trimmed).into();
     }
     text()
 }
@@ -109,6 +136,25 @@ mod tests {
             "custom_fields": {"origem": "1"},
         });
         assert_eq!(read(&cells), expected);
+    }
+
+    /// R287.
+    #[test]
+    fn names_are_joined_and_the_first_filled_cell_of_a_field_counts() {
+        let cells = [
+            ("phone", " "),
+            ("phone", "+5511987654321"),
+            ("phone", "+5511987654322"),
+            ("first_name", "Ana"),
+            ("last_name", "de Souza"),
+            ("birthday", "17/05/1990"),
+        ];
+        let expected =
+            json!({"phone": "+5511987654321", "name": "Ana de Souza", "birthday": "1990-05-17"});
+        assert_eq!(read(&cells), expected);
+        let named = [("name", "Dona Ana"), ("first_name", "Ana")];
+        assert_eq!(read(&named), json!({"name": "Dona Ana"}));
+        assert_eq!(read(&[("last_name", "Souza")]), json!({"name": "Souza"}));
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Reading a file of CSV or JSON Lines line by line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
-use recado_core::json;
 use serde_json::{Map, Value};
 
+use super::columns::{self, ColumnMap};
+use super::csv_lines::{LineFinder, read_csv};
+use super::encoding::{Decoded, Encoding};
 use super::formula::unescaped;
-use super::{record, refused};
+use super::json_lines::read_json;
+use super::{ImportKind, delimiter, refused};
 use crate::commands::CommandError;
 
-/// The longest line of JSON.
-const MAX_LINE: u64 = 1024 * 1024;
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// One record of a file.
@@ -40,34 +41,51 @@ pub(super) enum Raw {
 
 impl ImportRecord {
     /// The contact of a message.
-    pub(super) fn chain(&self) -> Option<&str> {
-        self.body.as_ref().ok()?.get("contact_id")?.as_str()
+    pub(super) fn chain(&self) -> Option<String> {
+        let body = self.body.as_ref().ok()?;
+        match body.get("contact_id").and_then(Value::as_str) {
+            Some(id) => Some(id.to_owned()),
+            None => body.get("phone").and_then(Value::as_str).map(last_digits),
+        }
     }
 
-    /// The identifiers of its person or message, as they are written.
-    pub(super) fn keys(&self) -> Vec<String> {
-        const DIGITS: usize = 8;
+    /// What two lines must not share to be imported at the same time, as it is written: of a
+    /// contact what identifies the person, of a message what identifies it.
+    pub(super) fn keys(&self, kind: ImportKind) -> Vec<String> {
         let Ok(body) = &self.body else { return Vec::new() };
-        let texts =
-            ["identifier", "email", "wamid", "external_id"].into_iter().filter_map(|name| {
-                let text = body.get(name)?.as_str()?.trim().to_lowercase();
-                Some(format!("{name} {text}"))
-            });
-        // The same phone can be written in several ways, but its last digits are always the same.
-        let phone = body.get("phone").and_then(Value::as_str).map(|phone| {
-            let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
-            let from = digits.len().saturating_sub(DIGITS);
-            format!("phone {}", digits[from..].iter().collect::<String>())
+        let names: &[&str] = match kind {
+            ImportKind::Contacts => &["identifier", "email"],
+            ImportKind::Messages => &["wamid", "external_id"],
+        };
+        let texts = names.iter().filter_map(|name| {
+            let text = body.get(*name)?.as_str()?.trim().to_lowercase();
+            Some(format!("{name} {text}"))
         });
-        texts.chain(phone).collect()
+        let phone = match kind {
+            ImportKind::Contacts => body.get("phone").and_then(Value::as_str),
+            ImportKind::Messages => None,
+        };
+        texts.chain(phone.map(|phone| format!("phone {}", last_digits(phone)))).collect()
     }
+}
+
+/// The last digits of a phone: it can be written in several ways, but these are always the same.
+fn last_digits(phone: &str) -> String {
+    const DIGITS: usize = 8;
+    let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
+    digits[digits.len().saturating_sub(DIGITS)..].iter().collect()
 }
 
 /// An open file.
 pub(super) struct ImportFile {
+    /// Where its text is, in UTF-8.
+    _decoded: Decoded,
     form: FileFormat,
     size: u64,
     names: Vec<String>,
+    /// The field of each column; of JSON, nothing.
+    fields: Vec<Option<String>>,
+    map: Option<ColumnMap>,
     /// The first record, which was read for the names and is not returned yet.
     first: Option<ImportRecord>,
 }
@@ -92,10 +110,16 @@ fn failure(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
 }
 
 impl ImportFile {
-    /// Opens a file and determines its format.
-    pub(super) fn open(path: &Path) -> Result<Self, CommandError> {
+    /// Opens a file and determines its format, as far as the options leave it open.
+    pub(super) fn open(
+        path: &Path,
+        encoding: Option<Encoding>,
+        delimiter: Option<u8>,
+        map: Option<ColumnMap>,
+    ) -> Result<Self, CommandError> {
         let fail = |error: std::io::Error| failure(path, &error);
-        let mut file = BufReader::new(File::open(path).map_err(fail)?);
+        let decoded = Decoded::open(path, encoding).map_err(fail)?;
+        let mut file = BufReader::new(File::open(decoded.path()).map_err(fail)?);
         let size = file.get_ref().metadata().map_err(fail)?.len();
         let mut skipped = 0;
         if file.fill_buf().map_err(fail)?.starts_with(BOM) {
@@ -104,14 +128,20 @@ impl ImportFile {
         }
         let begin = file.fill_buf().map_err(fail)?;
         let is_json = begin.trim_ascii_start().first() == Some(&b'{');
-        let head = begin.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-        let delimiter = delimiter(head);
+        let named = delimiter::named(begin).filter(|_| !is_json);
+        skipped += named.map_or(0, |(_, length)| length as u64);
+        let delimiter = delimiter
+            .or(named.map(|(delimiter, _)| delimiter))
+            .unwrap_or_else(|| delimiter::most_frequent(begin));
         file.seek(SeekFrom::Start(skipped)).map_err(fail)?;
         let mut source = if is_json {
             let form = FileFormat::Json { reader: file, line: 0, position: skipped };
-            Self { form, size, names: Vec::new(), first: None }
+            let (names, fields) = (Vec::new(), Vec::new());
+            Self { _decoded: decoded, form, size, names, fields, map, first: None }
         } else {
-            let lines = LineFinder { file: File::open(path).map_err(fail)?, offset: skipped };
+            let own = File::open(decoded.path()).map_err(fail)?;
+            let first = if named.is_some() { 1 } else { 0 };
+            let lines = LineFinder { file: own, offset: skipped, first };
             let mut reader =
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
@@ -124,10 +154,14 @@ impl ImportFile {
                 }
             }
             if names.iter().all(String::is_empty) {
-                return Err(failure(path, &"has no column names"));
+                return Err(CommandError::Usage(format!(
+                    "{}: has no column names",
+                    path.display()
+                )));
             }
             let form = FileFormat::Csv { reader, delimiter, lines, is_escaped };
-            Self { form, size, names, first: None }
+            let fields = names.iter().cloned().map(Some).collect();
+            Self { _decoded: decoded, form, size, names, fields, map, first: None }
         };
         if is_json {
             source.first = source.read()?;
@@ -136,6 +170,27 @@ impl ImportFile {
             }
         }
         Ok(source)
+    }
+
+    /// Decides which column is which field of a file of this kind; what the columns of a CSV file
+    /// are is checked.
+    ///
+    /// # Errors
+    ///
+    /// What makes that no row can be read.
+    ///
+    /// R287.
+    pub(super) fn name_columns(&mut self, kind: ImportKind) -> Result<&[Option<String>], String> {
+        if self.delimiter().is_some() {
+            self.fields = columns::fields_of(&self.names, self.map.as_ref(), kind)?;
+        }
+        Ok(&self.fields)
+    }
+
+    /// The names of the fields that its columns or keys stand for, before the kind is known.
+    pub(super) fn field_names(&self) -> impl Iterator<Item = &str> {
+        let mapped = |name| self.map.as_ref().and_then(|map| map.field_of(name)).unwrap_or(name);
+        self.names.iter().map(String::as_str).map(mapped)
     }
 
     /// The names of its columns, or of the fields of its first line.
@@ -174,139 +229,12 @@ impl ImportFile {
     fn read(&mut self) -> Result<Option<ImportRecord>, CommandError> {
         match &mut self.form {
             FileFormat::Csv { reader, lines, is_escaped, .. } => {
-                read_csv(reader, lines, &self.names, *is_escaped)
+                read_csv(reader, lines, &self.fields, *is_escaped)
             }
-            FileFormat::Json { reader, line, position } => read_json(reader, line, position),
-        }
-    }
-}
-
-/// The most frequent of the possible delimiters.
-fn delimiter(head: &[u8]) -> u8 {
-    let count = |wanted: u8| head.iter().filter(|byte| **byte == wanted).count();
-    let [comma, semicolon, tab] = [b',', b';', b'\t'].map(count);
-    if semicolon > comma && semicolon >= tab {
-        b';'
-    } else if tab > comma {
-        b'\t'
-    } else {
-        b','
-    }
-}
-
-/// Finds the line on which a record of CSV begins. The reader reports the end of the previous
-/// record; the blank lines between them, and the second character of a line end, are read from the
-/// file.
-struct LineFinder {
-    file: File,
-    /// Where the reader began.
-    offset: u64,
-}
-
-impl LineFinder {
-    fn of(&mut self, position: &csv::Position) -> std::io::Result<u64> {
-        let mut line = position.line();
-        self.file.seek(SeekFrom::Start(self.offset + position.byte()))?;
-        let mut buffer = [0; 64];
-        loop {
-            let read = self.file.read(&mut buffer)?;
-            let between = buffer[..read].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-            let (mut length, mut ends) = (0, 0);
-            for byte in between {
-                length += 1;
-                ends += u64::from(*byte == b'\n');
-            }
-            line += ends;
-            if length < read || read == 0 {
-                return Ok(line);
+            FileFormat::Json { reader, line, position } => {
+                read_json(reader, line, position, self.map.as_ref())
             }
         }
-    }
-}
-
-fn read_csv(
-    reader: &mut csv::Reader<BufReader<File>>,
-    lines: &mut LineFinder,
-    names: &[String],
-    is_escaped: bool,
-) -> Result<Option<ImportRecord>, CommandError> {
-    let mut raw = ByteRecord::new();
-    if !reader.read_byte_record(&mut raw).map_err(CommandError::run)? {
-        return Ok(None);
-    }
-    let line = match raw.position() {
-        Some(position) => lines.of(position).map_err(CommandError::run)?,
-        None => 0,
-    };
-    if is_escaped {
-        raw = raw.iter().map(unescaped).collect();
-    }
-    let body = csv_body(&raw, names);
-    Ok(Some(ImportRecord { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
-}
-
-fn csv_body(raw: &ByteRecord, names: &[String]) -> Result<Map<String, Value>, String> {
-    if raw.len() != names.len() {
-        return Err(format!("has {} cells in {} columns", raw.len(), names.len()));
-    }
-    let cells: Result<Vec<&str>, _> = raw.iter().map(str::from_utf8).collect();
-    let cells = cells.map_err(|_| "is not UTF-8".to_owned())?;
-    Ok(record::body(names.iter().map(String::as_str).zip(cells)))
-}
-
-fn read_json(
-    reader: &mut BufReader<File>,
-    line: &mut u64,
-    position: &mut u64,
-) -> Result<Option<ImportRecord>, CommandError> {
-    loop {
-        let mut raw = Vec::new();
-        let read =
-            reader.take(MAX_LINE).read_until(b'\n', &mut raw).map_err(CommandError::run)? as u64;
-        if read == 0 {
-            return Ok(None);
-        }
-        *line += 1;
-        *position += read;
-        let is_whole = raw.ends_with(b"\n") || read < MAX_LINE;
-        if !is_whole {
-            *position += skip_line(reader)?;
-        }
-        let text = raw.trim_ascii();
-        if text.is_empty() {
-            continue;
-        }
-        let body = match is_whole {
-            true => json_body(text),
-            false => Err(format!("is longer than {MAX_LINE} bytes")),
-        };
-        let raw = Raw::Json(text.to_vec());
-        return Ok(Some(ImportRecord { line: *line, end: *position, body, raw }));
-    }
-}
-
-fn skip_line(reader: &mut BufReader<File>) -> Result<u64, CommandError> {
-    let mut skipped = 0;
-    loop {
-        let buffer = reader.fill_buf().map_err(CommandError::run)?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(buffer.len(), |end| end + 1);
-        reader.consume(length);
-        skipped += length as u64;
-        if end.is_some() || length == 0 {
-            return Ok(skipped);
-        }
-    }
-}
-
-fn json_body(text: &[u8]) -> Result<Map<String, Value>, String> {
-    match json::read(text).map(Value::from) {
-        Ok(Value::Object(mut body)) => {
-            body.retain(|name, _| !record::is_remark(name));
-            Ok(body)
-        }
-        Ok(_) => Err("is not a JSON object".to_owned()),
-        Err(fault) => Err(format!("is not JSON (column {})", fault.column)),
     }
 }
 
@@ -316,7 +244,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::json_lines::{MAX_LINE, json_body};
     use super::*;
+
+    fn open(path: &Path) -> ImportFile {
+        ImportFile::open(path, Some(Encoding::Utf8), None, None).expect("readable")
+    }
 
     /// A record: its line, and its body.
     type Read = (u64, Result<Value, String>);
@@ -325,7 +258,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("file");
         std::fs::write(&path, content).expect("written");
-        let mut source = ImportFile::open(&path).expect("readable");
+        let mut source = open(&path);
         let names = source.names().map(str::to_owned).collect();
         let mut entries = Vec::new();
         let mut end = 0;
@@ -367,7 +300,7 @@ mod tests {
             writer.write_record(&cells).expect("written");
             writer.flush().expect("written");
             for _ in 0..3 {
-                let mut source = ImportFile::open(&path).expect("readable");
+                let mut source = open(&path);
                 let entry = source.next().expect("readable").expect("a record");
                 let Raw::Csv(raw) = &entry.raw else { panic!("cells") };
                 let read: Vec<&[u8]> = raw.iter().take(2).collect();
@@ -409,11 +342,29 @@ mod tests {
         assert_eq!(entries[4], (6, Ok(json!({}))));
     }
 
+    /// R287.
+    #[test]
+    fn a_line_that_names_the_delimiter_counts_as_a_line() {
+        let (names, entries) = read(b"sep=;\r\nphone;name\r\n1;A\r\n");
+        assert_eq!(names, ["phone", "name"]);
+        assert_eq!(entries, [(3, Ok(json!({"phone": "1", "name": "A"})))]);
+    }
+
+    /// R287.
+    #[test]
+    fn a_map_names_the_keys_of_json_too() {
+        let map = ColumnMap::read(&["Fone=phone".to_owned()], None).expect("a map");
+        let body =
+            json_body(br#"{"fone": "1", "first_name": "A", "last_name": "B"}"#, map.as_ref());
+        assert_eq!(body.map(Value::Object), Ok(json!({"phone": "1", "name": "A B"})));
+    }
+
     #[test]
     fn the_forms_of_one_phone_have_one_key() {
         let keys = |phone: &str| {
             let body = json!({"phone": phone}).as_object().cloned().expect("an object");
-            ImportRecord { line: 1, end: 1, body: Ok(body), raw: Raw::Json(Vec::new()) }.keys()
+            let raw = Raw::Json(Vec::new());
+            ImportRecord { line: 1, end: 1, body: Ok(body), raw }.keys(ImportKind::Contacts)
         };
         assert_eq!(keys("+55 (11) 98765-4321"), keys("551187654321"));
         assert_ne!(keys("11987654321"), keys("11987654322"));

@@ -1,0 +1,57 @@
+//! What a move does with the tables that belong to no kind of record.
+
+use recado_store_sql::transfer::{Treatment, moved_tables};
+
+/// The tables of this store alone.
+pub(super) const OWN: &[(&str, Treatment)] = &[
+    // Counts, made from the rows that they count.
+    ("contact_facets", Treatment::Derived),
+    ("contact_facet_deltas", Treatment::Derived),
+    ("contact_set_counts", Treatment::Derived),
+    ("contact_set_count_deltas", Treatment::Derived),
+    ("list_counts", Treatment::Derived),
+    ("list_count_deltas", Treatment::Derived),
+    ("message_counts", Treatment::Derived),
+    ("message_count_deltas", Treatment::Derived),
+    // The contacts of lists, tags and members in the orders of the listing.
+    ("contact_sets", Treatment::Derived),
+    // Which messages are left at `sent`.
+    ("messages_left_sent", Treatment::Derived),
+    // Search texts, written with their contacts.
+    ("contact_search", Treatment::Derived),
+    // Allowances of the last minutes; they begin whole.
+    ("rate_limits", Treatment::Stays),
+    // The history of this database.
+    ("recado_migrations", Treatment::Stays),
+];
+
+/// The tables that a move fills.
+pub(super) fn filled() -> Vec<&'static str> {
+    let derived = OWN.iter().filter(|(_, treatment)| *treatment == Treatment::Derived);
+    moved_tables().into_iter().chain(derived.map(|(table, _)| *table)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_store_sql::transfer::unaccounted;
+    use recado_testkit::postgres::TestPostgres;
+
+    use super::*;
+    use crate::{Options, PostgresStore};
+
+    /// R257.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_table_is_moved_or_derived_or_stays_for_a_reason() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let query = "SELECT relname::text FROM pg_class \
+                     WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace";
+        let rows = crate::session::rows(&store.pool, query, Vec::new()).await.unwrap();
+        let tables: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        assert!(tables.len() > 40);
+        assert!(unaccounted(tables.iter().map(String::as_str), OWN).is_empty());
+        let tomorrows = ["contacts", "tomorrows"];
+        assert_eq!(unaccounted(tomorrows, OWN), ["tomorrows"]);
+    }
+}

@@ -1,0 +1,30 @@
+//! Moving an installation, or one company, from one database to another.
+//!
+//! A store reads its rows as [`Moved`] values and writes such values as they are, with their
+//! versions and places. What is moved, and in which order, follows from the declared kinds of
+//! record ([`Part::order`]). [`copy`] passes the parts on and adds them up; [`compare`] reads the
+//! target and compares. [`Order`] is the whole move: it closes the source before, and opens the
+//! target afterwards (D76).
+
+mod digest;
+mod documents;
+mod halting;
+mod moved;
+mod order;
+mod part;
+mod refusal;
+mod run;
+mod stores;
+mod tables;
+mod tally;
+
+pub use documents::DocumentCount;
+pub use halting::REASON;
+pub use moved::{ExportFrontier, JournalEntry, Moved, Places};
+pub use order::{MoveError, Order, Outcome, Plan, Progress};
+pub use part::{Part, stays_behind};
+pub use refusal::{Refusal, fill};
+pub use run::{Counted, Step, TransferError, compare, copy, count, tallies};
+pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable};
+pub use tables::{Treatment, moved_tables, unaccounted};
+pub use tally::{Tallies, Tally};

@@ -1,0 +1,205 @@
+//! The move itself: count, copy, compare.
+
+use recado_core::ids::CompanyId;
+use recado_core::store::{RowKind, StoreError};
+
+use super::halting::is_moved;
+use super::part::Part;
+use super::stores::{Fill, Scope, TransferReader, TransferWriter};
+use super::tally::Tallies;
+
+/// Why a move ended early. The target is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// A database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The target has other rows than the source.
+    #[error(
+        "the target differs from the source in {}{}: {source_rows} rows became {target_rows}",
+        .part.table(), of_company(*.company)
+    )]
+    Differs {
+        /// The part.
+        part: Part,
+        /// The company.
+        company: Option<CompanyId>,
+        /// How many rows the source has.
+        source_rows: u64,
+        /// How many the target has. The same number means other contents.
+        target_rows: u64,
+    },
+    /// The target is another installation, which has companies.
+    #[error(
+        "the target has companies and other {} than the source, without which links, tokens and \
+         cursors of the company would be lost",
+        .part.table()
+    )]
+    OtherInstallation {
+        /// The part that differs.
+        part: Part,
+    },
+}
+
+fn of_company(company: Option<CompanyId>) -> String {
+    company.map(|company| format!(" of company {company}")).unwrap_or_default()
+}
+
+/// The number of rows of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The part.
+    pub part: Part,
+    /// The number of its rows.
+    pub rows: u64,
+}
+
+/// What a move is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Rows were copied.
+    Copied(Counted),
+    /// What follows from the rows is derived.
+    Deriving,
+    /// Rows of the target were compared.
+    Compared(Counted),
+}
+
+/// The parts that are copied: all, but beside other companies nothing of the installation.
+fn parts(fill: Fill) -> impl Iterator<Item = Part> {
+    Part::order().into_iter().filter(move |part| fill == Fill::Anew || !part.is_of_installation())
+}
+
+/// What a move would copy.
+///
+/// # Errors
+///
+/// When the database fails.
+pub async fn count(
+    reader: &mut dyn TransferReader,
+    fill: Fill,
+) -> Result<Vec<Counted>, StoreError> {
+    let mut counted = Vec::new();
+    for part in parts(fill) {
+        counted.push(Counted { part, rows: reader.count(part).await? });
+    }
+    Ok(counted)
+}
+
+/// Copies all parts, and derives what follows from them; the source's rows, added up.
+///
+/// R257, R261.
+///
+/// # Errors
+///
+/// When a database fails, or the target has companies of another installation.
+pub async fn copy(
+    source: &mut dyn TransferReader,
+    target: &mut dyn TransferWriter,
+    scope: Scope,
+    fill: Fill,
+    step: &mut (dyn FnMut(Step) + Send),
+) -> Result<Tallies, TransferError> {
+    if fill == Fill::Beside {
+        is_same_installation(source, target).await?;
+    }
+    let mut tallies = Tallies::default();
+    for part in parts(fill) {
+        source.open(part).await?;
+        while let Some(mut rows) = source.next().await? {
+            rows.retain(|moved| is_moved(moved, scope));
+            if rows.is_empty() {
+                continue;
+            }
+            tallies.add(part, &rows);
+            let rows_count = rows.len() as u64;
+            target.write(part, rows).await?;
+            step(Step::Copied(Counted { part, rows: rows_count }));
+        }
+    }
+    step(Step::Deriving);
+    target.finish(source.places().await?).await?;
+    Ok(tallies)
+}
+
+/// Fails unless source and target have the same rows of the installation.
+///
+/// R261.
+async fn is_same_installation(
+    source: &mut dyn TransferReader,
+    target: &mut dyn TransferWriter,
+) -> Result<(), TransferError> {
+    let of_installation = Part::order()
+        .into_iter()
+        .filter(|part| part.is_of_installation() && *part != Part::Rows(RowKind::Halt));
+    for part in of_installation {
+        let (mut ours, mut theirs) = (Tallies::default(), Tallies::default());
+        source.open(part).await?;
+        while let Some(rows) = source.next().await? {
+            ours.add(part, &rows);
+        }
+        target.open(part).await?;
+        while let Some(rows) = target.next().await? {
+            theirs.add(part, &rows);
+        }
+        if ours != theirs {
+            return Err(TransferError::OtherInstallation { part });
+        }
+    }
+    Ok(())
+}
+
+/// All rows of a database, added up.
+///
+/// # Errors
+///
+/// When the database fails.
+pub async fn tallies(
+    reader: &mut dyn TransferReader,
+    scope: Scope,
+    fill: Fill,
+) -> Result<Tallies, StoreError> {
+    let mut tallies = Tallies::default();
+    for part in parts(fill) {
+        reader.open(part).await?;
+        while let Some(mut rows) = reader.next().await? {
+            rows.retain(|moved| is_moved(moved, scope));
+            tallies.add(part, &rows);
+        }
+    }
+    Ok(tallies)
+}
+
+/// Compares the rows of a database with what was copied to it.
+///
+/// R258.
+///
+/// # Errors
+///
+/// [`TransferError::Differs`] when anything differs, and when the database fails.
+pub async fn compare(
+    copied: &Tallies,
+    target: &mut dyn TransferReader,
+    scope: Scope,
+    fill: Fill,
+    step: &mut (dyn FnMut(Step) + Send),
+) -> Result<(), TransferError> {
+    let mut found = Tallies::default();
+    for part in parts(fill) {
+        target.open(part).await?;
+        while let Some(mut rows) = target.next().await? {
+            rows.retain(|moved| is_moved(moved, scope));
+            found.add(part, &rows);
+            step(Step::Compared(Counted { part, rows: rows.len() as u64 }));
+        }
+    }
+    match copied.first_difference(&found) {
+        None => Ok(()),
+        Some((part, company)) => Err(TransferError::Differs {
+            part,
+            company,
+            source_rows: copied.of((part, company)).rows,
+            target_rows: found.of((part, company)).rows,
+        }),
+    }
+}

@@ -1,0 +1,220 @@
+//! The transaction in which a batch of writes is made (group commit).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use recado_core::store::{CommitError, StoreError};
+use rusqlite::ErrorCode;
+
+use crate::contacts_search::Pending;
+use crate::database::Connection;
+use crate::writer::WriteCounts;
+
+/// How many times the writer tries to get the write lock while another process holds it. Each
+/// attempt lasts for the busy timeout.
+const LOCK_ATTEMPTS: u32 = 3;
+
+/// What a task writes with, inside a transaction and a savepoint.
+pub(crate) struct Transaction<'c> {
+    /// The connection that writes.
+    pub(crate) conn: &'c Connection,
+    /// What is to be written to the search index before the commit.
+    pub(crate) search: Pending,
+    /// Whether something was deleted that the log must not keep (R197).
+    pub(crate) has_erased: bool,
+    /// Whether it was a probe of the disk (R240).
+    pub(crate) has_probed: bool,
+}
+
+/// A write that waits for a transaction.
+pub(crate) trait WriteTask: Send {
+    /// Makes the write. If this fails, what it wrote is undone.
+    fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
+
+    /// Sends the outcome to the caller.
+    fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
+}
+
+/// Why a whole batch was not written.
+enum BatchError {
+    /// Certainly nothing was written.
+    Nothing(rusqlite::Error),
+    /// The commit itself failed, so the outcome is unknown.
+    Unknown(rusqlite::Error),
+}
+
+/// What a batch did beside its writes.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    has_erased: bool,
+    has_probed: bool,
+}
+
+/// Makes the writes of a batch in one transaction, each in a savepoint of its own, and answers them
+/// when it is durable. The batch is empty afterwards.
+pub(crate) fn write_batch(
+    conn: &Connection,
+    batch: &mut Vec<Box<dyn WriteTask>>,
+    written: &WriteCounts,
+) {
+    let mut outcomes = Vec::with_capacity(batch.len());
+    let done = begin(conn)
+        .and_then(|()| apply(conn, batch, &mut outcomes))
+        .map_err(BatchError::Nothing)
+        .and_then(|done| commit(conn, &outcomes).map(|()| done));
+    match done {
+        Ok(done) => {
+            if done.has_probed {
+                written.disk.takes();
+            }
+            written.erasures.fetch_add(u64::from(done.has_erased), Ordering::Relaxed);
+            written.transactions.fetch_add(1, Ordering::Relaxed);
+            let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            written.tasks.fetch_add(applied as u64, Ordering::Relaxed);
+            batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.answer(outcome));
+        }
+        Err(failure) => {
+            roll_back(conn);
+            let unknown = matches!(failure, BatchError::Unknown(_));
+            let (BatchError::Nothing(error) | BatchError::Unknown(error)) = failure;
+            written.disk.failed(&error);
+            tracing::error!(%error, unknown, tasks = batch.len(), "a transaction failed");
+            let message = error.to_string();
+            let outcome = |task: Box<dyn WriteTask>| {
+                let error = if unknown {
+                    StoreError::outcome_unknown(message.clone())
+                } else {
+                    StoreError::unavailable(message.clone())
+                };
+                task.answer(Err(error.into()));
+            };
+            batch.drain(..).for_each(outcome);
+        }
+    }
+}
+
+fn begin(conn: &Connection) -> rusqlite::Result<()> {
+    let mut attempts = 1;
+    loop {
+        match execute(conn, "BEGIN IMMEDIATE") {
+            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
+            result => return result,
+        }
+    }
+}
+
+/// Applies each task in a savepoint, then writes the search index. An error is an error of the
+/// transaction as a whole.
+fn apply(
+    conn: &Connection,
+    batch: &mut [Box<dyn WriteTask>],
+    outcomes: &mut Vec<Result<(), CommitError>>,
+) -> rusqlite::Result<Done> {
+    let search = Pending::default();
+    let mut tx = Transaction { conn, search, has_erased: false, has_probed: false };
+    for task in batch {
+        execute(conn, "SAVEPOINT task")?;
+        let mark = tx.search.mark();
+        // A defect in one task must not fail those of others.
+        let applied = catch_unwind(AssertUnwindSafe(|| task.apply(&mut tx)));
+        let outcome =
+            applied.unwrap_or_else(|_| Err(StoreError::corrupt("a write panicked").into()));
+        if outcome.is_err() {
+            // After an error of the disk or of memory SQLite rolls the whole transaction back.
+            if conn.is_autocommit() {
+                let message = Some("the transaction was rolled back".to_owned());
+                let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT);
+                return Err(rusqlite::Error::SqliteFailure(failure, message));
+            }
+            tx.search.forget_since(mark);
+            execute(conn, "ROLLBACK TO task")?;
+        }
+        execute(conn, "RELEASE task")?;
+        outcomes.push(outcome);
+    }
+    tx.search.write(conn)?;
+    Ok(Done { has_erased: tx.has_erased, has_probed: tx.has_probed })
+}
+
+fn commit(conn: &Connection, outcomes: &[Result<(), CommitError>]) -> Result<(), BatchError> {
+    if outcomes.iter().all(Result::is_err) {
+        return execute(conn, "ROLLBACK").map_err(BatchError::Nothing);
+    }
+    let mut attempts = 1;
+    loop {
+        match execute(conn, "COMMIT") {
+            // Nothing was written yet: another connection checkpoints the log.
+            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
+            Err(error) if is_busy(&error) => return Err(BatchError::Nothing(error)),
+            // The last page of the transaction is what commits it, and there was no room for it.
+            Err(error) if is_full(&error) => return Err(BatchError::Nothing(error)),
+            result => return result.map_err(BatchError::Unknown),
+        }
+    }
+}
+
+/// Ends a transaction under way, if there is one.
+pub(crate) fn roll_back(conn: &Connection) {
+    if !conn.is_autocommit()
+        && let Err(error) = execute(conn, "ROLLBACK")
+    {
+        tracing::error!(%error, "a transaction could not be rolled back");
+    }
+}
+
+fn execute(conn: &Connection, statement: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(statement)?.execute([]).map(|_| ())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_core::store::{ChangeSet, Conflict, UniqueKey};
+
+    use super::*;
+    use crate::schema;
+    use crate::writer::tests::{company, contact, task};
+
+    #[test]
+    fn what_a_change_set_wrote_before_it_failed_is_neither_kept_nor_found() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        let (kept, kept_answer) = task(ChangeSet::new().insert(company()).insert(contact(1)));
+        let (failed, failed_answer) = task(ChangeSet::new().insert(contact(2)).insert(company()));
+        let written = WriteCounts::default();
+        let mut batch = vec![kept, failed];
+        write_batch(&conn, &mut batch, &written);
+        kept_answer.blocking_recv().unwrap().unwrap();
+        let outcome = failed_answer.blocking_recv().unwrap();
+        let Err(CommitError::Conflict(conflict)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(conflict, Conflict::Taken(UniqueKey::Id));
+        let count = |query| conn.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM contacts"), 1);
+        assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 1);
+        assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 1);
+        assert_eq!(written.transactions.into_inner(), 1);
+        assert_eq!(written.tasks.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_failure_of_the_transaction_reaches_everybody() {
+        let conn = Connection::open_in_memory().unwrap();
+        let (first, first_answer) = task(ChangeSet::new());
+        let (second, second_answer) = task(ChangeSet::new());
+        conn.execute_batch("BEGIN").unwrap();
+        let mut batch = vec![first, second];
+        write_batch(&conn, &mut batch, &WriteCounts::default());
+        for answer in [first_answer, second_answer] {
+            let outcome = answer.blocking_recv().unwrap();
+            assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));
+        }
+        assert!(conn.is_autocommit(), "the connection can go on");
+    }
+}

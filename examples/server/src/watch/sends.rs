@@ -1,0 +1,215 @@
+//! Counting sends by gateway and outcome.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use metrics::{Label, Unit, counter, describe_counter, describe_histogram, histogram};
+use recado_core::Timestamp;
+use recado_core::connections::{Connection, GatewayDescription, GatewayName};
+use recado_core::gateway::{
+    Accepted, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing,
+    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, ReceiveResult,
+    SendFailure, SendResult, WebhookRefused,
+};
+use recado_core::groups::GroupList;
+use recado_core::transport::Transport;
+
+const SENDS: &str = "recado_sends_total";
+const DURATION: &str = "recado_send_duration_seconds";
+
+/// All outcomes.
+const OUTCOMES: [&str; 7] = [
+    "accepted",
+    "refused",
+    "try_later",
+    "recipient_limited",
+    "connection",
+    "unreachable",
+    "uncertain",
+];
+
+pub(super) fn describe() {
+    describe_counter!(SENDS, Unit::Count, "Messages given to gateways, by gateway and outcome.");
+    describe_histogram!(DURATION, Unit::Seconds, "How long gateways took to answer, by gateway.");
+}
+
+/// The label under which a send is counted.
+const fn outcome(result: &SendResult) -> &'static str {
+    match result {
+        Ok(_) => "accepted",
+        Err(SendFailure::Refused(_)) => "refused",
+        Err(SendFailure::TryLater { .. }) => "try_later",
+        Err(SendFailure::RecipientLimited(_)) => "recipient_limited",
+        Err(SendFailure::Connection(_)) => "connection",
+        Err(SendFailure::Unreachable(_)) => "unreachable",
+        Err(SendFailure::Uncertain(_)) => "uncertain",
+    }
+}
+
+/// The same gateways, whose sends are counted. Their names are labels: a program has few (R281).
+pub(crate) fn counted(providers: &Providers) -> Providers {
+    providers.descriptions().fold(Providers::none(), |all, description| {
+        let Some(inner) = providers.get(description.name()) else { return all };
+        let gateway = description.name().clone();
+        for outcome in OUTCOMES {
+            counter!(SENDS, "gateway" => gateway.as_str().to_owned(), "outcome" => outcome)
+                .increment(0);
+        }
+        let provider = CountedProvider { inner, gateway };
+        all.with_described(description.clone(), Arc::new(provider))
+    })
+}
+
+/// A gateway whose sends are counted.
+struct CountedProvider {
+    inner: Arc<dyn Provider>,
+    gateway: GatewayName,
+}
+
+impl CountedProvider {
+    fn label(&self) -> Label {
+        Label::new("gateway", self.gateway.as_str().to_owned())
+    }
+}
+
+#[async_trait]
+impl Provider for CountedProvider {
+    fn describe(&self) -> GatewayDescription {
+        self.inner.describe()
+    }
+
+    async fn send(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
+    ) -> SendResult {
+        let begun = Instant::now();
+        let result = self.inner.send(transport, connection, outgoing).await;
+        histogram!(DURATION, vec![self.label()]).record(begun.elapsed().as_secs_f64());
+        let outcome = Label::from_static_parts("outcome", outcome(&result));
+        counter!(SENDS, vec![self.label(), outcome]).increment(1);
+        result
+    }
+
+    async fn find_sent(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        lookup: &Lookup,
+    ) -> Result<Option<Accepted>, ProviderError> {
+        self.inner.find_sent(transport, connection, lookup).await
+    }
+
+    async fn status(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GatewayStatus, ProviderError> {
+        self.inner.status(transport, connection).await
+    }
+
+    async fn groups(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GroupList, ProviderError> {
+        self.inner.groups(transport, connection).await
+    }
+
+    async fn pairing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Pairing, ProviderError> {
+        self.inner.pairing(transport, connection).await
+    }
+
+    async fn templates(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Vec<ProviderTemplate>, ProviderError> {
+        self.inner.templates(transport, connection).await
+    }
+
+    async fn missed(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Missed, ProviderError> {
+        self.inner.missed(transport, connection, from, to).await
+    }
+
+    async fn names(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        name: &str,
+    ) -> Result<Vec<String>, ProviderError> {
+        self.inner.names(transport, connection, name).await
+    }
+
+    async fn media(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        source: &str,
+        limit: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        self.inner.media(transport, connection, source, limit).await
+    }
+
+    fn handshake(&self, connection: &Connection, webhook: &ProviderWebhook) -> Handshake {
+        self.inner.handshake(connection, webhook)
+    }
+
+    fn admit(
+        &self,
+        connection: &Connection,
+        webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused> {
+        self.inner.admit(connection, webhook)
+    }
+
+    fn receive(&self, connection: &Connection, webhook: &ProviderWebhook) -> ReceiveResult {
+        self.inner.receive(connection, webhook)
+    }
+
+    fn remove_secrets(&self, body: &mut serde_json::Value) {
+        self.inner.remove_secrets(body);
+    }
+
+    fn read(&self, connection: &Connection, body: &serde_json::Value) -> Vec<Incoming> {
+        self.inner.read(connection, body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
+
+    use super::*;
+
+    /// R281.
+    #[test]
+    fn every_outcome_of_a_send_has_a_label_of_its_own() {
+        let failure = || Failure::new(DeliveryCode::Network, "it failed".to_owned());
+        let id = ProviderMessageId::parse("w1").expect("acceptable");
+        let results: [SendResult; 7] = [
+            Ok(Accepted::new(id)),
+            Err(SendFailure::Refused(failure())),
+            Err(SendFailure::TryLater { failure: failure(), wait: Some(Duration::ZERO) }),
+            Err(SendFailure::RecipientLimited(failure())),
+            Err(SendFailure::Connection(failure())),
+            Err(SendFailure::Unreachable(failure())),
+            Err(SendFailure::Uncertain(failure())),
+        ];
+        assert_eq!(results.each_ref().map(outcome), OUTCOMES);
+    }
+}

@@ -1,0 +1,64 @@
+//! Closed installations and companies (D76).
+
+use recado_tests::{Request, World, both_stores, mobile, text};
+use serde_json::{Value, json};
+
+/// D76.
+#[both_stores]
+async fn a_closed_installation_answers_reads_and_refuses_every_write(world: World) {
+    let qr = world.qr().await;
+    let id = world.create_id(json!({ "phone": mobile(1) })).await;
+    let link = json!({ "contact_id": id, "url": "https://example.org/" });
+    let link = text(&world.make("C/links", link).await["code"]);
+    let halts = world.server.recado().halts();
+    halts.close(None, Some("a test"), false).await.expect("it is closed");
+    let refused = world.post_contact(json!({ "phone": mobile(2) })).await;
+    refused.expect_error(503, "MOVING");
+    assert_eq!(refused.header("retry-after"), "5");
+    world.patch_contact(&id, json!({ "name": "Ana" })).await.expect_error(503, "MOVING");
+    world.delete(&format!("/api/v1/contacts/{id}")).await.expect_error(503, "MOVING");
+    world.send_text(&mobile(1), "oi").await.expect_error(503, "MOVING");
+    world
+        .operator("POST", "C/tags", json!({ "name": "a", "color": "#000000" }))
+        .await
+        .expect_error(503, "MOVING");
+    let events = json!({ "events": [world.inbound("5534991230009", "oi")] });
+    world
+        .operator("POST", &format!("C/connections/{qr}/events"), events)
+        .await
+        .expect_error(503, "MOVING");
+    for path in
+        [format!("/api/webhooks/provider/{qr}"), "/api/webhooks/incoming/nowhere".to_owned()]
+    {
+        let answer = world.send(Request::new("POST", &path).json(&json!({}))).await;
+        assert_eq!((answer.status, &answer.json()["code"]), (503, &json!("MOVING")), "{path}");
+        assert_eq!(answer.header("retry-after"), "5");
+    }
+    // The click of a tracked link would be a write.
+    assert_eq!(world.send(Request::new("GET", format!("/l/{link}"))).await.status, 503);
+    let ready = world.send(Request::new("GET", "/readyz")).await;
+    ready.expect_error(503, "MOVING");
+    world.detail(&id).await;
+    assert_eq!(world.export(10).await, [id.clone()]);
+    halts.open(None).await.expect("it is open");
+    world.patch_contact(&id, json!({ "name": "Ana" })).await.expect(200);
+    assert_eq!(world.send(Request::new("GET", "/readyz")).await.json()["data"]["held"], false);
+}
+
+/// D76: only the company that is moved.
+#[both_stores]
+async fn a_closed_company_refuses_its_writes_and_the_others_do_not_notice(world: World) {
+    let other = world.tenant("Other").await;
+    let company = recado_core::ids::CompanyId::parse(&world.us.id).expect("an id");
+    let halts = world.server.recado().halts();
+    halts.close(Some(company), None, false).await.expect("it is closed");
+    world.post_contact(json!({ "phone": mobile(2) })).await.expect_error(503, "MOVING");
+    let path = "C/tags";
+    let tag = json!({ "name": "a", "color": "#000000" });
+    world.operator("POST", path, tag).await.expect_error(503, "MOVING");
+    world.operator("GET", path, Value::Null).await.expect(200);
+    world.create_as(&other, json!({ "phone": mobile(2) })).await;
+    assert_eq!(world.send(Request::new("GET", "/readyz")).await.status, 200);
+    halts.open(Some(company)).await.expect("it is open");
+    world.post_contact(json!({ "phone": mobile(2) })).await.expect(201);
+}

@@ -1,0 +1,95 @@
+//! Kills a loaded server (SIGKILL) N times on each database, also while it starts and migrates, and
+//! counts what was acknowledged and is gone. See `docs/benchmarks.md`.
+#![forbid(unsafe_code)]
+
+mod check;
+mod era;
+mod load;
+mod tally;
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Instant;
+
+use clap::Parser;
+use recado_tests::StoreKind;
+
+use crate::tally::Tally;
+
+/// After how many kills everything is checked, and a fresh database is taken.
+const ERA: usize = 25;
+
+/// Kills a loaded server again and again, and counts what was acknowledged and is gone.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    /// How many kills on each database.
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    kills: u32,
+    /// One database only.
+    #[arg(long, value_enum)]
+    store: Option<Store>,
+    /// Repeats the moments of an earlier run, as far as the machine does.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Store {
+    Sqlite,
+    Postgres,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("the seed is {seed}");
+    // Built before the first one is timed.
+    recado_tests::binary::recado();
+    let stores = match cli.store {
+        None => vec![StoreKind::Sqlite, StoreKind::Postgres],
+        Some(Store::Sqlite) => vec![StoreKind::Sqlite],
+        Some(Store::Postgres) => vec![StoreKind::Postgres],
+    };
+    let kills = usize::try_from(cli.kills).unwrap_or(usize::MAX);
+    let runs =
+        stores.into_iter().map(|kind| (kind, thread::spawn(move || soak(kind, kills, seed))));
+    let runs: Vec<_> = runs.collect();
+    let (mut all, mut is_whole) = (Tally::default(), true);
+    for (kind, run) in runs {
+        match run.join() {
+            Ok(tally) => {
+                println!("{kind:?}: {tally}");
+                all += tally;
+            }
+            Err(_) => {
+                println!("{kind:?}: the run broke off");
+                is_whole = false;
+            }
+        }
+    }
+    let is_clean = is_whole && all.is_clean();
+    println!("soak: {}: {all}", if is_clean { "passed" } else { "FAILED" });
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// So many kills on a database of this kind.
+fn soak(kind: StoreKind, kills: usize, seed: u64) -> Tally {
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let (mut all, began) = (Tally::default(), Instant::now());
+    while all.kills + all.early_kills < kills {
+        let more = ERA.min(kills - all.kills - all.early_kills);
+        // With a runtime of its own, nothing of an era is left behind.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let tally = runtime.block_on(era::run(kind, more, &mut chance));
+        runtime.shutdown_background();
+        all += tally;
+        let done = all.kills + all.early_kills;
+        println!("{kind:?}: {done} of {kills} after {} s: {tally}", began.elapsed().as_secs());
+    }
+    all
+}
