@@ -39,6 +39,7 @@ body! {
     /// Contacts that a list loses.
     #[derive(Clone, Debug)]
     pub struct RemoveContacts as "RemoveContacts" {
+        /// Which; those that are not in the list count as such.
         contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
     }
 }
@@ -47,6 +48,7 @@ body! {
     /// The contacts that a list then holds, and no other.
     #[derive(Clone, Debug)]
     pub struct ReplaceContacts as "ReplaceContacts" {
+        /// Which; none empties the list.
         contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
     }
 }
