@@ -6,7 +6,6 @@ mod deliveries;
 mod erasure;
 mod group_commit;
 mod listing;
-mod measure_tmp;
 mod messages;
 mod migrations;
 mod sealing;
