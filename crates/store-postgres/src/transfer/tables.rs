@@ -9,11 +9,15 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("contact_facet_deltas", Treatment::Derived),
     ("contact_set_counts", Treatment::Derived),
     ("contact_set_count_deltas", Treatment::Derived),
+    ("contact_set_counts", Treatment::Derived),
+    ("contact_set_count_deltas", Treatment::Derived),
     ("list_counts", Treatment::Derived),
     ("list_count_deltas", Treatment::Derived),
     ("message_counts", Treatment::Derived),
     ("message_count_deltas", Treatment::Derived),
     // The contacts of lists, tags and members in the orders of the listing.
+    ("contact_sets", Treatment::Derived),
+    // In which lists contacts are, which tags they have, to whom they are assigned.
     ("contact_sets", Treatment::Derived),
     // Which messages are left at `sent`.
     ("messages_left_sent", Treatment::Derived),

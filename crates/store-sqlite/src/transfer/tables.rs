@@ -15,6 +15,9 @@ const OWN: &[(&str, Treatment)] = &[
     ("message_facets", Treatment::Derived),
     // The contacts of lists, tags and members, written by triggers.
     ("contact_sets", Treatment::Derived),
+    // Lists, tags and assignees as sets of contacts, and their counts.
+    ("contact_sets", Treatment::Derived),
+    ("contact_set_facets", Treatment::Derived),
     // Search texts, and what full-text search keeps of them.
     ("contact_search", Treatment::Derived),
     ("contact_search_config", Treatment::Derived),
