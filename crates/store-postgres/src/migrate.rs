@@ -200,10 +200,11 @@ impl PostgresStore {
     }
 }
 
-/// The number of the oldest schema whose programs run on this one (R248): one row.
+/// The number of the oldest schema whose programs run on the one that is named as the newest (R248):
+/// one row.
 const OLDEST: &str = "CREATE TABLE IF NOT EXISTS recado_schema_oldest (\
                       only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), \
-                      number int NOT NULL)";
+                      number int NOT NULL, newest int NOT NULL)";
 
 const APPLIED: &str = "SELECT version, checksum FROM recado_migrations ORDER BY version";
 
@@ -229,9 +230,11 @@ fn pending(
     }
 }
 
-/// The oldest schema whose programs run on the one of the database.
+/// The oldest schema whose programs run on the one of the database, if that is known of it.
 async fn oldest(client: &Client) -> Result<Option<i32>, Error> {
-    match client.query_opt("SELECT number FROM recado_schema_oldest", &[]).await {
+    let query = "SELECT number FROM recado_schema_oldest \
+                 WHERE newest = (SELECT max(version) FROM recado_migrations)";
+    match client.query_opt(query, &[]).await {
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
         found => Ok(found?.map(|row| row.get(0))),
     }
@@ -293,16 +296,17 @@ async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
 /// Applies one migration and records it, in one transaction.
 async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
     let (oldest, or_else) = match expands(migration.sql) {
-        true => (migration.version - 1, "DO NOTHING"),
-        false => (migration.version, "(only_row) DO UPDATE SET number = excluded.number"),
+        true => (migration.version - 1, ""),
+        false => (migration.version, ", number = excluded.number"),
     };
+    let newest = migration.version;
     // None of the values needs escaping: a number, a name of this crate, hexadecimal digits.
     let script = format!(
         "BEGIN;\n{OLDEST};\n{}\nINSERT INTO recado_migrations (version, name, checksum) \
-         VALUES ({}, '{}', '{}');\nINSERT INTO recado_schema_oldest (number) VALUES ({oldest}) \
-         ON CONFLICT {or_else};\nCOMMIT;",
+         VALUES ({newest}, '{}', '{}');\n\
+         INSERT INTO recado_schema_oldest (number, newest) VALUES ({oldest}, {newest}) \
+         ON CONFLICT (only_row) DO UPDATE SET newest = excluded.newest{or_else};\nCOMMIT;",
         migration.sql,
-        migration.version,
         migration.name,
         migration.checksum(),
     );

@@ -40,10 +40,12 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     checksum BLOB NOT NULL
 ) STRICT";
 
-/// The number of the oldest schema whose programs run on this one (R248): one row.
+/// The number of the oldest schema whose programs run on the one that is named as the newest (R248):
+/// one row.
 const OLDEST: &str = "CREATE TABLE IF NOT EXISTS schema_oldest (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-    number INTEGER NOT NULL
+    number INTEGER NOT NULL,
+    newest INTEGER NOT NULL
 ) STRICT";
 
 /// Applies all missing migrations, or none.
@@ -117,12 +119,15 @@ fn apply_all(tx: &Connection, migrations: &[&str]) -> Result<bool, SqliteError> 
             (number(index + 1), checksum(migration)),
         )?;
         let (oldest, or_else) = match expands(migration) {
-            true => (index, "NOTHING"),
-            false => (index + 1, "UPDATE SET number = excluded.number"),
+            true => (index, ""),
+            false => (index + 1, ", number = excluded.number"),
         };
         tx.execute(
-            &format!("INSERT INTO schema_oldest VALUES (1, ?1) ON CONFLICT DO {or_else}"),
-            [number(oldest)],
+            &format!(
+                "INSERT INTO schema_oldest VALUES (1, ?1, ?2) \
+                 ON CONFLICT DO UPDATE SET newest = excluded.newest{or_else}"
+            ),
+            [number(oldest), number(index + 1)],
         )?;
         tracing::info!(migration = index + 1, "migrated");
     }
@@ -158,13 +163,15 @@ fn applied(conn: &Connection, migrations: &[&str]) -> Result<u32, SqliteError> {
     Ok(found)
 }
 
-/// The oldest schema whose programs run on the one of the database.
+/// The oldest schema whose programs run on the one of the database, if that is known of it.
 fn oldest(conn: &Connection) -> rusqlite::Result<Option<u32>> {
     let there = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_oldest'";
     if conn.query_row(there, [], |_| Ok(())).optional()?.is_none() {
         return Ok(None);
     }
-    conn.query_row("SELECT number FROM schema_oldest", [], |row| row.get(0)).optional()
+    let query = "SELECT number FROM schema_oldest \
+                 WHERE newest = (SELECT max(number) FROM schema_migrations)";
+    conn.query_row(query, [], |row| row.get(0)).optional()
 }
 
 fn number(count: usize) -> u32 {
