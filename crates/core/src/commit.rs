@@ -11,10 +11,11 @@ use crate::deliveries::{
     Delivery, DueReads, FanOut, KnownRoutes, QueueKey, Signals, Touch, fan_out, touched,
 };
 use crate::events::Outbox;
+use crate::idempotency::CallState;
 use crate::ids::{CompanyId, DeliveryId, Ids};
 use crate::store::{
     Change, ChangeKind, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt,
-    RowKey, RowKind, Store, StoreError, Upkeep,
+    Row, RowKey, RowKind, Store, StoreError, Upkeep,
 };
 use crate::webhooks::Routes;
 
@@ -156,6 +157,19 @@ impl Database {
     }
 }
 
+/// Whether a change writes what belongs to running processes, or a halt. So does the end of a
+/// remembered call, which its process has begun before the closure: otherwise nobody would know
+/// what became of the call (R262).
+fn is_of_process(change: &Change, key: &RowKey) -> bool {
+    match change.kind() {
+        ChangeKind::Update { row: Row::RememberedCall(call), .. } => {
+            matches!(call.state, CallState::Answered { .. })
+        }
+        ChangeKind::Delete { key: RowKey::RememberedCall { .. }, .. } => true,
+        _ => matches!(key.kind(), RowKind::Worker | RowKind::Shard | RowKind::Halt),
+    }
+}
+
 /// The companies that a change set writes for, each once; none where it writes only for the
 /// installation. `None` for a set that a closed installation takes as well (D76): one that writes
 /// only what belongs to running processes, and halts themselves.
@@ -174,7 +188,7 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
                 continue;
             }
         };
-        only_of_processes &= matches!(key.kind(), RowKind::Worker | RowKind::Shard | RowKind::Halt);
+        only_of_processes &= is_of_process(change, &key);
         companies.extend(key.company());
     }
     companies.extend(changes.events.iter().map(|event| event.company));
@@ -189,7 +203,9 @@ mod tests {
     use crate::Timestamp;
     use crate::deliveries::{Shard, ShardNumber};
     use crate::halts::{Halt, HaltSubject};
-    use crate::ids::{CampaignId, ListId, TagId};
+    use crate::idempotency::{CallKey, RememberedCall};
+    use crate::ids::{CampaignId, ListId, TagId, WorkerId};
+    use crate::store::{Stored, Version};
     use crate::tags::Tag;
 
     fn company(n: u128) -> CompanyId {
@@ -219,5 +235,27 @@ mod tests {
         let (campaign, list) = (CampaignId::new(Uuid::nil()), ListId::new(Uuid::nil()));
         let enrolls = ChangeSet::new().with(Change::enroll(company(3), campaign, list));
         assert_eq!(written_companies(&enrolls), Some(vec![company(3)]));
+    }
+
+    /// R262.
+    #[test]
+    fn a_closed_installation_lets_calls_end_and_none_begin() {
+        let call = |state| RememberedCall {
+            company: company(1),
+            key: CallKey::parse("POST /contacts", "a").expect("a key"),
+            body_hash: [0; 32],
+            state,
+            contact: None,
+            expires_at: Timestamp::MIN,
+        };
+        let begun = call(CallState::InFlight { worker: WorkerId::new(Uuid::nil()) });
+        let answered = call(CallState::Answered { answer: "{}".to_owned() });
+        let stored = Stored::new(begun.clone(), Version::FIRST);
+        let set = |change| ChangeSet::new().with(change);
+        assert_eq!(written_companies(&set(stored.update(answered))), None);
+        assert_eq!(written_companies(&set(stored.delete())), None);
+        let one = Some(vec![company(1)]);
+        assert_eq!(written_companies(&set(stored.update(begun.clone()))), one);
+        assert_eq!(written_companies(&set(Change::insert(begun))), one);
     }
 }

@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use deadpool_postgres::ClientWrapper;
 use recado_core::halts::Halt;
+use recado_core::idempotency::RememberedCall;
 use recado_core::store::StoreError;
 use recado_store_sql::transfer::{Part, Scope, moved_tables};
 use recado_store_sql::{Layout, Sealer};
@@ -52,8 +53,9 @@ impl Session {
             // The lock comes before the first query, which decides what state is seen.
             Scope::Installation if is_closed => {
                 let mut tables = moved_tables();
-                // The move itself writes halts.
-                tables.retain(|table| *table != Halt::TABLE.name);
+                // The move itself writes halts, and calls that were begun before are finished.
+                let written = [Halt::TABLE.name, RememberedCall::TABLE.name];
+                tables.retain(|table| !written.contains(table));
                 format!("; LOCK TABLE {} IN SHARE MODE", tables.join(", "))
             }
             _ => String::new(),
