@@ -130,7 +130,7 @@ impl Params {
 ///
 /// When it is neither.
 pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
-    bound(params, "from", "T00:00:00.000Z", Timestamp::parse_up)
+    since_bound(params, "from")
 }
 
 /// The latest `created_at` that a listing holds: the parameter `to`, a timestamp, or a date that
@@ -142,6 +142,16 @@ pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter
 /// When it is neither.
 pub fn to_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
     bound(params, "to", "T23:59:59.999Z", Timestamp::parse)
+}
+
+/// The earliest time that a listing holds by another parameter than `from`, in the same forms
+/// (D29, D77).
+///
+/// # Errors
+///
+/// When it is none of them.
+pub fn since_bound(params: &Params, name: &str) -> Result<Option<Timestamp>, InvalidParameter> {
+    bound(params, name, "T00:00:00.000Z", Timestamp::parse_up)
 }
 
 fn bound(

@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 use recado_core::Timestamp;
-use recado_core::contacts::{Contact, ContactFilter, Facets, Identifier, ListQuery, Platform};
-use recado_core::ids::{CompanyId, ContactId, StageId};
+use recado_core::contacts::{
+    AssigneeFilter, Contact, ContactFilter, Facets, Identifier, ListQuery, Platform,
+};
+use recado_core::ids::{CompanyId, ContactId, MemberId, StageId};
 use recado_core::page::{PageRequest, Pagination};
 use recado_core::query::Params;
 use uuid::Uuid;
@@ -33,6 +35,12 @@ fn each_unacceptable_parameter_is_named() {
         ("inbox_status", "closed"),
         ("include", "link_clicks,tags"),
         ("search", "a\u{0}b"),
+        ("list_id", "clientes"),
+        ("tag_id", ""),
+        ("assigned_to", "me"),
+        ("unread", "yes"),
+        ("updated_since", "yesterday"),
+        ("active_since", "2026-13-01"),
     ] {
         assert_eq!(refused(&[(name, value)]), name, "{name}={value}");
     }
@@ -74,8 +82,9 @@ fn nothing_has_no_pages() {
 }
 
 fn facets() -> impl Strategy<Value = Facets> {
-    ("[ab]", any::<bool>(), prop::option::of(0u128..3), 0usize..5, any::<bool>(), any::<bool>())
-        .prop_map(|(platform, open, stage, crm, ai, group)| {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    ("[ab]", any::<bool>(), prop::option::of(0u128..3), 0usize..5, flags).prop_map(
+        |(platform, open, stage, crm, (ai, group, assigned, unread))| {
             use recado_core::contacts::{CrmStatus, InboxStatus};
             Facets {
                 source_platform: Platform::parse(&platform).expect("a letter"),
@@ -84,8 +93,11 @@ fn facets() -> impl Strategy<Value = Facets> {
                 crm_status: CrmStatus::ALL[crm],
                 is_ai_enabled: ai,
                 is_group: group,
+                is_assigned: assigned,
+                has_unread: unread,
             }
-        })
+        },
+    )
 }
 
 proptest! {
@@ -103,6 +115,11 @@ proptest! {
             crm_status: Some(a.crm_status),
             is_ai_enabled: Some(a.is_ai_enabled),
             is_group: Some(a.is_group),
+            assigned_to: Some(match a.is_assigned {
+                true => AssigneeFilter::Member(MemberId::new(Uuid::nil())),
+                false => AssigneeFilter::Nobody,
+            }),
+            unread: Some(a.has_unread),
             ..ContactFilter::default()
         };
         prop_assert!(a.pass(&filter));
@@ -115,7 +132,9 @@ proptest! {
     #[test]
     fn no_query_string_panics(
         pairs in prop::collection::vec(("[a-z_]{1,20}", "\\PC{0,20}"), 0..6),
-        known in prop::sample::select(vec!["search", "page", "limit", "order_by", "include", "cursor"]),
+        known in prop::sample::select(vec![
+            "search", "page", "limit", "order_by", "include", "cursor", "assigned_to", "updated_since",
+        ]),
         value in "\\PC{0,20}",
     ) {
         let mut pairs = pairs;

@@ -81,7 +81,7 @@ const COLLECTION: &str = "/api/v1/contacts";
 const ONE: &str = "/api/v1/contacts/{id}";
 
 /// The filters of the list form, and its page.
-pub(crate) const FILTERS: [QueryParam; 9] = [
+const FILTERS: [QueryParam; 15] = [
     QueryParam::new(
         "search",
         ParamKind::Text,
@@ -93,20 +93,40 @@ pub(crate) const FILTERS: [QueryParam; 9] = [
     QueryParam::new("crm_status", ParamKind::Text, "Standing in the CRM."),
     QueryParam::new("is_ai_enabled", ParamKind::Flag, "Whether the service's AI is on."),
     QueryParam::new("is_group", ParamKind::Flag, "`true`: groups only; `false`: people only."),
+    QueryParam::new("list_id", ParamKind::Uuid, "In this list."),
+    QueryParam::new("tag_id", ParamKind::Uuid, "With this tag."),
+    QueryParam::new("assigned_to", ParamKind::Text, "A member's id, or `none`."),
+    QueryParam::new(
+        "unread",
+        ParamKind::Flag,
+        "`true`: with a message since the last reply or `read`; `false`: without one.",
+    ),
+    QueryParam::new(
+        "updated_since",
+        ParamKind::Text,
+        "`updated_at` is this timestamp, or a time of this date, or later.",
+    ),
+    QueryParam::new(
+        "active_since",
+        ParamKind::Text,
+        "`last_message_at` is this timestamp, or a time of this date, or later.",
+    ),
     QueryParam::new("page", ParamKind::Page, "Not with `order_by=created_at`."),
     QueryParam::new("limit", ParamKind::Limit, "Contacts per page."),
 ];
 
-const LIST_QUERY: &[QueryParam] = &[
-    FILTERS[0],
-    FILTERS[1],
-    FILTERS[2],
-    FILTERS[3],
-    FILTERS[4],
-    FILTERS[5],
-    FILTERS[6],
-    FILTERS[7],
-    FILTERS[8],
+/// The filters, followed by `more`.
+pub(crate) const fn with_filters<const N: usize>(more: &[QueryParam]) -> [QueryParam; N] {
+    let mut all = [FILTERS[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < FILTERS.len() { FILTERS[at] } else { more[at - FILTERS.len()] };
+        at += 1;
+    }
+    all
+}
+
+const LIST_QUERY: &[QueryParam] = &with_filters::<{ FILTERS.len() + 3 }>(&[
     QueryParam::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
     QueryParam::new(
         "order_by",
@@ -119,7 +139,7 @@ const LIST_QUERY: &[QueryParam] = &[
         "The `next_cursor` of the answer before; only with `order_by=created_at` and the same \
          filters.",
     ),
-];
+]);
 
 const DETAIL_QUERY: &[QueryParam] = &[QueryParam::new(
     "include",

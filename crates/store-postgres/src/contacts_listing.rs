@@ -3,7 +3,9 @@
 //! Both first read the matching combinations of filtered values and the number of contacts with
 //! each. These are few rows, whatever the number of contacts, and their sum is the total. For a
 //! page, the first contacts of each combination are read from an index that has them in order, and
-//! are merged. A combination is skipped if its first contact comes after the page.
+//! are merged. A combination is skipped if its first contact comes after the page. A set of
+//! contacts has counts and orders of its own, and is listed in the same way. What has none is found
+//! first (`contacts_search`).
 //!
 //! Limits are written twice: as a parameter, and rounded up as a literal in an inner query. From
 //! the literal the planner estimates the number of rows, so that not every page needs a plan of its
@@ -11,7 +13,8 @@
 
 use recado_core::Timestamp;
 use recado_core::contacts::{
-    ContactFilter, ContactSlice, CrmStatus, ExportPosition, InboxStatus, Platform,
+    AssigneeFilter, ContactFilter, ContactSet, ContactSlice, CrmStatus, ExportPosition,
+    InboxStatus, Platform,
 };
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, StageId};
@@ -25,7 +28,7 @@ use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::commit::company_lock;
 use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
-use crate::contacts_search::{search_params, searched};
+use crate::contacts_search::{narrowed, narrows};
 use crate::error::failed;
 use crate::gathered::{gathered, scattered};
 use crate::param::{Param, params};
@@ -55,14 +58,6 @@ impl ListingOrder {
         }
     }
 
-    /// The number of the first parameter of a search.
-    pub(crate) const fn search_parameters(self) -> usize {
-        match self {
-            Self::Message => 10,
-            Self::Creation => 12,
-        }
-    }
-
     /// The condition on contacts in this order.
     pub(crate) const fn condition(self) -> &'static str {
         match self {
@@ -72,32 +67,87 @@ impl ListingOrder {
     }
 }
 
-/// The values of `$1` to `$7`.
-fn exact_params(company: CompanyId, filter: &ContactFilter) -> Vec<Param> {
-    params![
-        company.uuid(),
-        filter.source_platform.as_ref().map(|platform: &Platform| platform.as_str().to_owned()),
-        filter.inbox_status.map(InboxStatus::as_str),
-        filter.pipeline_stage_id.map(StageId::uuid),
-        filter.crm_status.map(CrmStatus::as_str),
-        filter.is_ai_enabled,
-        filter.is_group,
-    ]
+/// A listing whose statement is being written, with the parameters so far. `$1` is the company,
+/// `$2` to `$7` are exact filters, `$8` is how many contacts are wanted, `$9` how many are skipped;
+/// `$10` and `$11` are the position of an export.
+pub(crate) struct Listing<'f> {
+    pub(crate) company: CompanyId,
+    pub(crate) filter: &'f ContactFilter,
+    pub(crate) order: ListingOrder,
+    params: Vec<Param>,
 }
 
-/// `facets`: the combinations that pass the exact filters `$2` to `$7`, and how many contacts have
-/// each.
-const FACETS: &str = "\
-facets AS MATERIALIZED (SELECT f.facet, sum(f.n)::bigint AS n FROM (\
-SELECT * FROM contact_facets WHERE company_id = $1 \
-UNION ALL SELECT * FROM contact_facet_deltas WHERE company_id = $1) AS f \
-WHERE ($2::text IS NULL OR f.source_platform = $2) \
-AND ($3::text IS NULL OR f.inbox_status = $3) \
-AND ($4::uuid IS NULL OR f.pipeline_stage_id = $4) \
-AND ($5::text IS NULL OR f.crm_status = $5) \
-AND ($6::boolean IS NULL OR f.is_ai_enabled = $6) \
-AND ($7::boolean IS NULL OR f.is_group = $7) \
-GROUP BY f.facet HAVING sum(f.n) > 0)";
+impl<'f> Listing<'f> {
+    fn new(
+        company: CompanyId,
+        filter: &'f ContactFilter,
+        order: ListingOrder,
+        limit: u32,
+        offset: u64,
+    ) -> Self {
+        let text = |text: Option<String>| text.map_or(Param::Null, |text| Param::Text(text.into()));
+        let flag = |flag: Option<bool>| flag.map_or(Param::Null, Param::Bool);
+        let platform = filter.source_platform.as_ref().map(Platform::as_str);
+        let params = vec![
+            Param::Id(company.uuid()),
+            text(platform.map(str::to_owned)),
+            text(filter.inbox_status.map(InboxStatus::as_str).map(str::to_owned)),
+            filter.pipeline_stage_id.map(StageId::uuid).map_or(Param::Null, Param::Id),
+            text(filter.crm_status.map(CrmStatus::as_str).map(str::to_owned)),
+            flag(filter.is_ai_enabled),
+            flag(filter.is_group),
+            Param::Int(i64::from(limit)),
+            Param::Int(signed(offset)),
+        ];
+        Self { company, filter, order, params }
+    }
+
+    /// Adds a parameter; how the statement names it.
+    pub(crate) fn bind(&mut self, param: Param) -> String {
+        self.params.push(param);
+        format!("${}", self.params.len())
+    }
+
+    /// The condition on a row of a set or of its counts, except for the company.
+    pub(crate) fn in_set(&mut self, set: ContactSet) -> String {
+        let id = self.bind(Param::Id(set.id()));
+        format!("kind = {} AND set_id = {id}::uuid", set.kind())
+    }
+}
+
+/// The combinations that pass the exact filters, and how many contacts of the company have each.
+fn facets(name: &str, filter: &ContactFilter) -> String {
+    let assigned = match filter.assigned_to {
+        None => "",
+        Some(AssigneeFilter::Nobody) => "AND NOT f.is_assigned ",
+        Some(AssigneeFilter::Member(_)) => "AND f.is_assigned ",
+    };
+    let unread = match filter.unread {
+        None => "",
+        Some(true) => "AND f.has_unread ",
+        Some(false) => "AND NOT f.has_unread ",
+    };
+    format!(
+        "{name} AS MATERIALIZED (SELECT f.facet, sum(f.n)::bigint AS n FROM (\
+         SELECT * FROM contact_facets WHERE company_id = $1 \
+         UNION ALL SELECT * FROM contact_facet_deltas WHERE company_id = $1) AS f \
+         WHERE ($2::text IS NULL OR f.source_platform = $2) \
+         AND ($3::text IS NULL OR f.inbox_status = $3) \
+         AND ($4::uuid IS NULL OR f.pipeline_stage_id = $4) \
+         AND ($5::text IS NULL OR f.crm_status = $5) \
+         AND ($6::boolean IS NULL OR f.is_ai_enabled = $6) \
+         AND ($7::boolean IS NULL OR f.is_group = $7) \
+         {assigned}{unread}GROUP BY f.facet HAVING sum(f.n) > 0)"
+    )
+}
+
+/// The counts of a set by combination; `in_set` is the condition on its rows.
+pub(crate) fn set_counts(in_set: &str) -> String {
+    format!(
+        "(SELECT facet, n FROM contact_set_counts WHERE company_id = $1 AND {in_set} \
+         UNION ALL SELECT facet, n FROM contact_set_count_deltas WHERE company_id = $1 AND {in_set})"
+    )
+}
 
 /// `total`: the number of contacts that pass.
 const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
@@ -114,10 +164,11 @@ fn unfiltered(order: ListingOrder, bound: u64) -> String {
 }
 
 /// `ids`: the contacts of matching combinations, including the first `$8 + $9` of the listing.
-fn filtered(order: ListingOrder, bound: u64) -> String {
+/// `contacts` is what they are read from.
+fn filtered(contacts: &str, order: ListingOrder, bound: u64) -> String {
     let of_facet = |limit: &str| {
         format!(
-            "SELECT c.id, c.{column} FROM contacts c \
+            "SELECT c.id, c.{column} FROM {contacts} c \
              WHERE c.company_id = $1 AND c.facet = f.facet {condition} ORDER BY {by} LIMIT {limit}",
             column = order.column(),
             condition = order.condition(),
@@ -136,17 +187,39 @@ fn filtered(order: ListingOrder, bound: u64) -> String {
     )
 }
 
+/// `facets`, `total` and `ids` of a set: as those of the company, from the rows of the set.
+fn of_set(listing: &mut Listing<'_>, set: ContactSet, bound: u64) -> String {
+    let in_set = listing.in_set(set);
+    let contacts = format!(
+        "(SELECT company_id, contact_id AS id, facet, last_message_at, created_at \
+         FROM contact_sets WHERE {in_set})"
+    );
+    format!(
+        "{passing}, facets AS MATERIALIZED (SELECT k.facet, sum(k.n)::bigint AS n FROM {counts} AS k \
+         WHERE k.facet IN (SELECT facet FROM passing) GROUP BY k.facet HAVING sum(k.n) > 0), \
+         {TOTAL}, {ids}",
+        passing = facets("passing", listing.filter),
+        counts = set_counts(&in_set),
+        ids = filtered(&contacts, listing.order, bound),
+    )
+}
+
 /// The parts of a listing's statement up to `page`: the ids of the page with their positions.
-fn page_of(filter: &ContactFilter, order: ListingOrder, offset: u64, limit: u32) -> String {
+fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
     let rows = limit.next_power_of_two().max(128);
-    let ids = match filter {
-        ContactFilter { search: Some(_), .. } => searched(filter, order),
-        filter if filter.has_exact() => format!("{TOTAL}, {}", filtered(order, bound)),
-        _ => format!("{TOTAL}, {}", unfiltered(order, bound)),
+    let (filter, order) = (listing.filter, listing.order);
+    let of_company = facets("facets", filter);
+    let ids = match filter.sets().pop() {
+        _ if narrows(filter) => format!("{of_company}, {}", narrowed(listing)),
+        Some(set) => of_set(listing, set, bound),
+        None if filter.has_exact() => {
+            format!("{of_company}, {TOTAL}, {}", filtered("contacts", order, bound))
+        }
+        None => format!("{of_company}, {TOTAL}, {}", unfiltered(order, bound)),
     };
     format!(
-        "{FACETS}, {ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
+        "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
          row_number() OVER (ORDER BY {by}) AS place FROM \
          (SELECT * FROM ids WHERE (SELECT total FROM total) > $9::bigint \
          ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
@@ -178,15 +251,14 @@ pub(crate) fn page_statement(
     page: PageRequest,
     clicks: bool,
 ) -> (String, Vec<Param>) {
+    let order = ListingOrder::Message;
+    let mut listing = Listing::new(company, filter, order, page.limit, page.offset());
     let sql = format!(
         "WITH {} {}",
-        page_of(filter, ListingOrder::Message, page.offset(), page.limit),
+        page_of(&mut listing, page.offset(), page.limit),
         records("true", "false, false", clicks),
     );
-    let mut params = exact_params(company, filter);
-    params.extend(params![i64::from(page.limit), signed(page.offset())]);
-    params.extend(filter.search.iter().flat_map(|search| search_params(company, search)));
-    (sql, params)
+    (sql, listing.params)
 }
 
 /// Whether another contact follows those of the answer: `$8` is one more than the answer may have.
@@ -207,19 +279,19 @@ pub(crate) fn export_statement(
 ) -> (String, Vec<Param>) {
     let wanted = limit.saturating_add(1);
     let columns = format!("{MORE}, {MORE} AND {BEYOND}");
-    let sql = format!(
-        "WITH {} {}",
-        page_of(filter, ListingOrder::Creation, 0, wanted),
-        records("page.place < $8::bigint", &columns, clicks),
-    );
     let (created_at, id) = match after {
         Some(position) => (position.created_at.millis(), position.id.uuid()),
         None => (i64::MIN, Uuid::nil()),
     };
-    let mut params = exact_params(company, filter);
-    params.extend(params![i64::from(wanted), 0_i64, created_at, id]);
-    params.extend(filter.search.iter().flat_map(|search| search_params(company, search)));
-    (sql, params)
+    let mut listing = Listing::new(company, filter, ListingOrder::Creation, wanted, 0);
+    listing.bind(Param::Int(created_at));
+    listing.bind(Param::Id(id));
+    let sql = format!(
+        "WITH {} {}",
+        page_of(&mut listing, 0, wanted),
+        records("page.place < $8::bigint", &columns, clicks),
+    );
+    (sql, listing.params)
 }
 
 /// A slice, and whether the frontier has to be moved before it is answered.

@@ -1,33 +1,156 @@
-//! Searching contacts: by trigrams, then by the text itself.
+//! Filters of the listing that no index has in order together: a search, times, a second set.
+//!
+//! One of them is the source of the contacts that are found, and the others are checked for each of
+//! these. The source is the search (by trigrams, then by the text itself). Without a search it is
+//! the smallest set, or the contacts of a time if these are fewer.
 
-use recado_core::contacts::{ContactFilter, SearchQuery};
+use recado_core::contacts::{ContactFilter, ContactSet, SearchQuery};
 use recado_core::ids::CompanyId;
 
-use crate::contacts_listing::ListingOrder;
-use crate::param::{Param, params};
+use crate::contacts_listing::{Listing, set_counts};
+use crate::param::Param;
 
 /// The number of hits from which the contacts are read in the order of the listing. Looking up this
 /// many contacts takes about as long as reading up to a page of them in a company of a million
 /// contacts.
 const MANY_HITS: u32 = 2_000;
 
-/// `hits`: all contacts that a search finds and that pass the exact filters; `total`: their number;
-/// `ids`: contacts among which are the first `$8 + $9`. The first parameter of the search selects
-/// by trigrams, the next two compare the text.
+/// Whether a filter has to be applied by finding contacts. Otherwise the listing is read in order.
+pub(crate) fn narrows(filter: &ContactFilter) -> bool {
+    filter.search.is_some()
+        || filter.updated_since.is_some()
+        || filter.active_since.is_some()
+        || filter.sets().len() > 1
+}
+
+/// A filter that contacts are found by.
+struct Source {
+    /// The contacts `t` that it finds. `OFFSET 0` keeps the planner from joining them in another
+    /// order.
+    found: String,
+    /// The condition on `t` that this one is fulfilled, where another one is the source.
+    check: String,
+    /// How many contacts it finds, if that is counted.
+    count: Option<String>,
+}
+
+fn set_source(listing: &mut Listing<'_>, set: ContactSet) -> Source {
+    let in_set = listing.in_set(set);
+    Source {
+        found: format!(
+            "(SELECT contact_id, facet FROM contact_sets WHERE company_id = $1 AND {in_set} \
+             OFFSET 0) AS t WHERE true"
+        ),
+        check: format!(
+            "AND EXISTS (SELECT FROM contact_sets m WHERE m.company_id = $1 \
+             AND m.contact_id = t.contact_id AND {in_set} OFFSET 0)"
+        ),
+        count: Some(format!(
+            "(SELECT coalesce(sum(n), 0)::bigint FROM {} AS k)",
+            set_counts(&in_set)
+        )),
+    }
+}
+
+fn time_source(listing: &mut Listing<'_>, column: &str, since: i64) -> Source {
+    let since = listing.bind(Param::Int(since));
+    Source {
+        found: format!(
+            "(SELECT id AS contact_id, facet FROM contacts WHERE company_id = $1 \
+             AND {column} >= {since}::bigint OFFSET 0) AS t WHERE true"
+        ),
+        check: format!(
+            "AND EXISTS (SELECT FROM contacts w WHERE w.company_id = $1 AND w.id = t.contact_id \
+             AND w.{column} >= {since}::bigint OFFSET 0)"
+        ),
+        count: None,
+    }
+}
+
+fn search_source(listing: &mut Listing<'_>, search: &SearchQuery) -> Source {
+    let needles = search.needles();
+    let query = listing.bind(Param::Text(trigram_query(listing.company, search).into()));
+    let mut needle =
+        |text: Option<&String>| listing.bind(Param::Text(text.cloned().unwrap_or_default().into()));
+    let (first, last) = (needle(needles.first()), needle(needles.last()));
+    Source {
+        found: format!(
+            "(SELECT * FROM contact_search s \
+             WHERE recado_trigrams(s.company_id, s.search_text) @@ {query}::text::tsquery OFFSET 0) \
+             AS t WHERE t.company_id = $1 \
+             AND (strpos(t.search_text, {first}) > 0 OR strpos(t.search_text, {last}) > 0)"
+        ),
+        check: String::new(),
+        count: None,
+    }
+}
+
+/// `choice`: the number of the source that finds fewest contacts. The sets come first and know how
+/// many they have. The contacts of a time are counted only as far as there are fewer of them. Of
+/// two times, the first one is taken.
+fn choice(sources: &[Source]) -> String {
+    let counts = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(at, source)| source.count.as_ref().map(|count| format!("({at}, {count})")));
+    let counts: Vec<String> = counts.collect();
+    let sets = counts.len();
+    if sets == 0 {
+        return "choice AS MATERIALIZED (SELECT 0 AS source)".to_owned();
+    }
+    let least = format!(
+        "least AS MATERIALIZED (SELECT k.source, k.n FROM (VALUES {}) AS k (source, n) \
+         ORDER BY k.n, k.source LIMIT 1)",
+        counts.join(", "),
+    );
+    let of_set = "(SELECT source FROM least)";
+    let source = match sources.get(sets) {
+        None => of_set.to_owned(),
+        Some(time) => format!(
+            "CASE WHEN (SELECT count(*) FROM (SELECT FROM {} LIMIT (SELECT n FROM least)) AS few) \
+             < (SELECT n FROM least) THEN {sets} ELSE {of_set} END",
+            time.found,
+        ),
+    };
+    format!("{least}, choice AS MATERIALIZED (SELECT {source} AS source)")
+}
+
+/// `hits`: all contacts that are found and pass the exact filters.
+fn hits(listing: &mut Listing<'_>) -> String {
+    let filter = listing.filter;
+    let mut sources = Vec::new();
+    sources.extend(filter.search.iter().map(|search| search_source(listing, search)));
+    sources.extend(filter.sets().into_iter().map(|set| set_source(listing, set)));
+    let times = [("updated_at", filter.updated_since), ("last_message_at", filter.active_since)];
+    for (column, since) in times {
+        sources.extend(since.map(|since| time_source(listing, column, since.millis())));
+    }
+    let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
+    let of = |at: usize| {
+        let others = sources.iter().enumerate().filter(|(other, _)| *other != at);
+        let checks: Vec<&str> = others.map(|(_, source)| source.check.as_str()).collect();
+        format!("SELECT t.contact_id FROM {} {exact} {}", sources[at].found, checks.join(" "))
+    };
+    if filter.search.is_some() || sources.len() == 1 {
+        return format!("hits AS MATERIALIZED ({})", of(0));
+    }
+    let all =
+        (0..sources.len()).map(|at| format!("{} AND (SELECT source FROM choice) = {at}", of(at)));
+    let all: Vec<String> = all.collect();
+    format!("{}, hits AS MATERIALIZED ({})", choice(&sources), all.join(" UNION ALL "))
+}
+
+/// `hits`; `total`: their number; `ids`: contacts among which are the first `$8 + $9`.
 ///
 /// With many hits, contacts are read in the order of the listing until there are enough hits, but
 /// never more contacts than a small multiple of the hits. Otherwise each hit is looked up and all
 /// are sorted. `OFFSET 0` and `IS TRUE` keep the planner from choosing another plan, whatever the
 /// statistics are.
-pub(crate) fn searched(filter: &ContactFilter, order: ListingOrder) -> String {
-    let query = order.search_parameters();
-    let (first, last) = (query + 1, query + 2);
-    let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
+pub(crate) fn narrowed(listing: &mut Listing<'_>) -> String {
+    let hits = hits(listing);
+    let order = listing.order;
     format!(
-        "hits AS MATERIALIZED (SELECT t.contact_id FROM (SELECT * FROM contact_search s \
-         WHERE recado_trigrams(s.company_id, s.search_text) @@ ${query}::text::tsquery OFFSET 0) \
-         AS t WHERE t.company_id = $1 \
-         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0) {exact}), \
+        "{hits}, \
          total AS MATERIALIZED (SELECT count(*) AS total FROM hits), \
          walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
          SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
@@ -70,14 +193,6 @@ pub(crate) fn trigram_query(company: CompanyId, search: &SearchQuery) -> String 
         format!("({})", lexemes.join(" & "))
     };
     search.needles().iter().map(all_of).collect::<Vec<_>>().join(" | ")
-}
-
-/// The values of the parameters of [`searched`].
-pub(crate) fn search_params(company: CompanyId, search: &SearchQuery) -> Vec<Param> {
-    let needles = search.needles();
-    let first = needles.first().cloned().unwrap_or_default();
-    let last = needles.last().cloned().unwrap_or_default();
-    params![trigram_query(company, search), first, last]
 }
 
 #[cfg(test)]

@@ -60,6 +60,19 @@ impl ListReads for PostgresStore {
         found.iter().map(read).collect()
     }
 
+    async fn list_members(
+        &self,
+        company: CompanyId,
+        list: ListId,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError> {
+        let sql = "SELECT contact_id FROM list_members WHERE company_id = $1 AND list_id = $2 \
+                   ORDER BY contact_id LIMIT $3";
+        let params = params![company.uuid(), list.uuid(), i64::from(limit)];
+        let found = rows(&self.pool, sql, params).await?;
+        found.iter().map(|row| Columns::new(row).get()).collect()
+    }
+
     async fn list_candidates(
         &self,
         company: CompanyId,

@@ -79,6 +79,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0019_sealed_media.sql"),
     },
     Migration { version: 20, name: "halts", sql: include_str!("migrations/0020_halts.sql") },
+    Migration {
+        version: 21,
+        name: "sets_of_contacts",
+        sql: include_str!("migrations/0021_sets_of_contacts.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.
@@ -305,6 +310,9 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 }
 
 #[cfg(test)]
+mod sets_tests;
+
+#[cfg(test)]
 mod upgrades;
 
 #[cfg(test)]
@@ -352,13 +360,13 @@ mod tests {
     }
 
     /// A company and its connection.
-    const COMPANY: &str = "\
+    pub(super) const COMPANY: &str = "\
         INSERT INTO companies VALUES (md5('c')::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, \
         1); INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, \
         'connected', 0, 0, 1 FROM companies";
 
     /// A person, whose id is the company's, and a group.
-    const CONTACTS: &str = "\
+    pub(super) const CONTACTS: &str = "\
         INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
         inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, \
         is_pinned, is_muted, is_blocked, is_group, is_simulated, custom_fields, created_at, \
@@ -420,7 +428,7 @@ mod tests {
         AS k (code, at, human)";
 
     /// A database in which these rows were there after the first steps, and all steps were taken.
-    async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
+    pub(super) async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, PostgresStore) {
         let database = TestPostgres::shared().fresh_database();
         let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
         {

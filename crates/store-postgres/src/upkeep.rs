@@ -24,10 +24,24 @@ const FOLD_FACETS: &str = "\
 WITH taken AS MATERIALIZED \
 (SELECT ctid FROM contact_facet_deltas LIMIT $1 FOR UPDATE SKIP LOCKED), \
 gone AS (DELETE FROM contact_facet_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
-folded AS (INSERT INTO contact_facets AS f SELECT company_id, facet, source_platform, \
-inbox_status, pipeline_stage_id, crm_status, is_ai_enabled, is_group, sum(n)::bigint FROM gone \
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2 \
+folded AS (INSERT INTO contact_facets AS f (company_id, facet, source_platform, inbox_status, \
+pipeline_stage_id, crm_status, is_ai_enabled, is_group, is_assigned, has_unread, n) \
+SELECT company_id, facet, source_platform, inbox_status, pipeline_stage_id, crm_status, \
+is_ai_enabled, is_group, is_assigned, has_unread, sum(n)::bigint FROM gone \
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY 1, 2 \
 ON CONFLICT (company_id, facet) DO UPDATE SET n = f.n + excluded.n) \
+SELECT count(*) FROM gone";
+
+/// Adds the differences to the counts of sets of contacts, as for facets.
+const FOLD_SETS: &str = "\
+WITH taken AS MATERIALIZED \
+(SELECT ctid FROM contact_set_count_deltas LIMIT $1 FOR UPDATE SKIP LOCKED), \
+gone AS (DELETE FROM contact_set_count_deltas d USING taken WHERE d.ctid = taken.ctid \
+RETURNING d.*), \
+folded AS (INSERT INTO contact_set_counts AS c \
+SELECT company_id, kind, set_id, facet, sum(n)::bigint FROM gone \
+GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 \
+ON CONFLICT (company_id, kind, set_id, facet) DO UPDATE SET n = c.n + excluded.n) \
 SELECT count(*) FROM gone";
 
 /// Adds the differences to the counts of lists.
@@ -137,6 +151,7 @@ impl Upkeep for PostgresStore {
 
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.fold(FOLD_FACETS).await?;
+        self.fold(FOLD_SETS).await?;
         self.fold(FOLD_LISTS).await?;
         self.fold(FOLD_MESSAGES).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;

@@ -42,6 +42,7 @@ record! {
         is_blocked,
         is_group,
         is_simulated,
+        has_unread,
         external_chat_id,
         first_message_at,
         last_message_at,

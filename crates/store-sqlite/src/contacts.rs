@@ -20,6 +20,9 @@ use crate::writer::read_error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seq(pub(crate) i64);
 
+/// The cost of looking up one row by its `seq`, in steps along an index.
+pub(crate) const LOOKUP: u64 = 8;
+
 /// The number of low bits.
 const SEQ_BITS: u32 = 36;
 

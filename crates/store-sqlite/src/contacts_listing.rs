@@ -1,18 +1,20 @@
 //! The two listings of contacts: by last message, and by creation for exports (4.1).
 //!
 //! Each order has one index for the whole company and one for each combination of the values that
-//! the exact filters compare. The indexes hold all columns that are compared. A listing reads the
-//! company's index, or merges the indexes of the combinations that pass. Rows are read only for the
-//! contacts that are shown.
+//! the exact filters compare, for all contacts and for those of each set. The indexes hold all
+//! columns that are compared. A listing reads the company's index, or merges the indexes of the
+//! combinations that pass. Rows are read only for the contacts that are shown. What no index has in
+//! order is found first, and then put in order (`contacts_narrowing`).
 
-use recado_core::contacts::{ContactFilter, ExportPosition};
+use recado_core::contacts::{ContactFilter, ContactSet, ExportPosition};
 use recado_core::ids::CompanyId;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::contacts::{Seq, SeqRange};
+use crate::contacts::{LOOKUP, Seq, SeqRange};
 use crate::contacts_facets::{FacetId, Passing, passing};
-use crate::contacts_search::{Matches, matches};
+use crate::contacts_narrowing::{narrowed, narrows};
+use crate::contacts_search::Matches;
 use crate::error::ReadResult;
 use crate::merge::{Merged, OrderedRange};
 
@@ -52,6 +54,22 @@ impl ListingOrder {
                 "SELECT created_at, id, seq FROM contacts INDEXED BY contacts_by_facet_creation \
                  WHERE facet_id = ?1 AND (created_at, id) > (?2, ?3) \
                  ORDER BY created_at, id LIMIT ?4 OFFSET ?5"
+            }
+        }
+    }
+
+    /// `?6` and `?7` name the set.
+    const fn set_query(self) -> &'static str {
+        match self {
+            Self::LastMessage => {
+                "SELECT recency, id, seq FROM contact_sets INDEXED BY contact_sets_by_recency \
+                 WHERE set_id = ?6 AND kind = ?7 AND facet_id = ?1 AND (recency, id) > (?2, ?3) \
+                 ORDER BY recency, id LIMIT ?4 OFFSET ?5"
+            }
+            Self::Creation => {
+                "SELECT created_at, id, seq FROM contact_sets INDEXED BY contact_sets_by_creation \
+                 WHERE set_id = ?6 AND kind = ?7 AND facet_id = ?1 \
+                 AND (created_at, id) > (?2, ?3) ORDER BY created_at, id LIMIT ?4 OFFSET ?5"
             }
         }
     }
@@ -128,20 +146,22 @@ pub(crate) fn list(
     order: ListingOrder,
     part: ListingPart,
 ) -> ReadResult<ListingPage> {
-    let passing = passing(conn, company, filter)?;
-    let Some(search) = &filter.search else {
+    let mut sets = filter.sets();
+    if !narrows(filter) {
+        let passing = passing(conn, company, sets.pop(), filter)?;
         let keys = if part.offset >= passing.total {
             Vec::new()
         } else {
             unsearched(conn, company, order, &passing, part)?
         };
         return Ok(ListingPage { keys, total: passing.total });
-    };
+    }
+    let passing = passing(conn, company, None, filter)?;
     let Some(range) = SeqRange::find(conn, company)? else { return Ok(ListingPage::default()) };
     if passing.total == 0 {
         return Ok(ListingPage::default());
     }
-    let found = matches(conn, range, search)?;
+    let found = narrowed(conn, company, range, filter)?;
     searched(conn, company, order, &passing, &found, part)
 }
 
@@ -173,10 +193,7 @@ fn unsearched(
     Ok(keys)
 }
 
-/// The cost of looking up one row by its `seq`, in steps along an index.
-const LOOKUP: u64 = 8;
-
-/// Puts the contacts that a search found in order. A few matches are looked up one by one. Many
+/// Puts the contacts that were found in order. A few matches are looked up one by one. Many
 /// matches are found by reading the index in order until the part is full. Both costs are bounded
 /// by the number of matches.
 fn searched(
@@ -267,7 +284,11 @@ fn scopes(company: CompanyId, passing: &Passing) -> Vec<IndexRange> {
     if passing.all {
         vec![IndexRange::Company(company)]
     } else {
-        passing.facets.iter().map(|facet| IndexRange::Facet(*facet)).collect()
+        let range = |facet: &FacetId| match passing.within {
+            None => IndexRange::Facet(*facet),
+            Some(set) => IndexRange::Set(set, *facet),
+        };
+        passing.facets.iter().map(range).collect()
     }
 }
 
@@ -276,18 +297,23 @@ fn scopes(company: CompanyId, passing: &Passing) -> Vec<IndexRange> {
 enum IndexRange {
     Company(CompanyId),
     Facet(FacetId),
+    Set(ContactSet, FacetId),
 }
 
 impl IndexRange {
-    fn values(self, after: SortKey, limit: u64, offset: u64) -> [Cell<'static>; 5] {
+    fn values(self, after: SortKey, limit: u64, offset: u64) -> Vec<Cell<'static>> {
         let scope = match self {
             Self::Company(company) => company.into(),
-            Self::Facet(facet) => Cell::Int(facet.0),
+            Self::Facet(facet) | Self::Set(_, facet) => Cell::Int(facet.0),
         };
         // An empty value is less than every id: the start has to come before a first contact with
         // any id.
         let id = if after == SortKey::START { Cell::Bytes(&[]) } else { Cell::Id(after.id) };
-        [scope, Cell::Int(after.key), id, limit.into(), offset.into()]
+        let mut values = vec![scope, Cell::Int(after.key), id, limit.into(), offset.into()];
+        if let Self::Set(set, _) = self {
+            values.extend([set.id().into(), Cell::Int(set.kind())]);
+        }
+        values
     }
 
     fn fetch(
@@ -301,6 +327,7 @@ impl IndexRange {
         let query = match self {
             Self::Company(_) => order.company_query(),
             Self::Facet(_) => order.facet_query(),
+            Self::Set(..) => order.set_query(),
         };
         let values = self.values(after, limit, offset);
         conn.prepare_cached(query)?.query_map(params_from_iter(values), SortKey::read)?.collect()
@@ -339,23 +366,18 @@ fn merged(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema;
+    use crate::plans;
 
+    /// D77: a set is read as the company and a combination are.
     #[test]
     fn a_listing_is_one_range_of_one_index_which_holds_all_that_is_compared() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut conn).unwrap();
+        let conn = plans::database();
         for order in [ListingOrder::LastMessage, ListingOrder::Creation] {
-            for query in [order.company_query(), order.facet_query()] {
-                let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-                let values = IndexRange::Facet(FacetId(1)).values(SortKey::START, 1, 0);
-                let steps: Vec<String> = plan
-                    .query_map(params_from_iter(values), |row| row.get("detail"))
-                    .unwrap()
-                    .collect::<Result<_, _>>()
-                    .unwrap();
-                let [step] = steps.as_slice() else { panic!("{query}: {steps:?}") };
-                assert!(step.starts_with("SEARCH contacts USING COVERING INDEX"), "{step}");
+            for query in [order.company_query(), order.facet_query(), order.set_query()] {
+                let step = plans::step(&conn, query);
+                let table = if query == order.set_query() { "contact_sets" } else { "contacts" };
+                let covered = format!("SEARCH {table} USING COVERING INDEX");
+                assert!(step.starts_with(&covered), "{step}");
                 assert!(step.ends_with(",id)>(?,?))"), "{step}");
             }
         }

@@ -173,17 +173,19 @@ pub(crate) fn rebuild_if_stale(conn: &Connection) -> ReadResult<()> {
 /// A set of contacts of one company, one bit each.
 #[derive(Debug)]
 pub(crate) struct Matches {
-    first: i64,
+    range: SeqRange,
     words: Vec<u64>,
     count: u64,
 }
 
 impl Matches {
-    fn new(range: SeqRange) -> Self {
-        Self { first: range.first, words: Vec::new(), count: 0 }
+    /// No contact of the range.
+    pub(crate) fn new(range: SeqRange) -> Self {
+        Self { range, words: Vec::new(), count: 0 }
     }
 
-    fn insert(&mut self, seq: i64) {
+    /// Adds a contact.
+    pub(crate) fn insert(&mut self, seq: i64) {
         let (word, bit) = self.place(Seq(seq));
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
@@ -195,7 +197,7 @@ impl Matches {
     }
 
     fn place(&self, seq: Seq) -> (usize, u64) {
-        let at = usize::try_from(seq.0 - self.first).unwrap_or(usize::MAX);
+        let at = usize::try_from(seq.0 - self.range.first).unwrap_or(usize::MAX);
         (at / 64, 1 << (at % 64))
     }
 
@@ -203,6 +205,11 @@ impl Matches {
     pub(crate) fn contains(&self, seq: Seq) -> bool {
         let (word, bit) = self.place(seq);
         self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// The row numbers among which they are.
+    pub(crate) fn range(&self) -> SeqRange {
+        self.range
     }
 
     /// The number of matches.
@@ -213,9 +220,9 @@ impl Matches {
     /// The contacts that match.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Seq> + '_ {
         self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(move |(at, word)| {
-            (0..64)
-                .filter(move |bit| word >> bit & 1 == 1)
-                .map(move |bit| Seq(self.first + i64::try_from(at * 64 + bit).unwrap_or_default()))
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| {
+                Seq(self.range.first + i64::try_from(at * 64 + bit).unwrap_or_default())
+            })
         })
     }
 }

@@ -23,6 +23,7 @@ mod contacts;
 mod contacts_draft;
 mod contacts_facets;
 mod contacts_listing;
+mod contacts_narrowing;
 mod contacts_reads;
 mod contacts_record;
 mod contacts_search;

@@ -7,6 +7,7 @@ use recado_store_sql::{MigrationPlan, expands};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
+use crate::contacts_facets;
 use crate::contacts_search;
 use crate::error::SqliteError;
 use crate::hashes;
@@ -31,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0016_clicks_and_removal.sql"),
     include_str!("../migrations/0017_sealed_media.sql"),
     include_str!("../migrations/0018_halts.sql"),
+    include_str!("../migrations/0019_sets_of_contacts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -51,6 +53,7 @@ const OLDEST: &str = "CREATE TABLE IF NOT EXISTS schema_oldest (
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
     hashes::define(conn)?;
+    contacts_facets::define(conn)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     let has_migrated = apply_all(&tx, MIGRATIONS)?;
     // A newer program has its own form of the index.

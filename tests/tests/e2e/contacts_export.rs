@@ -97,6 +97,12 @@ async fn a_cursor_with_other_filters_is_400(world: World) {
         "&is_ai_enabled=true",
         "&inbox_status=open",
         "&source_platform=lead",
+        "&crm_status=lead&list_id=01939b5e-0000-7000-8000-000000000001",
+        "&crm_status=lead&tag_id=01939b5e-0000-7000-8000-000000000001",
+        "&crm_status=lead&assigned_to=none",
+        "&crm_status=lead&unread=false",
+        "&crm_status=lead&updated_since=2026-01-01",
+        "&crm_status=lead&active_since=2026-01-01",
     ] {
         let answer = world.get(&format!("{EXPORT}{filters}&cursor={cursor}")).await;
         answer.expect_bad_parameter("cursor");

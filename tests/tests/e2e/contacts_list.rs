@@ -1,9 +1,9 @@
-//! GET /contacts by page: 2.1, 4.1, 4.11, 8; D7, D24, D25.
+//! GET /contacts by page: 2.1, 4.1, 4.11, 8; D7, D24, D25, D77.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text, unknown_id};
+use recado_tests::{World, both_stores, digits, mobile, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 /// The keys of the list form (2.1).
@@ -257,6 +257,122 @@ async fn each_filter_picks_its_contacts(world: World) {
         exported.sort();
         assert_eq!(exported, expected, "export with {query}");
     }
+}
+
+/// D77: each filter alone and together with others, in both modes, with an exact total.
+#[both_stores]
+async fn filters_by_list_tag_assignee_and_times_pick_their_contacts(world: World) {
+    let tag = text(&world.make("C/tags", json!({"name": "t", "color": "#111111"})).await["id"]);
+    let member = text(&world.make("C/members", json!({"display_name": "m"})).await["id"]);
+    let (list, empty) = (world.list("VIP").await, world.list("none").await);
+    let import = async |n: u32, more: Value| {
+        let mut body = json!({"phone": phone(n), "name": format!("Ana {n}")});
+        body.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        world.import(body).await
+    };
+    let a = import(1, json!({"tag_ids": [&tag], "last_message_at": "2026-01-02T00:00:00.000Z"}));
+    let b = import(2, json!({"assigned_to_member_id": &member, "inbox_status": "resolved"}));
+    let c = import(3, json!({"assigned_to_member_id": &member, "tag_ids": [&tag]}));
+    let (a, b, c) = (a.await, b.await, c.await);
+    world.advance(Duration::from_secs(60));
+    let later = world.time();
+    let d = import(4, json!({"last_message_at": "2026-01-03T00:00:00.000Z"})).await;
+    let contacts = format!("C/lists/{list}/contacts");
+    world.operator("POST", &contacts, json!({"contact_ids": [&a, &b, &d]})).await.expect(200);
+    world
+        .operator("PATCH", &format!("C/contacts/{b}"), json!({"priority": "high"}))
+        .await
+        .expect(200);
+    for (query, expected) in [
+        (format!("list_id={list}"), sorted(&[&a, &b, &d])),
+        (format!("list_id={empty}"), vec![]),
+        (format!("tag_id={tag}"), sorted(&[&a, &c])),
+        (format!("assigned_to={member}"), sorted(&[&b, &c])),
+        ("assigned_to=none".to_owned(), sorted(&[&a, &d])),
+        (format!("list_id={list}&tag_id={tag}"), vec![a.clone()]),
+        (format!("list_id={list}&inbox_status=resolved"), vec![b.clone()]),
+        (format!("list_id={list}&assigned_to=none&search=ana%204"), vec![d.clone()]),
+        (format!("tag_id={tag}&assigned_to={member}"), vec![c.clone()]),
+        (format!("updated_since={later}"), sorted(&[&b, &d])),
+        (format!("updated_since={later}&list_id={list}&assigned_to=none"), vec![d.clone()]),
+        ("active_since=2026-01-02T00:00:00.000Z".to_owned(), sorted(&[&a, &d])),
+        ("active_since=2026-01-02T00:00:00.001Z".to_owned(), vec![d.clone()]),
+        ("active_since=2026-01-02".to_owned(), sorted(&[&a, &d])),
+        (format!("active_since=2026-01-02T03:00:00%2B0300&tag_id={tag}"), vec![a.clone()]),
+        ("active_since=2026-01-04".to_owned(), vec![]),
+    ] {
+        for mode in ["limit=100", "order_by=created_at"] {
+            let answer = world.get(&format!("/api/v1/contacts?{mode}&{query}")).await;
+            let mut ids = answer.ids();
+            ids.sort();
+            assert_eq!(ids, expected, "{mode} {query}");
+            assert_eq!(answer.json()["pagination"]["total"], expected.len(), "{mode} {query}");
+        }
+    }
+    let names = [("list_id", "x"), ("tag_id", "1"), ("assigned_to", "me"), ("unread", "1")];
+    for (name, wrong) in names.into_iter().chain([("updated_since", "now"), ("active_since", "")]) {
+        let answer = world.get(&format!("/api/v1/contacts?{name}={wrong}")).await;
+        answer.expect_bad_parameter(name);
+    }
+}
+
+/// D77.
+#[both_stores]
+async fn lists_tags_and_members_of_another_company_match_nothing(world: World) {
+    let other = world.tenant("Other").await;
+    let list = text(&world.make_for(&other, "C/lists", json!({"name": "l"})).await["id"]);
+    let tag = json!({"name": "t", "color": "#111111"});
+    let tag = text(&world.make_for(&other, "C/tags", tag).await["id"]);
+    let member = json!({"display_name": "m"});
+    let member = text(&world.make_for(&other, "C/members", member).await["id"]);
+    world.create_as(&other, json!({"phone": phone(1), "list_ids": [&list]})).await;
+    world.create(json!({"phone": phone(1)})).await;
+    let unknown = unknown_id();
+    for query in [
+        format!("list_id={list}"),
+        format!("tag_id={tag}"),
+        format!("assigned_to={member}"),
+        format!("list_id={unknown}"),
+        format!("list_id={list}&tag_id={tag}"),
+    ] {
+        let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
+        assert_eq!(answer.expect(200), json!([]), "{query}");
+        assert_eq!(answer.json()["pagination"]["total"], 0, "{query}");
+    }
+    let theirs = world.get_as(&other.key, &format!("/api/v1/contacts?list_id={list}")).await;
+    assert_eq!(theirs.json()["pagination"]["total"], 1);
+}
+
+/// D77, R270: what is unread until an agent replies or somebody reads is found as such.
+#[both_stores]
+async fn unread_contacts_are_found_until_a_reply_or_read(world: World) {
+    let qr = world.qr().await;
+    let silent = world.create_id(json!({"phone": phone(1)})).await;
+    let (a, b) = (
+        world.contact_by_message(&qr, &mobile(2)).await,
+        world.contact_by_message(&qr, &mobile(3)).await,
+    );
+    let updated = world.listed(&a).await["updated_at"].clone();
+    world.receive(&qr, &digits(&mobile(2)), "oi").await;
+    assert_eq!(world.listed(&a).await["updated_at"], updated, "messages do not move it");
+    let unread = async |wanted: &[&String], others: &[&String]| {
+        for mode in ["limit=100", "order_by=created_at"] {
+            for (query, expected) in [("unread=true", wanted), ("unread=false", others)] {
+                let mut ids = world.list_ids(&format!("{mode}&{query}")).await;
+                ids.sort();
+                assert_eq!(ids, sorted(expected), "{mode} {query}");
+            }
+        }
+    };
+    unread(&[&a, &b], &[&silent]).await;
+    world.sent(&mobile(2), "automatic").await;
+    unread(&[&a, &b], &[&silent]).await;
+    world.act(&a, "reply", json!({"message": "pois não"})).await.expect(200);
+    unread(&[&b], &[&silent, &a]).await;
+    world.act(&b, "read", Value::Null).await.expect(200);
+    unread(&[], &[&silent, &a, &b]).await;
+    world.receive(&qr, &digits(&mobile(3)), "alô").await;
+    unread(&[&b], &[&silent, &a]).await;
 }
 
 #[both_stores]

@@ -60,7 +60,7 @@ async fn a_stopped_server_and_a_command_leave_no_log_behind() {
     let log = folder.path().join("recado.db-wal");
     let url = database.url();
     for command in [&["migrate"][..], &["company", "create", "Acme"]] {
-        let args = command.iter().chain(&["--database", &url]).copied();
+        let args = [command, &["--database", &url]].concat();
         let done = run_recado(args, &[]).await;
         assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
         assert!(!log.exists(), "{command:?} has left a log");

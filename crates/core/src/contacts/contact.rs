@@ -90,6 +90,9 @@ pub struct Contact {
     pub is_blocked: bool,
     pub is_group: bool,
     pub is_simulated: bool,
+    /// Whether one of its conversations has unread messages (D77): written with them, as the focus
+    /// stage is with deals, so that a filter finds it.
+    pub has_unread: bool,
     pub external_chat_id: Option<String>,
     pub first_message_at: Option<Timestamp>,
     pub last_message_at: Option<Timestamp>,
@@ -148,6 +151,7 @@ impl Contact {
             is_blocked: false,
             is_group: false,
             is_simulated: false,
+            has_unread: false,
             external_chat_id: None,
             first_message_at: None,
             last_message_at: None,
@@ -212,6 +216,8 @@ impl Contact {
             crm_status: self.crm_status,
             is_ai_enabled: self.is_ai_enabled,
             is_group: self.is_group,
+            is_assigned: self.assigned_to_member_id.is_some(),
+            has_unread: self.has_unread,
         }
     }
 
@@ -229,7 +235,7 @@ hides! {
             wa_push_name, display_name, avatar_url, observation, inbox_status, priority,
             crm_status, is_ai_enabled, external_ai_enabled, ai_paused_until, opted_out_at,
             opt_out_backfilled, opted_in_at, is_archived, is_pinned, is_muted, is_blocked,
-            is_group, is_simulated, external_chat_id, first_message_at, last_message_at,
+            is_group, is_simulated, has_unread, external_chat_id, first_message_at, last_message_at,
             last_inbound_at, last_read_at, last_closed_at, last_close_reason_id, address,
             profile, organization_id, pipeline_stage_id, assigned_to_member_id,
             last_connection_id, custom_fields, created_at, updated_at,

@@ -8,7 +8,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::{ContactFilter, CrmStatus, InboxStatus, Platform};
+use super::{AssigneeFilter, ContactFilter, CrmStatus, InboxStatus, Platform};
 use crate::ids::StageId;
 
 /// One combination.
@@ -26,6 +26,10 @@ pub struct Facets {
     pub is_ai_enabled: bool,
     /// Whether it is a group chat.
     pub is_group: bool,
+    /// Whether it is assigned to a member; to which one is a [`super::ContactSet`].
+    pub is_assigned: bool,
+    /// Whether it has unread messages.
+    pub has_unread: bool,
 }
 
 /// Names a combination in 16 bytes: a truncated SHA-256 of its canonical text.
@@ -46,16 +50,20 @@ impl fmt::Debug for FacetKey {
 }
 
 impl Facets {
-    /// The key of this combination: equal combinations have equal keys, in every version.
+    /// The key of this combination: equal combinations have equal keys, in every version. What was
+    /// added later is named only where it is true, so that stored keys stay valid.
     pub fn key(&self) -> FacetKey {
         let stage = self.pipeline_stage_id.map(|stage| stage.to_string()).unwrap_or_default();
+        let later = |flag: bool, name: &'static str| if flag { name } else { "" };
         let text = format!(
-            "{}|{}|{stage}|{}|{}|{}",
+            "{}|{}|{stage}|{}|{}|{}{}{}",
             self.source_platform.as_str(),
             self.inbox_status,
             self.crm_status,
             self.is_ai_enabled,
             self.is_group,
+            later(self.is_assigned, "|assigned"),
+            later(self.has_unread, "|unread"),
         );
         let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         let mut key = [0; 16];
@@ -63,7 +71,8 @@ impl Facets {
         FacetKey(key)
     }
 
-    /// Whether contacts of this combination pass the exact filters (4.1; `search` aside).
+    /// Whether contacts of this combination pass the exact filters (4.1, D77, R270): all but
+    /// `search`, the sets of [`ContactFilter::sets`] and the times of [`ContactFilter::since`].
     pub fn pass(&self, filter: &ContactFilter) -> bool {
         fn same<T: PartialEq>(wanted: Option<&T>, value: &T) -> bool {
             wanted.is_none_or(|wanted| wanted == value)
@@ -75,5 +84,10 @@ impl Facets {
             && same(filter.crm_status.as_ref(), &self.crm_status)
             && same(filter.is_ai_enabled.as_ref(), &self.is_ai_enabled)
             && same(filter.is_group.as_ref(), &self.is_group)
+            && same(
+                filter.assigned_to.map(|to| to != AssigneeFilter::Nobody).as_ref(),
+                &self.is_assigned,
+            )
+            && same(filter.unread.as_ref(), &self.has_unread)
     }
 }

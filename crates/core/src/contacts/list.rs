@@ -87,7 +87,8 @@ pub struct ListedPage {
     pub next_cursor: Option<String>,
 }
 
-fn items(slice: &ContactSlice) -> Vec<ContactListItem> {
+/// The contacts of a slice in the list form.
+pub(crate) fn listed(slice: &ContactSlice) -> Vec<ContactListItem> {
     slice.records.iter().map(|record| ContactListItem::new(record, &slice.fields)).collect()
 }
 
@@ -124,7 +125,7 @@ impl Contacts<'_> {
             return Ok(Page::empty());
         }
         let slice = self.app.store().contact_page(company, filter, page, clicks).await?;
-        Ok(Page { items: items(&slice), total: slice.total })
+        Ok(Page { items: listed(&slice), total: slice.total })
     }
 
     /// The next part of an export (4.1.2). It neither skips nor repeats a contact, also while
@@ -140,7 +141,7 @@ impl Contacts<'_> {
     ) -> Result<ListedPage, Error<InvalidParameter>> {
         caller.require(Scope::ContactsRead)?;
         let (slice, next_cursor) = self.export_of(caller.company(), query).await?;
-        Ok(ListedPage { items: items(&slice), total: slice.total, next_cursor })
+        Ok(ListedPage { items: listed(&slice), total: slice.total, next_cursor })
     }
 
     /// The contacts of an export, and the cursor of the next part.

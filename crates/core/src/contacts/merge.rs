@@ -154,6 +154,7 @@ fn unite_states(contact: &mut Contact, other: &Contact) {
     contact.is_blocked |= other.is_blocked;
     contact.is_archived &= other.is_archived;
     contact.is_pinned |= other.is_pinned;
+    contact.has_unread |= other.has_unread;
     if other.last_closed_at > contact.last_closed_at {
         contact.last_closed_at = other.last_closed_at;
         contact.last_close_reason_id = other.last_close_reason_id;

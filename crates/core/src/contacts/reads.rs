@@ -161,13 +161,15 @@ pub struct DraftFacts {
 ///
 /// - `contact_page` orders by `last_message_at` descending, contacts without messages last, then
 ///   `id` ascending; `contact_export` by `created_at`, then `id`, both ascending (4.1, D25).
-/// - Both pass exactly the contacts for which [`super::Facets::pass`] holds and, with a search,
-///   [`super::SearchQuery::matches`]; both totals are exact.
+/// - Both pass exactly the contacts for which [`super::Facets::pass`] and
+///   [`super::ContactFilter::since`] hold, that are in all of [`super::ContactFilter::sets`] and,
+///   with a search, that [`super::SearchQuery::matches`]; both totals are exact.
 /// - When `contact_export` answers `more`, the position of its last record has been returned to a
 ///   caller: from then on [`crate::store::Precondition::NotExported`] fails for any `created_at`
 ///   that is not later, and no contact that was committed under that precondition can appear at or
 ///   before it.
-/// - Neither cost grows with the number of contacts that do not match.
+/// - Neither cost grows with the number of contacts that do not match. With a search, a time or a
+///   second set, it may grow with the contacts that the search or the smallest of the others finds.
 #[async_trait]
 pub trait ContactReads: Send + Sync {
     /// A contact of the company with all it refers to, and the definitions of its custom fields.

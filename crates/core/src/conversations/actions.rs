@@ -218,7 +218,8 @@ impl UseCase for ReadConversation {
     fn decide(&self, found: Self::Loaded, now: Timestamp) -> Result<Decided<()>, ManageError> {
         let found = found.ok_or(ManageError::NotFound)?;
         let read = |contact: &mut Contact| contact.last_read_at = Some(now);
-        let contact = found.contact.changed(now, read);
+        let mut contact = found.contact.changed(now, read);
+        contact.has_unread = false;
         let mut changes = ChangeSet::new();
         if contact != *found.contact.value() {
             changes = changes.with(found.contact.update(contact));

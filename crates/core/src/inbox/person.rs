@@ -64,6 +64,11 @@ impl Person {
         (is_new_here && *read.value() == self.contact.now).then(|| read.unchanged())
     }
 
+    /// Writes on the contact whether its conversations have unread messages (D77).
+    pub(super) fn note_unread(&mut self) {
+        self.contact.now.has_unread = self.conversations.iter().any(|known| known.now.unread > 0);
+    }
+
     /// Sets the unread messages of all conversations to zero (D44a, R36).
     pub(super) fn clear_unread(&mut self) {
         for conversation in &mut self.conversations {

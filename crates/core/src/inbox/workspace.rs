@@ -253,7 +253,8 @@ impl<'a> Workspace<'a> {
         let mut people: Vec<Person> = self.people.into_iter().flatten().collect();
         people.sort_by_key(|person| person.contact.now.id);
         let (mut contacts, mut aliases, mut conversations) = (Vec::new(), Vec::new(), Vec::new());
-        for person in people {
+        for mut person in people {
+            person.note_unread();
             let contact = &person.contact.now;
             let (id, platform) = (contact.id, contact.source_platform.clone());
             if person.is_new() {

@@ -5,7 +5,7 @@ use crate::body::{Optional, Replaced, Required, body};
 use crate::form::{Distinct, Name};
 use crate::ids::ContactId;
 
-/// The most contacts one call may add (R9).
+/// The most contacts one call may add, remove or leave (R9, D78).
 const MAX_CONTACTS: usize = 10_000;
 
 body! {
@@ -31,6 +31,24 @@ body! {
     /// Contacts for a list.
     #[derive(Clone, Debug)]
     pub struct AddContacts as "AddContacts" {
+        contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
+    }
+}
+
+body! {
+    /// Contacts that a list loses.
+    #[derive(Clone, Debug)]
+    pub struct RemoveContacts as "RemoveContacts" {
+        /// Which; those that are not in the list count as such.
+        contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
+    }
+}
+
+body! {
+    /// The contacts that a list then holds, and no other.
+    #[derive(Clone, Debug)]
+    pub struct ReplaceContacts as "ReplaceContacts" {
+        /// Which; none empties the list.
         contact_ids: Vec<ContactId> = Required<Distinct<ContactId, MAX_CONTACTS>>,
     }
 }

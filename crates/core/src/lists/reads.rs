@@ -19,6 +19,14 @@ pub trait ListReads: Send + Sync {
     /// All lists of the company, with how many contacts each holds (exact).
     async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError>;
 
+    /// The first `limit` contacts of a list, by id.
+    async fn list_members(
+        &self,
+        company: CompanyId,
+        list: ListId,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError>;
+
     /// Which of `contacts` exist in the company, and which of them are in the list already.
     async fn list_candidates(
         &self,

@@ -147,6 +147,11 @@ impl RecordOutcome {
         }
     }
 
+    /// Whether it is an agent's reply: nothing is unread after it (D44a).
+    fn clears_unread(&self) -> bool {
+        self.message.sender_type == SenderType::Agent && self.may_have_arrived()
+    }
+
     /// Whether the outcome is certain.
     fn is_known(&self) -> bool {
         match &self.outcome {
@@ -205,6 +210,9 @@ impl RecordOutcome {
         if accepted {
             after.last_connection_id = Some(self.message.connection);
         }
+        if self.clears_unread() {
+            after.has_unread = false;
+        }
         after
     }
 
@@ -223,10 +231,9 @@ impl RecordOutcome {
         }
         let learnt = self.learnt(before);
         let everybody = facts.contacts.as_deref().unwrap_or_default();
-        let clears = self.message.sender_type == SenderType::Agent && self.may_have_arrived();
         for known in &before.conversations {
             let mut conversation = known.value().clone();
-            if clears {
+            if self.clears_unread() {
                 conversation.unread = 0;
             }
             if let (Some(learnt), true) = (&learnt, known.connection == self.message.connection)

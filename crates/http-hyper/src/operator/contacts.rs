@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
-use crate::contacts::FILTERS;
+use crate::contacts::with_filters;
 use crate::error::{ErrorResponse, Outcome};
 use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
@@ -102,18 +102,11 @@ pub(crate) const ROUTES: &[Route] = &[
 const COLLECTION: &str = "/operator/v1/companies/{company_id}/contacts";
 const ONE: &str = "/operator/v1/companies/{company_id}/contacts/{id}";
 
-const LIST_QUERY: &[QueryParam] = &[
-    FILTERS[0],
-    FILTERS[1],
-    FILTERS[2],
-    FILTERS[3],
-    FILTERS[4],
-    FILTERS[5],
-    FILTERS[6],
-    FILTERS[7],
-    FILTERS[8],
-    QueryParam::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
-];
+const LIST_QUERY: &[QueryParam] = &with_filters::<16>(&[QueryParam::new(
+    "include",
+    ParamKind::List(&["link_clicks"]),
+    "Adds `link_clicks`.",
+)]);
 
 fn doc_list(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<Pagination>()];

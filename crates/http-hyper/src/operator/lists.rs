@@ -1,12 +1,18 @@
 //! Managing lists and their contacts.
 
+use recado_core::contacts::ContactListItem;
 use recado_core::ids::ListId;
-use recado_core::lists::{AddContacts, Added, ListDraft, ListPatch, ListView};
+use recado_core::lists::{
+    AddContacts, Added, ListDraft, ListPatch, ListView, RemoveContacts, Removed, ReplaceContacts,
+    Replaced,
+};
+use recado_core::page::{PageRequest, Pagination};
 
 use super::crud::{change, create, delete, get, list};
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
+use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -27,6 +33,10 @@ pub(crate) const ROUTES: &[Route] = &[
     delete!(ONE, lists.delete(ListId), |op| op
         .says("deleteList", "Delete a list; its contacts stay")
         .done()),
+    Route::company(verb::GET, CONTACTS, |c| Box::pin(contacts(c)), doc_contacts).query(&[
+        QueryParam::new("page", ParamKind::Page, "Which page."),
+        QueryParam::new("limit", ParamKind::Limit, "Contacts per page."),
+    ]),
     Route::company(
         verb::POST,
         CONTACTS,
@@ -34,8 +44,35 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("addToList", "Add contacts to a list")
                 .more("All that are named, or none. Safe to repeat.")
-                .body::<AddContacts>(r#"{"contact_ids": ["01939b5e-0000-7000-8000-000000000001"]}"#)
+                .body::<AddContacts>(NAMED)
                 .answers::<Added>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::PUT,
+        CONTACTS,
+        |c| Box::pin(replace(c)),
+        |op| {
+            op.says("replaceListContacts", "Make a list hold these contacts and no other")
+                .more(
+                    "Safe to repeat. With an unknown contact nothing is changed. A list that loses \
+                     more than 10,000 contacts loses them one commit after the other.",
+                )
+                .body::<ReplaceContacts>(NAMED)
+                .answers::<Replaced>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::DELETE,
+        CONTACTS,
+        |c| Box::pin(remove(c)),
+        |op| {
+            op.says("removeFromList", "Remove contacts from a list")
+                .more("All that are named, or none. Safe to repeat; the contacts stay.")
+                .body::<RemoveContacts>(NAMED)
+                .answers::<Removed>()
         },
     )
     .json(),
@@ -45,10 +82,32 @@ const COLLECTION: &str = "/operator/v1/companies/{company_id}/lists";
 const ONE: &str = "/operator/v1/companies/{company_id}/lists/{id}";
 const CONTACTS: &str = "/operator/v1/companies/{company_id}/lists/{id}/contacts";
 
+const NAMED: &str = r#"{"contact_ids": ["01939b5e-0000-7000-8000-000000000001"]}"#;
+
+fn doc_contacts(mut op: Operation) -> Operation {
+    let pagination = vec![op.refer::<Pagination>()];
+    op.says("listContactsOfList", "List the contacts of a list by last message")
+        .pages::<ContactListItem>(pagination)
+}
+
 fn id(call: &CompanyCall) -> ListId {
     call.path.id("id", ListId::parse)
 }
 
 async fn add(call: CompanyCall) -> Outcome {
     Answer::ok(call.recado.lists().add_contacts(call.who.id, id(&call), &call.body).await?)
+}
+
+async fn contacts(call: CompanyCall) -> Outcome {
+    let page = PageRequest::parse(&call.params)?;
+    let listed = call.recado.lists().contacts(call.who.id, id(&call), page).await?;
+    Answer::page(listed.items, Pagination::new(page, listed.total))
+}
+
+async fn remove(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.lists().remove_contacts(call.who.id, id(&call), &call.body).await?)
+}
+
+async fn replace(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.lists().replace_contacts(call.who.id, id(&call), &call.body).await?)
 }

@@ -27,9 +27,20 @@ ORDER BY i.indexrelid";
 
 /// What the triggers keep as rows are written.
 const DERIVED: &str = "\
-INSERT INTO contact_facets SELECT company_id, facet, source_platform, inbox_status, \
-pipeline_stage_id, crm_status, is_ai_enabled, is_group, count(*) FROM contacts \
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8; \
+INSERT INTO contact_facets (company_id, facet, source_platform, inbox_status, pipeline_stage_id, \
+crm_status, is_ai_enabled, is_group, is_assigned, has_unread, n) \
+SELECT company_id, facet, source_platform, inbox_status, pipeline_stage_id, crm_status, \
+is_ai_enabled, is_group, assigned_to_member_id IS NOT NULL, has_unread, count(*) FROM contacts \
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10; \
+INSERT INTO contact_sets (company_id, contact_id, kind, set_id, facet, last_message_at, created_at) \
+SELECT c.company_id, c.id, s.kind, s.set_id, c.facet, c.last_message_at, c.created_at FROM (\
+SELECT company_id, contact_id, 1 AS kind, list_id AS set_id FROM list_members \
+UNION ALL SELECT company_id, contact_id, 2, tag_id FROM contact_tags \
+UNION ALL SELECT company_id, id, 3, assigned_to_member_id FROM contacts \
+WHERE assigned_to_member_id IS NOT NULL) AS s \
+JOIN contacts c ON c.company_id = s.company_id AND c.id = s.contact_id; \
+INSERT INTO contact_set_counts SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets \
+GROUP BY 1, 2, 3, 4; \
 INSERT INTO list_counts SELECT company_id, list_id, count(*) FROM list_members GROUP BY 1, 2; \
 INSERT INTO message_counts SELECT company_id, connection_id, direction, message_type, status, \
 count(*) FROM messages GROUP BY 1, 2, 3, 4, 5; \

@@ -7,10 +7,14 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     // Counts, made from the rows that they count.
     ("contact_facets", Treatment::Derived),
     ("contact_facet_deltas", Treatment::Derived),
+    ("contact_set_counts", Treatment::Derived),
+    ("contact_set_count_deltas", Treatment::Derived),
     ("list_counts", Treatment::Derived),
     ("list_count_deltas", Treatment::Derived),
     ("message_counts", Treatment::Derived),
     ("message_count_deltas", Treatment::Derived),
+    // The contacts of lists, tags and members in the orders of the listing.
+    ("contact_sets", Treatment::Derived),
     // Which messages are left at `sent`.
     ("messages_left_sent", Treatment::Derived),
     // Search texts, written with their contacts.

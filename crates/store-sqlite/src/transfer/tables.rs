@@ -11,7 +11,10 @@ use crate::plans;
 const OWN: &[(&str, Treatment)] = &[
     // Counts, made as contacts and messages are written.
     ("contact_facets", Treatment::Derived),
+    ("contact_set_facets", Treatment::Derived),
     ("message_facets", Treatment::Derived),
+    // The contacts of lists, tags and members, written by triggers.
+    ("contact_sets", Treatment::Derived),
     // Search texts, and what full-text search keeps of them.
     ("contact_search", Treatment::Derived),
     ("contact_search_config", Treatment::Derived),

@@ -2,13 +2,18 @@
 //! one by one, and matches found by reading the index in order.
 
 use recado_core::Timestamp;
+use recado_core::access::{Member, Role};
 use recado_core::contacts::{
-    ContactFilter, ContactReads, ContactSlice, CrmStatus, ExportPosition, InboxStatus, SearchQuery,
+    AssigneeFilter, ContactFilter, ContactReads, ContactSlice, ContactTag, CrmStatus,
+    ExportPosition, InboxStatus, SearchQuery,
 };
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ListId, MemberId, TagId};
+use recado_core::lists::{List, ListMember};
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, Store};
+use recado_core::tags::Tag;
 use recado_testkit::MemoryStore;
+use uuid::Uuid;
 
 use crate::support::{Scene, company, contact};
 
@@ -25,11 +30,60 @@ fn contacts(of: CompanyId) -> ChangeSet {
         contact.inbox_status = InboxStatus::ALL[usize::from(n % 50 == 0)];
         contact.last_message_at =
             (n % 4 != 0).then(|| Timestamp::from_millis(i64::from(n * 37 % 101)));
-        changes.insert(contact)
+        contact.assigned_to_member_id = (n % 6 == 0).then(|| member(of).id);
+        contact.has_unread = n % 13 == 0;
+        contact.updated_at = Timestamp::from_millis(i64::from(n % 211));
+        let id = contact.id;
+        let joins = |list: List| ListMember { company: of, list: list.id, contact: id };
+        let mut changes = changes.insert(contact);
+        if n % 2 == 0 {
+            changes = changes.insert(joins(list(of, 1)));
+        }
+        if n % 30 == 0 {
+            changes = changes.insert(joins(list(of, 2)));
+        }
+        if n % 5 == 0 {
+            changes = changes.insert(ContactTag { company: of, contact: id, tag: tag(of).id });
+        }
+        changes
     })
 }
 
+fn member(company: CompanyId) -> Member {
+    Member {
+        id: MemberId::new(Uuid::from_u128(1)),
+        company,
+        display_name: "Bia".to_owned(),
+        role: Role::Agent,
+        created_at: Timestamp::MIN,
+    }
+}
+
+fn list(company: CompanyId, n: u128) -> List {
+    let id = ListId::new(Uuid::from_u128(n));
+    List { id, company, name: "L".to_owned(), is_active: true, created_at: Timestamp::MIN }
+}
+
+fn tag(company: CompanyId) -> Tag {
+    let (id, created_at) = (TagId::new(Uuid::from_u128(1)), Timestamp::MIN);
+    Tag { id, company, name: "T".to_owned(), color: "#fff".to_owned(), created_at }
+}
+
+/// What contacts are filed under; both companies have the same ids.
+fn sets(company: CompanyId) -> ChangeSet {
+    ChangeSet::new()
+        .insert(member(company))
+        .insert(list(company, 1))
+        .insert(list(company, 2))
+        .insert(tag(company))
+}
+
 fn filters() -> Vec<ContactFilter> {
+    let company = company(1).id;
+    let (half, few) = (Some(list(company, 1).id), Some(list(company, 2).id));
+    let (tagged, to) = (Some(tag(company).id), AssigneeFilter::Member(member(company).id));
+    let to = Some(to);
+    let since = |millis| Some(Timestamp::from_millis(millis));
     let exact = [
         ContactFilter::default(),
         ContactFilter { is_ai_enabled: Some(true), ..ContactFilter::default() },
@@ -40,6 +94,23 @@ fn filters() -> Vec<ContactFilter> {
             ..ContactFilter::default()
         },
         ContactFilter { is_group: Some(true), ..ContactFilter::default() },
+        ContactFilter { unread: Some(true), ..ContactFilter::default() },
+        ContactFilter { assigned_to: Some(AssigneeFilter::Nobody), ..ContactFilter::default() },
+        ContactFilter { list: half, ..ContactFilter::default() },
+        ContactFilter { list: half, crm_status: Some(CrmStatus::Lead), ..ContactFilter::default() },
+        ContactFilter { list: half, tag: tagged, ..ContactFilter::default() },
+        ContactFilter { list: few, tag: tagged, unread: Some(false), ..ContactFilter::default() },
+        ContactFilter { list: few, assigned_to: to, ..ContactFilter::default() },
+        ContactFilter { tag: tagged, updated_since: since(200), ..ContactFilter::default() },
+        ContactFilter { list: few, updated_since: since(0), ..ContactFilter::default() },
+        ContactFilter { active_since: since(90), ..ContactFilter::default() },
+        ContactFilter { active_since: since(0), list: half, ..ContactFilter::default() },
+        ContactFilter {
+            active_since: since(50),
+            updated_since: since(150),
+            is_ai_enabled: Some(true),
+            ..ContactFilter::default()
+        },
     ];
     let searches = ["", "a", "rara", "ana", "ana 69", "na r", "zzz"];
     let search = |text| SearchQuery::parse(text).expect("a search");
@@ -66,8 +137,10 @@ async fn scene() -> (Scene, MemoryStore) {
     // No contact of another company may appear.
     let neighbour = ChangeSet::new().insert(company(2));
     scene.store.commit(neighbour).await.expect("new rows");
+    scene.store.commit(sets(company(2).id)).await.expect("new rows");
     scene.store.commit(contacts(company(2).id)).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
+        store.commit(sets(scene.company)).await.expect("new rows");
         store.commit(contacts(scene.company)).await.expect("new rows");
     }
     (scene, model)

@@ -8,12 +8,15 @@ use recado_core::access::Secret;
 use recado_core::access::SecretName;
 use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
-use recado_core::contacts::Contact;
-use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId, TemplateId};
+use recado_core::contacts::{AssigneeFilter, Contact, ContactFilter, ContactReads};
+use recado_core::ids::{
+    CompanyId, ConnectionId, ContactId, ListId, MemberId, MessageId, TagId, TemplateId,
+};
 use recado_core::inbound::{EndpointSlug, InboundReads};
 use recado_core::keyed_hash::HashKey;
 use recado_core::links::{LinkCode, LinkReads};
 use recado_core::messages::{Message, MessageReads};
+use recado_core::page::PageRequest;
 use recado_core::secret::SecretBytes;
 use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Stored, Upkeep};
 use recado_core::templates::{Template, TemplateReads, TemplateTokenHash};
@@ -172,6 +175,9 @@ fn older_file(path: &Path, steps: usize) -> rusqlite::Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8;
         conn.create_scalar_function(function, 2, flags, |_| Ok(rusqlite::types::Null))?;
     }
+    // Nor are there contacts.
+    let flags = FunctionFlags::SQLITE_UTF8;
+    conn.create_scalar_function("facet_key", 8, flags, |_| Ok(rusqlite::types::Null))?;
     for (number, migration) in (1_u32..).zip(migrations()).take(steps) {
         conn.execute_batch(&migration)?;
         let row = (number, Sha256::digest(&migration).to_vec());
@@ -442,4 +448,52 @@ async fn a_closed_store_has_no_log_left_behind() {
     store.close().await;
     let files = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(files, 1, "SQLite folds the log when the last connection closes");
+}
+
+/// D77: what was in lists, had tags, was assigned or unread before is found as such.
+#[tokio::test]
+async fn the_sets_of_contacts_of_an_older_file_are_found() {
+    let (_folder, path) = file();
+    older_file(&path, 16).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(COMPANY).unwrap();
+    conn.execute_batch(
+        "INSERT INTO contact_facets VALUES (1, x'01', x'00', 'whatsapp', 'open', NULL, 'lead', 1, \
+         0, 2); \
+         INSERT INTO members SELECT id, id, 'Bia', 'agent', 0, 1 FROM companies; \
+         INSERT INTO lists SELECT id, id, 'VIP', 1, 0, 0, 1 FROM companies; \
+         INSERT INTO tags SELECT id, id, 'T', '#fff', 0, 1 FROM companies; \
+         INSERT INTO connections (company_id, id, kind, platform, name, identifier, gateway, \
+         settings, is_active, status, created_at, updated_at, version) \
+         SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', 1, 'connected', 0, 0, 1 \
+         FROM companies; \
+         INSERT INTO list_members SELECT company_id, company_id, id FROM contacts; \
+         INSERT INTO contact_tags SELECT company_id, id, company_id FROM contacts \
+         WHERE identifier = 'group'; \
+         UPDATE contacts SET assigned_to_member_id = company_id WHERE identifier = 'person'; \
+         INSERT INTO conversations (company_id, contact_id, connection_id, identifier, unread, \
+         version) SELECT company_id, id, company_id, '1', 2 * is_group, 1 FROM contacts",
+    )
+    .unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    let id = Uuid::from_u128(1);
+    let all = ContactFilter::default();
+    let member = AssigneeFilter::Member(MemberId::new(id));
+    for (filter, wanted) in [
+        (all.clone(), 2),
+        (ContactFilter { list: Some(ListId::new(id)), ..all.clone() }, 2),
+        (ContactFilter { tag: Some(TagId::new(id)), is_group: Some(true), ..all.clone() }, 1),
+        (ContactFilter { assigned_to: Some(member), unread: Some(false), ..all.clone() }, 1),
+        (ContactFilter { list: Some(ListId::new(id)), unread: Some(true), ..all }, 1),
+    ] {
+        let page = store.contact_page(CompanyId::new(id), &filter, PageRequest::FIRST, false).await;
+        let page = page.unwrap();
+        assert_eq!((page.total, page.records.len()), (wanted, wanted as usize), "{filter:?}");
+        for record in page.records {
+            let key = record.contact.facet_key().as_bytes().to_vec();
+            let query = "SELECT contacts FROM contact_facets WHERE key = ?1";
+            assert_eq!(conn.query_row(query, [key], |row| row.get::<_, i64>(0)).unwrap(), 1);
+        }
+    }
 }

@@ -74,3 +74,24 @@ pub async fn candidates_are_distinguished(harness: &dyn Harness) {
     let none = scene.store.list_candidates(scene.company, list.id, &[]).await;
     assert_eq!(none.expect("the store works"), ListCandidates::default());
 }
+
+/// The first members of a list, by id.
+pub async fn members_are_listed_by_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (list, another) = (scene.list(), scene.list());
+    let contacts: Vec<_> = (0..5).map(|_| scene.contact()).collect();
+    scene.add_all(contacts.clone()).await;
+    scene.add_all([list.clone(), another.clone()]).await;
+    scene.add_all(contacts[..4].iter().map(|contact| scene.joins(contact, &list))).await;
+    scene.add(scene.joins(&contacts[4], &another)).await;
+    let mut wanted: Vec<_> = contacts[..4].iter().map(|contact| contact.id).collect();
+    wanted.sort();
+    for limit in [1, 3, 4, 9] {
+        let members = scene.store.list_members(scene.company, list.id, limit).await;
+        let wanted = &wanted[..wanted.len().min(limit as usize)];
+        assert_eq!(members.expect("the store works"), wanted);
+    }
+    let other = scene.another_company().await;
+    let theirs = other.store.list_members(other.company, list.id, 9).await;
+    assert_eq!(theirs.expect("the store works"), []);
+}

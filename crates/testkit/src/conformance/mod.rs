@@ -34,6 +34,7 @@ pub mod commits;
 pub mod connections;
 pub mod contacts_draft;
 pub mod contacts_export;
+pub mod contacts_filters;
 pub mod contacts_listing;
 pub mod contacts_search;
 pub mod contacts_totals;

@@ -52,6 +52,7 @@ async fn full_contact(scene: &Scene) -> Contact {
     contact.is_blocked = true;
     contact.is_group = true;
     contact.is_simulated = true;
+    contact.has_unread = true;
     contact.external_chat_id = filled("chat-1");
     contact.first_message_at = Some(at(-5));
     contact.last_message_at = Some(at(-1));

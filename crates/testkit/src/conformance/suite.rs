@@ -26,7 +26,8 @@ macro_rules! conformance_topics {
     ($($go:tt)::+ [$($in:tt)*]) => {
         $($go)::+! { [$($in)*]
             commits unique_keys preconditions references lists documents links deals jobs access
-            cascades contacts_totals contacts_listing contacts_search contacts_export rows
+            cascades contacts_totals contacts_listing contacts_search contacts_filters
+            contacts_export rows
             contacts_draft connections conversations channel_keys channel_references
             channel_cascades message_rows messages messages_listing channel_rows prosas forgotten
             unknown_events outbound_rows routed inbound_rows journal deliveries_due

@@ -109,6 +109,12 @@ macro_rules! conformance_topic {
         a_change_set_that_fails_changes_no_total,
         totals_are_seen_through_a_second_handle_at_once,
     } };
+    ($($go:tt)::+ [$($in:tt)*] contacts_filters) => { $($go)::+! { [$($in)*] contacts_filters:
+        each_filter_finds_its_contacts_in_both_orders,
+        sets_follow_every_change,
+        a_set_of_another_company_matches_nothing,
+        sets_stay_exact_under_concurrent_writes,
+    } };
     ($($go:tt)::+ [$($in:tt)*] contacts_export) => { $($go)::+! { [$($in)*] contacts_export:
         an_export_goes_by_creation_then_id,
         contacts_of_one_moment_are_neither_skipped_nor_repeated,
@@ -161,6 +167,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] lists) => { $($go)::+! { [$($in)*] lists:
         lists_are_listed_by_creation_then_id_with_their_counts,
         counts_follow_memberships,
+        members_are_listed_by_id,
         candidates_are_distinguished,
     } };
     ($($go:tt)::+ [$($in:tt)*] deals) => { $($go)::+! { [$($in)*] deals:

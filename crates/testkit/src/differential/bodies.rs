@@ -106,6 +106,18 @@ pub(super) fn filters(command: &Command, world: &World) -> Vec<(String, String)>
     give(18, 5, "crm_status", command.pick(19, pools::CRM));
     give(20, 6, "is_ai_enabled", switch(21));
     give(22, 6, "is_group", switch(23));
+    give(30, 5, "list_id", &world.id("list", command, 31));
+    give(32, 5, "tag_id", &world.id("tag", command, 33));
+    let to =
+        if command.once_in(35, 2) { "none".to_owned() } else { world.id("member", command, 36) };
+    give(34, 5, "assigned_to", &to);
+    give(37, 5, "unread", switch(38));
+    let since = |n: usize| {
+        let millis = crate::TestClock::START.millis() + 1_000 * command.number(n) as i64 % 100_000;
+        recado_core::Timestamp::from_millis(millis).to_string()
+    };
+    give(39, 6, "updated_since", &since(40));
+    give(41, 6, "active_since", &since(42));
     give(24, 3, "include", "link_clicks");
     give(26, 2, "limit", &(1 + command.number(27) % 7).to_string());
     params

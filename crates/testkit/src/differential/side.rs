@@ -267,7 +267,12 @@ impl<'a> Side<'a> {
             Verb::AddToList => {
                 let contacts = world.ids_of("contact", command, 2, 5);
                 let contacts = body(json!({ "contact_ids": contacts }));
-                show(app.lists().add_contacts(company, ListId::new(id("list")), &contacts).await)
+                let (lists, list) = (app.lists(), ListId::new(id("list")));
+                match command.number(7) % 5 {
+                    0 => show(lists.remove_contacts(company, list, &contacts).await),
+                    1 => show(lists.replace_contacts(company, list, &contacts).await),
+                    _ => show(lists.add_contacts(company, list, &contacts).await),
+                }
             }
             Verb::CreateTag => {
                 let new = body(json!({ "name": name, "color": "#ff0000" }));

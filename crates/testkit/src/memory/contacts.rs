@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use recado_core::access::Member;
 use recado_core::contacts::{
-    Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, ContactTag, DraftFacts,
-    DraftQuery, ExportPosition, Identifier, ListBrief, OrganizationKey, Platform, Related,
+    Contact, ContactFilter, ContactReads, ContactRecord, ContactSet, ContactSlice, ContactTag,
+    DraftFacts, DraftQuery, ExportPosition, Identifier, ListBrief, OrganizationKey, Platform,
+    Related,
 };
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
@@ -26,12 +27,24 @@ impl State {
         let passes = |contact: &Contact| {
             contact.company == company
                 && contact.facets().pass(filter)
+                && filter.since(contact.updated_at, contact.last_message_at)
+                && filter.sets().into_iter().all(|set| self.is_in(contact, set))
                 && filter
                     .search
                     .as_ref()
                     .is_none_or(|search| search.matches(&contact.search_text()))
         };
         self.rows.all_stored::<Contact>().filter(|contact| passes(contact)).collect()
+    }
+
+    fn is_in(&self, contact: &Contact, set: ContactSet) -> bool {
+        let (company, id) = (contact.company, contact.id);
+        let row = match set {
+            ContactSet::List(list) => RowKey::ListMember { company, list, contact: id },
+            ContactSet::Tag(tag) => RowKey::ContactTag { company, contact: id, tag },
+            ContactSet::Member(member) => return contact.assigned_to_member_id == Some(member),
+        };
+        self.rows.entry(&row).is_some()
     }
 
     /// A contact as both listings show it.

@@ -224,6 +224,21 @@ impl ListReads for MemoryStore {
             .collect())
     }
 
+    async fn list_members(
+        &self,
+        company: CompanyId,
+        list: ListId,
+        limit: u32,
+    ) -> Result<Vec<ContactId>, StoreError> {
+        let state = self.state();
+        let members = state.rows.all::<ListMember>();
+        let members = members.filter(|member| member.company == company && member.list == list);
+        let mut members: Vec<_> = members.map(|member| member.contact).collect();
+        members.sort_unstable();
+        members.truncate(limit as usize);
+        Ok(members)
+    }
+
     async fn list_candidates(
         &self,
         company: CompanyId,

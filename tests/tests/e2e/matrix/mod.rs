@@ -239,7 +239,8 @@ async fn ones_own_ids_and_the_right_credential(kind: StoreKind) {
         let is_needed = needed.iter().any(|end| route.path.ends_with(end));
         let ends_all = route.path.ends_with("/companies/{company_id}");
         let is_deletion = route.method == "DELETE";
-        (is_deletion && ends_all, is_deletion, route.method != "GET", is_needed)
+        let is_whole = is_deletion && route.path.ends_with('}');
+        (is_deletion && ends_all, is_whole, is_deletion, route.method != "GET", is_needed)
     });
     let mut wrong = Vec::new();
     for route in routes {

@@ -207,6 +207,7 @@ impl Maker<'_> {
         let mut contact = Contact::new(id, self.company, platform, identifier, phone, self.time(6));
         contact.name = self.text(7);
         contact.is_group = self.once_in(8, 3);
+        contact.has_unread = self.once_in(19, 3);
         contact.external_chat_id = self.maybe(9, || self.code(10).as_str().to_owned());
         contact.last_connection_id = self.maybe(11, || self.connection_id(12));
         contact.opt_out_backfilled = self.once_in(13, 2);

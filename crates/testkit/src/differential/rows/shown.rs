@@ -40,7 +40,7 @@ fn contact(contact: &Contact) -> Value {
         debug([debug(contact.id), debug(&contact.source_platform)]),
         [contact.identifier.as_str(), contact.shown_phone(), &contact.name, &contact.display_name],
         [debug(&contact.external_chat_id), debug(contact.last_connection_id)],
-        [contact.opt_out_backfilled, contact.is_group],
+        [contact.opt_out_backfilled, contact.is_group, contact.has_unread],
         [debug(contact.opted_in_at), debug(contact.last_message_at)],
         [debug(contact.created_at), debug(contact.updated_at)],
     ])
