@@ -80,6 +80,12 @@ impl Scrape {
         self.0.keys().map(|series| name_of(series).to_owned()).collect()
     }
 
+    /// The sum of all series of a metric; 0 if there is none.
+    pub(crate) fn sum(&self, name: &str) -> f64 {
+        let of = self.0.iter().filter(|(series, _)| name_of(series) == name);
+        of.map(|(_, value)| value).sum()
+    }
+
     /// The value of the only series of a metric with these labels.
     pub(crate) fn value(&self, name: &str, labels: &[&str]) -> f64 {
         let is_one = |series: &&String| {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use recado_tests::backend::TestServer;
+use recado_tests::eventually;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::prometheus::{Scrape, assert_fires};
@@ -26,9 +27,15 @@ impl Scrapes {
         Self::at(server.addr).await
     }
 
-    /// Begins with a server process that is well.
+    /// Begins with a server process that is well: that has read its figures, and has opened the
+    /// connections to its database that it needs at the start.
     pub(crate) async fn at(addr: SocketAddr) -> Self {
-        Self(vec![Scrape::of(addr).await])
+        let well = eventually("the server has started", || async {
+            let scrape = Scrape::of(addr).await;
+            let has_read = scrape.names().contains("recado_ready");
+            (has_read && scrape.sum("recado_postgres_pool_waiting") == 0.0).then_some(scrape)
+        });
+        Self(vec![well.await])
     }
 
     /// Adds what a server says now, with figures that are read now, where they can be.
