@@ -10,6 +10,7 @@ use gateways::Fuzzed;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// How many mutations of each seed are tried.
 const ROUNDS: usize = 400;
@@ -111,7 +112,9 @@ fn run(fuzzed: Fuzzed, name: &str) {
     assert!(seeds.len() >= 8, "{name} has seeds");
     for seed in seeds {
         fuzzed.take(&seed);
-        let value: Value = serde_json::from_slice(&seed).expect("a seed is JSON");
+        let _: &RawValue = serde_json::from_slice(&seed).expect("a seed is JSON");
+        // A number that no float holds has no value to change.
+        let Ok(value) = serde_json::from_slice::<Value>(&seed) else { continue };
         for _ in 0..ROUNDS {
             fuzzed.take(&mutator.bytes(&seed));
             fuzzed.take(mutator.value(&value).to_string().as_bytes());

@@ -60,24 +60,12 @@ impl ListReads for PostgresStore {
         found.iter().map(read).collect()
     }
 
-    async fn list_members(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        let sql = "SELECT contact_id FROM list_members WHERE company_id = $1 AND list_id = $2 \
-                   ORDER BY contact_id LIMIT $3";
-        let params = params![company.uuid(), list.uuid(), i64::from(limit)];
-        let found = rows(&self.pool, sql, params).await?;
-        found.iter().map(|row| Columns::new(row).get()).collect()
-    }
-
     async fn list_candidates(
         &self,
         company: CompanyId,
         list: ListId,
         contacts: &[ContactId],
+        first: u32,
     ) -> Result<ListCandidates, StoreError> {
         let wanted: Vec<Uuid> = contacts.iter().map(|id| id.uuid()).collect();
         let existing = "SELECT w.id FROM unnest($2::uuid[]) WITH ORDINALITY AS w (id, place) \
@@ -85,15 +73,21 @@ impl ListReads for PostgresStore {
         let members = "SELECT w.id FROM unnest($3::uuid[]) WITH ORDINALITY AS w (id, place) \
                        JOIN list_members m ON m.company_id = $1 AND m.list_id = $2 \
                        AND m.contact_id = w.id ORDER BY w.place";
-        let statements = vec![
+        let mut statements = vec![
             Statement::new(existing, params![company.uuid(), wanted.clone()]),
             Statement::new(members, params![company.uuid(), list.uuid(), wanted]),
         ];
+        if first > 0 {
+            let sql = "SELECT contact_id FROM list_members WHERE company_id = $1 AND list_id = $2 \
+                       ORDER BY contact_id LIMIT $3";
+            let params = params![company.uuid(), list.uuid(), i64::from(first)];
+            statements.push(Statement::new(sql, params));
+        }
         let mut found = snapshot(&self.pool, statements).await?.into_iter();
         let mut ids = || {
             let rows = found.next().unwrap_or_default();
             rows.iter().map(|row| Columns::new(row).get()).collect::<Result<_, _>>()
         };
-        Ok(ListCandidates { existing: ids()?, members: ids()? })
+        Ok(ListCandidates { existing: ids()?, members: ids()?, first: ids()? })
     }
 }

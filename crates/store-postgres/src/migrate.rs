@@ -200,8 +200,8 @@ impl PostgresStore {
     }
 }
 
-/// The number of the oldest schema whose programs run on the one that is named as the newest (R248):
-/// one row.
+/// The number of the oldest schema whose programs run on the one that is named as the newest
+/// (R248): one row.
 const OLDEST: &str = "CREATE TABLE IF NOT EXISTS recado_schema_oldest (\
                       only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), \
                       number int NOT NULL, newest int NOT NULL)";

@@ -67,6 +67,8 @@ pub(crate) fn write_batch(
             if done.has_probed {
                 written.disk.takes();
             }
+            // A full disk may fail a statement alone, and then its task.
+            outcomes.iter().filter_map(cause).for_each(|error| written.disk.failed(error));
             written.erasures.fetch_add(u64::from(done.has_erased), Ordering::Relaxed);
             written.transactions.fetch_add(1, Ordering::Relaxed);
             let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
@@ -90,6 +92,14 @@ pub(crate) fn write_batch(
             };
             batch.drain(..).for_each(outcome);
         }
+    }
+}
+
+/// Why the database failed a task.
+fn cause(outcome: &Result<(), CommitError>) -> Option<&rusqlite::Error> {
+    match outcome {
+        Err(CommitError::Store(StoreError::Unavailable(Some(cause)))) => cause.downcast_ref(),
+        _ => None,
     }
 }
 

@@ -47,29 +47,12 @@ impl ListReads for SqliteStore {
         .await
     }
 
-    async fn list_members(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        self.read_of(company, move |conn| {
-            let query = "SELECT contact_id FROM list_members \
-                         WHERE company_id = ?1 AND list_id = ?2 ORDER BY contact_id LIMIT ?3";
-            let values: [Cell<'_>; 3] = [company.into(), list.into(), limit.into()];
-            let mut statement = conn.prepare_cached(query)?;
-            let members =
-                statement.query_map(params_from_iter(values), |row| Columns::new(row).get())?;
-            members.collect()
-        })
-        .await
-    }
-
     async fn list_candidates(
         &self,
         company: CompanyId,
         list: ListId,
         contacts: &[ContactId],
+        first: u32,
     ) -> Result<ListCandidates, StoreError> {
         let contacts = contacts.to_vec();
         self.read_of(company, move |conn| {
@@ -85,6 +68,15 @@ impl ListReads for SqliteStore {
                 if table::exists(conn, is_member, &key)? {
                     found.members.push(contact);
                 }
+            }
+            if first > 0 {
+                let query = "SELECT contact_id FROM list_members \
+                             WHERE company_id = ?1 AND list_id = ?2 ORDER BY contact_id LIMIT ?3";
+                let values: [Cell<'_>; 3] = [company.into(), list.into(), first.into()];
+                let mut statement = conn.prepare_cached(query)?;
+                let members =
+                    statement.query_map(params_from_iter(values), |row| Columns::new(row).get())?;
+                found.first = members.collect::<Result<_, _>>()?;
             }
             Ok(found)
         })

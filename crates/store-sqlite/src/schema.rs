@@ -40,13 +40,19 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     checksum BLOB NOT NULL
 ) STRICT";
 
-/// The number of the oldest schema whose programs run on the one that is named as the newest (R248):
-/// one row.
+/// The number of the oldest schema whose programs run on the one that is named as the newest
+/// (R248): one row.
 const OLDEST: &str = "CREATE TABLE IF NOT EXISTS schema_oldest (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     number INTEGER NOT NULL,
     newest INTEGER NOT NULL
 ) STRICT";
+
+/// The functions that migrations call.
+fn define_functions(conn: &Connection) -> rusqlite::Result<()> {
+    hashes::define(conn)?;
+    contacts_facets::define(conn)
+}
 
 /// Applies all missing migrations, or none.
 ///
@@ -54,8 +60,7 @@ const OLDEST: &str = "CREATE TABLE IF NOT EXISTS schema_oldest (
 ///
 /// When the database is newer than this release, or the text of an applied migration differs.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
-    hashes::define(conn)?;
-    contacts_facets::define(conn)?;
+    define_functions(conn)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     let has_migrated = apply_all(&tx, MIGRATIONS)?;
     // A newer program has its own form of the index.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 const TOKEN: &str = "operator-token-of-the-tests-0123456789";
 
 fn company(folder: &Path) -> String {
+    done(folder, &["migrate"]);
     let made = done(folder, &["company", "create", "Padaria", "--json"]);
     let made: Value = serde_json::from_str(&made).expect("JSON");
     made["id"].as_str().expect("an id").to_owned()

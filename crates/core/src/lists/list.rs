@@ -61,11 +61,14 @@ impl ListView {
     }
 }
 
-/// What is known of contacts that are to be added to a list.
+/// What is known of the contacts that a change of a list names, and of its members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListCandidates {
     /// Those that exist in the company.
     pub existing: Vec<ContactId>,
     /// Those that are in the list already.
     pub members: Vec<ContactId>,
+    /// The first members of the list by id, as many as were asked for, whether they are named or
+    /// not.
+    pub first: Vec<ContactId>,
 }

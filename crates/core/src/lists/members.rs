@@ -93,9 +93,10 @@ async fn find(
     company: CompanyId,
     list: ListId,
     contacts: &[ContactId],
+    first: u32,
 ) -> Result<Found, StoreError> {
     let found = store.list(company, list).await?.map(|(list, _)| list);
-    Ok((found, store.list_candidates(company, list, contacts).await?))
+    Ok((found, store.list_candidates(company, list, contacts, first).await?))
 }
 
 /// Contacts of a list, each once, as a body names them.
@@ -154,7 +155,7 @@ impl UseCase for AddToList {
     type Error = ListMembersError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Found, StoreError> {
-        find(store, self.0.company, self.0.list, &self.0.contacts).await
+        find(store, self.0.company, self.0.list, &self.0.contacts, 0).await
     }
 
     fn decide(&self, found: Found, _now: Timestamp) -> Result<Decided<Added>, ListMembersError> {
@@ -176,7 +177,7 @@ impl UseCase for RemoveFromList {
     type Error = ListMembersError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Found, StoreError> {
-        find(store, self.0.company, self.0.list, &self.0.contacts).await
+        find(store, self.0.company, self.0.list, &self.0.contacts, 0).await
     }
 
     fn decide(&self, found: Found, _now: Timestamp) -> Result<Decided<Removed>, ListMembersError> {
@@ -201,23 +202,22 @@ pub struct ReplaceList(Named);
 
 #[async_trait]
 impl UseCase for ReplaceList {
-    type Loaded = (Found, Vec<ContactId>);
+    type Loaded = Found;
     /// What this step did, and whether others may be left.
     type Output = (Replaced, bool);
     type Error = ListMembersError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let found = find(store, self.0.company, self.0.list, &self.0.contacts).await?;
-        let members = store.list_members(self.0.company, self.0.list, MEMBERS_READ).await?;
-        Ok((found, members))
+        find(store, self.0.company, self.0.list, &self.0.contacts, MEMBERS_READ).await
     }
 
     fn decide(
         &self,
-        (found, first): Self::Loaded,
+        (list, mut candidates): Self::Loaded,
         _now: Timestamp,
     ) -> Result<Decided<Self::Output>, ListMembersError> {
-        let (list, members) = self.0.members(found)?;
+        let first = std::mem::take(&mut candidates.first);
+        let (list, members) = self.0.members((list, candidates))?;
         let (mut changes, added) = self.0.add(ChangeSet::new().require(list.unchanged()), &members);
         let stay: HashSet<_> = self.0.contacts.iter().copied().collect();
         let read = first.len();
@@ -339,9 +339,9 @@ mod tests {
             created_at: Timestamp::MIN,
         };
         let members = contacts.iter().filter(|id| first.contains(id)).copied().collect();
-        let candidates = ListCandidates { existing: contacts.clone(), members };
+        let candidates = ListCandidates { existing: contacts.clone(), members, first };
         let found = (Some(Stored::new(list, Version::FIRST)), candidates);
-        let decided = step.decide((found, first), Timestamp::MIN).expect("all exist");
+        let decided = step.decide(found, Timestamp::MIN).expect("all exist");
         let (replaced, more) = decided.output;
         let removals = decided.changes.changes.into_iter().map(|change| change.into_kind());
         let removals = removals.filter(|kind| matches!(kind, ChangeKind::Delete { .. })).count();

@@ -19,19 +19,13 @@ pub trait ListReads: Send + Sync {
     /// All lists of the company, with how many contacts each holds (exact).
     async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError>;
 
-    /// The first `limit` contacts of a list, by id.
-    async fn list_members(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError>;
-
-    /// Which of `contacts` exist in the company, and which of them are in the list already.
+    /// Which of `contacts` exist in the company, and which of them are in the list already; and the
+    /// first `first` contacts of the list, by id.
     async fn list_candidates(
         &self,
         company: CompanyId,
         list: ListId,
         contacts: &[ContactId],
+        first: u32,
     ) -> Result<ListCandidates, StoreError>;
 }

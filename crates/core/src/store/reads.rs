@@ -213,15 +213,11 @@ macro_rules! for_each_read {
                     id: $crate::ids::ListId,
                 ) -> Option<($crate::store::Stored<$crate::lists::List>, u64)>;
                 fn lists(company: $crate::ids::CompanyId) -> Vec<($crate::lists::List, u64)>;
-                fn list_members(
-                    company: $crate::ids::CompanyId,
-                    list: $crate::ids::ListId,
-                    limit: u32,
-                ) -> Vec<$crate::ids::ContactId>;
                 fn list_candidates(
                     company: $crate::ids::CompanyId,
                     list: $crate::ids::ListId,
                     contacts: &[$crate::ids::ContactId],
+                    first: u32,
                 ) -> $crate::lists::ListCandidates;
             }
             MessageReads($crate::messages::MessageReads) {

@@ -20,7 +20,7 @@ const PERSON: &str = "\
 fn opened(path: &Path) -> Connection {
     let conn = Connection::open(path).unwrap();
     conn.pragma_update(None, "journal_mode", "WAL").unwrap();
-    hashes::define(&conn).unwrap();
+    define_functions(&conn).unwrap();
     conn
 }
 
@@ -131,7 +131,7 @@ fn a_plan_names_what_is_missing_and_how_large_it_is() {
     let whole = plan(&conn).unwrap();
     assert_eq!((whole.found, whole.pending.len()), (0, MIGRATIONS.len()));
     assert!(whole.pending.iter().all(|migration| !migration.summary.is_empty()));
-    hashes::define(&conn).unwrap();
+    define_functions(&conn).unwrap();
     apply(&mut conn, &MIGRATIONS[..1]);
     conn.execute_batch(PERSON).unwrap();
     let rest = plan(&conn).unwrap();

@@ -65,7 +65,7 @@ pub async fn memberships_tags_deals_links_and_clicks_go_with_the_contact(harness
     assert!(store.get::<Deal>((company, gone.deal.id)).await.expect("works").is_none());
     assert!(store.get::<Link>((company, gone.link.id)).await.expect("works").is_none());
     assert!(store.link_by_code(&gone.link.code_hash).await.expect("works").is_none());
-    let candidates = store.list_candidates(company, gone.list.id, &[gone.contact.id]).await;
+    let candidates = store.list_candidates(company, gone.list.id, &[gone.contact.id], 0).await;
     assert_eq!(candidates.expect("works"), Default::default());
 
     let kept = store.contact_record(company, stays.contact.id).await.expect("works");

@@ -224,35 +224,27 @@ impl ListReads for MemoryStore {
             .collect())
     }
 
-    async fn list_members(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        limit: u32,
-    ) -> Result<Vec<ContactId>, StoreError> {
-        let state = self.state();
-        let members = state.rows.all::<ListMember>();
-        let members = members.filter(|member| member.company == company && member.list == list);
-        let mut members: Vec<_> = members.map(|member| member.contact).collect();
-        members.sort_unstable();
-        members.truncate(limit as usize);
-        Ok(members)
-    }
-
     async fn list_candidates(
         &self,
         company: CompanyId,
         list: ListId,
         contacts: &[ContactId],
+        first: u32,
     ) -> Result<ListCandidates, StoreError> {
         let state = self.state();
         let there = |key: RowKey| state.rows.entry(&key).is_some();
         let exists = |id: &&ContactId| there(RowKey::Contact { company, id: **id });
         let is_member =
             |id: &&ContactId| there(RowKey::ListMember { company, list, contact: **id });
+        let all = state.rows.all::<ListMember>();
+        let of_list = all.filter(|member| member.company == company && member.list == list);
+        let mut by_id: Vec<_> = of_list.map(|member| member.contact).collect();
+        by_id.sort_unstable();
+        by_id.truncate(first as usize);
         Ok(ListCandidates {
             existing: contacts.iter().filter(exists).copied().collect(),
             members: contacts.iter().filter(is_member).copied().collect(),
+            first: by_id,
         })
     }
 }

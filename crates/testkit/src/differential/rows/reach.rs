@@ -78,7 +78,7 @@ impl CompanyRows {
             }
             "row member" => {
                 let (list, contact) = (maker.list_id(at), maker.contact_id(at + 4));
-                let found = store.list_candidates(company, list, &[contact]).await;
+                let found = store.list_candidates(company, list, &[contact], 0).await;
                 let member = ListMember { company, list, contact };
                 let is_there = found.expect("works").members == [contact];
                 is_there.then(|| Stored::new(member.into(), Version::FIRST))

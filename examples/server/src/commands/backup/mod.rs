@@ -23,7 +23,7 @@ use crate::options::{DatabaseLocation, Options};
 pub(super) const BACKUP_HELP: &str = "\
 Examples:
   recado backup /var/backups/recado/2026-11-24
-  recado backup --database postgres://recado@localhost/recado /var/backups/recado/today --json
+  recado backup /var/backups/recado/today --json --database postgres://recado@localhost/recado
 
 The server may run meanwhile: what it had answered before the command began is in the backup. The
 folder is made; one that is not empty is refused. The key that seals secrets is no part of it: keep
