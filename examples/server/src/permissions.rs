@@ -74,7 +74,8 @@ mod unix {
     fn files(options: &Options) -> Vec<PathBuf> {
         let mut files = Vec::new();
         if let DatabaseLocation::Sqlite(path) = &options.database {
-            files.extend(["", "-wal", "-shm", ".credentials.json"].map(|end| with(path, end)));
+            let ends = ["", "-wal", "-shm", ".lock", ".credentials.json"];
+            files.extend(ends.map(|end| with(path, end)));
         }
         if let DocumentStorage::Folder(path) = &options.documents {
             files.push(path.clone());

@@ -147,7 +147,7 @@ async fn made(server: &TestServer, key: &str, number: usize) -> String {
         let request = request.header("Idempotency-Key", format!("upgrade-{number}")).json(&body);
         if let Some(answer) = request.try_send(server.addr).await {
             match answer.status {
-                201 => return text(&answer.data()["id"]),
+                201 => return text(&answer.data()["contact"]["id"]),
                 // The schema is not there yet.
                 503 => {}
                 status => panic!("{status}: {}", answer.show()),
