@@ -77,6 +77,9 @@ pub(crate) struct TlsVersions {
     pub(crate) v13: bool,
 }
 
+/// A file that was read: where it is, and its bytes.
+pub(crate) type ReadFile = (PathBuf, Vec<u8>);
+
 /// Where a database is and how it is reached.
 #[derive(Clone)]
 pub(crate) struct Target {
@@ -87,9 +90,9 @@ pub(crate) struct Target {
     pub(crate) mode: SslMode,
     pub(crate) roots: Roots,
     /// The revocation lists, of a file.
-    pub(crate) revoked: Option<(PathBuf, Vec<u8>)>,
+    pub(crate) revoked: Option<ReadFile>,
     /// The client's certificates and their key, each of a file.
-    pub(crate) client: Option<[(PathBuf, Vec<u8>); 2]>,
+    pub(crate) client: Option<[ReadFile; 2]>,
     pub(crate) versions: TlsVersions,
     /// Whether the server is told the name of the host that is meant.
     pub(crate) sni: bool,
@@ -423,17 +426,14 @@ fn roots(given: &Given, around: &Surroundings<'_>, mode: SslMode) -> Result<Root
     }
 }
 
-fn revoked(
-    given: &Given,
-    around: &Surroundings<'_>,
-) -> Result<Option<(PathBuf, Vec<u8>)>, ParameterError> {
+fn revoked(given: &Given, around: &Surroundings<'_>) -> Result<Option<ReadFile>, ParameterError> {
     Ok(file(given, around, "sslcrl", "root.crl")?.map(|(path, read)| (path, read.bytes)))
 }
 
 fn client(
     given: &Given,
     around: &Surroundings<'_>,
-) -> Result<Option<[(PathBuf, Vec<u8>); 2]>, ParameterError> {
+) -> Result<Option<[ReadFile; 2]>, ParameterError> {
     if given.get("sslcertmode") == Some("disable") {
         return Ok(None);
     }

@@ -58,7 +58,7 @@ async fn a_migration_that_is_killed_at_any_statement_is_finished_by_the_next_sta
     let (_database, store) = empty().await;
     let mut kills = 0;
     for migration in MIGRATIONS {
-        let before = content(&*store.pool.get().await.unwrap()).await;
+        let before = content(&store.pool.get().await.unwrap()).await;
         let statements = statements(migration.sql);
         for count in 1..=statements.len() {
             let sql = format!(

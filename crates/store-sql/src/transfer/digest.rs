@@ -134,7 +134,7 @@ fn with_plain_numbers(json: &str) -> Cow<'_, str> {
 fn plain_number(number: &str) -> Cow<'_, str> {
     let is_integer = number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
     match number.parse::<f64>() {
-        Ok(value) if value == 0.0 => "0".into(),
+        Ok(0.0) => "0".into(),
         Ok(value) if !is_integer => format!("{value}").into(),
         _ => number.into(),
     }

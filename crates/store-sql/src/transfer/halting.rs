@@ -104,7 +104,7 @@ mod tests {
             assert_eq!(of(&[halt(subject, REASON, true)], scope), Err(Refusal::MovedAway));
         }
         let other = halt(HaltSubject::WritingOf(OTHER), REASON, false);
-        assert_eq!(of(&[other.clone()], Scope::Company(COMPANY)), Ok(open));
+        assert_eq!(of(std::slice::from_ref(&other), Scope::Company(COMPANY)), Ok(open));
         assert_eq!(of(&[other], Scope::Installation), Err(Refusal::AnotherMove));
         let all = halt(HaltSubject::Writing, REASON, false);
         assert_eq!(of(&[all], Scope::Company(COMPANY)), Err(Refusal::AnotherMove));
@@ -118,9 +118,15 @@ mod tests {
         let row =
             |halt: Halt| Moved::Row { row: halt.into(), version: Version::FIRST, place: None };
         let held = halt(HaltSubject::Sending, "maintenance", false);
-        assert_eq!(of(&[held.clone()], Scope::Installation).map(|found| found.is_held), Ok(true));
+        assert_eq!(
+            of(std::slice::from_ref(&held), Scope::Installation).map(|found| found.is_held),
+            Ok(true)
+        );
         let own = halt(HaltSubject::Sending, REASON, false);
-        assert_eq!(of(&[own.clone()], Scope::Installation).map(|found| found.is_held), Ok(false));
+        assert_eq!(
+            of(std::slice::from_ref(&own), Scope::Installation).map(|found| found.is_held),
+            Ok(false)
+        );
         let away = halt(HaltSubject::WritingOf(OTHER), REASON, true);
         let closed = halt(HaltSubject::Writing, REASON, false);
         let moved = |halt: &Halt| is_moved(&row(halt.clone()), Scope::Installation);

@@ -76,10 +76,8 @@ pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result
         target.as_ref().map_or(&nothing as &dyn Transferable, |target| &*target.transferable);
     let view = carry_out(options, &core.recado, &*source.transferable, target_store, &args).await;
     // Of an SQLite file, nothing is left in its log.
-    for closer in [Some(core.closer), Some(source.closer), target.map(|target| target.closer)] {
-        if let Some(closer) = closer {
-            closer.close().await;
-        }
+    for closer in [core.closer, source.closer].into_iter().chain(target.map(|t| t.closer)) {
+        closer.close().await;
     }
     view?.print(json);
     Ok(())
