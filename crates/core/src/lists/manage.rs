@@ -28,7 +28,7 @@ impl Lists<'_> {
     ///
     /// # Errors
     ///
-    /// Only [`Error::Denied`] and [`Error::Store`].
+    /// Only [`Error::Denied`](crate::Error::Denied) and [`Error::Store`](crate::Error::Store).
     pub async fn list(&self, caller: &Caller) -> ManageResult<Vec<ListView>> {
         caller.require(Scope::ContactsRead)?;
         self.all(caller.company()).await
