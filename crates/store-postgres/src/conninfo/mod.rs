@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 
 pub use error::{Origin, ParameterError};
 pub(crate) use surroundings::{FileText, Surroundings};
-pub(crate) use target::{Address, Host, Roots, SessionAttrs, SslMode, Target};
+#[cfg(feature = "tls")]
+pub(crate) use target::Roots;
+pub(crate) use target::{Address, Host, SessionAttrs, SslMode, Target};
 
 use keywords::KEYWORDS;
 

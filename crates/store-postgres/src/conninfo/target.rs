@@ -61,6 +61,7 @@ pub(crate) struct Host {
 
 /// The root certificates that a server's certificate is checked against.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "is read for TLS only"))]
 pub(crate) enum Roots {
     /// None: it is not checked.
     Nothing,
@@ -82,6 +83,7 @@ pub(crate) type ReadFile = (PathBuf, Vec<u8>);
 
 /// Where a database is and how it is reached.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "is read for TLS only"))]
 pub(crate) struct Target {
     pub(crate) hosts: Vec<Host>,
     pub(crate) session: SessionAttrs,
