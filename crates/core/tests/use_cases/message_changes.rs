@@ -268,7 +268,7 @@ async fn nothing_is_reported_of_a_change_of_a_message_from_a_history() {
     assert_eq!(scene.message_of("m1").await["content"], "Olá");
 }
 
-/// X8: a status of an own message teaches the recipient's other names, and makes no contact.
+/// X8: a status of an own message adds the recipient's other names, and makes no contact.
 #[tokio::test]
 async fn a_status_teaches_a_name_of_its_recipient() {
     let scene = qr_scene().await;

@@ -145,7 +145,7 @@ fn a_new_id_without_a_sender_teaches_names_alone() {
     );
     let [only] = reported.as_slice() else { panic!("{reported:?}") };
     assert_eq!(names(only), ("BR.1", vec!["5534999990000"]));
-    // One name teaches nothing; the words of the notice stay.
+    // One name adds nothing; the words of the notice stay.
     let reported = system(json!({}), changed(json!({"user_id": "BR.2"})));
     assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "system.user_changed_user_id"));
