@@ -104,3 +104,34 @@ pub(crate) fn content(cards: Vec<CardDraft>) -> Content {
     };
     Content::Contacts(cards.into_iter().map(card).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn is_read(cards: Value) -> bool {
+        let body = json!({ "contacts": cards });
+        CardsDraft::parse(body.as_object().expect("an object")).is_ok()
+    }
+
+    /// X13.
+    #[test]
+    fn a_card_has_a_name_and_at_least_one_phone() {
+        let card = json!({"name": "Ana", "phones": ["+55 11 98765-4321"], "emails": ["a@b.c"]});
+        assert!(is_read(json!([card])));
+        assert!(is_read(json!(vec![card.clone(); 10])) && !is_read(json!(vec![card; 11])));
+        for wrong in [
+            json!([]),
+            json!({}),
+            json!([{"phones": ["1"]}]),
+            json!([{"name": "Ana"}]),
+            json!([{"name": "Ana", "phones": []}]),
+            json!([{"name": "Ana", "phones": ["none"]}]),
+            json!([{"name": "Ana", "phones": ["1"], "nickname": "A"}]),
+        ] {
+            assert!(!is_read(wrong.clone()), "{wrong}");
+        }
+    }
+}

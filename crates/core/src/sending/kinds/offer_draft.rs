@@ -369,3 +369,190 @@ fn has_twice<'a>(all: impl Iterator<Item = &'a Option<String>>) -> bool {
     let mut all = all;
     all.any(|one| !seen.insert(one))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::gateway::MessageKind;
+
+    fn parse(body: Value) -> Result<Offer, Vec<String>> {
+        let named = |problems: Problems| problems.fields().map(str::to_owned).collect::<Vec<_>>();
+        let body = body.as_object().expect("an object").clone();
+        OfferDraft::parse(&body).and_then(|draft| draft.offer()).map_err(named)
+    }
+
+    fn with(base: Value, more: Value) -> Value {
+        let mut all = base.as_object().expect("an object").clone();
+        all.extend(more.as_object().expect("an object").clone());
+        Value::Object(all)
+    }
+
+    fn button(id: &str, title: &str) -> Value {
+        json!({"id": id, "title": title})
+    }
+
+    fn buttons(all: Vec<Value>) -> Value {
+        json!({"kind": "buttons", "body": "Vamos?", "buttons": all})
+    }
+
+    fn list(sections: Value) -> Value {
+        json!({"kind": "list", "body": "Qual?", "button": "Ver", "sections": sections})
+    }
+
+    /// X12.
+    #[test]
+    fn each_kind_is_read_with_what_belongs_to_it() {
+        let polls = json!({"kind": "poll", "body": "Qual?", "options": ["a", "b"]});
+        for (body, kind) in [
+            (buttons(vec![button("1", "Sim")]), OfferKind::Buttons),
+            (list(json!([{"rows": [{"id": "1", "title": "Um"}]}])), OfferKind::List),
+            (
+                json!({"kind": "cta_url", "body": "Veja", "label": "Abrir", "url": "https://a.b/c"}),
+                OfferKind::CtaUrl,
+            ),
+            (json!({"kind": "location_request", "body": "Onde?"}), OfferKind::LocationRequest),
+            (polls, OfferKind::Poll),
+        ] {
+            let offer = parse(body).expect("read");
+            assert_eq!(offer.kind, kind);
+            assert_eq!(offer.selectable, (kind == OfferKind::Poll).then_some(1));
+            let content = InteractiveContent { offer, header_file: None };
+            let content = Content::Interactive(Box::new(content));
+            assert_eq!(content.kind(), MessageKind::of_offer(kind));
+        }
+    }
+
+    /// X12.
+    #[test]
+    fn what_a_kind_needs_or_does_not_have_is_named() {
+        let missing = |kind: &str| parse(json!({"kind": kind, "body": "x"})).expect_err("refused");
+        assert_eq!(missing("buttons"), ["buttons"]);
+        assert_eq!(missing("list"), ["button", "sections"]);
+        assert_eq!(missing("cta_url"), ["label", "url"]);
+        assert_eq!(missing("poll"), ["options"]);
+        let foreign = json!({"kind": "location_request", "body": "x", "header": {"text": "h"},
+            "footer": "f", "buttons": [button("1", "a")], "button": "b",
+            "sections": [{"rows": [{"id": "1", "title": "a"}]}], "label": "l",
+            "url": "https://a.b", "options": ["a", "b"], "selectable": 1});
+        let named = parse(foreign).expect_err("refused");
+        let all = ["header", "footer", "buttons", "button", "sections", "label", "url", "options"];
+        assert_eq!(named[..8], all);
+        assert_eq!(named[8..], ["selectable"]);
+        assert!(parse(json!({"kind": "flow", "body": "x"})).is_err());
+    }
+
+    /// X12.
+    #[test]
+    fn lengths_and_numbers_have_limits() {
+        let ok = |body: Value| parse(body).is_ok();
+        let of = |n: usize| "á".repeat(n);
+        assert!(ok(with(buttons(vec![button("1", "a")]), json!({"body": of(1024)}))));
+        assert!(!ok(with(buttons(vec![button("1", "a")]), json!({"body": of(1025)}))));
+        for (field, most) in [("footer", 60), ("header", 60)] {
+            for (n, fits) in [(most, true), (most + 1, false)] {
+                let text = of(n);
+                let value = if field == "header" { json!({"text": text}) } else { json!(text) };
+                let body = with(buttons(vec![button("1", "a")]), json!({field: value}));
+                assert_eq!(ok(body), fits, "{field} {n}");
+            }
+        }
+        for (n, fits) in [(0, false), (1, true), (3, true), (4, false)] {
+            let all = (0..n).map(|n| button(&n.to_string(), &format!("b{n}"))).collect();
+            assert_eq!(ok(buttons(all)), fits, "{n} buttons");
+        }
+        assert!(ok(buttons(vec![button(&of(200), &of(20))])));
+        assert!(!ok(buttons(vec![button(&of(201), "a")])));
+        assert!(!ok(buttons(vec![button("1", &of(21))])));
+        let rows = |n: usize| -> Vec<Value> {
+            (0..n).map(|n| json!({"id": n.to_string(), "title": "t"})).collect()
+        };
+        assert!(ok(list(json!([{"rows": rows(10)}]))));
+        assert!(!ok(list(json!([{"rows": rows(11)}]))));
+        let row = |title: String, description: String| {
+            list(json!([{"rows": [{"id": "1", "title": title, "description": description}]}]))
+        };
+        assert!(ok(row(of(24), of(72))));
+        assert!(!ok(row(of(25), of(72))) && !ok(row(of(24), of(73))));
+        for (n, fits) in [(1, false), (2, true), (12, true), (13, false)] {
+            let options: Vec<String> = (0..n).map(|n| format!("o{n}")).collect();
+            let poll = json!({"kind": "poll", "body": "?", "options": options});
+            assert_eq!(ok(poll), fits, "{n} options");
+        }
+        let poll = |selectable: u32, option: String| {
+            json!({"kind": "poll", "body": "?", "options": ["a", option],
+                "selectable": selectable})
+        };
+        assert!(ok(poll(2, of(100))));
+        assert!(!ok(poll(3, of(100))) && !ok(poll(0, of(1))) && !ok(poll(1, of(101))));
+    }
+
+    /// X12.
+    #[test]
+    fn ids_titles_and_options_are_unique() {
+        assert!(parse(buttons(vec![button("1", "a"), button("1", "b")])).is_err());
+        assert!(parse(buttons(vec![button("1", "a"), button("2", "a")])).is_err());
+        let row = json!({"id": "1", "title": "t"});
+        let two = json!([{"title": "A", "rows": [row]}, {"title": "B", "rows": [row]}]);
+        assert_eq!(parse(list(two)), Err(vec!["sections".to_owned()]));
+        let poll = json!({"kind": "poll", "body": "?", "options": ["a", " a "]});
+        assert_eq!(parse(poll), Err(vec!["options".to_owned()]));
+    }
+
+    /// X12.
+    #[test]
+    fn several_sections_need_titles_and_have_ten_rows_in_all() {
+        let section = |title: Option<&str>, ids: std::ops::Range<u32>| {
+            let rows: Vec<Value> =
+                ids.map(|n| json!({"id": n.to_string(), "title": "t"})).collect();
+            json!({"title": title, "rows": rows})
+        };
+        assert!(parse(list(json!([section(None, 0..2)]))).is_ok());
+        assert!(parse(list(json!([section(Some("A"), 0..5), section(Some("B"), 5..10)]))).is_ok());
+        let untitled = json!([section(Some("A"), 0..1), section(None, 1..2)]);
+        assert_eq!(parse(list(untitled)), Err(vec!["sections".to_owned()]));
+        let many = json!([section(Some("A"), 0..6), section(Some("B"), 6..11)]);
+        assert_eq!(parse(list(many)), Err(vec!["sections".to_owned()]));
+    }
+
+    /// X12.
+    #[test]
+    fn a_page_is_an_https_address() {
+        for (url, fits) in [
+            ("https://a.example/b?c=d", true),
+            ("http://a.example", false),
+            ("https://", false),
+            ("https:///a", false),
+            ("javascript:alert(1)", false),
+            ("https://a.example/ b", false),
+        ] {
+            let body = json!({"kind": "cta_url", "body": "x", "label": "l", "url": url});
+            assert_eq!(parse(body).is_ok(), fits, "{url}");
+        }
+    }
+
+    /// X12.
+    #[test]
+    fn as_a_text_everything_that_can_be_chosen_has_a_number() {
+        let body = with(
+            buttons(vec![button("1", "Sim"), button("2", "Não")]),
+            json!({"header": {"text": "Visita"}, "footer": "Clínica"}),
+        );
+        let text = parse(body).expect("read").as_numbered_text();
+        assert_eq!(text, "Visita\n\nVamos?\n\n1. Sim\n2. Não\n\nClínica");
+        let rows = json!([{"rows": [{"id": "1", "title": "Um", "description": "só"}]}]);
+        assert_eq!(parse(list(rows)).expect("read").as_numbered_text(), "Qual?\n\n1. Um: só");
+        let page = json!({"kind": "cta_url", "body": "Veja", "label": "Abrir",
+            "url": "https://a.b/c"});
+        assert_eq!(parse(page).expect("read").as_numbered_text(), "Veja\n\nAbrir: https://a.b/c");
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_makes_it_panic(kind in "[a-z_]{0,20}", body in any::<String>(), n in any::<f64>()) {
+            let _ = parse(json!({"kind": kind, "body": body, "selectable": n, "options": [body]}));
+        }
+    }
+}

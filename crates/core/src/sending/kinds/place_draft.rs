@@ -63,3 +63,42 @@ impl PlaceDraft {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn is_read(body: Value) -> bool {
+        PlaceDraft::parse(body.as_object().expect("an object")).is_ok()
+    }
+
+    /// X13.
+    #[test]
+    fn a_place_lies_on_the_earth() {
+        for (latitude, longitude, fits) in [
+            (json!(90), json!(-180), true),
+            (json!(-23.5614), json!(-46.6559), true),
+            (json!(90.01), json!(0), false),
+            (json!(0), json!(180.5), false),
+            (json!("0"), json!(0), false),
+            (json!(null), json!(0), false),
+        ] {
+            assert_eq!(
+                is_read(json!({"latitude": latitude, "longitude": longitude})),
+                fits,
+                "{latitude} {longitude}"
+            );
+        }
+    }
+
+    /// X13.
+    #[test]
+    fn a_place_shows_as_what_is_received() {
+        let body = json!({"latitude": -23.5, "longitude": -46.6, "name": "MASP"});
+        let draft = PlaceDraft::parse(body.as_object().expect("an object")).expect("read");
+        let Content::Location(place) = draft.content() else { panic!("no place") };
+        assert_eq!((place.name.as_deref(), place.is_live), (Some("MASP"), false));
+    }
+}

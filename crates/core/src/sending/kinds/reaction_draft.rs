@@ -73,3 +73,34 @@ body! {
         emoji: Given<String> = Withdrawable,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// X13.
+    #[test]
+    fn an_emoji_is_one_grapheme() {
+        for emoji in ["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "👍🏽", "1️⃣", "☺"]
+        {
+            assert_eq!(Emoji::read(&json!(emoji)), Ok(emoji.to_owned()));
+        }
+        for wrong in ["", " ", "a", "1", "é", "👍👍", "ok", "\u{7}", "👍 ", "日"] {
+            assert!(Emoji::read(&json!(wrong)).is_err(), "{wrong:?}");
+        }
+        assert!(Emoji::read(&json!(5)).is_err());
+        assert!(Emoji::read(&json!(format!("👍{}", "\u{200d}👍".repeat(20)))).is_err());
+    }
+
+    /// X13.
+    #[test]
+    fn the_emoji_has_to_be_written_and_null_withdraws() {
+        let parse = |body: Value| ReactDraft::parse(body.as_object().expect("an object"));
+        assert!(parse(json!({})).is_err());
+        assert_eq!(parse(json!({"emoji": null})).expect("read").emoji, Given::Cleared);
+        let given = parse(json!({"emoji": "👍"})).expect("read").emoji;
+        assert_eq!(given, Given::Value("👍".to_owned()));
+    }
+}
