@@ -7,6 +7,7 @@
 
 pub mod cloud;
 pub mod evolution;
+pub mod form;
 mod signing;
 pub mod waha;
 
