@@ -16,7 +16,7 @@ use recado_core::gateway::{
     Content, FileKind, InteractiveContent, MediaContent, MessageKind, MessageName, OutgoingFile,
     ReactionContent,
 };
-use recado_core::ids::UploadId;
+use recado_core::ids::{MessageId, UploadId};
 use recado_core::messages::{
     Choice, ListRow, ListSection, Location, Offer, OfferHeader, OfferKind, PollOption,
     ProviderMessageId, SharedContact, SharedEmail, SharedPhone,
@@ -29,10 +29,20 @@ use crate::MemoryFiles;
 /// The kinds of files, each with a media type, a name and how such a file begins.
 const FILES: [(FileKind, &str, &str, &[u8]); 5] = [
     (FileKind::Image, "image/jpeg", "foto.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01"),
-    (FileKind::Video, "video/mp4", "filme.mp4", b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"),
+    (
+        FileKind::Video,
+        "video/mp4",
+        "filme.mp4",
+        b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom",
+    ),
     (FileKind::Audio, "audio/mpeg", "som.mp3", b"ID3\x03\x00\x00\x00\x00\x00\x00"),
     (FileKind::Document, "application/pdf", "nota.pdf", b"%PDF-1.4\n%%EOF\n"),
-    (FileKind::Sticker, "image/webp", "figurinha.webp", b"RIFF\x1a\x00\x00\x00WEBPVP8 \x0e\x00\x00\x00"),
+    (
+        FileKind::Sticker,
+        "image/webp",
+        "figurinha.webp",
+        b"RIFF\x1a\x00\x00\x00WEBPVP8 \x0e\x00\x00\x00",
+    ),
 ];
 /// How a voice note begins.
 const VOICE: &[u8] = b"OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00OpusHead";
@@ -59,6 +69,7 @@ pub fn of(kind: MessageKind, chat: &str) -> Option<Content> {
         MessageKind::Location => location(),
         MessageKind::Contacts => Content::Contacts(vec![card()]),
         MessageKind::Reaction => Content::Reaction(ReactionContent {
+            message: MessageId::new(Uuid::from_u128(0x7000 << 64 | 1 << 63)),
             target: received("wamid.IN1", chat),
             emoji: Some("\u{1F44D}".to_owned()),
         }),
@@ -81,11 +92,7 @@ pub fn received(provider_id: &str, chat: &str) -> MessageName {
 
 /// A message that we sent to the conversation `chat`.
 pub fn sent(provider_id: &str, chat: &str) -> MessageName {
-    MessageName {
-        is_ours: true,
-        content: Some("Olá".to_owned()),
-        ..received(provider_id, chat)
-    }
+    MessageName { is_ours: true, content: Some("Olá".to_owned()), ..received(provider_id, chat) }
 }
 
 /// A file of this kind.
@@ -173,7 +180,8 @@ pub fn page() -> Offer {
 
 /// A poll.
 pub fn poll() -> Offer {
-    let options = ["Sábado", "Domingo"].map(|option| PollOption { option: option.into(), votes: 0 });
+    let options =
+        ["Sábado", "Domingo"].map(|option| PollOption { option: option.into(), votes: 0 });
     Offer {
         body: Some("Quando?".into()),
         options: Some(options.to_vec()),

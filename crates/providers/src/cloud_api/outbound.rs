@@ -34,9 +34,7 @@ pub(super) fn content(content: &Content, file: Option<&str>) -> (&'static str, V
         Content::Media(media) => (media_type(media.kind), media_object(media, file)),
         Content::Interactive(offered) => ("interactive", offer::interactive(offered, file)),
         Content::Location(place) => ("location", location(place)),
-        Content::Contacts(cards) => {
-            ("contacts", Value::Array(cards.iter().map(card).collect()))
-        }
+        Content::Contacts(cards) => ("contacts", Value::Array(cards.iter().map(card).collect())),
         Content::Reaction(reaction) => ("reaction", reacted(reaction)),
     }
 }
@@ -106,8 +104,10 @@ fn card(card: &SharedContact) -> Value {
         }
         said
     });
-    let emails =
-        card.emails.iter().map(|email| with_type(json!({"email": email.email}), email.kind.as_deref()));
+    let emails = card
+        .emails
+        .iter()
+        .map(|email| with_type(json!({"email": email.email}), email.kind.as_deref()));
     for (field, list) in [("phones", phones.collect()), ("emails", emails.collect())] {
         put_list(&mut object, field, list);
     }

@@ -49,8 +49,7 @@ async fn say(
     let mut request = access.post(&[access.number, "messages"], body);
     // What is read already may be marked again.
     request.repeatable = true;
-    let answer =
-        transport.send(request).await.map_err(|error| failed(transport_text(&error)))?;
+    let answer = transport.send(request).await.map_err(|error| failed(transport_text(&error)))?;
     if (200..300).contains(&answer.status) {
         return Ok(());
     }

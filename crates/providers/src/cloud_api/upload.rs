@@ -7,7 +7,7 @@ use std::time::Duration;
 use recado_core::gateway::{OutgoingFile, SendFailure};
 use recado_core::ids::{ConnectionId, MessageId, UploadId};
 use recado_core::messages::DeliveryCode;
-use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
+use recado_core::transport::{OutboundRequest, OutboundResponse, TransportError};
 use serde_json::Value;
 
 use super::answer;

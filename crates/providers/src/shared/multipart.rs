@@ -20,7 +20,7 @@ pub(crate) struct FilePart<'a> {
 /// The request with a form as its body: these fields, then the file.
 ///
 /// The boundary is made from the id of the message, which is random and younger than the file: no
-/// file can be made to contain it, and so to add fields of its own (R332).
+/// file can be made to contain it, and so to add fields of its own (R334).
 pub(crate) fn with_form(
     request: OutboundRequest,
     message: MessageId,
@@ -30,7 +30,8 @@ pub(crate) fn with_form(
     let boundary = format!("recado-{message}");
     let mut body = Vec::new();
     for (name, value) in fields {
-        let head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        let head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
         body.extend_from_slice(head.as_bytes());
         body.extend_from_slice(value.as_bytes());
         body.extend_from_slice(b"\r\n");
@@ -70,7 +71,7 @@ mod tests {
 
     const MESSAGE: &str = "0193a5c0-0000-7000-8000-000000000001";
 
-    /// R332.
+    /// R334.
     #[tokio::test]
     async fn a_form_has_its_fields_and_then_the_file_as_it_is() {
         let files = Arc::new(MemoryFiles::new());

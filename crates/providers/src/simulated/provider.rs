@@ -9,12 +9,12 @@ use futures_util::StreamExt;
 use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
 };
+use recado_core::documents::FileError;
 use recado_core::gateway::{
     Accepted, Content, Edit, GatewayStatus, MessageKind, MessageName, Outgoing, OutgoingFile,
     Provider, ProviderError, ProviderWebhook, SendFailure, SendResult, Typing, TypingIn,
     WebhookRefused,
 };
-use recado_core::documents::FileError;
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids};

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use recado_core::gateway::{
-    Content, Edit, MessageKind, MessageName, Outgoing, ProviderError, SendFailure, SendResult, Typing, TypingIn,
+    Content, Edit, MessageKind, MessageName, Outgoing, ProviderError, SendFailure, SendResult,
+    Typing, TypingIn,
 };
 use recado_core::transport::{OutboundRequest, TransportError};
 use serde_json::Value;
@@ -151,9 +152,7 @@ pub async fn every_kind_ends_within_the_time_limit(case: &ProviderCase) {
 /// that is lost is no success. What is not declared is not tried.
 pub async fn what_is_declared_beside_sends_can_be_done(case: &ProviderCase) {
     let declared = case.provider.kinds(&case.connection());
-    for kind in
-        [MessageKind::Edit, MessageKind::Revoke, MessageKind::Read, MessageKind::Typing]
-    {
+    for kind in [MessageKind::Edit, MessageKind::Revoke, MessageKind::Read, MessageKind::Typing] {
         let (done, requests) = ask(case, kind, |_, _| Act::Pass).await;
         if !declared.contains(&kind) {
             assert_eq!(done, Done::Never, "{kind} is not declared");

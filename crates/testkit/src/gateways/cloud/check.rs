@@ -110,7 +110,8 @@ pub(super) fn body(value: &Value) -> Result<ValidSend, String> {
         }
         string(only(context, "context", &["message_id"], &[])?, "message_id")?;
     }
-    if let Some(other) = TYPES.iter().find(|other| **other != kind && object.contains_key(**other)) {
+    if let Some(other) = TYPES.iter().find(|other| **other != kind && object.contains_key(**other))
+    {
         return Err(format!("a {kind} has {other}"));
     }
     let content = object.get(&kind).ok_or_else(|| format!("the body has no {kind}"))?;

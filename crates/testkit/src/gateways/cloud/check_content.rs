@@ -36,10 +36,10 @@ pub(super) fn media(kind: &str, content: &Value) -> Result<(Option<String>, Medi
 
 /// Checks a place; answers its name.
 pub(super) fn location(content: &Value) -> Result<Option<String>, String> {
-    let object =
-        only(content, "location", &["latitude", "longitude"], &["name", "address"])?;
+    let object = only(content, "location", &["latitude", "longitude"], &["name", "address"])?;
     for (name, most) in [("latitude", 90.0), ("longitude", 180.0)] {
-        let degrees: f64 = string(object, name)?.parse().map_err(|_| format!("{name}: a number"))?;
+        let degrees: f64 =
+            string(object, name)?.parse().map_err(|_| format!("{name}: a number"))?;
         if !(-most..=most).contains(&degrees) {
             return Err(format!("{name} is {degrees}"));
         }

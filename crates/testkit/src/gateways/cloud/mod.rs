@@ -5,6 +5,8 @@ mod check_content;
 mod check_offer;
 mod reads;
 mod sends;
+#[cfg(test)]
+mod strictness;
 mod uploads;
 mod webhooks;
 

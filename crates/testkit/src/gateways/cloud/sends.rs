@@ -53,7 +53,9 @@ impl State {
             }
             _ => {}
         }
-        if let Some(reply) = checked.said.template.as_ref().and_then(|used| self.refuse_template(used)) {
+        if let Some(reply) =
+            checked.said.template.as_ref().and_then(|used| self.refuse_template(used))
+        {
             return reply;
         }
         let answer = self.take(&checked, media, body);

@@ -28,11 +28,7 @@ const TYPES: &[(&str, &[&str], usize)] = &[
         &["document"],
         100 << 20,
     ),
-    (
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        &["document"],
-        100 << 20,
-    ),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", &["document"], 100 << 20),
     (
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         &["document"],
