@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use recado_core::events::EventType;
 use recado_core::ids::MessageId;
 use recado_core::messages::{
-    Direction, Failure, Message, MessageFilter, MessageReads as _, MessageStatus, MessageType, SenderType,
+    Direction, Failure, Message, MessageFilter, MessageReads as _, MessageStatus, MessageType,
+    SenderType,
 };
 use recado_core::page::PageRequest;
 use serde_json::Value;

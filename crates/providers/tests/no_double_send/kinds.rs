@@ -31,9 +31,7 @@ pub fn content(kind: MessageKind, mark: &str) -> Content {
         MessageKind::List => offered(contents::list()),
         MessageKind::CtaUrl => offered(contents::page()),
         MessageKind::LocationRequest => offered(Offer::new(OfferKind::LocationRequest)),
-        MessageKind::Location => {
-            Content::Location(Location { name: body(), ..contents::place() })
-        }
+        MessageKind::Location => Content::Location(Location { name: body(), ..contents::place() }),
         MessageKind::Contacts => {
             Content::Contacts(vec![SharedContact { name: body(), ..contents::card() }])
         }
