@@ -48,4 +48,4 @@ pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
-pub use view::SentView;
+pub use view::{KindSentView, SentView};

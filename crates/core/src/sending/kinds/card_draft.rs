@@ -62,10 +62,13 @@ body! {
     /// An address card to send.
     #[derive(Clone, PartialEq, Eq)]
     pub struct CardDraft as "ContactCard" {
+        /// The name on it.
         name: String = Required<Name>,
         /// At least one.
         phones: Vec<String> = Required<Phones>,
+        /// The e-mail addresses on it.
         emails: Option<Vec<String>> = Optional<Lines>,
+        /// The organization on it.
         organization: Option<String> = Optional<Name>,
     }
 }

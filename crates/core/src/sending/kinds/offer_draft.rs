@@ -64,6 +64,7 @@ body! {
     /// What stands above the text.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct HeaderDraft as "OfferHeaderBody" {
+        /// Its text.
         text: String = Required<Text<AROUND>>,
     }
 }
@@ -85,7 +86,9 @@ body! {
     pub struct RowDraft as "OfferRow" {
         /// What the answer names; unique in the list.
         id: String = Required<Text<ID>>,
+        /// What stands in it.
         title: String = Required<Text<ROW_TITLE>>,
+        /// What stands below the title.
         description: Option<String> = Optional<Text<ROW_DESCRIPTION>>,
     }
 }
