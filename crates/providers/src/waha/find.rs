@@ -86,6 +86,10 @@ async fn by_content(
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
     let api = Api::of(connection);
+    // The text of what is no text does not identify it.
+    if lookup.message_type != MessageType::Text {
+        return Ok(None);
+    }
     let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
     if said.trim().is_empty() || !FOUND_BY_TEXT.contains(&lookup.message_type) {
         return Ok(None);
