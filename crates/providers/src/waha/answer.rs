@@ -54,9 +54,9 @@ const TOO_LARGE: &str = "request entity too large";
 /// Whether these words say that the gateway has no such operation. Texts can be sent by every
 /// version: where even that is missing, the address is wrong.
 fn lacks_operation(words: &str) -> bool {
-    let path = ["POST", "PUT", "DELETE"].iter().find_map(|method| {
-        words.strip_prefix("Cannot ")?.strip_prefix(method)?.strip_prefix(' ')
-    });
+    let path = ["POST", "PUT", "DELETE"]
+        .iter()
+        .find_map(|method| words.strip_prefix("Cannot ")?.strip_prefix(method)?.strip_prefix(' '));
     path.is_some_and(|path| path.contains("/api/") && !path.ends_with("/api/sendText"))
 }
 

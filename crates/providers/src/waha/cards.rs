@@ -32,8 +32,12 @@ fn whatsapp_id(phone: &SharedPhone) -> Option<String> {
 /// The card as a vCard of version 3.0.
 fn vcard(card: &SharedContact) -> String {
     let name = escaped(card.name.as_deref().unwrap_or_default());
-    let mut lines =
-        vec!["BEGIN:VCARD".to_owned(), "VERSION:3.0".to_owned(), format!("N:;{name};;;"), format!("FN:{name}")];
+    let mut lines = vec![
+        "BEGIN:VCARD".to_owned(),
+        "VERSION:3.0".to_owned(),
+        format!("N:;{name};;;"),
+        format!("FN:{name}"),
+    ];
     if let Some(organization) = &card.organization {
         lines.push(format!("ORG:{};", escaped(organization)));
     }

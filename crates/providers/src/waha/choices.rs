@@ -41,9 +41,7 @@ fn buttons(content: &InteractiveContent) -> Result<Order, SendFailure> {
         }
         _ => {
             let choices = offer.buttons.iter().flatten();
-            let button = |id: Option<&str>, title: Option<&str>| {
-                json!({"type": "reply", "text": text(title), "id": text(id)})
-            };
+            let button = |id: Option<&str>, title: Option<&str>| json!({"type": "reply", "text": text(title), "id": text(id)});
             choices.map(|it| button(it.id.as_deref(), it.title.as_deref())).collect()
         }
     };

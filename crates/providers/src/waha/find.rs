@@ -86,10 +86,6 @@ async fn by_content(
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
     let api = Api::of(connection);
-    // The text of what is no text does not identify it.
-    if lookup.message_type != MessageType::Text {
-        return Ok(None);
-    }
     let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
     if said.trim().is_empty() || !FOUND_BY_TEXT.contains(&lookup.message_type) {
         return Ok(None);
@@ -112,7 +108,9 @@ async fn by_content(
     };
     let candidates = found.as_array().map_or(&[][..], Vec::as_slice).iter();
     let nearest = candidates
-        .filter_map(|message| Some((distance(message, (lookup.message_type, said), lookup.sent_at)?, message)))
+        .filter_map(|message| {
+            Some((distance(message, (lookup.message_type, said), lookup.sent_at)?, message))
+        })
         .min_by_key(|(apart, _)| *apart);
     Ok(nearest.and_then(|(_, message)| accepted(message, None)))
 }

@@ -30,9 +30,9 @@ const SOME_ENGINES: [MessageKind; 3] =
 /// three.
 pub(super) const MAX_FILE: u64 = 37 * 1024 * 1024;
 
-/// What any engine carries and does.
-pub(super) fn all() -> Vec<MessageKind> {
-    EVERY_ENGINE.into_iter().chain(SOME_ENGINES).collect()
+/// What any engine carries and does beside texts.
+pub(super) fn beside_text() -> impl Iterator<Item = MessageKind> {
+    EVERY_ENGINE.into_iter().chain(SOME_ENGINES).filter(|kind| *kind != MessageKind::Text)
 }
 
 /// What a connection carries and does: as its engine does, or as every engine does while its engine

@@ -81,7 +81,7 @@ impl Waha {
             .setting(Setting::secret("api_key").required())
             .setting(Setting::secret("webhook_hmac_key").required())
             .setting(Setting::text("engine"))
-            .sends(&kinds::all())
+            .sends(kinds::beside_text())
             .file_limit(FileKind::Document, kinds::MAX_FILE)
             .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
             .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])

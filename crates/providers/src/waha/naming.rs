@@ -96,8 +96,7 @@ pub(super) async fn listed(
     (from_me, most): (&str, &str),
     time: Duration,
 ) -> Result<Vec<Value>, RequestError> {
-    let parameters =
-        [("limit", most), ("downloadMedia", "false"), ("filter.fromMe", from_me)];
+    let parameters = [("limit", most), ("downloadMedia", "false"), ("filter.fromMe", from_me)];
     let path = [api.session, "chats", chat, "messages"];
     let found = ask(transport, api.get(&path, &parameters).with_timeout(time)).await?;
     match found {

@@ -62,7 +62,7 @@ pub(super) fn order(content: &Content) -> Result<Order, SendFailure> {
             let contacts: Vec<Value> = shared.iter().map(cards::contact).collect();
             Ok(Order::new("sendContactVcard", json!({ "contacts": contacts })))
         }
-        Content::Template(..) | Content::Reaction(_) => {
+        Content::Template { .. } | Content::Reaction(_) => {
             let reason = "this kind of connection has no templates";
             Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason))
         }
@@ -103,7 +103,8 @@ fn of_file(media: &MediaContent) -> Result<Order, SendFailure> {
 
 /// A place has one text, which holds the name and, in the next line, the address (R338).
 fn of_place(place: &Location) -> Order {
-    let lines: Vec<&str> = [&place.name, &place.address].into_iter().flatten().map(|line| &**line).collect();
+    let lines: Vec<&str> =
+        [&place.name, &place.address].into_iter().flatten().map(|line| &**line).collect();
     let title = (!lines.is_empty()).then(|| lines.join("\n"));
     let fields = json!({"latitude": place.latitude, "longitude": place.longitude});
     Order::new("sendLocation", fields).with_text("title", title.as_deref())

@@ -44,7 +44,8 @@ pub(super) async fn mark_read(
     let chat = naming::chat_of_message(name);
     let mut ids = vec![naming::built(name)];
     if kinds::engine(known, connection) != Some(Engine::Other) {
-        let listing = naming::listed(transport, &api, &chat, ("false", LOOKED_AT), api.question_time());
+        let listing =
+            naming::listed(transport, &api, &chat, ("false", LOOKED_AT), api.question_time());
         // Without a store of messages there is nothing to name but the message itself.
         ids.extend(listing.await.map(|found| earlier(&found, name)).unwrap_or_default());
     }

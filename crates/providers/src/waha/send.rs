@@ -1,9 +1,7 @@
 //! Sending (D38): requests for information, then one request that sends.
 
 use recado_core::connections::Connection;
-use recado_core::gateway::{
-    Accepted, Content, Outgoing, ReactionContent, SendFailure, SendResult,
-};
+use recado_core::gateway::{Accepted, Content, Outgoing, ReactionContent, SendFailure, SendResult};
 use recado_core::transport::{Method, OutboundRequest, OutboundResponse, Transport};
 use serde_json::{Value, json};
 
@@ -118,9 +116,7 @@ async fn react(
     let says_nothing = body.is_some() || answered.body.is_empty();
     let own = derived_id("reaction", &[&raw_of(outgoing.reference)]);
     match own.filter(|_| says_nothing && !engine.is_some_and(Engine::knows_raw_ids)) {
-        Some(provider_id) => {
-            Ok(Accepted { provider_id, recipient: None, aliases: Vec::new() })
-        }
+        Some(provider_id) => Ok(Accepted { provider_id, recipient: None, aliases: Vec::new() }),
         None => Err(SendFailure::uncertain("the gateway's answer names no message")),
     }
 }

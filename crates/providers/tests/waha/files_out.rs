@@ -1,30 +1,30 @@
 //! Sending files.
 
-use recado_core::gateway::{Content, FileKind, SendFailure};
+use recado_core::gateway::{Content, FileKind, Provider, SendFailure};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::FileEncoding;
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::WahaEngine;
 use serde_json::{Value, json};
 
-use super::support::{LISBON, Scene, failure_of, file, media, raw_id};
+use super::support::{LISBON, Scene, failure_of, file, media, raw_id, voice};
 
 /// A file of each kind: the operation, and the fields that only it has.
-fn each() -> Vec<(Content, &'static str, Value)> {
-    let picture = file("foto", "image/png", None);
-    let contract = file("contrato", "application/pdf", Some("a \"b\".pdf"));
-    let file = |mimetype: &str| json!({"mimetype": mimetype, "data": null});
+async fn each() -> Vec<(Content, &'static str, Value)> {
+    let picture = file("foto", "image/png", None).await;
+    let contract = file("contrato", "application/pdf", Some("a \"b\".pdf")).await;
+    let fields = |mimetype: &str| json!({"mimetype": mimetype, "data": null});
     vec![
         (
             media(FileKind::Image, picture.clone(), Some("Veja \"isto\"\n")),
             "sendImage",
-            json!({"file": file("image/png"), "caption": "Veja \"isto\"\n"}),
+            json!({"file": fields("image/png"), "caption": "Veja \"isto\"\n"}),
         ),
-        (media(FileKind::Image, picture, None), "sendImage", json!({"file": file("image/png")})),
+        (media(FileKind::Image, picture, None), "sendImage", json!({"file": fields("image/png")})),
         (
-            media(FileKind::Video, super::support::file("v", "video/mp4", None), None),
+            media(FileKind::Video, file("v", "video/mp4", None).await, None),
             "sendVideo",
-            json!({"file": file("video/mp4"), "caption": "", "convert": false}),
+            json!({"file": fields("video/mp4"), "caption": "", "convert": false}),
         ),
         (
             media(FileKind::Document, contract, Some("Contrato")),
@@ -33,14 +33,14 @@ fn each() -> Vec<(Content, &'static str, Value)> {
                 "data": null}, "caption": "Contrato"}),
         ),
         (
-            super::support::voice("som"),
+            voice("som").await,
             "sendVoice",
-            json!({"file": file("audio/ogg; codecs=opus"), "convert": false}),
+            json!({"file": fields("audio/ogg; codecs=opus"), "convert": false}),
         ),
         (
-            media(FileKind::Sticker, super::support::file("s", "image/webp", None), None),
+            media(FileKind::Sticker, file("s", "image/webp", None).await, None),
             "sendSticker",
-            json!({"file": file("image/webp")}),
+            json!({"file": fields("image/webp")}),
         ),
     ]
 }
@@ -49,7 +49,7 @@ fn each() -> Vec<(Content, &'static str, Value)> {
 #[tokio::test]
 async fn a_file_of_each_kind_reaches_a_person_on_every_engine() {
     for engine in WahaEngine::ALL {
-        for (content, route, expected) in each() {
+        for (content, route, expected) in each().await {
             let scene = Scene::new(engine);
             let accepted = scene.send_content(1, LISBON, content).await.expect("accepted");
             let sent = scene.waha.accepted().remove(0);
@@ -74,13 +74,14 @@ async fn a_file_of_each_kind_reaches_a_person_on_every_engine() {
 async fn the_bytes_arrive_as_they_are_and_are_not_held() {
     let scene = Scene::new(WahaEngine::Gows);
     let bytes: String = (0..70_001).map(|n| char::from(b'a' + (n % 23) as u8)).collect();
-    let content = media(FileKind::Document, file(&bytes, "text/plain", Some("a.txt")), None);
+    let content = media(FileKind::Document, file(&bytes, "text/plain", Some("a.txt")).await, None);
     scene.send_content(1, LISBON, content.clone()).await.expect("accepted");
     assert_eq!(scene.waha.accepted()[0].file.as_deref(), Some(bytes.as_bytes()));
     let transport = ScriptedTransport::new();
     transport.then_json(201, &json!({"id": "true_351912345678@c.us_3EB0"}));
     let outgoing = scene.outgoing_content(2, LISBON, content);
-    scene.adapter_sends(&transport, &outgoing).await.expect("accepted");
+    let sent = scene.adapter.send(&transport, &scene.connection, &outgoing).await;
+    sent.expect("accepted");
     let request = transport.requests().remove(0);
     assert!(request.body.len() < 1_000, "the file is not in the body");
     let attached = request.attached.expect("a file");
@@ -90,7 +91,7 @@ async fn the_bytes_arrive_as_they_are_and_are_not_held() {
 #[tokio::test]
 async fn sound_that_is_no_voice_note_is_not_sent_as_one() {
     let scene = Scene::new(WahaEngine::Noweb);
-    let content = media(FileKind::Audio, file("som", "audio/mpeg", None), None);
+    let content = media(FileKind::Audio, file("som", "audio/mpeg", None).await, None);
     let failure = failure_of(scene.send_content(1, LISBON, content).await);
     assert!(matches!(failure, SendFailure::Refused(_)), "{failure:?}");
     assert_eq!(scene.waha.requests(), []);
@@ -100,7 +101,7 @@ async fn sound_that_is_no_voice_note_is_not_sent_as_one() {
 async fn a_version_without_stickers_refuses_the_sticker_and_stays_connected() {
     let scene = Scene::new(WahaEngine::Gows);
     scene.waha.set_has_stickers(false);
-    let content = media(FileKind::Sticker, file("s", "image/webp", None), None);
+    let content = media(FileKind::Sticker, file("s", "image/webp", None).await, None);
     let SendFailure::Refused(failure) = failure_of(scene.send_content(1, LISBON, content).await)
     else {
         panic!("refused")
@@ -114,7 +115,7 @@ async fn a_version_without_stickers_refuses_the_sticker_and_stays_connected() {
 async fn a_body_that_waha_does_not_read_was_surely_not_sent() {
     let scene = Scene::new(WahaEngine::Gows);
     let bytes = "x".repeat(40 * 1024 * 1024);
-    let content = media(FileKind::Document, file(&bytes, "text/plain", Some("a.txt")), None);
+    let content = media(FileKind::Document, file(&bytes, "text/plain", Some("a.txt")).await, None);
     let failure = failure_of(scene.send_content(1, LISBON, content).await);
     assert!(matches!(failure, SendFailure::Refused(_)), "{failure:?}");
     assert_eq!(scene.waha.accepted(), []);

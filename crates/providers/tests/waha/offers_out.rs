@@ -93,8 +93,9 @@ async fn a_page_is_a_button_of_its_own_sort() {
 
 #[tokio::test]
 async fn a_picture_stands_above_buttons_and_no_other_file_does() {
+    let picture = file("foto", "image/png", None).await;
     let with = |kind: FileKind, offer: Offer| {
-        let header_file = Some((kind, file("foto", "image/png", None)));
+        let header_file = Some((kind, picture.clone()));
         Content::Interactive(Box::new(InteractiveContent { offer, header_file }))
     };
     let scene = Scene::new(WahaEngine::Noweb);
@@ -127,7 +128,10 @@ async fn a_list_has_the_titles_that_waha_asks_for() {
             ..list()
         };
         let (_, body) = fields(&Scene::new(engine), offered(titled)).await;
-        assert_eq!((&body["message"]["title"], &body["message"]["footer"]), (&json!("Pagamento"), &json!("Loja")));
+        assert_eq!(
+            (&body["message"]["title"], &body["message"]["footer"]),
+            (&json!("Pagamento"), &json!("Loja"))
+        );
     }
     assert!(refused(&Scene::new(WahaEngine::Webjs), offered(list())).await);
 }
@@ -184,7 +188,10 @@ async fn a_place_has_its_name_and_its_address_in_one_text() {
         ] {
             let (route, body) = fields(&Scene::new(engine), content).await;
             assert_eq!(route, "sendLocation");
-            assert_eq!((body["latitude"].as_f64(), body["longitude"].as_f64()), (Some(-18.9186), Some(-48.2772)));
+            assert_eq!(
+                (body["latitude"].as_f64(), body["longitude"].as_f64()),
+                (Some(-18.9186), Some(-48.2772))
+            );
             assert_eq!(body.get("title").and_then(Value::as_str), title, "{engine:?}");
         }
     }
@@ -202,10 +209,16 @@ async fn address_cards_go_out_together() {
         let (route, mut body) = fields(&Scene::new(engine), Content::Contacts(cards)).await;
         assert_eq!(route, "sendContactVcard");
         if engine.takes_ids() {
-            assert_eq!(body.as_object_mut().expect("an object").remove("id"), Some(raw_id(1).into()));
+            assert_eq!(
+                body.as_object_mut().expect("an object").remove("id"),
+                Some(raw_id(1).into())
+            );
         }
         let first = &body["contacts"][0];
-        assert_eq!((&first["fullName"], &first["whatsappId"]), (&json!("Ana"), &json!("5534991234567")));
+        assert_eq!(
+            (&first["fullName"], &first["whatsappId"]),
+            (&json!("Ana"), &json!("5534991234567"))
+        );
         assert_eq!(body["contacts"][1]["phoneNumber"], "190");
         assert_eq!(body["contacts"][1].get("whatsappId"), None);
     }

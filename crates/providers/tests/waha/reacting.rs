@@ -230,8 +230,7 @@ async fn own_changes_that_come_back_name_the_message_that_was_changed() {
     };
     assert_eq!((provider_id.as_str(), content.as_str()), ("3EB0A", "Oi!"));
     let revoked = json!({"after": own(json!({})), "before": null, "revokedMessageId": "3EB0A"});
-    let GatewayEvent::Deleted { provider_id, .. } = scene.event("message.revoked", &revoked)
-    else {
+    let GatewayEvent::Deleted { provider_id, .. } = scene.event("message.revoked", &revoked) else {
         panic!("a deletion")
     };
     assert_eq!(provider_id.as_str(), "3EB0A");
@@ -279,8 +278,7 @@ async fn typing_and_recording_are_shown_and_taken_back() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         let (transport, connection) = (&scene.transport, &scene.connection);
-        let whose =
-            TypingIn { recipient: LISBON.to_owned(), group: None, last_inbound: None };
+        let whose = TypingIn { recipient: LISBON.to_owned(), group: None, last_inbound: None };
         for state in [Typing::Text, Typing::Recording, Typing::Paused] {
             let shown = scene.adapter.typing(transport, connection, &whose, state).await;
             shown.expect("shown");
@@ -309,9 +307,7 @@ async fn what_an_engine_does_not_have_is_not_done() {
     let shown = scene.adapter.typing(&transport, &scene.connection, &whose, Typing::Text).await;
     assert_eq!(shown, Err(ProviderError::Unsupported));
     scene.waha.set_up(false);
-    let failed = scene
-        .adapter
-        .typing(&scene.transport, &scene.connection, &whose, Typing::Text)
-        .await;
+    let failed =
+        scene.adapter.typing(&scene.transport, &scene.connection, &whose, Typing::Text).await;
     assert!(matches!(failed, Err(ProviderError::Failed(_))), "{failed:?}");
 }

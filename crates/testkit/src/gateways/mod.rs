@@ -269,7 +269,10 @@ impl<G: Gateway> Transport for InProcess<G> {
         if !self.0.serves(&request.url) {
             return Err(TransportError::Dns);
         }
-        let reply = self.0.answer(&FakeRequest::of(&request));
+        let Ok(body) = request.whole_body().await else {
+            return Err(TransportError::Broken { after_sending: false });
+        };
+        let reply = self.0.answer(&FakeRequest { body, ..FakeRequest::of(&request) });
         match reply.mode {
             AnswerMode::Refuse => Err(TransportError::Refused),
             AnswerMode::Drop => Err(TransportError::Broken { after_sending: true }),

@@ -13,9 +13,10 @@ impl State {
     /// Whether the session has a message. Engines without a browser know it by its raw id.
     fn has(&self, id: &str) -> bool {
         let raw = |id: &str| id.split('_').nth(2).map(str::to_owned);
-        self.messages.iter().filter_map(|message| message["id"].as_str()).any(|known| {
-            known == id || (self.engine.takes_ids() && raw(known) == raw(id))
-        })
+        self.messages
+            .iter()
+            .filter_map(|message| message["id"].as_str())
+            .any(|known| known == id || (self.engine.takes_ids() && raw(known) == raw(id)))
     }
 
     pub(super) fn react(&mut self, request: &FakeRequest) -> Reply {

@@ -31,15 +31,11 @@ impl State {
             ("GET", ["api", "sessions", named]) => self.session_info(named, request),
             ("POST", ["api", "sessions", named, "start"]) => self.start(named, request),
             ("GET", ["api", "contacts", "check-exists"]) => self.check_exists(request),
-            ("POST", ["api", route]) if sends::ROUTES.contains(route) => {
-                self.send(route, request)
-            }
+            ("POST", ["api", route]) if sends::ROUTES.contains(route) => self.send(route, request),
             ("POST", ["api", route @ ("sendSeen" | "startTyping" | "stopTyping")]) => {
                 self.act(route, request)
             }
-            ("POST", ["api", named, "presence"]) if *named == session => {
-                self.presence(request)
-            }
+            ("POST", ["api", named, "presence"]) if *named == session => self.presence(request),
             ("PUT", ["api", "reaction"]) => self.react(request),
             ("PUT" | "DELETE", ["api", named, "chats", chat, "messages", id])
                 if *named == session =>

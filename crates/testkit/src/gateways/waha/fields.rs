@@ -65,8 +65,11 @@ fn of_form(value: &Value, form: Form) -> Result<(), String> {
 }
 
 /// The fields of a file in base64.
-const FILE: [Field; 3] =
-    [("mimetype", Form::Filled, true), ("filename", Form::Filled, false), ("data", Form::Text, true)];
+const FILE: [Field; 3] = [
+    ("mimetype", Form::Filled, true),
+    ("filename", Form::Filled, false),
+    ("data", Form::Text, true),
+];
 
 /// The bytes of a file.
 pub(super) fn bytes(file: &Value) -> Result<Vec<u8>, String> {

@@ -31,8 +31,9 @@ fn proto(order: &WahaSent) -> Value {
             "degreesLongitude": body["longitude"], "name": body["title"]}}),
         "sendContactVcard" => {
             let contacts = body["contacts"].as_array().into_iter().flatten();
-            let contacts: Vec<Value> =
-                contacts.map(|it| json!({"displayName": it["fullName"], "vcard": it["vcard"]})).collect();
+            let contacts: Vec<Value> = contacts
+                .map(|it| json!({"displayName": it["fullName"], "vcard": it["vcard"]}))
+                .collect();
             json!({"contactsArrayMessage": {"contacts": contacts}})
         }
         "sendPoll" => {
