@@ -6,8 +6,8 @@ use recado_core::transport::{AttachedFile, FileEncoding};
 use serde_json::{Map, Value};
 
 /// A body with the file as base64 at the end of the path: what is before the file, and the file
-/// with what is after it. The fields of the path come last in their objects; one that is not there, or
-/// no object, is made.
+/// with what is after it. The fields of the path come last in their objects; one that is not
+/// there, or no object, is made.
 pub(crate) fn json_with_file(
     body: &Map<String, Value>,
     path: &[&str],

@@ -5,7 +5,7 @@ use recado_core::gateway::{Edit, MessageName, SendFailure};
 use recado_core::transport::{Method, OutboundRequest, Transport};
 use serde_json::{Value, json};
 
-use super::api::Api;
+use super::api::{Api, said};
 use super::known::SessionCache;
 use super::orders::cannot;
 use super::target::{self, TimeBudget};
@@ -42,6 +42,10 @@ pub(super) async fn revoke(
     change(transport, known, connection, name, (Method::Delete, None)).await.map(|_| ())
 }
 
+fn names_a_session(words: &str) -> bool {
+    words.to_lowercase().contains("session")
+}
+
 /// Asks for a change of one message; the body of the answer.
 async fn change(
     transport: &dyn Transport,
@@ -70,7 +74,12 @@ async fn change(
         200..=299 => Ok(answered.body),
         _ => {
             known.forget_engine(connection);
-            Err(answer::failure(&answered, parse(&answered.body).as_ref()))
+            let body = parse(&answered.body);
+            Err(match body.as_ref().and_then(said) {
+                // The message is missing, and not the session.
+                Some(words) if answered.status == 404 && !names_a_session(&words) => cannot(&words),
+                _ => answer::failure(&answered, body.as_ref()),
+            })
         }
     }
 }

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use recado_core::gateway::{Provider, SendFailure};
-use recado_core::messages::DeliveryCode;
+use recado_core::gateway::{Content, FileKind, InteractiveContent, Provider, SendFailure};
+use recado_core::messages::{
+    Choice, DeliveryCode, ListRow, ListSection, Location, Offer, OfferKind, SharedContact,
+    SharedPhone,
+};
 use recado_core::transport::TransportError;
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{SendBehaviour, WahaEngine};
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
-use super::support::{LISBON, Scene, failure_of};
+use super::support::{LISBON, Scene, failure_of, file, media, voice};
 
 /// The class of a failure, with its code.
 fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
@@ -199,4 +202,86 @@ async fn after_a_refusal_the_engine_is_asked_for_again() {
     let failure = failure_of(scene.send(1, LISBON).await);
     assert!(matches!(failure, SendFailure::Refused(_)), "{failure:?}");
     scene.send(2, LISBON).await.expect("the engine is known now");
+}
+
+/// A message of every kind that NOWEB carries beside texts and reactions.
+async fn every_kind() -> Vec<Content> {
+    let text = |text: &str| Some(text.to_owned());
+    let offered =
+        |offer| Content::Interactive(Box::new(InteractiveContent { offer, header_file: None }));
+    let rows = vec![ListRow { id: text("a"), title: text("A"), description: None }];
+    let phones = vec![SharedPhone { number: "+5534991234567".to_owned(), kind: None }];
+    let mut all = vec![
+        voice("som").await,
+        offered(Offer::poll("Qual?", ["A", "B"].map(str::to_owned))),
+        offered(Offer {
+            buttons: Some(vec![Choice { id: text("a"), title: text("A") }]),
+            ..Offer::new(OfferKind::Buttons)
+        }),
+        offered(Offer {
+            button: text("Ver"),
+            sections: Some(vec![ListSection { title: None, rows }]),
+            ..Offer::new(OfferKind::List)
+        }),
+        offered(Offer {
+            label: text("Abrir"),
+            url: text("https://x.example"),
+            ..Offer::new(OfferKind::CtaUrl)
+        }),
+        Content::Contacts(vec![SharedContact {
+            name: text("Ana"),
+            phones,
+            ..SharedContact::default()
+        }]),
+        Content::Location(Location {
+            latitude: Number::from(-18),
+            longitude: Number::from(-48),
+            name: None,
+            address: None,
+            url: None,
+            is_live: false,
+        }),
+    ];
+    for (kind, mimetype) in [
+        (FileKind::Image, "image/png"),
+        (FileKind::Video, "video/mp4"),
+        (FileKind::Document, "application/pdf"),
+        (FileKind::Sticker, "image/webp"),
+    ] {
+        all.push(media(kind, file("bytes", mimetype, None).await, None));
+    }
+    all
+}
+
+#[tokio::test]
+async fn what_becomes_of_a_send_does_not_depend_on_its_kind() {
+    let uncertain = ("uncertain", DeliveryCode::DeliveryUncertain);
+    let refused = ("refused", DeliveryCode::ContentRejected);
+    for content in every_kind().await {
+        for (behaviour, expected) in [
+            (SendBehaviour::AcceptThenDrop, uncertain),
+            (SendBehaviour::AcceptLate(Duration::from_secs(600)), uncertain),
+            (SendBehaviour::AcceptWithoutId, uncertain),
+            (SendBehaviour::AcceptThenError(500, json!({})), uncertain),
+            (SendBehaviour::Broken(201), uncertain),
+            (SendBehaviour::Error(400, json!({"message": ["no"]})), refused),
+            (SendBehaviour::Error(501, json!({"message": "not implemented"})), refused),
+            (
+                SendBehaviour::Error(401, json!({"message": "Unauthorized"})),
+                ("connection", DeliveryCode::Configuration),
+            ),
+            (SendBehaviour::Error(429, json!({})), ("later", DeliveryCode::RateLimitedByProvider)),
+            (SendBehaviour::Refuse, ("unreachable", DeliveryCode::Network)),
+        ] {
+            let scene = Scene::new(WahaEngine::Noweb);
+            scene.waha.script([behaviour.clone()]);
+            let failure = failure_of(scene.send_content(1, LISBON, content.clone()).await);
+            assert_eq!(class(&failure), expected, "{content:?} {behaviour:?}");
+            let sends = scene.paths().into_iter().filter(|path| path.starts_with("POST"));
+            assert_eq!(sends.count(), 1, "{content:?} {behaviour:?}");
+            scene.assert_clean();
+        }
+        let scene = Scene::new(WahaEngine::Noweb);
+        scene.send_content(1, LISBON, content).await.expect("accepted");
+    }
 }
