@@ -205,7 +205,7 @@ async fn after_a_refusal_the_engine_is_asked_for_again() {
 }
 
 /// A message of every kind that NOWEB carries beside texts and reactions.
-async fn every_kind() -> Vec<Content> {
+pub async fn every_kind() -> Vec<Content> {
     let text = |text: &str| Some(text.to_owned());
     let offered =
         |offer| Content::Interactive(Box::new(InteractiveContent { offer, header_file: None }));
