@@ -49,7 +49,7 @@ pub(super) fn of(known: &SessionCache, connection: &Connection) -> Vec<MessageKi
 
 /// The engine that the gateway reported, else that of the connection's settings.
 pub(super) fn engine(known: &SessionCache, connection: &Connection) -> Option<Engine> {
-    known.engine(connection).or_else(|| configured(connection))
+    known.last_engine(connection).or_else(|| configured(connection))
 }
 
 /// The engine in the connection's settings.

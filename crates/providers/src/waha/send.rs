@@ -10,7 +10,7 @@ use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
 use super::orders::{Order, cannot, order};
 use super::target::{self, ChatTarget, TimeBudget};
-use super::{answer, naming};
+use super::{answer, kinds, naming};
 use crate::shared::vote::derived_id;
 use crate::shared::{json_with_file, parse};
 
@@ -22,6 +22,9 @@ pub(super) async fn send(
     connection: &Connection,
     outgoing: &Outgoing,
 ) -> SendResult {
+    if !kinds::of(known, connection).contains(&outgoing.content.kind()) {
+        return Err(cannot("the engine of the session does not carry it"));
+    }
     let api = Api::of(connection);
     let mut budget = TimeBudget::new(transport, &api);
     if let Content::Reaction(reaction) = &outgoing.content {

@@ -2,7 +2,7 @@
 
 use recado_core::gateway::{FileKind, MessageKind, Provider};
 use recado_providers::waha::Waha;
-use recado_testkit::gateways::WahaEngine;
+use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use serde_json::json;
 
 use super::support::{LISBON, Scene, connection};
@@ -92,4 +92,16 @@ fn a_file_at_its_limit_fits_into_the_body_that_waha_reads() {
     // What is left has room for a caption, a name and the ids.
     assert!(body + 128 * 1024 < most && body + 1024 * 1024 > most);
     assert_eq!(Waha::description().limit_of(FileKind::Video), None);
+}
+
+/// R335.
+#[tokio::test]
+async fn a_failed_send_does_not_change_what_is_carried() {
+    let scene = Scene::new(WahaEngine::Noweb);
+    scene.waha.script([SendBehaviour::Error(500, json!({}))]);
+    scene.send(1, LISBON).await.expect_err("it fails");
+    assert_eq!(some(&scene), SOME);
+    scene.waha.set_engine(WahaEngine::Gows);
+    scene.send(2, LISBON).await.expect("accepted");
+    assert_eq!(some(&scene), [MessageKind::List], "the session was read again");
 }

@@ -94,7 +94,7 @@ async fn sound_that_is_no_voice_note_is_not_sent_as_one() {
     let content = media(FileKind::Audio, file("som", "audio/mpeg", None).await, None);
     let failure = failure_of(scene.send_content(1, LISBON, content).await);
     assert!(matches!(failure, SendFailure::Refused(_)), "{failure:?}");
-    assert_eq!(scene.waha.requests(), []);
+    assert_eq!(scene.paths(), ["GET /api/sessions/loja1"], "the engine alone was asked for");
 }
 
 #[tokio::test]

@@ -2,17 +2,14 @@
 
 use std::time::Duration;
 
-use recado_core::gateway::{Content, FileKind, InteractiveContent, Provider, SendFailure};
-use recado_core::messages::{
-    Choice, DeliveryCode, ListRow, ListSection, Location, Offer, OfferKind, SharedContact,
-    SharedPhone,
-};
+use recado_core::gateway::{Content, MessageKind, Provider, SendFailure};
+use recado_core::messages::DeliveryCode;
 use recado_core::transport::TransportError;
-use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{SendBehaviour, WahaEngine};
-use serde_json::{Number, Value, json};
+use recado_testkit::{ScriptedTransport, contents};
+use serde_json::{Value, json};
 
-use super::support::{LISBON, Scene, failure_of, file, media, voice};
+use super::support::{LISBON, Scene, failure_of};
 
 /// The class of a failure, with its code.
 fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
@@ -205,59 +202,23 @@ async fn after_a_refusal_the_engine_is_asked_for_again() {
 }
 
 /// A message of every kind that NOWEB carries beside texts and reactions.
-pub async fn every_kind() -> Vec<Content> {
-    let text = |text: &str| Some(text.to_owned());
-    let offered =
-        |offer| Content::Interactive(Box::new(InteractiveContent { offer, header_file: None }));
-    let rows = vec![ListRow { id: text("a"), title: text("A"), description: None }];
-    let phones = vec![SharedPhone { number: "+5534991234567".to_owned(), kind: None }];
-    let mut all = vec![
-        voice("som").await,
-        offered(Offer::poll("Qual?", ["A", "B"].map(str::to_owned))),
-        offered(Offer {
-            buttons: Some(vec![Choice { id: text("a"), title: text("A") }]),
-            ..Offer::new(OfferKind::Buttons)
-        }),
-        offered(Offer {
-            button: text("Ver"),
-            sections: Some(vec![ListSection { title: None, rows }]),
-            ..Offer::new(OfferKind::List)
-        }),
-        offered(Offer {
-            label: text("Abrir"),
-            url: text("https://x.example"),
-            ..Offer::new(OfferKind::CtaUrl)
-        }),
-        Content::Contacts(vec![SharedContact {
-            name: text("Ana"),
-            phones,
-            ..SharedContact::default()
-        }]),
-        Content::Location(Location {
-            latitude: Number::from(-18),
-            longitude: Number::from(-48),
-            name: None,
-            address: None,
-            url: None,
-            is_live: false,
-        }),
+pub fn every_kind() -> Vec<Content> {
+    let others = [
+        MessageKind::Text,
+        MessageKind::Template,
+        MessageKind::Audio,
+        MessageKind::LocationRequest,
+        MessageKind::Reaction,
     ];
-    for (kind, mimetype) in [
-        (FileKind::Image, "image/png"),
-        (FileKind::Video, "video/mp4"),
-        (FileKind::Document, "application/pdf"),
-        (FileKind::Sticker, "image/webp"),
-    ] {
-        all.push(media(kind, file("bytes", mimetype, None).await, None));
-    }
-    all
+    let kinds = MessageKind::ALL.iter().filter(|kind| !others.contains(kind));
+    kinds.filter_map(|kind| contents::of(*kind, LISBON)).collect()
 }
 
 #[tokio::test]
 async fn what_becomes_of_a_send_does_not_depend_on_its_kind() {
     let uncertain = ("uncertain", DeliveryCode::DeliveryUncertain);
     let refused = ("refused", DeliveryCode::ContentRejected);
-    for content in every_kind().await {
+    for content in every_kind() {
         for (behaviour, expected) in [
             (SendBehaviour::AcceptThenDrop, uncertain),
             (SendBehaviour::AcceptLate(Duration::from_secs(600)), uncertain),

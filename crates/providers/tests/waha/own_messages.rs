@@ -193,7 +193,7 @@ fn notes_to_oneself_and_own_statuses_are_left_out() {
 #[tokio::test]
 async fn a_message_of_any_kind_that_comes_back_is_no_second_one() {
     for engine in [WahaEngine::Noweb, WahaEngine::Webjs] {
-        for content in every_kind().await {
+        for content in every_kind() {
             let scene = Scene::new(engine);
             let kind = format!("{engine:?} {content:?}");
             let Ok(accepted) = scene.send_content(1, LISBON, content).await else {

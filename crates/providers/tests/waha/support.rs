@@ -125,11 +125,19 @@ impl Scene {
         Outgoing { content, ..self.outgoing(n, recipient) }
     }
 
+    /// Lets the adapter learn the engine, which says what the connection carries.
+    pub async fn learn(&self) {
+        let status = self.adapter.status(&self.transport, &self.connection).await;
+        status.expect("the session is read");
+    }
+
     pub async fn send_content(&self, n: u8, recipient: &str, content: Content) -> SendResult {
+        self.learn().await;
         self.deliver(&self.outgoing_content(n, recipient, content)).await
     }
 
     pub async fn send_content_to_group(&self, n: u8, code: &str, content: Content) -> SendResult {
+        self.learn().await;
         let group = GroupCode::parse(code, SUFFIX);
         assert!(group.is_some(), "{code} is no code");
         self.deliver(&Outgoing { group, ..self.outgoing_content(n, code, content) }).await
