@@ -241,7 +241,7 @@ mod tests {
                 }
                 None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
             },
-            ("POST", None) if key.ends_with("?uploads") => {
+            ("POST", None) if key.contains("?uploads") => {
                 let begun = "<InitiateMultipartUploadResult><UploadId>u1</UploadId>\
                              </InitiateMultipartUploadResult>";
                 (200, begun.as_bytes().to_vec())
