@@ -10,8 +10,10 @@ use crate::gateway::FileKind;
 pub(super) const HEAD_BYTES: usize = 8 * 1024;
 
 /// The brands of videos in the form of MP4, as they begin.
-const VIDEO_BRANDS: &[&[u8]] =
-    &[b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"MSNV", b"dash", b"M4V"];
+const VIDEO_BRANDS: &[&[u8]] = &[
+    b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"MSNV", b"dash",
+    b"M4V",
+];
 
 /// What somebody says of a file, for what its bytes leave open.
 #[derive(Clone, Copy, Debug, Default)]
@@ -212,7 +214,16 @@ mod tests {
         let hints = Hints { mimetype: Some("image/png"), filename: Some("a.png") };
         let exe = b"MZ\x90\0\x03\0\0\0\x04\0\0\0";
         let zip = b"PK\x03\x04\x14\0\0\0\x08\0aaaaaaaaaaaaaaaabomb.png";
-        for head in [&exe[..], zip, b"<html>", b"\0\0\0\0", b"", b"GIF89a", b"%PDF-1.7", &ogg(b"\x01vorbis")] {
+        for head in [
+            &exe[..],
+            zip,
+            b"<html>",
+            b"\0\0\0\0",
+            b"",
+            b"GIF89a",
+            b"%PDF-1.7",
+            &ogg(b"\x01vorbis"),
+        ] {
             assert_eq!(sent_type(FileKind::Image, false, head, hints), None, "{head:?}");
         }
         for head in [&exe[..], zip, PNG, b"\x7fELF\x02\x01", &[0; 50]] {

@@ -49,7 +49,7 @@ impl Unreachable {
 }
 
 /// Why a file is not sent.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileRefused {
     /// A field about it is not acceptable, such as an address that may not be called.
     #[error(transparent)]

@@ -51,7 +51,8 @@ fn decoded(part: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::with_capacity(part.len()), part.as_bytes());
     while let Some((first, after)) = rest.split_first() {
         let pair = (*first == b'%').then(|| after.get(..2)).flatten();
-        let byte = pair.and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+        let byte =
+            pair.and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &after[2..] } else { after };
     }
@@ -90,8 +91,13 @@ mod tests {
     fn a_document_without_a_name_gets_one() {
         assert_eq!(document_name(None, "application/pdf"), "document.pdf");
         assert_eq!(document_name(Some("a/b.pdf"), "application/pdf"), "b.pdf");
-        assert_eq!(of_address("https://a.example/x/nota%20fiscal.pdf?k=/b"), Some("nota fiscal.pdf".to_owned()));
-        for none in ["https://a.example", "https://a.example/", "https://a.example/x", "https://a/%ff.p"] {
+        assert_eq!(
+            of_address("https://a.example/x/nota%20fiscal.pdf?k=/b"),
+            Some("nota fiscal.pdf".to_owned())
+        );
+        for none in
+            ["https://a.example", "https://a.example/", "https://a.example/x", "https://a/%ff.p"]
+        {
             assert_eq!(of_address(none), None, "{none}");
         }
     }

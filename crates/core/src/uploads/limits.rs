@@ -41,15 +41,8 @@ pub const fn allowed_types(kind: FileKind, is_voice: bool) -> &'static [&'static
         FileKind::Audio if is_voice => &[OPUS],
         FileKind::Audio => &["audio/aac", "audio/amr", "audio/mpeg", MP4_AUDIO, OPUS],
         FileKind::Video => &[MP4_VIDEO, "video/3gpp"],
-        FileKind::Document => &[
-            "application/pdf",
-            WORD,
-            WORD_XML,
-            EXCEL,
-            EXCEL_XML,
-            POWERPOINT,
-            POWERPOINT_XML,
-            TEXT,
-        ],
+        FileKind::Document => {
+            &["application/pdf", WORD, WORD_XML, EXCEL, EXCEL_XML, POWERPOINT, POWERPOINT_XML, TEXT]
+        }
     }
 }
