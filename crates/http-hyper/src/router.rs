@@ -8,7 +8,7 @@ use crate::call::PathParts;
 use crate::route::Route;
 use crate::{
     campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, media,
-    messages, operator, prosas, provider_webhooks, reference, sending,
+    messages, operator, prosas, provider_webhooks, reference, sending, uploads,
 };
 
 /// The routes of each file, in the order of the documentation, with their feature.
@@ -17,6 +17,7 @@ pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static [Route])>
         ("contacts", contacts::ROUTES),
         ("messages", messages::ROUTES),
         ("sending", sending::ROUTES),
+        ("sending", uploads::ROUTES),
         ("custom-fields", custom_fields::ROUTES),
         ("prosas", prosas::ROUTES),
         ("lists", lists::ROUTES),

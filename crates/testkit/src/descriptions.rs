@@ -4,6 +4,7 @@
 use recado_core::connections::{
     Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
 };
+use recado_core::gateway::MessageKind;
 
 /// The names of the described gateways, in the order of [`all`].
 pub const NAMES: [GatewayName; 4] = [
@@ -24,6 +25,14 @@ pub fn simulated() -> GatewayDescription {
         .setting(Setting::integer("delay_ms", 0, 3_600_000))
         .setting(Setting::boolean("reports"))
         .able([Capability::Text, Capability::Template])
+        .sends([
+            MessageKind::Image,
+            MessageKind::Video,
+            MessageKind::Audio,
+            MessageKind::Voice,
+            MessageKind::Document,
+            MessageKind::Sticker,
+        ])
 }
 
 /// The official cloud API: templates, and one webhook address for all numbers of an account.

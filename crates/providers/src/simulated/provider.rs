@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::connections::{Capability, Connection, GatewayDescription, GatewayName, Setting};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, SendFailure,
-    SendResult, WebhookRefused,
+    Accepted, GatewayStatus, MessageKind, Outgoing, Provider, ProviderError, ProviderWebhook,
+    SendFailure, SendResult, WebhookRefused,
 };
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
@@ -53,6 +53,14 @@ impl Simulated {
             .setting(Setting::integer("delay_ms", 0, MAX_DELAY_MS))
             .setting(Setting::boolean("reports"))
             .able([Capability::Text, Capability::Template])
+            .sends([
+                MessageKind::Image,
+                MessageKind::Video,
+                MessageKind::Audio,
+                MessageKind::Voice,
+                MessageKind::Document,
+                MessageKind::Sticker,
+            ])
     }
 
     fn accept(
