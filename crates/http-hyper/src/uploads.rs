@@ -2,7 +2,7 @@
 
 use recado_core::access::Scope;
 use recado_core::ids::UploadId;
-use recado_core::sending::{SendMedia, SentView};
+use recado_core::sending::{KindSentView, SendMedia};
 use recado_core::uploads::UploadView;
 use recado_core::{Code, Problems};
 
@@ -31,7 +31,7 @@ const SEND: Route = Route::public(
                 r#"{"to": "+55 11 98765-4321", "type": "image",
                     "url": "https://files.example.org/foto.jpg", "caption": "Olá, Ana!"}"#,
             )
-            .answers::<SentView>();
+            .answers::<KindSentView>();
         refuses_files(op)
             .refuses(Code::MissingField)
             .refuses(Code::InvalidPhone)

@@ -119,7 +119,7 @@ impl Conversations<'_> {
         let draft = MediaDraft::parse(body).map_err(invalid)?;
         let (member, quoted) = (draft.member, draft.quoted);
         let (content, wish) = draft.content(received).map_err(invalid)?;
-        let quoted = self.app.sending().quoted_by(company, quoted).await?;
+        let quoted = self.app.sending().quoted(company, quoted).await?;
         let order = self.agents(company, contact, content, member).await?;
         Ok((Order { quoted, ..order }, wish))
     }

@@ -1,7 +1,7 @@
 //! Sending a file, as integrators and operators ask for it (X10).
 
 use super::draft::{RecipientText, require};
-use super::{Order, SendAddress, SendError, Sending, SentView};
+use super::{KindSentView, Order, SendAddress, SendError, Sending};
 use crate::access::{Caller, Scope};
 use crate::body::{IntoBody, Optional, Required, body};
 use crate::error::Error;
@@ -170,11 +170,11 @@ impl Sending<'_> {
         caller: &Caller,
         body: impl IntoBody<SendMedia>,
         received: Option<UploadId>,
-    ) -> Result<SentView, Error<SendError>> {
+    ) -> Result<KindSentView, Error<SendError>> {
         let order = self.media_order(caller, body, received).await;
         match order {
             Ok((order, wish)) => {
-                Ok(SentView::from(&self.deliver_with_file(order, Some(wish)).await?))
+                Ok(KindSentView::from(&self.deliver_with_file(order, Some(wish)).await?))
             }
             Err(refused) => {
                 self.drop_received(caller.company(), received).await;
@@ -202,24 +202,9 @@ impl Sending<'_> {
         let address = SendAddress::read(to.as_deref(), contact, suffix, caller.region());
         let address = address.map_err(Error::Rejected)?;
         let (target, contact) = self.target(caller.company(), address).await?;
-        let quoted = self.quoted_by(caller.company(), quoted).await?;
+        let quoted = self.quoted(caller.company(), quoted).await?;
         let order = Order::text(caller.company(), target, connection, String::new());
         Ok((Order { content, contact, quoted, ..order }, wish))
-    }
-
-    /// The message that a message answers, if it answers one.
-    pub(crate) async fn quoted_by(
-        &self,
-        company: CompanyId,
-        quoted: Option<MessageId>,
-    ) -> Result<Option<super::QuotedMessage>, Error<SendError>> {
-        match quoted {
-            Some(id) => {
-                let (_, quoted) = self.message_named(company, id, "quoted_message_id").await?;
-                Ok(Some(quoted))
-            }
-            None => Ok(None),
-        }
     }
 
     /// Removes a file that came with a call that is refused.
