@@ -84,6 +84,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "sets_of_contacts",
         sql: include_str!("migrations/0021_sets_of_contacts.sql"),
     },
+    Migration { version: 22, name: "uploads", sql: include_str!("migrations/0022_uploads.sql") },
 ];
 
 /// The advisory lock of the process that migrates.
