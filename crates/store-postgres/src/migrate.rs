@@ -84,6 +84,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "sets_of_contacts",
         sql: include_str!("migrations/0021_sets_of_contacts.sql"),
     },
+    Migration {
+        version: 22,
+        name: "template_parts",
+        sql: include_str!("migrations/0022_template_parts.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

@@ -205,7 +205,7 @@ impl Campaigns<'_> {
         if template.status != TemplateStatus::Approved {
             return Ok(Err(PauseReason::TemplateNotApproved));
         }
-        Ok(compose(&template, &campaign.variables).map_err(|_| PauseReason::TemplateVariables))
+        Ok(compose(&template, &campaign.values()).map_err(|_| PauseReason::TemplateVariables))
     }
 
     /// Skips a recipient if there is a reason to; `fault` is one that its contact does not show.

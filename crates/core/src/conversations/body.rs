@@ -1,7 +1,5 @@
 //! The bodies of operators' actions and messages in a conversation (3.1, 3.4, D42–D44a).
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::AiMode;
@@ -11,7 +9,10 @@ use crate::form::{Form, Short, to_json};
 use crate::ids::{CloseReasonId, MemberId};
 use crate::input::{Given, Input};
 use crate::prosas::{Brl, Prosas};
-use crate::sending::{MessageText, Variables};
+use crate::sending::MessageText;
+use crate::templates::{
+    ButtonValue, ButtonValues, HeaderValue, HeaderValueDraft, VariableValues, Variables,
+};
 
 /// The most bubbles of one AI turn.
 const MAX_BUBBLES: usize = 20;
@@ -116,8 +117,12 @@ body! {
         template: String = Required<Short>,
         /// Its language, where several have the name.
         language: Option<String> = Optional<Short>,
-        /// By position.
-        variables: BTreeMap<u32, String> = OrDefault<Variables>,
+        /// By position or name.
+        variables: VariableValues = OrDefault<Variables>,
+        /// What the template's header needs.
+        header: Option<HeaderValue> = Optional<HeaderValueDraft>,
+        /// What the template's buttons need.
+        buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         /// Assigns the conversation.
         member as "member_id": Option<MemberId> = Optional<MemberId>,
     }

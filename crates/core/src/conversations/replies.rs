@@ -11,7 +11,7 @@ use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
 use crate::store::{RecordsExt, StoreError, Stored};
-use crate::templates::{Template, TemplateStatus, choose, compose};
+use crate::templates::{Template, TemplateStatus, TemplateValues, choose, compose};
 
 fn invalid(problems: Problems) -> Error<SendError> {
     Error::Rejected(problems.into())
@@ -48,16 +48,18 @@ impl Conversations<'_> {
         contact: ContactId,
         body: impl IntoBody<ReplyTemplateDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let ReplyTemplateDraft { template, language, variables, header, buttons, member } =
+            ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let values = TemplateValues { variables, header, buttons };
         let templates = self.app.store().all_stored::<Template>(company).await?;
-        let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
+        let template = choose(&templates, &template, language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(SendError::TemplateNotApproved));
         }
-        let composed = compose(template, &draft.variables)
-            .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let order = self.agents(company, contact, composed.content, draft.member).await?;
+        let composed =
+            compose(template, &values).map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let order = self.agents(company, contact, composed.content, member).await?;
         let (connection, category) = (composed.connection, Some(composed.category));
         self.send(Order { connection, category, ..order }).await
     }

@@ -1,6 +1,7 @@
 //! Dispatching a template (4.10, D50, D51).
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::handle::Dispatches;
 use super::{AdmittedTemplate, DispatchDraft, DispatchError, window_rule};
@@ -9,7 +10,7 @@ use crate::gateway::Content;
 use crate::ids::{ContactId, MessageId};
 use crate::query::Params;
 use crate::sending::{Claim, Order, SendTarget};
-use crate::templates::{Composed, TemplateStatus, compose};
+use crate::templates::{Composed, TemplateStatus, TemplateValues, compose};
 use crate::words::words;
 
 words! {
@@ -37,14 +38,33 @@ pub struct Dispatched {
     pub action: DispatchAction,
 }
 
-/// The order for a dispatch: inside its window no other one like it is sent (D50).
-fn order(admitted: &AdmittedTemplate, to: SendTarget, composed: Composed) -> Order {
-    let template = &admitted.template;
-    let rendered = match &composed.content {
-        Content::Template { rendered, .. } => rendered.as_str(),
-        Content::Text(text) => text.as_str(),
+/// What two dispatches have in common if they are identical (D50): the rendered text, and what is
+/// given for the header and the buttons (R309).
+fn content_of(composed: &Composed, values: &TemplateValues) -> String {
+    let mut content = match &composed.content {
+        Content::Template(template) => template.rendered.clone(),
+        Content::Text(text) => text.clone(),
     };
-    let rule = window_rule(template.category, &template.name, &template.language, rendered);
+    let mut buttons = values.buttons.clone();
+    buttons.sort_by_key(|button| button.index);
+    if values.header.is_some() || !buttons.is_empty() {
+        // No text holds the character, so that no other text reads like this.
+        content.push('\0');
+        content.push_str(&json!({"header": values.header, "buttons": buttons}).to_string());
+    }
+    content
+}
+
+/// The order for a dispatch: inside its window no other one like it is sent (D50).
+fn order(
+    admitted: &AdmittedTemplate,
+    to: SendTarget,
+    values: &TemplateValues,
+    composed: Composed,
+) -> Order {
+    let template = &admitted.template;
+    let content = content_of(&composed, values);
+    let rule = window_rule(template.category, &template.name, &template.language, &content);
     Order { claim: Claim::Window(rule), ..Order::template(admitted.company.id, to, composed) }
 }
 
@@ -70,12 +90,12 @@ impl Dispatches<'_> {
         let refuse = Error::Rejected;
         let draft = DispatchDraft::read(&template.body, body, query).map_err(refuse)?;
         let composed =
-            compose(template, &draft.variables).map_err(|error| Error::Rejected(error.into()))?;
+            compose(template, &draft.values).map_err(|error| Error::Rejected(error.into()))?;
         let phone = draft.brazilian_phone().map_err(refuse)?;
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(DispatchError::TemplateNotApproved));
         }
-        let order = order(admitted, SendTarget::AnyWithPhone(phone), composed);
+        let order = order(admitted, SendTarget::AnyWithPhone(phone), &draft.values, composed);
         // The outcome of an earlier dispatch may not be recorded yet.
         self.app.sending().record_leftovers().await?;
         let sent = self.app.sending().deliver(order).await;

@@ -13,7 +13,9 @@ use crate::connections::{Connection, GatewayDescription};
 use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
 use crate::secret::{hides, masked};
-use crate::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
+use crate::templates::{
+    Components, TemplateCategory, TemplateContent, TemplateNeeds, TemplateStatus,
+};
 use crate::transport::Transport;
 
 /// The content of a message.
@@ -22,25 +24,14 @@ pub enum Content {
     /// Free text.
     Text(String),
     /// An approved template.
-    Template {
-        /// Its name.
-        name: String,
-        /// Its language.
-        language: String,
-        /// Its variables by position, from 1.
-        variables: Vec<String>,
-        /// Its text with the variables filled in.
-        rendered: String,
-    },
+    Template(TemplateContent),
 }
 
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => masked(f, "Text", "***", text),
-            Self::Template { name, language, variables, rendered } => {
-                masked(f, "Template", "***", &(name, language, variables, rendered))
-            }
+            Self::Template(content) => fmt::Debug::fmt(content, f),
         }
     }
 }
@@ -168,6 +159,8 @@ pub struct ProviderTemplate {
     pub status: TemplateStatus,
     /// Its text.
     pub body: String,
+    /// What it has beside its text.
+    pub components: Components,
     /// What it needs beside the text's variables.
     pub needs: TemplateNeeds,
 }
@@ -188,6 +181,7 @@ impl ProviderTemplate {
             category,
             status,
             body: body.into(),
+            components: Components::default(),
             needs: TemplateNeeds::default(),
         }
     }

@@ -15,7 +15,7 @@ use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group
 use crate::halts::OnHold;
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
-    Blocks, Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
+    Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
 };
 use crate::problems::Problems;
 use crate::store::{
@@ -273,7 +273,7 @@ impl Intent<'_> {
             failure: None,
             content: Some(self.order.text_content().to_owned()),
             media: Media::default(),
-            blocks: Blocks::default(),
+            blocks: self.order.blocks(),
             provider_id: None,
             external_id: None,
             quoted: Quoted::default(),

@@ -35,6 +35,5 @@ pub use handle::Sending;
 pub(crate) use leftovers::Unrecorded;
 pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub(crate) use record_outcome::asks_to_stop;
-pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
 pub use view::SentView;

@@ -10,9 +10,9 @@ use crate::conversations::{Act, ConversationState};
 use crate::gateway::{Content, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
-use crate::messages::{Message, MessageType, SenderType};
+use crate::messages::{Blocks, Interactive, Message, MessageType, SenderType};
 use crate::prosas::{Brl, Prosas};
-use crate::templates::{Composed, TemplateCategory};
+use crate::templates::{Composed, SentHeader, TemplateCategory};
 
 /// The recipient of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Order {
     pub const fn message_type(&self) -> MessageType {
         match self.content {
             Content::Text(_) => MessageType::Text,
-            Content::Template { .. } => MessageType::Template,
+            Content::Template(_) => MessageType::Template,
         }
     }
 
@@ -168,13 +168,27 @@ impl Order {
     pub fn text_content(&self) -> &str {
         match &self.content {
             Content::Text(text) => text,
-            Content::Template { rendered, .. } => rendered,
+            Content::Template(template) => &template.rendered,
+        }
+    }
+
+    /// What its message holds besides its text (X2): what a template shows around its text.
+    pub fn blocks(&self) -> Blocks {
+        let Content::Template(template) = &self.content else { return Blocks::default() };
+        let location = match &template.header {
+            Some(SentHeader::Location(location)) => Some(location.clone()),
+            Some(SentHeader::Text(_)) | None => None,
+        };
+        Blocks {
+            location,
+            interactive: template.offer.clone().map(Interactive::Offer),
+            ..Blocks::default()
         }
     }
 
     /// Whether it is made from a template; groups get none (D40).
     pub const fn is_template(&self) -> bool {
-        matches!(self.content, Content::Template { .. })
+        matches!(self.content, Content::Template(_))
     }
 
     /// Whether a connection can carry it: this program has its gateway, and the gateway sends such
@@ -182,7 +196,7 @@ impl Order {
     pub fn fits(&self, connection: &Connection, gateways: &Providers) -> bool {
         let needed = match self.content {
             Content::Text(_) => Capability::Text,
-            Content::Template { .. } => Capability::Template,
+            Content::Template(_) => Capability::Template,
         };
         gateways.can(connection, needed)
     }

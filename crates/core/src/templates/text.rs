@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_normalization::char::is_combining_mark;
 
+use super::Variable;
+
 /// A part of a template's text.
 enum TextPart<'a> {
     Literal(&'a str),
@@ -42,27 +44,47 @@ pub fn position(tag: &str) -> Option<u32> {
     is_number.then(|| tag.parse().ok()).flatten()
 }
 
-/// The positions of the variables in a template's text, `{{1}}` being 1.
-pub fn positions(body: &str) -> BTreeSet<u32> {
-    parts(body)
-        .filter_map(|part| match part {
-            TextPart::Tag(tag) => position(tag),
-            TextPart::Literal(_) => None,
-        })
-        .collect()
+/// The variables of a template's text, each once, in the order in which they first appear.
+pub fn variables(body: &str) -> Vec<Variable> {
+    let mut found: Vec<Variable> = Vec::new();
+    for part in parts(body) {
+        if let TextPart::Tag(tag) = part
+            && let Some(variable) = Variable::parse(tag)
+            && !found.contains(&variable)
+        {
+            found.push(variable);
+        }
+    }
+    found
 }
 
-/// The first `{{…}}` of a text that is no position, such as `{{name}}`.
+/// The positions of the variables in a template's text, `{{1}}` being 1.
+pub fn positions(body: &str) -> BTreeSet<u32> {
+    let position = |variable| match variable {
+        Variable::Position(position) => Some(position),
+        Variable::Name(_) => None,
+    };
+    variables(body).into_iter().filter_map(position).collect()
+}
+
+/// The first `{{…}}` of a text that names no variable, such as `{{0}}`.
 pub fn unknown_tag(body: &str) -> Option<&str> {
     parts(body).find_map(|part| match part {
-        TextPart::Tag(tag) if position(tag).is_none() => Some(tag),
+        TextPart::Tag(tag) if Variable::parse(tag).is_none() => Some(tag),
         TextPart::Tag(_) | TextPart::Literal(_) => None,
     })
 }
 
+/// Whether all these variables are of one sort (X15).
+pub fn one_sort<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> bool {
+    let mut variables = variables.into_iter();
+    let first = variables.next();
+    first.is_none_or(|first| variables.all(|other| other.is_like(first)))
+}
+
 /// How many characters [`render`] would make at most (R85).
-pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
-    let value = |tag: &str| position(tag).and_then(|position| variables.get(&position));
+pub fn rendered_chars(body: &str, values: &BTreeMap<Variable, String>) -> usize {
+    let value = |tag: &str| Variable::parse(tag).and_then(|variable| values.get(&variable));
     parts(body)
         .map(|part| match part {
             TextPart::Literal(literal) => literal.chars().count(),
@@ -75,23 +97,23 @@ pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
 }
 
 /// The text with its variables filled in. Values are not rendered again: a value that holds `{{1}}`
-/// stays as it is. Surplus variables are ignored (D49, R45).
+/// stays as it is. Surplus values are ignored (D49, R45).
 ///
 /// # Errors
 ///
-/// The positions that have no value, or a blank one.
-pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, Vec<u32>> {
-    let value = |position: u32| variables.get(&position).filter(|value| !value.trim().is_empty());
-    let missing: Vec<u32> =
-        positions(body).into_iter().filter(|position| value(*position).is_none()).collect();
+/// The variables that have no value, or a blank one: positions ascending, words as they appear.
+pub fn render(body: &str, values: &BTreeMap<Variable, String>) -> Result<String, Vec<Variable>> {
+    let value = |variable: &Variable| values.get(variable).filter(|value| !value.trim().is_empty());
+    let mut missing = variables(body);
+    missing.retain(|variable| value(variable).is_none());
     if !missing.is_empty() {
-        return Err(missing);
+        return Err(ordered(missing));
     }
     let mut text = String::with_capacity(body.len());
     for part in parts(body) {
         match part {
             TextPart::Literal(literal) => text.push_str(literal),
-            TextPart::Tag(tag) => match position(tag).and_then(value) {
+            TextPart::Tag(tag) => match Variable::parse(tag).as_ref().and_then(value) {
                 Some(value) => text.push_str(value),
                 None => {
                     text.push_str("{{");
@@ -102,6 +124,14 @@ pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, V
         }
     }
     Ok(text)
+}
+
+/// Variables as they are listed: positions ascending, words as they appear.
+pub fn ordered(mut variables: Vec<Variable>) -> Vec<Variable> {
+    if variables.iter().all(|variable| variable.name().is_none()) {
+        variables.sort();
+    }
+    variables
 }
 
 /// The forms of tags that count wherever they stand in a value: what opens and what closes them.
@@ -159,29 +189,33 @@ mod tests {
 
     use super::*;
 
-    fn variables(values: &[(u32, &str)]) -> BTreeMap<u32, String> {
-        values.iter().map(|(position, value)| (*position, (*value).to_owned())).collect()
+    fn values(values: &[(u32, &str)]) -> BTreeMap<Variable, String> {
+        values.iter().map(|(position, value)| ((*position).into(), (*value).to_owned())).collect()
+    }
+
+    fn named(values: &[(&str, &str)]) -> BTreeMap<Variable, String> {
+        let name = |name: &str| Variable::parse(name).expect("a name");
+        values.iter().map(|(called, value)| (name(called), (*value).to_owned())).collect()
     }
 
     #[test]
     fn variables_go_where_their_positions_are() {
         let body = "Olá {{1}}, seu pedido {{2}} saiu. Até logo, {{1}}!";
-        let filled = render(body, &variables(&[(1, "Ana"), (2, "77"), (3, "surplus")]));
+        let filled = render(body, &values(&[(1, "Ana"), (2, "77"), (3, "surplus")]));
         assert_eq!(filled.unwrap(), "Olá Ana, seu pedido 77 saiu. Até logo, Ana!");
         assert_eq!(render("Sem variáveis", &BTreeMap::new()).unwrap(), "Sem variáveis");
     }
 
     #[test]
     fn a_variable_that_is_missing_or_blank_is_named() {
-        let filled =
-            render("{{3}} {{1}} {{2}} {{10}}", &variables(&[(1, "a"), (2, " \n"), (3, "")]));
-        assert_eq!(filled, Err(vec![2, 3, 10]));
+        let filled = render("{{3}} {{1}} {{2}} {{10}}", &values(&[(1, "a"), (2, " \n"), (3, "")]));
+        assert_eq!(filled, Err(vec![2.into(), 3.into(), 10.into()]));
     }
 
     /// R45.
     #[test]
     fn a_value_is_never_expanded_again() {
-        let filled = render("{{1}}{{2}}", &variables(&[(1, "{{2}}"), (2, "b")]));
+        let filled = render("{{1}}{{2}}", &values(&[(1, "{{2}}"), (2, "b")]));
         assert_eq!(filled.unwrap(), "{{2}}b");
     }
 
@@ -192,7 +226,36 @@ mod tests {
         assert_eq!(positions(body), BTreeSet::from([1]));
         assert_eq!(unknown_tag(body), Some("0"));
         assert_eq!(unknown_tag("Olá {{1}} {x} {{"), None);
-        assert_eq!(unknown_tag("Olá {{nome}}"), Some("nome"));
+        assert_eq!(unknown_tag("Olá {{nome}}"), None);
+        assert_eq!(unknown_tag("Olá {{nome completo}}"), Some("nome completo"));
+    }
+
+    /// X15.
+    #[test]
+    fn variables_by_name_are_filled_in_and_what_lacks_is_named_as_it_appears() {
+        let body = "Olá {{nome}}, o pedido {{pedido}} saiu. Até, {{nome}}!";
+        let filled = render(body, &named(&[("nome", "Ana"), ("pedido", "{{nome}}"), ("x", "y")]));
+        assert_eq!(filled.as_deref(), Ok("Olá Ana, o pedido {{nome}} saiu. Até, Ana!"));
+        assert_eq!(render("{{z}} {{a}}", &named(&[])).map_err(listed), Err("z a".to_owned()));
+        assert_eq!(listed(variables("{{z}} {{a}} {{z}}")), "z a");
+    }
+
+    fn listed(variables: Vec<Variable>) -> String {
+        variables.iter().map(Variable::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// X15.
+    #[test]
+    fn a_text_has_positions_or_words() {
+        for (body, is_one) in [
+            ("Oi", true),
+            ("{{1}} {{2}}", true),
+            ("{{a}} {{b}}", true),
+            ("{{a}} {{1}}", false),
+            ("{{1}} {{a}}", false),
+        ] {
+            assert_eq!(one_sort(&variables(body)), is_one, "{body}");
+        }
     }
 
     /// D49.
@@ -335,14 +398,17 @@ mod tests {
         #[test]
         fn rendering_fills_every_position_or_names_it(
             body in "([a-zé {}]{0,6}(\\{\\{[0-9]{1,2}\\}\\})?){0,5}",
-            values in prop::collection::btree_map(1_u32..12, "[a-z{}]{0,3}", 0..12),
+            given in prop::collection::btree_map(1_u32..12, "[a-z{}]{0,3}", 0..12),
         ) {
+            let values: BTreeMap<_, _> =
+                given.into_iter().map(|(at, value)| (Variable::Position(at), value)).collect();
             let wanted = positions(&body);
             match render(&body, &values) {
-                Ok(_) => prop_assert!(wanted.iter().all(|at| !values[at].is_empty())),
+                Ok(_) => prop_assert!(wanted.iter().all(|at| !values[&(*at).into()].is_empty())),
                 Err(missing) => {
-                    let empty = |at: &u32| values.get(at).is_none_or(String::is_empty);
-                    let expected: Vec<u32> = wanted.into_iter().filter(empty).collect();
+                    let empty = |at: &Variable| values.get(at).is_none_or(String::is_empty);
+                    let wanted = wanted.into_iter().map(Variable::Position);
+                    let expected: Vec<Variable> = wanted.filter(empty).collect();
                     prop_assert_eq!(missing, expected);
                 }
             }
@@ -363,7 +429,7 @@ mod tests {
                 .enumerate()
                 .map(|(at, literal)| if at == 0 { literal.clone() } else { format!("{{{{{at}}}}}{literal}") })
                 .collect();
-            let values = (1..10).map(|at| (at, value.clone())).collect();
+            let values = (1..10).map(|at| (Variable::Position(at), value.clone())).collect();
             prop_assert_eq!(render(&body.concat(), &values), Ok(literals.join(&value)));
         }
 

@@ -28,6 +28,7 @@ mod send;
 mod settings;
 mod state;
 mod status;
+mod template;
 mod template_shape;
 mod templates;
 mod webhook;

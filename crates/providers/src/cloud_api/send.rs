@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer;
 use super::settings::ApiSettings;
+use super::template;
 use crate::shared::{SEND_IDLE, digits};
 
 /// Sends one message with one request.
@@ -62,15 +63,6 @@ fn recipient(name: &str) -> Option<(&'static str, String)> {
 fn content(content: &Content) -> (&'static str, Value) {
     match content {
         Content::Text(text) => ("text", json!({"body": text, "preview_url": false})),
-        Content::Template { name, language, variables, .. } => {
-            let mut template = json!({"name": name, "language": {"code": language}});
-            // A component without variables must be left out.
-            if !variables.is_empty() {
-                let parameters: Vec<Value> =
-                    variables.iter().map(|value| json!({"type": "text", "text": value})).collect();
-                template["components"] = json!([{"type": "body", "parameters": parameters}]);
-            }
-            ("template", template)
-        }
+        Content::Template(content) => ("template", template::template(content)),
     }
 }

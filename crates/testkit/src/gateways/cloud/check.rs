@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::check_template::{self, UsedTemplate};
+
 /// The most characters of a text.
 const MAX_TEXT: usize = 4096;
 
@@ -13,15 +15,8 @@ pub(super) struct ValidSend {
     pub(super) template: Option<UsedTemplate>,
 }
 
-/// The template that a send uses.
-pub(super) struct UsedTemplate {
-    pub(super) name: String,
-    pub(super) language: String,
-    pub(super) variables: usize,
-}
-
 /// The fields of an object. Fails if it has other fields.
-fn only<'a>(
+pub(super) fn only<'a>(
     value: &'a Value,
     what: &str,
     required: &[&str],
@@ -39,7 +34,7 @@ fn only<'a>(
     }
 }
 
-fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
+pub(super) fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
     let text = object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     text.map(str::to_owned).ok_or_else(|| format!("{name} is no text"))
 }
@@ -79,7 +74,7 @@ pub(super) fn body(value: &Value) -> Result<ValidSend, String> {
     let content = object.get(&kind).ok_or_else(|| format!("the body has no {kind}"))?;
     let (text, template) = match kind.as_str() {
         "text" => (Some(text(content)?), None),
-        "template" => (None, Some(template(content)?)),
+        "template" => (None, Some(check_template::used(content)?)),
         other => return Err(format!("the type {other} is not expected")),
     };
     Ok(ValidSend { to, is_scoped, text, template })
@@ -114,39 +109,4 @@ fn text(content: &Value) -> Result<String, String> {
     }
     let body = string(object, "body")?;
     if body.chars().count() > MAX_TEXT { Err("the text is too long".to_owned()) } else { Ok(body) }
-}
-
-fn template(content: &Value) -> Result<UsedTemplate, String> {
-    let object = only(content, "template", &["name", "language"], &["components"])?;
-    let language = only(&object["language"], "language", &["code"], &["policy"])?;
-    let mut variables = 0;
-    let none = Vec::new();
-    let components = match object.get("components") {
-        None => &none,
-        Some(Value::Array(components)) => components,
-        Some(_) => return Err("components is no list".to_owned()),
-    };
-    for component in components {
-        let component = only(component, "a component", &["type", "parameters"], &[])?;
-        if string(component, "type")? != "body" {
-            return Err("only the body has variables".to_owned());
-        }
-        let parameters = component["parameters"].as_array().ok_or("parameters is no list")?;
-        if parameters.is_empty() || variables > 0 {
-            return Err("a component without variables must be left out".to_owned());
-        }
-        for parameter in parameters {
-            let parameter = only(parameter, "a parameter", &["type", "text"], &[])?;
-            if string(parameter, "type")? != "text" {
-                return Err("a parameter is no text".to_owned());
-            }
-            string(parameter, "text")?;
-        }
-        variables = parameters.len();
-    }
-    Ok(UsedTemplate {
-        name: string(object, "name")?,
-        language: string(language, "code")?,
-        variables,
-    })
 }

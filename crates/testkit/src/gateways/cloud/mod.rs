@@ -1,6 +1,7 @@
 //! A fake of the official cloud API.
 
 mod check;
+mod check_template;
 mod reads;
 mod sends;
 mod webhooks;
