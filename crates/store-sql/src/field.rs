@@ -1,6 +1,5 @@
 //! Which types are kept in one column, and which in several.
 
-
 use recado_core::Timestamp;
 use serde_json::Value;
 

@@ -6,8 +6,8 @@ use serde_json::json;
 use super::handle::Dispatches;
 use super::{AdmittedTemplate, DispatchDraft, DispatchError, window_rule};
 use crate::error::Error;
-use crate::gateway::Content;
 use crate::ids::{ContactId, MessageId};
+use crate::messages::Shown;
 use crate::query::Params;
 use crate::sending::{Claim, Order, SendTarget};
 use crate::templates::{Composed, TemplateStatus, TemplateValues, compose};
@@ -41,10 +41,7 @@ pub struct Dispatched {
 /// What two dispatches have in common if they are identical (D50): the rendered text, and what is
 /// given for the header and the buttons (R309).
 fn content_of(composed: &Composed, values: &TemplateValues) -> String {
-    let mut content = match &composed.content {
-        Content::Template(template) => template.rendered.clone(),
-        Content::Text(text) => text.clone(),
-    };
+    let mut content = Shown::of(&composed.content).content.unwrap_or_default();
     let mut buttons = values.buttons.clone();
     buttons.sort_by_key(|button| button.index);
     if values.header.is_some() || !buttons.is_empty() {

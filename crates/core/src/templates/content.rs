@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::gateway::{FileKind, OutgoingFile};
 use crate::messages::{Location, Offer};
 
 /// A value of a variable.
@@ -25,6 +26,8 @@ impl Parameter {
 pub enum SentHeader {
     /// The value of the variable in its text.
     Text(Parameter),
+    /// A file.
+    File(FileKind, OutgoingFile),
     /// A place.
     Location(Location),
 }

@@ -29,6 +29,7 @@ fn text(parameter: &Parameter) -> Value {
 fn header(header: &SentHeader) -> Value {
     let parameter = match header {
         SentHeader::Text(parameter) => text(parameter),
+        SentHeader::File(kind, _) => json!({"type": kind.as_str()}),
         SentHeader::Location(place) => json!({"type": "location", "location": location(place)}),
     };
     json!({"type": "header", "parameters": [parameter]})
