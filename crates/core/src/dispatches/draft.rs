@@ -95,7 +95,7 @@ fn variable_number(parameter: &str) -> Option<&str> {
     is_number.then_some(number)
 }
 
-/// The values of variables as they are read, and the rule for those that the template does not have.
+/// The values of variables as they are read, also of those that the template does not have.
 struct ReadVariables {
     wanted: Vec<Variable>,
     values: VariableValues,

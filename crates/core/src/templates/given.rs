@@ -1,4 +1,4 @@
-//! What a send gives with a template: the values of its variables, its header and its buttons (X15).
+//! What a send gives with a template: values of its variables, its header and its buttons (X15).
 
 use std::collections::BTreeMap;
 use std::fmt;
