@@ -71,6 +71,7 @@ mod query;
 mod quietly;
 mod readers;
 mod reference;
+mod request_body;
 mod request_id;
 mod route;
 mod router;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::files::CampaignFiles;
 use super::{
     Campaign, CampaignStatus, Campaigns, ContactFault, PauseReason, Recipient, RecipientFault,
     RecipientNumber, RecipientStatus,
@@ -17,6 +18,7 @@ use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Composed, Template, TemplateStatus, compose};
+use crate::uploads::{FileRefused, FileSource};
 use crate::use_case::UseCase;
 
 /// The outcome of a recipient's slot.
@@ -127,6 +129,7 @@ impl Campaigns<'_> {
         campaign: &Stored<Campaign>,
         number: RecipientNumber,
         contact: Option<ContactId>,
+        files: &CampaignFiles,
     ) -> Result<SlotOutcome, StoreError> {
         let Some(contact) = contact else {
             self.pass_over(campaign, number, None).await?;
@@ -139,6 +142,12 @@ impl Campaigns<'_> {
                 return Ok(SlotOutcome::Outdated);
             }
         };
+        let wish = composed.file.clone();
+        let fetched_from = match wish.as_ref().map(|wish| &wish.source) {
+            Some(FileSource::Url(url)) => Some(url.as_str().to_owned()),
+            Some(FileSource::Upload(_) | FileSource::Received(_)) | None => None,
+        };
+        let wish = wish.map(|wish| files.known(campaign.id, wish));
         let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
@@ -151,8 +160,28 @@ impl Campaigns<'_> {
             },
             ..text
         };
-        match self.app.sending().deliver(order).await {
-            Ok(_) => Ok(SlotOutcome::Sent),
+        match self.app.sending().deliver_with_file(order, wish).await {
+            Ok(sent) => {
+                if let (Some(url), Some(upload)) = (fetched_from, sent.message.media.upload) {
+                    files.fetched(campaign.id, &url, upload);
+                }
+                Ok(SlotOutcome::Sent)
+            }
+            // It went with the messages that had it: it is fetched again.
+            Err(Error::Rejected(SendError::File(FileRefused::NotFound)))
+                if files.forget(campaign.id) =>
+            {
+                Err(StoreError::Unavailable(None))
+            }
+            Err(Error::Rejected(SendError::File(FileRefused::Files(_)))) => {
+                Err(StoreError::Unavailable(None))
+            }
+            // It would be refused for everybody.
+            Err(Error::Rejected(SendError::File(_))) => {
+                let reason = PauseReason::TemplateVariables;
+                self.pause_for(campaign.company, campaign.id, reason).await?;
+                Ok(SlotOutcome::Outdated)
+            }
             Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(SlotOutcome::Taken),
             Err(Error::Rejected(SendError::Provider { failure, fault, .. })) => {
                 let slot = slot_outcome(&failure, fault);

@@ -6,12 +6,13 @@ use crate::access::Member;
 use crate::body::IntoBody;
 use crate::error::Error;
 use crate::gateway::Content;
-use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
+use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId, UploadId};
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
-use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
+use crate::sending::{MediaDraft, Order, SendError, SendRules, SendTarget, TurnDebit};
 use crate::store::{RecordsExt, StoreError, Stored};
 use crate::templates::{Template, TemplateStatus, TemplateValues, choose, compose};
+use crate::uploads::FileWish;
 
 fn invalid(problems: Problems) -> Error<SendError> {
     Error::Rejected(problems.into())
@@ -61,7 +62,49 @@ impl Conversations<'_> {
             compose(template, &values).map_err(|error| Error::Rejected(SendError::from(error)))?;
         let order = self.agents(company, contact, composed.content, member).await?;
         let (connection, category) = (composed.connection, Some(composed.category));
-        self.send(Order { connection, category, ..order }).await
+        let order = Order { connection, category, ..order };
+        let delivered = self.app.sending().deliver_with_file(order, composed.file).await?;
+        self.show(&[delivered.message]).await
+    }
+
+    /// Sends a file to a contact for an agent, as [`Conversations::reply`] sends a text (X10).
+    /// `received` is a file that came with the call; it is removed again if the send is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub async fn reply_media(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: impl IntoBody<MediaDraft>,
+        received: Option<UploadId>,
+    ) -> Result<Vec<MessageView>, Error<SendError>> {
+        let sending = self.app.sending();
+        let (order, wish) = match self.agents_media(company, contact, body, received).await {
+            Ok(order) => order,
+            Err(refused) => {
+                sending.drop_received(company, received).await;
+                return Err(refused);
+            }
+        };
+        let delivered = sending.deliver_with_file(order, Some(wish)).await?;
+        self.show(&[delivered.message]).await
+    }
+
+    async fn agents_media(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: impl IntoBody<MediaDraft>,
+        received: Option<UploadId>,
+    ) -> Result<(Order, FileWish), Error<SendError>> {
+        let draft = MediaDraft::parse(body).map_err(invalid)?;
+        let (member, quoted) = (draft.member, draft.quoted);
+        let (content, wish) = draft.content(received).map_err(invalid)?;
+        let quoted = self.app.sending().quoted_by(company, quoted).await?;
+        let order = self.agents(company, contact, content, member).await?;
+        Ok((Order { quoted, ..order }, wish))
     }
 
     /// Sends the bubbles of one turn of the service's AI, one after the other. Each is refused

@@ -92,10 +92,11 @@ impl Dispatches<'_> {
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(DispatchError::TemplateNotApproved));
         }
+        let file = composed.file.clone();
         let order = order(admitted, SendTarget::AnyWithPhone(phone), &draft.values, composed);
         // The outcome of an earlier dispatch may not be recorded yet.
         self.app.sending().record_leftovers().await?;
-        let sent = self.app.sending().deliver(order).await;
+        let sent = self.app.sending().deliver_with_file(order, file).await;
         let sent = sent.map_err(|error| error.map(DispatchError::from))?;
         Ok(Dispatched {
             wamid: sent.message.provider_id.as_ref().map(|id| id.as_str().to_owned()),

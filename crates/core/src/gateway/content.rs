@@ -1,13 +1,17 @@
 //! What a message carries to its gateway.
 
 use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
 
 use super::MessageKind;
-use crate::documents::StoredFile;
+use crate::documents::{FileError, FileReader, Files, StoredFile};
 use crate::ids::{MessageId, UploadId};
 use crate::messages::{Location, MessageType, Offer, OfferKind, ProviderMessageId, SharedContact};
 use crate::secret::masked;
-use crate::templates::TemplateContent;
+use crate::templates::{SentHeader, TemplateContent};
 use crate::words::words;
 
 words! {
@@ -50,6 +54,49 @@ pub struct OutgoingFile {
     pub mimetype: String,
     /// Its name; documents have one.
     pub filename: Option<String>,
+}
+
+impl OutgoingFile {
+    /// Stands in a content for a file that is still to be got (X10).
+    pub fn pending() -> Self {
+        Self {
+            upload: UploadId::new(Uuid::nil()),
+            stored: StoredFile::new(Arc::new(NoFiles), "", 0),
+            mimetype: String::new(),
+            filename: None,
+        }
+    }
+
+    /// Whether it only stands for a file.
+    pub fn is_pending(&self) -> bool {
+        self.upload.uuid().is_nil()
+    }
+}
+
+/// Where the file is that is not there yet.
+struct NoFiles;
+
+#[async_trait]
+impl Files for NoFiles {
+    async fn put(&self, _key: &str, _bytes: Vec<u8>) -> Result<(), FileError> {
+        Err(FileError("there is no file yet".to_owned()))
+    }
+
+    async fn open(&self, _key: &str, _from: u64) -> Result<Option<FileReader>, FileError> {
+        Ok(None)
+    }
+
+    async fn size(&self, _key: &str) -> Result<Option<u64>, FileError> {
+        Ok(None)
+    }
+
+    async fn copy(&self, _from: &str, _to: &str) -> Result<bool, FileError> {
+        Ok(false)
+    }
+
+    async fn remove(&self, _key: &str) -> Result<(), FileError> {
+        Ok(())
+    }
 }
 
 impl fmt::Debug for OutgoingFile {
@@ -134,6 +181,37 @@ pub enum Content {
 }
 
 impl Content {
+    /// The file that it carries, if any.
+    pub fn file(&self) -> Option<&OutgoingFile> {
+        match self {
+            Self::Media(media) => Some(&media.file),
+            Self::Interactive(content) => content.header_file.as_ref().map(|(_, file)| file),
+            Self::Template(template) => match &template.header {
+                Some(SentHeader::File(_, file)) => Some(file),
+                Some(SentHeader::Text(_) | SentHeader::Location(_)) | None => None,
+            },
+            Self::Text(_) | Self::Location(_) | Self::Contacts(_) | Self::Reaction(_) => None,
+        }
+    }
+
+    /// Puts a file where the content has one (X10).
+    pub fn put_file(&mut self, file: OutgoingFile) {
+        match self {
+            Self::Media(media) => media.file = file,
+            Self::Interactive(content) => {
+                if let Some((_, header)) = &mut content.header_file {
+                    *header = file;
+                }
+            }
+            Self::Template(template) => {
+                if let Some(SentHeader::File(_, header)) = &mut template.header {
+                    *header = file;
+                }
+            }
+            Self::Text(_) | Self::Location(_) | Self::Contacts(_) | Self::Reaction(_) => {}
+        }
+    }
+
     /// What it is, which a connection has to be able to carry.
     pub const fn kind(&self) -> MessageKind {
         match self {

@@ -39,6 +39,7 @@ impl Shown {
 
 fn media(content: &Content) -> Media {
     let of = |file: &OutgoingFile, caption: Option<String>| Media {
+        upload: Some(file.upload),
         mimetype: Some(file.mimetype.clone()),
         filename: file.filename.clone(),
         caption,

@@ -16,6 +16,7 @@ use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
 use crate::problems::Problems;
 use crate::store::StoreError;
+use crate::uploads::FileRefused;
 
 /// The text of a store's failure, for logs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +96,9 @@ pub enum SendError {
         /// What it carries and does.
         supported: Vec<MessageKind>,
     },
+    /// The file to be sent is refused (X10).
+    #[error(transparent)]
+    File(#[from] FileRefused),
     /// No connection can be used for a contact; connect one, or name one.
     #[error(transparent)]
     ConnectionRequired(#[from] NoConnection),
@@ -215,6 +219,7 @@ impl Rejection for SendError {
                 Code::NotFound
             }
             Self::NotSupported { .. } => Code::NotSupportedByConnection,
+            Self::File(refused) => refused.code(),
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
@@ -250,6 +255,7 @@ impl Rejection for SendError {
         match self {
             Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
             Self::Invalid(problems) => problems.details(),
+            Self::File(refused) => refused.details(),
             Self::NotSupported { kind, provider, supported } => Some(object([
                 ("kind", json!(kind)),
                 ("provider", json!(provider)),

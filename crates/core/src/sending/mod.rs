@@ -22,9 +22,11 @@ mod order;
 mod quoted;
 mod record_outcome;
 mod recover;
+mod send_media;
 mod send_text;
 mod template;
 mod view;
+mod with_file;
 
 pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
@@ -38,5 +40,6 @@ pub(crate) use leftovers::Unrecorded;
 pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
+pub use send_media::{MediaDraft, SendMedia};
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
 pub use view::SentView;

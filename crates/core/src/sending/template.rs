@@ -152,10 +152,11 @@ impl Sending<'_> {
         }
         let composed = compose(template, &draft.values)
             .map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let file = composed.file.clone();
         let order = Order::template(company, target, composed);
         let connection = order.connection.or(draft.connection);
         let order = Order { connection, contact, ..order };
-        let delivered = self.deliver(order).await?;
+        let delivered = self.deliver_with_file(order, file).await?;
         Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
     }
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::gateway::Content;
 use crate::ids::{ConnectionId, TemplateId};
 use crate::text;
+use crate::uploads::FileWish;
 
 /// A message made from a template.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,8 +23,11 @@ pub struct Composed {
     pub category: TemplateCategory,
     /// The only connection it may be sent through.
     pub connection: Option<ConnectionId>,
-    /// The content of the message.
+    /// The content of the message. A file in its header is
+    /// [pending](crate::gateway::OutgoingFile::pending).
     pub content: Content,
+    /// The file of its header, which is still to be got.
+    pub file: Option<FileWish>,
 }
 
 /// What is given and holds a tag that was not filled in (D49), wherever it is a text.
@@ -71,7 +75,7 @@ pub fn compose(template: &Template, values: &TemplateValues) -> Result<Composed,
         return Err(ComposeError::TooLong);
     }
     let rendered = render(&template.body, &filled);
-    let Fitted { header, buttons, lacking, surplus } = fit(template, values);
+    let Fitted { header, buttons, lacking, surplus, file } = fit(template, values);
     let missing = rendered.as_ref().err().cloned().unwrap_or_default();
     let rendered = match rendered {
         Ok(rendered) if lacking.is_empty() => rendered,
@@ -105,6 +109,7 @@ pub fn compose(template: &Template, values: &TemplateValues) -> Result<Composed,
             buttons,
             offer: offer.map(Box::new),
         }),
+        file,
     })
 }
 
@@ -118,8 +123,10 @@ mod tests {
     };
     use super::*;
     use crate::Timestamp;
-    use crate::ids::CompanyId;
+    use crate::gateway::FileKind;
+    use crate::ids::{CompanyId, UploadId};
     use crate::messages::{Offer, OfferKind};
+    use crate::uploads::FileSource;
 
     fn template(body: &str) -> Template {
         let at = Timestamp::from_millis(0);
@@ -325,6 +332,42 @@ mod tests {
             "variables lack the positions 2; header is needed: gif; buttons lack button 1 (flow); \
              template needs what cannot be given here: carousel"
         );
+    }
+
+    /// X15.
+    #[test]
+    fn a_file_in_the_header_is_wished_for_as_the_template_needs_it() {
+        let header = |kind| Some(HeaderPart { kind, text: None });
+        let url = HeaderValue::Url {
+            url: "https://loja.example/4711.pdf".to_owned(),
+            filename: Some("nota.pdf".to_owned()),
+        };
+        let media_id = UploadId::new(Uuid::from_u128(9));
+        let upload = HeaderValue::Upload { media_id, filename: None };
+        for (kind, given, expected) in [
+            (HeaderKind::Document, &url, FileKind::Document),
+            (HeaderKind::Image, &url, FileKind::Image),
+            (HeaderKind::Video, &upload, FileKind::Video),
+        ] {
+            let components = Components { header: header(kind), ..Components::default() };
+            let given = TemplateValues { header: Some(given.clone()), ..TemplateValues::default() };
+            let composed = compose(&with_parts("Oi", components), &given).expect("composed");
+            let wish = composed.file.expect("a file is wished for");
+            assert_eq!(wish.kind, expected);
+            assert!(composed.content.file().expect("a file").is_pending());
+            let is_upload = wish.source == FileSource::Upload(media_id);
+            assert_eq!(
+                (is_upload, wish.filename.is_some()),
+                (kind == HeaderKind::Video, kind != HeaderKind::Video)
+            );
+        }
+        let text = HeaderValue::Text { text: "Ana".to_owned() };
+        for (kind, given) in [(HeaderKind::Image, text), (HeaderKind::Location, url)] {
+            let components = Components { header: header(kind), ..Components::default() };
+            let given = TemplateValues { header: Some(given), ..TemplateValues::default() };
+            let refused = compose(&with_parts("Oi", components), &given).err().expect("refused");
+            assert_eq!(refused.problems().fields().collect::<Vec<_>>(), ["header"]);
+        }
     }
 
     /// R308.

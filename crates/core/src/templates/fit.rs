@@ -4,6 +4,9 @@ use super::{
     ButtonKind, ButtonNeed, ButtonValue, GivenButton, GivenPart, HeaderKind, HeaderPart,
     HeaderValue, Parameter, SentButton, SentHeader, Template, TemplateNeeds, TemplateValues,
 };
+use crate::gateway::{FileKind, OutgoingFile};
+use crate::uploads::{FileSource, FileWish};
+use crate::webhooks::WebhookUrl;
 
 /// What is sent for the parts of a template, what lacks, and what it has no place for.
 pub(super) struct Fitted {
@@ -11,6 +14,8 @@ pub(super) struct Fitted {
     pub(super) buttons: Vec<(u32, SentButton)>,
     pub(super) lacking: TemplateNeeds,
     pub(super) surplus: Vec<GivenPart>,
+    /// The file of the header, which is still to be got.
+    pub(super) file: Option<FileWish>,
 }
 
 /// Fits what is given to the parts of a template. What lacks has to be given; what is given for a
@@ -23,12 +28,14 @@ pub(super) fn fit(template: &Template, values: &TemplateValues) -> Fitted {
         buttons: Vec::new(),
         lacking: TemplateNeeds { other: needs.other.clone(), ..TemplateNeeds::default() },
         surplus: Vec::new(),
+        file: None,
     };
     match (&needs.header, &values.header) {
         (None, None) => {}
         (None, Some(_)) => fitted.surplus.push(GivenPart::Header),
         (Some(kind), given) => {
             fitted.header = given.as_ref().and_then(|given| header(template, kind, given));
+            fitted.file = given.as_ref().and_then(|given| wish(kind, given));
             if fitted.header.is_none() {
                 fitted.lacking.header = Some(kind.clone());
             }
@@ -63,11 +70,35 @@ fn header(template: &Template, kind: &str, given: &HeaderValue) -> Option<SentHe
             let name = variable.and_then(|variable| variable.name().map(str::to_owned));
             Some(SentHeader::Text(Parameter { name, text: text.clone() }))
         }
+        (HeaderKind::Image | HeaderKind::Video | HeaderKind::Document, given) => {
+            wish(kind, given).map(|wish| SentHeader::File(wish.kind, OutgoingFile::pending()))
+        }
         (HeaderKind::Location, HeaderValue::Location { location }) => {
             Some(SentHeader::Location(location.clone()))
         }
         _ => None,
     }
+}
+
+/// The file that is wished for in a header of this kind; `None` if it takes none, or none was
+/// given.
+fn wish(kind: &str, given: &HeaderValue) -> Option<FileWish> {
+    let kind = match HeaderKind::parse(kind)? {
+        HeaderKind::Image => FileKind::Image,
+        HeaderKind::Video => FileKind::Video,
+        HeaderKind::Document => FileKind::Document,
+        HeaderKind::Text | HeaderKind::Location => return None,
+    };
+    let (source, filename) = match given {
+        HeaderValue::Url { url, filename } => {
+            (FileSource::Url(WebhookUrl::parse(url).ok()?), filename.clone())
+        }
+        HeaderValue::Upload { media_id, filename } => {
+            (FileSource::Upload(*media_id), filename.clone())
+        }
+        HeaderValue::Text { .. } | HeaderValue::Location { .. } => return None,
+    };
+    Some(FileWish { filename, ..FileWish::new(kind, source) })
 }
 
 /// What is sent for a button that needs something; `None` if something else was given.

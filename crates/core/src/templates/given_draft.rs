@@ -7,16 +7,17 @@ use serde_json::{Number, Value};
 use super::components::MAX_BUTTONS;
 use super::{ButtonValue, GivenButton, HeaderValue, Variable, VariableValues};
 use crate::body::{Optional, Required, body};
-use crate::form::{self, Form, Short, Text, inner, is_blank_text, to_json};
+use crate::form::{self, Form, Short, Text, inner, to_json};
 use crate::ids::UploadId;
 use crate::messages::Location;
 use crate::text;
+use crate::webhooks::WebhookUrl;
 
 /// The most entries of `variables`.
 const MAX_VARIABLES: usize = 100;
 /// The most characters of a header's variable: of the whole text at the channel.
 const HEADER_CHARS: usize = 60;
-/// The most characters of an address and of the end of one.
+/// The most characters of the end of an address.
 const URL_CHARS: usize = 2_000;
 /// The most characters of a payload.
 const PAYLOAD_CHARS: usize = 256;
@@ -45,29 +46,6 @@ impl Form for Variables {
     #[cfg(feature = "openapi")]
     fn schema() -> crate::openapi::Property {
         crate::openapi::texts_by_name()
-    }
-}
-
-/// The address of a file.
-pub(crate) struct FileUrl;
-
-impl Form for FileUrl {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, String> {
-        let url = form::read_text(value, URL_CHARS)?;
-        let is_url = url.starts_with("https://") || url.starts_with("http://");
-        let fits = is_url && !url.chars().any(char::is_whitespace);
-        if fits { Ok(url) } else { Err("must be an http or https address".to_owned()) }
-    }
-
-    fn is_blank(value: &Value) -> bool {
-        is_blank_text(value)
-    }
-
-    #[cfg(feature = "openapi")]
-    fn schema() -> crate::openapi::Property {
-        Text::<URL_CHARS>::schema()
     }
 }
 
@@ -112,7 +90,7 @@ body! {
         /// The value of the variable in the header's text.
         text: Option<String> = Optional<Text<HEADER_CHARS>>,
         /// The address of the file.
-        url: Option<String> = Optional<FileUrl>,
+        url: Option<WebhookUrl> = Optional<WebhookUrl>,
         /// The uploaded file, in place of an address.
         media_id: Option<UploadId> = Optional<UploadId>,
         /// The name of the file; kept for documents.
@@ -178,7 +156,7 @@ impl HeaderValueDraft {
         let Self { text, url, media_id, filename, location } = self;
         match (text, url, media_id, location) {
             (Some(text), ..) => Ok(HeaderValue::Text { text }),
-            (_, Some(url), ..) => Ok(HeaderValue::Url { url, filename }),
+            (_, Some(url), ..) => Ok(HeaderValue::Url { url: url.as_str().to_owned(), filename }),
             (_, _, Some(media_id), _) => Ok(HeaderValue::Upload { media_id, filename }),
             (.., Some(location)) => Ok(HeaderValue::Location { location }),
             (None, None, None, None) => Err("is empty".to_owned()),

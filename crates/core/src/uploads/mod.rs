@@ -1,0 +1,29 @@
+//! Files to be sent (X10, X11): uploads with their bytes in the object store, each for any number
+//! of messages.
+
+mod detect;
+mod error;
+mod fetch;
+mod filename;
+mod free;
+mod keep;
+mod limits;
+mod manage;
+mod outgoing;
+mod redirect;
+mod source;
+mod sweep;
+mod upload;
+mod view;
+
+pub use error::{FileRefused, Unreachable};
+pub(crate) use free::free_uploads_job;
+pub use keep::{NewFile, ReceiveError};
+pub use limits::{MAX_FILE_BYTES, allowed_types, contract_limit};
+pub use manage::Uploads;
+#[expect(unused_imports, reason = "headers of templates and offers are read by it")]
+pub(crate) use source::read_source;
+pub use source::{FileSource, FileWish};
+pub(crate) use sweep::carried_by;
+pub use upload::{FileHash, Upload, UploadState};
+pub use view::UploadView;
