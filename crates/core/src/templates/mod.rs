@@ -10,6 +10,7 @@ mod fit;
 mod follow;
 mod given;
 mod given_draft;
+mod literal_tag;
 mod manage;
 mod needs;
 mod offer;
@@ -29,6 +30,7 @@ pub use follow::SyncTemplatesError;
 pub use given::{ButtonValue, GivenButton, HeaderValue, TemplateValues, VariableValues};
 pub use given_draft::{ButtonValueDraft, HeaderValueDraft, PlaceDraft};
 pub(crate) use given_draft::{ButtonValues, Variables};
+pub use literal_tag::literal_tag;
 pub use manage::{Templates, WriteTemplate};
 pub use needs::{ButtonNeed, TemplateNeeds};
 pub use reads::TemplateReads;
@@ -36,8 +38,5 @@ pub use template::{
     DEFAULT_LANGUAGE, NeedsView, Template, TemplateCategory, TemplateStatus, TemplateTokenHash,
     TemplateTokenView, TemplateView, choose,
 };
-pub use text::{
-    literal_tag, one_sort, ordered, position, positions, render, rendered_chars, unknown_tag,
-    variables,
-};
-pub use variable::Variable;
+pub use text::{one_sort, ordered, positions, render, rendered_chars, unknown_tag, variables};
+pub use variable::{Variable, position};

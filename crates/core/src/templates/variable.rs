@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::position;
-
 /// The longest word that names a variable.
 const MAX_CHARS: usize = 60;
 
@@ -47,6 +45,14 @@ impl Variable {
             (Self::Position(_), Self::Position(_)) | (Self::Name(_), Self::Name(_))
         )
     }
+}
+
+/// The position that a tag names: 1 to 999, without a sign or leading zeros.
+pub fn position(tag: &str) -> Option<u32> {
+    let is_number = (1..=3).contains(&tag.len())
+        && tag.bytes().all(|byte| byte.is_ascii_digit())
+        && !tag.starts_with('0');
+    is_number.then(|| tag.parse().ok()).flatten()
 }
 
 impl fmt::Display for Variable {
