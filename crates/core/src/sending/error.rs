@@ -99,6 +99,12 @@ pub enum SendError {
     /// The file to be sent is refused (X10).
     #[error(transparent)]
     File(#[from] FileRefused),
+    /// It was sent too long ago for the channel to change it or take it back (X14).
+    #[error("it was sent too long ago: at most {} minutes", within.as_secs() / 60)]
+    TooLate {
+        /// How long after it was sent it could be done.
+        within: Duration,
+    },
     /// No connection can be used for a contact; connect one, or name one.
     #[error(transparent)]
     ConnectionRequired(#[from] NoConnection),
@@ -218,6 +224,7 @@ impl Rejection for SendError {
             Self::ContactNotFound | Self::ConnectionNotFound | Self::MessageNotFound => {
                 Code::NotFound
             }
+            Self::TooLate { .. } => Code::TooLate,
             Self::NotSupported { .. } => Code::NotSupportedByConnection,
             Self::File(refused) => refused.code(),
             Self::GroupNotFound => Code::GroupNotFound,

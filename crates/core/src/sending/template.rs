@@ -55,7 +55,7 @@ impl SendTemplateDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
-        require(body, "template")?;
+        require(body, &["template"])?;
         let SendTemplate {
             template,
             to,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::components::MAX_BUTTONS;
 use super::{ButtonValue, GivenButton, HeaderValue, Variable, VariableValues};
 use crate::body::{Optional, Required, body};
-use crate::form::{self, Form, Short, Text, inner, to_json};
+use crate::form::{self, Form, Short, Text, inner};
 use crate::ids::UploadId;
-use crate::messages::Location;
+use crate::sending::PlaceDraft;
 use crate::text;
 use crate::webhooks::WebhookUrl;
 
@@ -49,40 +49,6 @@ impl Form for Variables {
     }
 }
 
-/// Degrees of latitude or longitude: a number from `-MAX` to `MAX`.
-pub(crate) struct Degrees<const MAX: u32>;
-
-impl<const MAX: u32> Form for Degrees<MAX> {
-    type Value = Number;
-
-    fn read(value: &Value) -> Result<Number, String> {
-        let number = value.as_number().filter(|number| {
-            number.as_f64().is_some_and(|degrees| degrees.abs() <= f64::from(MAX))
-        });
-        number.cloned().ok_or_else(|| format!("must be a number from -{MAX} to {MAX}"))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn schema() -> crate::openapi::Property {
-        crate::openapi::number("")
-    }
-}
-
-to_json!(Number, |number| number.clone());
-
-body! {
-    /// The place in the header of a template.
-    #[derive(Clone, Debug)]
-    pub struct PlaceDraft as "TemplatePlace" {
-        latitude: Number = Required<Degrees<90>>,
-        longitude: Number = Required<Degrees<180>>,
-        name: Option<String> = Optional<Short>,
-        address: Option<String> = Optional<Short>,
-    }
-}
-
-to_json!(Location, |location| form::json_of(location));
-
 body! {
     /// What is given for the header of a template: one of `text`, `url`, `media_id` and `location`.
     #[derive(Clone, Debug)]
@@ -95,7 +61,7 @@ body! {
         media_id: Option<UploadId> = Optional<UploadId>,
         /// The name of the file; kept for documents.
         filename: Option<String> = Optional<Short>,
-        location: Option<Location> = Optional<PlaceDraft>,
+        location: Option<PlaceDraft> = Optional<PlaceDraft>,
     }
     check |input| {
         let (text, url, upload) = (text.as_ref(), url.as_ref(), media_id.as_ref());
@@ -139,14 +105,6 @@ body! {
 }
 
 inner! {
-    PlaceDraft => Location, |place| Location {
-        latitude: place.latitude,
-        longitude: place.longitude,
-        name: place.name,
-        address: place.address,
-        url: None,
-        is_live: false,
-    };
     HeaderValueDraft => HeaderValue, |draft| draft.into_value()?;
     ButtonValueDraft => ButtonValue, |draft| draft.into_value()?;
 }
@@ -158,7 +116,7 @@ impl HeaderValueDraft {
             (Some(text), ..) => Ok(HeaderValue::Text { text }),
             (_, Some(url), ..) => Ok(HeaderValue::Url { url: url.as_str().to_owned(), filename }),
             (_, _, Some(media_id), _) => Ok(HeaderValue::Upload { media_id, filename }),
-            (.., Some(location)) => Ok(HeaderValue::Location { location }),
+            (.., Some(place)) => Ok(HeaderValue::Location { location: place.location() }),
             (None, None, None, None) => Err("is empty".to_owned()),
         }
     }

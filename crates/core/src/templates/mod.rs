@@ -28,7 +28,7 @@ pub(crate) use draft::Category;
 pub use draft::{TemplateDraft, TemplatePatch, read_category};
 pub use follow::SyncTemplatesError;
 pub use given::{ButtonValue, GivenButton, HeaderValue, TemplateValues, VariableValues};
-pub use given_draft::{ButtonValueDraft, HeaderValueDraft, PlaceDraft};
+pub use given_draft::{ButtonValueDraft, HeaderValueDraft};
 pub(crate) use given_draft::{ButtonValues, Variables};
 pub use literal_tag::literal_tag;
 pub use manage::{Templates, WriteTemplate};

@@ -1,13 +1,16 @@
 //! A template as the API takes it (X15).
 
-use recado_core::messages::Location;
+use recado_core::gateway::{FileKind, OutgoingFile};
 use recado_core::templates::{Parameter, SentButton, SentHeader, TemplateContent};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// The template of a message. A component without parameters has to be left out.
-pub(super) fn template(content: &TemplateContent) -> Value {
+use super::outbound::{location, media_type};
+
+/// The template of a message; `file` is the id of the file in its header. A component without
+/// parameters has to be left out.
+pub(super) fn template(content: &TemplateContent, file: Option<&str>) -> Value {
     let mut template = json!({"name": content.name, "language": {"code": content.language}});
-    let header = content.header.iter().map(header);
+    let header = content.header.iter().map(|header| self::header(header, file));
     let body = content.variables.iter().map(text).collect::<Vec<_>>();
     let body = (!body.is_empty()).then(|| json!({"type": "body", "parameters": body}));
     let buttons = content.buttons.iter().map(|(index, button)| self::button(*index, button));
@@ -26,26 +29,22 @@ fn text(parameter: &Parameter) -> Value {
     value
 }
 
-fn header(header: &SentHeader) -> Value {
+fn header(header: &SentHeader, id: Option<&str>) -> Value {
     let parameter = match header {
         SentHeader::Text(parameter) => text(parameter),
-        SentHeader::File(kind, _) => json!({"type": kind.as_str()}),
+        SentHeader::File(kind, file) => file_parameter(*kind, file, id),
         SentHeader::Location(place) => json!({"type": "location", "location": location(place)}),
     };
     json!({"type": "header", "parameters": [parameter]})
 }
 
-/// A place; unlike in a message of its own, its degrees are texts.
-fn location(place: &Location) -> Value {
-    let mut location = Map::new();
-    location.insert("latitude".to_owned(), json!(place.latitude.to_string()));
-    location.insert("longitude".to_owned(), json!(place.longitude.to_string()));
-    for (name, text) in [("name", &place.name), ("address", &place.address)] {
-        if let Some(text) = text {
-            location.insert(name.to_owned(), json!(text));
-        }
+fn file_parameter(kind: FileKind, file: &OutgoingFile, id: Option<&str>) -> Value {
+    let mut object = json!({ "id": id });
+    if let (FileKind::Document, Some(name)) = (kind, &file.filename) {
+        object["filename"] = json!(name);
     }
-    location.into()
+    let kind = media_type(kind);
+    json!({"type": kind, kind: object})
 }
 
 /// A button by its position. A one-time code is sent as the end of a page.

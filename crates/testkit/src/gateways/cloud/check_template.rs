@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use recado_core::templates::{Variable, unknown_tag, variables};
 use serde_json::Value;
 
-use super::check::{only, string};
+use super::check::{Media, only, string};
+use super::check_content;
 
 /// The template that a send uses.
 pub(super) struct UsedTemplate {
@@ -19,8 +20,8 @@ pub(super) struct UsedTemplate {
     buttons: Vec<(usize, String)>,
 }
 
-/// Reads the template of a send, strictly.
-pub(super) fn used(content: &Value) -> Result<UsedTemplate, String> {
+/// Reads the template of a send, strictly; answers the file of its header too.
+pub(super) fn used(content: &Value) -> Result<(UsedTemplate, Option<Media>), String> {
     let object = only(content, "template", &["name", "language"], &["components"])?;
     let language = only(&object["language"], "language", &["code"], &["policy"])?;
     let mut template = UsedTemplate {
@@ -36,14 +37,15 @@ pub(super) fn used(content: &Value) -> Result<UsedTemplate, String> {
         Some(Value::Array(components)) if !components.is_empty() => components,
         Some(_) => return Err("components is no list, or empty".to_owned()),
     };
+    let mut file = None;
     for component in components {
-        template.add(component)?;
+        file = file.or(template.add(component)?);
     }
-    Ok(template)
+    Ok((template, file))
 }
 
 impl UsedTemplate {
-    fn add(&mut self, component: &Value) -> Result<(), String> {
+    fn add(&mut self, component: &Value) -> Result<Option<Media>, String> {
         let kind = component["type"].as_str().unwrap_or_default();
         let more: &[&str] = if kind == "button" { &["sub_type", "index"] } else { &[] };
         let keys = [&["type", "parameters"], more].concat();
@@ -62,7 +64,9 @@ impl UsedTemplate {
                 }
             }
             "header" if self.header.is_none() && rest.is_empty() => {
-                self.header = Some(header(first)?);
+                let (kind, name, file) = header(first)?;
+                self.header = Some((kind, name));
+                return Ok(file);
             }
             "button" if rest.is_empty() => {
                 let index = object["index"].as_str().and_then(|index| index.parse().ok());
@@ -76,7 +80,7 @@ impl UsedTemplate {
             }
             other => return Err(format!("a second {other}, an unknown one, or too much in it")),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// What is wrong with it for a template with these components: the code of the error.
@@ -150,40 +154,29 @@ fn text(parameter: &Value) -> Result<Option<String>, String> {
     object.get("parameter_name").map(|_| string(object, "parameter_name")).transpose()
 }
 
-/// The parameter of a header; returns its type and its name.
-fn header(parameter: &Value) -> Result<(String, Option<String>), String> {
+/// The type of a header's parameter, its name, and its file.
+type HeaderParameter = (String, Option<String>, Option<Media>);
+
+/// The parameter of a header.
+fn header(parameter: &Value) -> Result<HeaderParameter, String> {
     let kind = parameter["type"].as_str().unwrap_or_default().to_owned();
     if kind == "text" {
-        return Ok((kind, text(parameter)?));
+        return Ok((kind, text(parameter)?, None));
     }
     let object = only(parameter, "a parameter", &["type", &kind], &[])?;
     let value = &object[kind.as_str()];
     match kind.as_str() {
         "image" | "video" | "document" => {
-            let more: &[&str] = if kind == "document" { &["filename"] } else { &[] };
-            let file = only(value, &kind, &[], &[&["id", "link"], more].concat())?;
-            if file.contains_key("id") == file.contains_key("link") {
-                return Err("a file has one of id and link".to_owned());
+            if value.get("caption").is_some() {
+                return Err("a header has a caption".to_owned());
             }
-            for key in file.keys() {
-                string(file, key)?;
-            }
+            let (_, file) = check_content::media(&kind, value)?;
+            return Ok((kind, None, Some(file)));
         }
-        "location" => {
-            let place = only(value, &kind, &["latitude", "longitude"], &["name", "address"])?;
-            for (key, most) in [("latitude", 90.0), ("longitude", 180.0)] {
-                let degrees = string(place, key)?.parse::<f64>();
-                if !degrees.is_ok_and(|degrees| degrees.abs() <= most) {
-                    return Err(format!("{key} is no text of degrees"));
-                }
-            }
-            for key in ["name", "address"].into_iter().filter(|key| place.contains_key(*key)) {
-                string(place, key)?;
-            }
-        }
+        "location" => drop(check_content::location(value)?),
         other => return Err(format!("a header takes no {other}")),
     }
-    Ok((kind, None))
+    Ok((kind, None, None))
 }
 
 /// The parameter of a button.
