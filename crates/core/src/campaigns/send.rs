@@ -142,12 +142,15 @@ impl Campaigns<'_> {
                 return Ok(SlotOutcome::Outdated);
             }
         };
-        let wish = composed.file.clone();
-        let fetched_from = match wish.as_ref().map(|wish| &wish.source) {
-            Some(FileSource::Url(url)) => Some(url.as_str().to_owned()),
-            Some(FileSource::Upload(_) | FileSource::Received(_)) | None => None,
+        let (wish, turn) = match composed.file.clone() {
+            None => (None, None),
+            Some(wish) => {
+                let (wish, turn) = files.turn(campaign.id, wish).await;
+                (Some(wish), turn)
+            }
         };
-        let wish = wish.map(|wish| files.known(campaign.id, wish));
+        let is_known =
+            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Received(_)));
         let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
@@ -162,15 +165,14 @@ impl Campaigns<'_> {
         };
         match self.app.sending().deliver_with_file(order, wish).await {
             Ok(sent) => {
-                if let (Some(url), Some(upload)) = (fetched_from, sent.message.media.upload) {
-                    files.fetched(campaign.id, &url, upload);
+                if let (Some(turn), Some(upload)) = (turn, sent.message.media.upload) {
+                    turn.done(upload);
                 }
                 Ok(SlotOutcome::Sent)
             }
             // It went with the messages that had it: it is fetched again.
-            Err(Error::Rejected(SendError::File(FileRefused::NotFound)))
-                if files.forget(campaign.id) =>
-            {
+            Err(Error::Rejected(SendError::File(FileRefused::NotFound))) if is_known => {
+                files.forget(campaign.id).await;
                 Err(StoreError::Unavailable(None))
             }
             Err(Error::Rejected(SendError::File(FileRefused::Files(_)))) => {

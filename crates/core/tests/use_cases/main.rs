@@ -87,6 +87,7 @@ mod shop;
 mod simulation;
 mod standing;
 mod store_failures;
+mod template_files;
 mod template_parts;
 mod template_sync;
 mod templates;
