@@ -39,6 +39,7 @@ mod events;
 mod exchange;
 mod fair_shares;
 mod file_answer;
+mod file_body;
 mod guard;
 mod health;
 mod idempotency;
@@ -84,6 +85,7 @@ mod stream;
 mod surface;
 mod target;
 mod timed_io;
+mod uploads;
 
 pub use answer_body::AnswerBody;
 pub use client::{ClientOptions, GuardedClient};

@@ -100,6 +100,8 @@ mod lists;
 mod logs;
 mod matrix;
 mod media;
+mod media_memory;
+mod media_out;
 mod merge;
 mod message_changes;
 mod messages_list;

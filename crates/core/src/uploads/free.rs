@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::Uploads;
 use crate::Recado;
-use crate::ids::{CompanyId, UploadId};
+use crate::ids::UploadId;
 use crate::jobs::Job;
 use crate::store::{ChangeSet, StoreError, Stored};
 
@@ -14,14 +13,6 @@ pub(super) const MAX_NAMED: u32 = 1000;
 const LEASE: Duration = Duration::from_secs(120);
 /// When it is tried again after a failure.
 const RETRY: Duration = Duration::from_secs(5);
-
-impl Uploads<'_> {
-    /// Removes the files that were sent to a contact which was just deleted. What fails, the job
-    /// does that was made with the deletion.
-    pub(crate) async fn free_sent(&self, company: CompanyId, uploads: &[UploadId]) {
-        let _: Result<bool, StoreError> = self.free(company, uploads).await;
-    }
-}
 
 /// Removes the files that were sent to a deleted contact, unless other messages or the retention
 /// keep them (R351).

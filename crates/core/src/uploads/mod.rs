@@ -21,9 +21,7 @@ pub(crate) use free::free_uploads_job;
 pub use keep::{NewFile, ReceiveError};
 pub use limits::{MAX_FILE_BYTES, allowed_types, contract_limit};
 pub use manage::Uploads;
-#[expect(unused_imports, reason = "headers of templates and offers are read by it")]
-pub(crate) use source::read_source;
-pub use source::{FileSource, FileWish};
+pub use source::{FileSource, FileWish, read_source};
 pub(crate) use sweep::carried_by;
 pub use upload::{FileHash, Upload, UploadState};
 pub use view::UploadView;

@@ -45,7 +45,7 @@ impl FileSource {
     /// # Errors
     ///
     /// When there is none, or more than one.
-    pub(crate) fn of(
+    pub fn of(
         url: Option<WebhookUrl>,
         upload: Option<UploadId>,
         received: Option<UploadId>,
@@ -62,7 +62,7 @@ impl FileSource {
 
 /// Reads `url` or `media_id`, of which exactly one has to be there. `None` means that a problem was
 /// recorded.
-pub(crate) fn read_source(input: &mut Input<'_>) -> Option<FileSource> {
+pub fn read_source(input: &mut Input<'_>) -> Option<FileSource> {
     let (url, upload) = (input.field::<WebhookUrl>("url"), input.field::<UploadId>("media_id"));
     match FileSource::of(url?.value(), upload?.value(), None) {
         Ok(source) => Some(source),

@@ -93,6 +93,7 @@ mod template_sync;
 mod templates;
 mod typed;
 mod unknown_events;
+mod uploads;
 mod webhooks;
 
 use std::sync::Arc;
