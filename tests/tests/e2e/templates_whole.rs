@@ -1,7 +1,10 @@
 //! Templates with headers, footers and buttons: X15; docs/operator-api.md.
 
+use recado_core::transport::OutboundResponse;
 use recado_tests::hooks_in::dispatching;
-use recado_tests::{Campaigning, Clouded, Intake, Request, World, both_stores, mobile, text, with};
+use recado_tests::{
+    Campaigning, Clouded, Intake, Request, World, both_stores, mobile, path_of, text, with,
+};
 use serde_json::{Value, json};
 
 /// A template that has one of everything.
@@ -215,5 +218,87 @@ async fn the_official_api_gets_each_component(world: Clouded) {
     refused.expect_hook_error(400, "INVALID_PAYLOAD");
     let message = text(&refused.json()["message"]);
     assert!(message.contains("the names nome"), "{message}");
+    world.well_behaved();
+}
+
+/// A template whose header is a document.
+fn invoice() -> Value {
+    json!({
+        "name": "nota", "category": "UTILITY", "body": "Olá {{1}}", "status": "APPROVED",
+        "components": {"header": {"type": "document"}},
+    })
+}
+
+const PDF: &[u8] = b"%PDF-1.7 a document";
+
+/// The bytes behind the link of a message.
+async fn file_of(world: &World, message: &str) -> Vec<u8> {
+    let shown = world.message(message).await;
+    assert_eq!(shown["media_filename"], "nota.pdf", "{shown}");
+    let answer = world.send(Request::new("GET", path_of(&shown["media_url"]))).await;
+    assert_eq!(answer.status, 200, "{}", answer.show());
+    answer.body.to_vec()
+}
+
+#[both_stores]
+async fn a_file_in_the_header_is_an_upload_or_fetched_and_read_back(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = text(&world.make("C/templates", invoice()).await["token"]);
+    let kept = Request::new("POST", "/api/v1/media?filename=nota.pdf");
+    let kept = world.send(kept.bearer(&world.us.key).body(PDF)).await;
+    let id = text(&kept.expect(201)["id"]);
+    let to = json!({"to": mobile(1), "template": "nota", "variables": {"1": "Ana"}});
+    let by_upload = with(to.clone(), json!({"header": {"media_id": id}}));
+    let sent = world.post("/api/v1/send/template", by_upload).await.expect(200);
+    assert_eq!(file_of(&world, &text(&sent["message_id"])).await, PDF);
+    let url = "https://files.example/nota.pdf";
+    world.server.transport.then(Ok(OutboundResponse::new(200, PDF)));
+    let by_url = with(to.clone(), json!({"header": {"url": url}}));
+    let sent = world.post("/api/v1/send/template", by_url).await.expect(200);
+    assert_eq!(file_of(&world, &text(&sent["message_id"])).await, PDF);
+    // A dispatch by query.
+    world.server.transport.then(Ok(OutboundResponse::new(200, PDF)));
+    let query = format!("phone={}&v1=Bia&header_url={url}", mobile(2).replace('+', "%2B"));
+    let done = world.dispatch_query(&token, &query).await.expect_ok();
+    assert_eq!(file_of(&world, &text(&done["message_id"])).await, PDF);
+    // What is no such file is refused before anything is stored.
+    let stored = world.all_messages().await.len();
+    let unknown = with(to, json!({"header": {"media_id": recado_tests::unknown_id()}}));
+    let refused = world.post("/api/v1/send/template", unknown).await;
+    refused.expect_error(404, "MEDIA_NOT_FOUND");
+    world.server.transport.then(Ok(OutboundResponse::new(200, &b"plain text"[..])));
+    let image =
+        with(invoice(), json!({"name": "foto", "components": {"header": {"type": "image"}}}));
+    let token = text(&world.make("C/templates", image).await["token"]);
+    let body =
+        json!({"phone_number": mobile(3), "variables": {"1": "Ana"}, "header": {"url": url}});
+    world.dispatch(&token, &body).await.expect_hook_error(400, "INVALID_PAYLOAD");
+    assert_eq!(world.all_messages().await.len(), stored);
+}
+
+#[both_stores]
+async fn the_official_api_gets_the_file_of_a_header_by_its_id(world: Clouded) {
+    let listed = json!({
+        "id": "9200703528", "name": "nota", "language": "pt_BR", "status": "APPROVED",
+        "category": "UTILITY", "parameter_format": "POSITIONAL", "components": [
+            {"type": "HEADER", "format": "DOCUMENT"}, {"type": "BODY", "text": "Olá {{1}}"}],
+    });
+    world.fake.set_templates(vec![listed], 100);
+    let path = format!("C/connections/{}/sync-templates", world.connection);
+    world.operator("POST", &path, json!({})).await.expect(200);
+    let kept = Request::new("POST", "/api/v1/media?filename=nota.pdf");
+    let kept = world.send(kept.bearer(&world.us.key).body(PDF)).await;
+    let id = text(&kept.expect(201)["id"]);
+    let body = json!({"to": mobile(1), "template": "nota", "variables": {"1": "Ana"},
+        "header": {"media_id": id}});
+    let sent = world.post("/api/v1/send/template", body).await.expect(200);
+    assert_eq!(file_of(&world, &text(&sent["message_id"])).await, PDF);
+    let accepted = world.fake.accepted().pop().expect("a send");
+    let header = &accepted.body["template"]["components"][0]["parameters"][0];
+    assert_eq!(
+        (&header["type"], &header["document"]["filename"]),
+        (&json!("document"), &json!("nota.pdf"))
+    );
+    assert!(header["document"]["id"].is_string(), "{header}");
     world.well_behaved();
 }
