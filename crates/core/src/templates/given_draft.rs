@@ -51,7 +51,7 @@ impl Form for Variables {
 
 body! {
     /// What is given for the header of a template: one of `text`, `url`, `media_id` and `location`.
-    #[derive(Clone, Debug)]
+    #[derive(Clone, PartialEq, Eq)]
     pub struct HeaderValueDraft as "TemplateHeaderValue" {
         /// The value of the variable in the header's text.
         text: Option<String> = Optional<Text<HEADER_CHARS>>,
