@@ -5,7 +5,7 @@ use std::future::Future;
 
 use http::{HeaderMap, HeaderName, StatusCode};
 use recado_core::Recado;
-use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer, hash_of};
+use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer};
 use recado_core::ids::CompanyId;
 use recado_core::query::InvalidParameter;
 use serde::{Deserialize, Serialize};
@@ -41,19 +41,19 @@ impl Remembered {
     }
 }
 
-/// Answers a request unless it is a repeat. `compared` is what bodies are compared by.
+/// Answers a request unless it is a repeat. Bodies are compared by `hash`.
 pub(crate) async fn once<F>(
     recado: &Recado,
     company: CompanyId,
     key: CallKey,
-    compared: &[u8],
+    hash: [u8; 32],
     answer: impl FnOnce() -> F + Send,
 ) -> Outcome
 where
     F: Future<Output = Outcome> + Send,
 {
     let calls = recado.calls();
-    let ticket = match calls.begin(company, key, hash_of(compared)).await? {
+    let ticket = match calls.begin(company, key, hash).await? {
         Begun::Fresh(ticket) => ticket,
         Begun::Replay(answer) => return replay(&answer),
     };

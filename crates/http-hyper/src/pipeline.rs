@@ -1,5 +1,6 @@
 //! The order of checks (D6): authentication, route, permission, rate, size of the body, content.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +9,7 @@ use http::request::Parts;
 use recado_core::Recado;
 use recado_core::access::{Caller, Company, RateDecision};
 use recado_core::contacts::ListQuery;
+use recado_core::idempotency::hash_of;
 use recado_core::ids::{CompanyId, UploadId};
 use recado_core::query::Params;
 use serde_json::{Map, Value};
@@ -103,9 +105,9 @@ async fn public(request: &mut Request) -> Outcome {
     let outcome = match key {
         None => file.passed_on(understand(route, query, sent), call).await,
         Some(key) => {
-            let compared = sent.compared();
+            let hash = hash_of(&sent.compared());
             let answer = || file.passed_on(understand(route, query, sent), call);
-            idempotency::once(&recado, company, key, &compared, answer).await
+            idempotency::once(&recado, company, key, hash, answer).await
         }
     };
     file.end().await;
@@ -307,10 +309,10 @@ impl Sent {
     }
 
     /// By what it is compared with a repeat of the call (D37).
-    fn compared(&self) -> Vec<u8> {
+    fn compared(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Bytes(bytes) => bytes.clone(),
-            Self::Form(form) => form.compared(),
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
+            Self::Form(form) => Cow::Owned(form.compared()),
         }
     }
 }

@@ -158,8 +158,8 @@ impl MediaDraft {
 }
 
 impl Sending<'_> {
-    /// Sends a file to a phone, group or community, or to a contact (X10). `received` is a file that
-    /// came with the call and is stored already; it is removed again if the send is refused.
+    /// Sends a file to a phone, group or community, or to a contact (X10). `received` is a file
+    /// that came with the call and is stored already; it is removed again if the send is refused.
     ///
     /// # Errors
     ///

@@ -230,8 +230,8 @@ impl Uploads<'_> {
         })
     }
 
-    /// Removes a file that was not completed. Its bytes may be there all the same. If they cannot be
-    /// removed now, the record stays, and they are removed later.
+    /// Removes a file that was not completed. Its bytes may be there all the same. If they cannot
+    /// be removed now, the record stays, and they are removed later.
     async fn forget(&self, announced: &Stored<Upload>) -> Result<(), StoreError> {
         if self.app.files().remove(&announced.key()).await.is_ok() {
             self.app.commit_once(ChangeSet::new().with(announced.delete())).await?;

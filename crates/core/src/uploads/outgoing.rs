@@ -19,7 +19,8 @@ impl Uploads<'_> {
     ///
     /// # Errors
     ///
-    /// [`FileRefused`]; then nothing is left of a file that was fetched, or that came with the call.
+    /// [`FileRefused`]; then nothing is left of a file that was fetched, or that came with the
+    /// call.
     pub async fn outgoing(
         &self,
         company: CompanyId,
@@ -49,8 +50,8 @@ impl Uploads<'_> {
         checked.map_err(Error::Rejected)
     }
 
-    /// The most bytes of a file of this kind through a connection: those of its gateway, if they are
-    /// fewer than the contract's (X10).
+    /// The most bytes of a file of this kind through a connection: those of its gateway, if they
+    /// are fewer than the contract's (X10).
     fn limit(&self, connection: Option<&Connection>, kind: FileKind) -> u64 {
         let gateway = connection.and_then(|found| self.app.providers().description(&found.gateway));
         let own = gateway.and_then(|gateway| gateway.limit_of(kind));

@@ -68,8 +68,8 @@ impl Uploads<'_> {
         let _: Result<bool, StoreError> = self.free(company, &[id]).await;
     }
 
-    /// Settles an upload that may not be in use: it is held, expires later, or goes now. False if it
-    /// has to be looked at again.
+    /// Settles an upload that may not be in use: it is held, expires later, or goes now. False if
+    /// it has to be looked at again.
     async fn settle(&self, upload: &Stored<Upload>) -> Result<bool, StoreError> {
         let (now, end) = (self.app.now(), self.retained_until(upload.created_at));
         let is_kept = upload.is_listed && now < end && upload.state == UploadState::Stored;

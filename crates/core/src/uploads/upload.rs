@@ -69,8 +69,8 @@ pub struct Upload {
     pub filename: Option<String>,
     /// How far it is.
     pub state: UploadState,
-    /// Whether it is one of the company's uploads, which are named by `media_id`; else it belongs to
-    /// its messages alone.
+    /// Whether it is one of the company's uploads, which are named by `media_id`; else it belongs
+    /// to its messages alone.
     pub is_listed: bool,
     /// When it was announced.
     pub created_at: Timestamp,

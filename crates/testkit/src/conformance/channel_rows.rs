@@ -5,7 +5,7 @@ use recado_core::connections::{Connection, ConnectionKind, ConnectionSettings, C
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
 use recado_core::idempotency::{CallState, RememberedCall};
-use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId};
+use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId, UploadId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
@@ -334,6 +334,10 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         JobKind::FindSent { message },
         JobKind::LearnNames { message },
         JobKind::EraseEvents { contact: ContactId::new(scene.uuid()) },
+        JobKind::FreeUploads {
+            contact: ContactId::new(scene.uuid()),
+            uploads: vec![UploadId::new(scene.uuid()), UploadId::new(scene.uuid())],
+        },
     ];
     for (millis, kind) in (0..).zip(kinds) {
         let job = Job { kind, due_at: at(millis), ..scene.job() };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use recado_core::ids::CompanyId;
-use recado_core::store::{Listing, RecordsExt, Removable, Row, RowKind};
-use recado_core::uploads::Upload;
+use recado_core::store::{Listing, RecordsExt, Removable, Row, RowKind, Stored};
+use recado_core::uploads::{Upload, UploadState};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, at, first, search};
@@ -116,6 +116,14 @@ pub async fn uploads_are_found_by_their_end_and_by_their_messages(harness: &dyn 
     message.media.upload = Some(held.id);
     scene.add(message.clone()).await;
     let company = scene.company;
+    for state in UploadState::ALL.iter().copied() {
+        let read = scene.store.get::<Upload>((company, later.id)).await.expect("the store works");
+        let read = read.expect("it is there");
+        let changed = Upload { state, is_listed: !read.is_listed, ..read.value().clone() };
+        scene.apply(read.update(changed.clone())).await;
+        let again = scene.store.get::<Upload>((company, later.id)).await.expect("the store works");
+        assert_eq!(again.map(Stored::into_value), Some(changed));
+    }
     let found = async |listing| {
         let rows = scene.store.rows(listing).await.expect("the store works");
         rows.iter().map(|row| row.value().key()).collect::<Vec<_>>()

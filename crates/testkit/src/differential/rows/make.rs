@@ -300,6 +300,7 @@ impl Maker<'_> {
                 url: self.maybe(13, || self.text(14)),
                 source: None,
                 document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
+                upload: self.maybe(17, || UploadId::new(self.known(16, "row message"))),
                 mimetype: self.maybe(17, || "image/png".to_owned()),
                 filename: None,
                 caption: self.maybe(18, || self.text(19)),
