@@ -3,8 +3,8 @@
 use recado_core::Code;
 use recado_core::access::Scope;
 use recado_core::sending::{
-    SendContacts, SendInteractive, SendLocation, SendMessage, SendReaction, SendTemplate, SentView,
-    TemplateSentView,
+    KindSentView, SendContacts, SendInteractive, SendLocation, SendMessage, SendReaction,
+    SendTemplate, SentView, TemplateSentView,
 };
 
 use crate::answer::Answer;
@@ -72,7 +72,7 @@ macro_rules! kind {
                 op.says($id, $summary)
                     .more(KIND)
                     .body::<$body>($example)
-                    .answers::<SentView>()
+                    .answers::<KindSentView>()
                     .refuses_all(&FREE_TEXT)
                     .refuses(Code::NotSupportedByConnection)
             },

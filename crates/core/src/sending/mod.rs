@@ -50,4 +50,4 @@ pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub use send_media::{MediaDraft, SendMedia};
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
-pub use view::SentView;
+pub use view::{KindSentView, SentView};

@@ -15,7 +15,7 @@ use crate::messages::{RefTarget, Referred};
 use crate::problems::Problems;
 use crate::sending::draft::{SendTo, is_missing, require};
 use crate::sending::{
-    Delivered, Order, SendAddress, SendError, SendRules, SendTarget, Sending, SentView,
+    Delivered, KindSentView, Order, SendAddress, SendError, SendRules, SendTarget, Sending,
 };
 use crate::store::RecordsExt;
 
@@ -35,13 +35,13 @@ impl Sending<'_> {
         &self,
         caller: &Caller,
         body: impl IntoBody<SendInteractive>,
-    ) -> Result<SentView, Error<SendError>> {
+    ) -> Result<KindSentView, Error<SendError>> {
         let body = self.begin(caller, body, &["kind", "body"])?;
         let (draft, to) = SendInteractive::parse(&body).map_err(invalid)?.split();
         let content = draft.content().map_err(invalid)?;
         let order = self.order(caller, content, to).await?;
         let order = Order { fallback: draft.fallback_text().map_err(invalid)?, ..order };
-        Ok(SentView::from(&self.deliver(order).await?))
+        Ok(KindSentView::from(&self.deliver(order).await?))
     }
 
     /// Sends a place (X13), as [`Sending::send_interactive`].
@@ -53,11 +53,11 @@ impl Sending<'_> {
         &self,
         caller: &Caller,
         body: impl IntoBody<SendLocation>,
-    ) -> Result<SentView, Error<SendError>> {
+    ) -> Result<KindSentView, Error<SendError>> {
         let body = self.begin(caller, body, &["latitude", "longitude"])?;
         let (draft, to) = SendLocation::parse(&body).map_err(invalid)?.split();
         let order = self.order(caller, PlaceDraft::content(draft), to).await?;
-        Ok(SentView::from(&self.deliver(order).await?))
+        Ok(KindSentView::from(&self.deliver(order).await?))
     }
 
     /// Sends address cards (X13), as [`Sending::send_interactive`].
@@ -69,11 +69,11 @@ impl Sending<'_> {
         &self,
         caller: &Caller,
         body: impl IntoBody<SendContacts>,
-    ) -> Result<SentView, Error<SendError>> {
+    ) -> Result<KindSentView, Error<SendError>> {
         let body = self.begin(caller, body, &["contacts"])?;
         let (draft, to) = SendContacts::parse(&body).map_err(invalid)?.split();
         let order = self.order(caller, CardsDraft::content(draft), to).await?;
-        Ok(SentView::from(&self.deliver(order).await?))
+        Ok(KindSentView::from(&self.deliver(order).await?))
     }
 
     /// Reacts to a message, changes the reaction, or withdraws it (X7, X13). There is one message
@@ -86,7 +86,7 @@ impl Sending<'_> {
         &self,
         caller: &Caller,
         body: impl IntoBody<SendReaction>,
-    ) -> Result<SentView, Error<SendError>> {
+    ) -> Result<KindSentView, Error<SendError>> {
         caller.require(Scope::MessagesSend)?;
         let body = &*body.into_map();
         let mut missing = Vec::new();
@@ -101,7 +101,7 @@ impl Sending<'_> {
         }
         let SendReaction { message, emoji } = SendReaction::parse(body).map_err(invalid)?;
         let rules = |order: Order| Order { rules: SendRules::FREE_TEXT, ..order };
-        Ok(SentView::from(&self.react(caller.company(), message, emoji, rules).await?))
+        Ok(KindSentView::from(&self.react(caller.company(), message, emoji, rules).await?))
     }
 
     /// Checks the scope, and names what is missing of the body.
