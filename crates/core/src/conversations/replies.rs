@@ -19,9 +19,9 @@ fn invalid(problems: Problems) -> Error<SendError> {
 }
 
 impl Conversations<'_> {
-    /// Sends an agent's text, or another content, to a contact. Once it was accepted the conversation is open, the AI is
-    /// off, and nothing in it is unread. An opt-out or an external AI that is off does not refuse
-    /// it; a block of the contact does.
+    /// Sends an agent's text, or another content, to a contact. Once it was accepted the
+    /// conversation is open, the AI is off, and nothing in it is unread. An opt-out or an external
+    /// AI that is off does not refuse it; a block of the contact does.
     ///
     /// # Errors
     ///
