@@ -139,6 +139,7 @@ mod sending;
 mod sending_groups;
 mod sends_to_contacts;
 mod templates_operator;
+mod templates_whole;
 mod two_processes;
 mod unreadable_contact;
 mod upgrades;

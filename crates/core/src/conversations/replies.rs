@@ -11,7 +11,7 @@ use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::sending::{MediaDraft, Order, ReactDraft, SendError, SendRules, SendTarget, TurnDebit};
 use crate::store::{RecordsExt, StoreError, Stored};
-use crate::templates::{Template, TemplateStatus, choose, compose};
+use crate::templates::{Template, TemplateStatus, TemplateValues, choose, compose};
 use crate::uploads::FileWish;
 
 fn invalid(problems: Problems) -> Error<SendError> {
@@ -19,9 +19,9 @@ fn invalid(problems: Problems) -> Error<SendError> {
 }
 
 impl Conversations<'_> {
-    /// Sends an agent's text, or another content, to a contact. Once it was accepted the conversation is open, the AI is
-    /// off, and nothing in it is unread. An opt-out or an external AI that is off does not refuse
-    /// it; a block of the contact does.
+    /// Sends an agent's text, or another content, to a contact. Once it was accepted the
+    /// conversation is open, the AI is off, and nothing in it is unread. An opt-out or an external
+    /// AI that is off does not refuse it; a block of the contact does.
     ///
     /// # Errors
     ///
@@ -70,18 +70,22 @@ impl Conversations<'_> {
         contact: ContactId,
         body: impl IntoBody<ReplyTemplateDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let ReplyTemplateDraft { template, language, variables, header, buttons, member } =
+            ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let values = TemplateValues { variables, header, buttons };
         let templates = self.app.store().all_stored::<Template>(company).await?;
-        let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
+        let template = choose(&templates, &template, language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(SendError::TemplateNotApproved));
         }
-        let composed = compose(template, &draft.variables)
-            .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let order = self.agents(company, contact, composed.content, draft.member).await?;
+        let composed =
+            compose(template, &values).map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let order = self.agents(company, contact, composed.content, member).await?;
         let (connection, category) = (composed.connection, Some(composed.category));
-        self.send(Order { connection, category, ..order }).await
+        let order = Order { connection, category, ..order };
+        let delivered = self.app.sending().deliver_with_file(order, composed.file).await?;
+        self.show(&[delivered.message]).await
     }
 
     /// Sends a file to a contact for an agent, as [`Conversations::reply`] sends a text (X10).

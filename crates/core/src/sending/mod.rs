@@ -49,6 +49,5 @@ pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub use send_media::{MediaDraft, SendMedia};
-pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
 pub use view::{KindSentView, SentView};

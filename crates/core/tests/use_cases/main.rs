@@ -89,6 +89,8 @@ mod shop;
 mod simulation;
 mod standing;
 mod store_failures;
+mod template_files;
+mod template_parts;
 mod template_sync;
 mod templates;
 mod typed;

@@ -53,7 +53,8 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
                 .body::<ReplyTemplateDraft>(
-                    r#"{"template": "boas_vindas", "variables": {"1": "Ana"}}"#,
+                    r#"{"template": "pedido_enviado", "variables": {"nome": "Ana"},
+                        "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
                 )
                 .answers::<ContactWithMessages>()
                 .refuses(Code::TemplateNotApproved)
