@@ -63,6 +63,8 @@ mod lists;
 mod message_refs;
 mod messages;
 mod messages_listing;
+mod messages_search;
+mod messages_write;
 mod migrate;
 mod outbox;
 mod param;

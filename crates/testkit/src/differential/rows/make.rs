@@ -300,7 +300,7 @@ impl Maker<'_> {
                 source: None,
                 document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
                 mimetype: self.maybe(17, || "image/png".to_owned()),
-                filename: None,
+                filename: self.maybe(54, || self.text(55)),
                 caption: self.maybe(18, || self.text(19)),
             },
             blocks: Blocks {
