@@ -78,6 +78,8 @@ mod plans_deliveries;
 mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
+#[cfg(test)]
+mod plans_search;
 mod pool;
 mod pool_use;
 mod prosas;

@@ -103,6 +103,7 @@ mod media;
 mod merge;
 mod message_changes;
 mod messages_list;
+mod messages_search;
 mod messaging_contacts;
 mod messaging_races;
 mod messaging_secrecy;
