@@ -116,9 +116,9 @@ async fn texts_of_earlier_messages_are_made_without_reading_others() {
     let own = company();
     let client = store.pool.get().await.expect("it is there");
     client.batch_execute(SEED).await.expect("all is new");
-    let one =
-        client.query_one("SELECT id FROM messages WHERE company_id = $1 LIMIT 1", &[&own.uuid()]);
-    let one: Uuid = one.await.expect("there are messages").get(0);
+    let sql = "SELECT id FROM messages WHERE company_id = $1 LIMIT 1";
+    let one = client.query_one(sql, &[&own.uuid()]).await.expect("there are messages");
+    let one: Uuid = one.get(0);
     drop(client);
     let nil = Uuid::nil();
     let read = plan(&store, STORED_BEFORE, &format!("'{nil}', '{nil}', 500")).await;

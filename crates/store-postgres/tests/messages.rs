@@ -261,7 +261,8 @@ async fn messages_of_an_earlier_release_get_their_texts_in_portions_and_searches
     };
     let refused = found("pedido").await;
     assert!(matches!(refused, Err(StoreError::NotSearchable)), "{refused:?}");
-    let everything = store.message_page(company(), &MessageFilter::default(), PageRequest::FIRST);
+    let all = MessageFilter::default();
+    let everything = store.message_page(company(), &all, PageRequest::FIRST);
     assert_eq!(everything.await.expect("other listings go on").total, 300 * 36);
     // What is changed, deleted and added before its turn.
     let sql = "SELECT id FROM messages ORDER BY company_id DESC, id DESC LIMIT 2";
