@@ -43,7 +43,7 @@ fn key_of(message: &Message) -> [Cell<'static>; 3] {
     [message.company.into(), message.created_at.into(), message.id.into()]
 }
 
-/// Adds the text of a new message.
+/// Adds the text of a new message, in its transaction (R303).
 pub(crate) fn insert(conn: &Connection, message: &Message, seq: i64) -> Result<(), CommitError> {
     add(conn, key_of(message), seq, &message.search_text()).map_err(commit_error)
 }
