@@ -14,7 +14,7 @@ use crate::table::Sql;
 /// The number of a message's own parameters. The first three are company, id and `created_at`.
 const COLUMNS: usize = Message::TABLE.columns.len();
 
-/// Texts have a table of their own, written by the same statement (R303). The parameters of the texts
+/// Texts have a table of their own, written by the same statement (R303). The parameters of texts
 /// come after those of all messages.
 static SQL: LazyLock<Sql> = LazyLock::new(|| {
     let sql = Sql::of(Message::TABLE);
