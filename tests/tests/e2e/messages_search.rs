@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Request, World, both_stores, digits, mobile, unknown_id, with};
+use recado_tests::{World, both_stores, digits, mobile, unknown_id, with};
 use serde_json::{Value, json};
 
 fn encoded(term: &str) -> String {
@@ -229,8 +229,6 @@ async fn a_message_is_found_by_what_it_says_now(world: World) {
     world.gateway_one(&qr, event).await;
     assert_eq!(found(&world, "zebra").await, [id.clone()]);
     let contact = world.message(&id).await["contact_id"].as_str().unwrap_or_default().to_owned();
-    let path = format!("/api/v1/contacts/{contact}");
-    let gone = Request::new("DELETE", &path).bearer(&world.us.key).send(world.addr).await;
-    gone.expect(200);
+    world.delete(&format!("/api/v1/contacts/{contact}")).await.expect(200);
     assert!(found(&world, "zebra").await.is_empty());
 }
