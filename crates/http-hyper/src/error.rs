@@ -339,6 +339,9 @@ impl From<StoreError> for ErrorResponse {
                 Self::unavailable("the service cannot reach its store; repeat the call later")
                     .caused_by(cause)
             }
+            StoreError::NotSearchable => Self::unavailable(
+                "messages are still being made searchable after an upgrade; repeat the call later",
+            ),
             StoreError::Closed => Self::moving(),
             StoreError::Corrupt(_) => Self::internal(cause),
         }

@@ -39,16 +39,23 @@ pub(crate) const QUERY: &[QueryParam] = &[
     DIRECTION,
     QueryParam::new("type", ParamKind::Words(MessageType::WORDS), "Of this type."),
     QueryParam::new("status", ParamKind::Words(MessageStatus::WORDS), "In this status."),
+    SEARCH,
     FROM,
     TO,
     PAGE,
     LIMIT,
 ];
 
-const CONTACT_QUERY: &[QueryParam] = &[DIRECTION, FROM, TO, PAGE, LIMIT];
+const CONTACT_QUERY: &[QueryParam] = &[DIRECTION, SEARCH, FROM, TO, PAGE, LIMIT];
 
 const DIRECTION: QueryParam =
     QueryParam::new("direction", ParamKind::Words(Direction::WORDS), "Going this way.");
+const SEARCH: QueryParam = QueryParam::new(
+    "search",
+    ParamKind::Text,
+    "With this text in the content, the caption or the file name, without case and accents; from 3 to \
+     200 characters.",
+);
 pub(crate) const FROM: QueryParam = QueryParam::new(
     "from",
     ParamKind::Text,

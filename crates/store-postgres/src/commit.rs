@@ -34,6 +34,7 @@ use crate::deliveries_batch::{BatchKeys, emit, sort_updates, update as update_de
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
+use crate::messages_write;
 use crate::param::{Param, bind, bind_sealed};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
@@ -280,20 +281,32 @@ const fn is_often_many(row: &Row) -> bool {
 
 /// Inserts rows of one kind by as few statements as possible.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
-    let mut rows = rows.into_iter().map(|row| match_row!(row, record => bound(&record, sealer)));
-    while let Some((sql, mut params)) = rows.next() {
+    let mut rows = rows.into_iter().map(|row| match row {
+        Row::Message(message) => {
+            let text = Some(messages_write::text(&message));
+            (messages_write::sql(), bind_sealed(&message, sealer), text)
+        }
+        row => match_row!(row, record => bound(&record, sealer)),
+    });
+    while let Some((sql, mut params, text)) = rows.next() {
+        let mut texts = Vec::from_iter(text);
         let left = rows.len() + 1;
         let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
             Some((count, insert)) => (*count, insert),
             None => (1, &sql.insert),
         };
-        params.extend(rows.by_ref().take(count - 1).flat_map(|(_, params)| params));
+        for (_, others, text) in rows.by_ref().take(count - 1) {
+            params.extend(others);
+            texts.extend(text);
+        }
+        params.extend(texts);
         steps.push(CommitStep::new(insert, params, None));
     }
 }
 
-fn bound<T: Table>(record: &T, sealer: &Sealer) -> (&'static Sql, Vec<Param>) {
-    (T::sql(), bind_sealed(record, sealer))
+/// The statements, the values and the search text of a record that has none of its own.
+fn bound<T: Table>(record: &T, sealer: &Sealer) -> (&'static Sql, Vec<Param>, Option<Param>) {
+    (T::sql(), bind_sealed(record, sealer), None)
 }
 
 fn apply_changes(
@@ -329,6 +342,9 @@ fn step(change: ChangeKind, sealer: &Sealer) -> Result<CommitStep, Conflict> {
         ChangeKind::Insert(row) => Ok(match_row!(row, record => insert_sealed(&record, sealer))),
         ChangeKind::Update { row: Row::Contact(contact), read_at } => {
             Ok(contacts_write::update(&contact, read_at))
+        }
+        ChangeKind::Update { row: Row::Message(message), read_at } => {
+            Ok(messages_write::update(&message, read_at, sealer))
         }
         ChangeKind::Update { row, read_at } => {
             Ok(match_row!(row, record => update(&record, read_at, sealer)))

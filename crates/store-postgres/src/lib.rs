@@ -63,6 +63,8 @@ mod lists;
 mod message_refs;
 mod messages;
 mod messages_listing;
+mod messages_search;
+mod messages_write;
 mod migrate;
 mod outbox;
 mod param;
@@ -76,6 +78,8 @@ mod plans_deliveries;
 mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
+#[cfg(test)]
+mod plans_search;
 mod pool;
 mod pool_use;
 mod prosas;

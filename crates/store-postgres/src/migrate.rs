@@ -90,6 +90,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "template_parts",
         sql: include_str!("migrations/0023_template_parts.sql"),
     },
+    Migration {
+        version: 24,
+        name: "message_search",
+        sql: include_str!("migrations/0024_message_search.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

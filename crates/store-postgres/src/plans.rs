@@ -117,7 +117,7 @@ pub(super) fn text(value: Option<&str>) -> String {
 }
 
 /// The parameters of a statement as literals.
-fn arguments(params: &[Param]) -> String {
+pub(super) fn arguments(params: &[Param]) -> String {
     let literal = |param: &Param| match param {
         Param::Null => "NULL".to_owned(),
         Param::Bool(flag) => flag.to_string(),
@@ -131,7 +131,18 @@ fn arguments(params: &[Param]) -> String {
 
 /// The plan of a statement that was executed.
 pub(super) async fn plan(store: &PostgresStore, sql: &str, arguments: &str) -> Value {
+    plan_under(store, "SELECT 1", sql, arguments).await
+}
+
+/// The plan of a statement that was executed after another one.
+pub(super) async fn plan_under(
+    store: &PostgresStore,
+    settings: &str,
+    sql: &str,
+    arguments: &str,
+) -> Value {
     let client = store.pool.get().await.unwrap();
+    client.batch_execute(&format!("BEGIN; {settings}")).await.unwrap();
     client.batch_execute(&format!("DEALLOCATE ALL; PREPARE listing AS {sql}")).await.unwrap();
     let explain = format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE listing ({arguments})");
     let messages = client.simple_query(&explain).await.unwrap();

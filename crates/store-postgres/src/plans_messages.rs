@@ -12,7 +12,7 @@ use crate::messages_listing::page_statement;
 use crate::plans::{company, plan, seeded, text, walk};
 
 /// As many messages as contacts, for each of two companies. One message in a hundred failed.
-const SEED: &str = "\
+pub(crate) const SEED: &str = "\
 INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'simulated', '{}', true, \
 'connected', 0, 0, 1 FROM companies; \
 INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \

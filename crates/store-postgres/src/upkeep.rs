@@ -95,7 +95,7 @@ const OUTGROWN: &str = "\
 SELECT string_agg(quote_ident(s.schemaname) || '.' || quote_ident(s.relname), ', ') \
 FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid \
 WHERE s.schemaname = current_schema() AND s.relname NOT LIKE '%deltas' \
-AND s.relname <> 'contact_search' AND s.n_live_tup > 1000 AND c.reltuples < s.n_live_tup / 2";
+AND s.relname NOT IN ('contact_search', 'message_texts') AND s.n_live_tup > 1000 AND c.reltuples < s.n_live_tup / 2";
 
 impl PostgresStore {
     /// Analyzes tables that have grown. A statement planned while a table was empty may use any
@@ -162,6 +162,7 @@ impl Upkeep for PostgresStore {
         self.forget(FORGET_WINDOWS, cutoffs.ended).await?;
         self.forget(FORGET_WORKERS, cutoffs.workers).await?;
         self.forget(unknown_events::FORGET, cutoffs.unknown_events).await?;
+        self.make_message_texts().await?;
         self.seal_all(now).await
     }
 }

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
 use recado_core::connections::{
@@ -9,10 +11,12 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::figures::{FigureQuery, FigureReads};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId};
-use recado_core::messages::{Direction, MessageFilter, MessageReads, MessageStatus, MessageType};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use recado_core::messages::{
+    Direction, Message, MessageFilter, MessageReads, MessageSearch, MessageStatus, MessageType,
+};
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Commit, RecordsExt, Upkeep};
+use recado_core::store::{ChangeSet, Commit, RecordsExt, StoreError, Upkeep};
 use support::Database;
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -231,4 +235,105 @@ async fn upkeep_lets_the_planner_look_at_what_has_grown() {
         assert!(std::time::Instant::now() < until, "nobody looked");
         database.store.upkeep(NOW).await.unwrap();
     }
+}
+
+/// Messages as an earlier release stored them: without texts.
+const OF_EARLIER: &str = "\
+UPDATE messages SET content = 'Pedido ' || created_at; \
+INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+sender_type, status, is_history, created_at, stamped_at, version, media_caption) \
+SELECT company_id, gen_random_uuid(), contact_id, connection_id, direction, 'image', \
+sender_type, status, false, created_at + 1000, i, 1, 'PEDIDO ' || i \
+FROM messages, generate_series(1, 35) i; \
+INSERT INTO message_texts_due VALUES (true, \
+'00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000')";
+
+/// R302.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_an_earlier_release_get_their_texts_in_portions_and_searches_wait_for_them() {
+    let (database, client) = with_messages().await;
+    client.batch_execute(OF_EARLIER).await.expect("all is new");
+    let store = &database.store;
+    let found = async |text: &str| {
+        let search = Some(MessageSearch::parse(text).expect("a search"));
+        let filter = MessageFilter { search, ..MessageFilter::default() };
+        store.message_page(company(), &filter, PageRequest::FIRST).await.map(|page| page.total)
+    };
+    let refused = found("pedido").await;
+    assert!(matches!(refused, Err(StoreError::NotSearchable)), "{refused:?}");
+    let all = MessageFilter::default();
+    let everything = store.message_page(company(), &all, PageRequest::FIRST);
+    assert_eq!(everything.await.expect("other listings go on").total, 300 * 36);
+    // What is changed, deleted and added before its turn.
+    let sql = "SELECT id FROM messages ORDER BY company_id DESC, id DESC LIMIT 2";
+    let last: Vec<Uuid> =
+        client.query(sql, &[]).await.expect("rows").iter().map(|row| row.get(0)).collect();
+    let stored = async |id: Uuid| {
+        let found = store.messages(company(), &[MessageId::new(id)]).await.expect("it works");
+        found.into_iter().next().expect("it is there")
+    };
+    let edited = stored(last[0]).await;
+    let mut girafa = edited.value().clone();
+    (girafa.content, girafa.media.caption) = (Some("Girafa".to_owned()), None);
+    let gone = stored(last[1]).await;
+    let changes = ChangeSet::new().with(edited.update(girafa.clone())).with(gone.delete());
+    store.commit(changes).await.expect("nothing stands in the way");
+    let new = MessageId::new(Uuid::from_u128(7));
+    let new = ChangeSet::new().insert(Message { id: new, ..girafa });
+    store.commit(new).await.expect("nothing stands in the way");
+    store.upkeep(NOW).await.expect("it works");
+    let texts = number(&client, "SELECT count(*) FROM message_texts").await;
+    assert!((10_000..10_003).contains(&texts), "one round is bounded: {texts}");
+    let refused = found("pedido").await;
+    assert!(matches!(refused, Err(StoreError::NotSearchable)), "{refused:?}");
+    store.upkeep(NOW).await.expect("it works");
+    assert_eq!(number(&client, "SELECT count(*) FROM message_texts").await, 300 * 36);
+    assert_eq!(number(&client, "SELECT count(*) FROM message_texts_due").await, 0);
+    assert_eq!(found("girafa").await.expect("it works"), 2);
+    assert_eq!(found("pedido").await.expect("it works"), 300 * 36 - 2);
+}
+
+/// R302, R303: an edit and the making of the same text, at once and in both orders.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_changed_while_its_text_is_made_has_the_text_of_the_change() {
+    let (database, client) = with_messages().await;
+    client.batch_execute(OF_EARLIER).await.expect("all is new");
+    let store = Arc::new(database.store);
+    let sql = "SELECT id FROM messages WHERE message_type = 'text' ORDER BY id LIMIT 200";
+    let ids: Vec<MessageId> = client
+        .query(sql, &[])
+        .await
+        .expect("rows")
+        .iter()
+        .map(|row| MessageId::new(row.get(0)))
+        .collect();
+    let writer = tokio::spawn({
+        let (store, ids) = (Arc::clone(&store), ids.clone());
+        async move {
+            for (n, id) in ids.into_iter().enumerate() {
+                let found = store.messages(company(), &[id]).await.expect("it works");
+                let stored = found.into_iter().next().expect("it is there");
+                let change = match n % 2 {
+                    0 => stored.delete(),
+                    _ => stored.update(Message {
+                        content: Some("Girafa".to_owned()),
+                        ..stored.value().clone()
+                    }),
+                };
+                store.commit(ChangeSet::new().with(change)).await.expect("nobody else changes it");
+            }
+        }
+    });
+    for _ in 0..4 {
+        store.upkeep(NOW).await.expect("it works");
+    }
+    writer.await.expect("no panic");
+    store.upkeep(NOW).await.expect("it works");
+    let wrong = "SELECT count(*) FROM messages m FULL JOIN message_texts t \
+                 ON t.company_id = m.company_id AND t.message_id = m.id \
+                 WHERE m.id IS NULL OR t.search_text IS DISTINCT FROM \
+                 lower(coalesce(m.content || chr(31), '') || coalesce(m.media_caption || chr(31), ''))";
+    assert_eq!(number(&client, wrong).await, 0);
+    let girafas = "SELECT count(*) FROM message_texts WHERE search_text LIKE 'girafa%'";
+    assert_eq!(number(&client, girafas).await, 100);
 }

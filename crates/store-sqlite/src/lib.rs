@@ -52,9 +52,11 @@ mod lists;
 mod log;
 mod merge;
 mod message_refs;
+mod message_texts;
 mod messages;
 mod messages_facets;
 mod messages_listing;
+mod messages_search;
 mod newest_first;
 mod outbox;
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::error::ReadResult;
 use crate::messages_facets::{self, FacetId};
 use crate::table::{self, Table, insert_error, read_sealed, sealed_values, update_changed};
 use crate::writer::read_error;
-use crate::{message_refs, messages_listing};
+use crate::{message_refs, message_texts, messages_listing};
 
 static INSERT: LazyLock<String> =
     LazyLock::new(|| Message::statements().restore_with(&["facet_id"]));
@@ -38,10 +38,11 @@ pub(crate) fn insert_at(
     let facet = messages_facets::add(conn, message)?;
     let mut values = sealed_values(message, conn.sealer());
     values.extend([Cell::from(version.number()), Cell::Int(facet.0)]);
-    conn.prepare_cached(&INSERT)
-        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+    let seq = conn
+        .prepare_cached(&INSERT)
+        .and_then(|mut statement| statement.insert(params_from_iter(values)))
         .map_err(|error| insert_error(conn, message, error))?;
-    Ok(())
+    message_texts::insert(conn, message, seq)
 }
 
 static SELECT_WITH_PLACE: LazyLock<String> = LazyLock::new(|| {
@@ -79,6 +80,7 @@ pub(crate) fn update(
         messages_facets::remove(conn, facet)?;
         derived.push(("facet_id", Cell::Int(messages_facets::add(conn, message)?.0)));
     }
+    message_texts::update(conn, old.value(), message, seq)?;
     update_changed(conn, seq, (old.value(), message), derived)
 }
 

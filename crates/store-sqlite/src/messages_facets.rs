@@ -76,6 +76,8 @@ pub(crate) struct Passing {
     pub(crate) facets: Vec<FacetId>,
     /// The number of messages with these combinations.
     pub(crate) total: u64,
+    /// The number of all messages of the company.
+    pub(crate) of_company: u64,
     /// Whether every message of the company passes.
     pub(crate) all: bool,
 }
@@ -91,7 +93,7 @@ pub(crate) fn passing(
          FROM message_facets WHERE company_id = ?1 ORDER BY id",
     )?;
     let mut rows = statement.query([Cell::from(company)])?;
-    let mut passing = Passing { facets: Vec::new(), total: 0, all: true };
+    let mut passing = Passing { facets: Vec::new(), total: 0, of_company: 0, all: true };
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
         let id = FacetId(columns.get()?);
@@ -107,6 +109,7 @@ pub(crate) fn passing(
         if messages == 0 {
             continue;
         }
+        passing.of_company += messages;
         if passes {
             passing.facets.push(id);
             passing.total += messages;

@@ -7,16 +7,17 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::ids::{CompanyId, ContactId, MessageId};
 use recado_core::messages::{ContactBrief, Direction, Message, MessageFilter, MessageRecord};
 use recado_core::page::{Page, PageRequest};
-use rusqlite::params_from_iter;
+use rusqlite::{CachedStatement, params_from_iter};
 
 use crate::cell::{Cell, Columns};
 use crate::database::Connection;
 use crate::error::ReadResult;
 use crate::merge::Merged;
 use crate::messages_facets::{FacetId, Passing, passing};
+use crate::messages_search;
 use crate::newest_first::{Index, IndexRange, SortKey, Span, part_of};
 use crate::table::{Table, read_sealed};
 
@@ -52,20 +53,15 @@ pub(crate) fn page(
         return Ok(Page::empty());
     }
     let span = Span::new(filter.from, filter.to);
-    let (keys, total) = match (filter.quoting, filter.contact) {
-        (Some(quoted), contact) => {
-            let range = IndexRange::new(&BY_QUOTED, vec![company.into(), quoted.into()], span);
-            filtered(conn, vec![range], &passing, contact, page)?
+    let (keys, total) = match (&filter.search, filter.quoting, filter.contact) {
+        (Some(search), ..) => {
+            messages_search::page(conn, company, (filter, search), &passing, page)?
         }
-        (None, None) => of_company(conn, company, &passing, span, page)?,
-        (None, Some(contact)) => {
-            let ranges = of_contact(company, contact, filter.direction, span);
-            if is_only_of_direction(filter) {
-                counted(conn, ranges, page)?
-            } else {
-                filtered(conn, ranges, &passing, None, page)?
-            }
+        (None, None, None) => of_company(conn, company, filter, &passing, page)?,
+        (None, None, Some(_)) if is_only_of_direction(filter) => {
+            counted(conn, ranges(company, filter, &passing, span), page)?
         }
+        (None, ..) => filtered(conn, company, filter, &passing, page)?,
     };
     Ok(Page { items: records(conn, company, &keys)?, total })
 }
@@ -75,19 +71,36 @@ fn is_only_of_direction(filter: &MessageFilter) -> bool {
     filter.connection.is_none() && filter.message_type.is_none() && filter.status.is_none()
 }
 
+/// The ranges of an index in which all messages are that a filter accepts; [`Check`] accepts those
+/// that it does not. A search is not considered.
+pub(crate) fn ranges(
+    company: CompanyId,
+    filter: &MessageFilter,
+    passing: &Passing,
+    span: Span,
+) -> Vec<IndexRange> {
+    if let Some(quoted) = filter.quoting {
+        return vec![IndexRange::new(&BY_QUOTED, vec![company.into(), quoted.into()], span)];
+    }
+    if let Some(contact) = filter.contact {
+        return of_contact(company, contact, filter.direction, span);
+    }
+    if passing.all {
+        return vec![IndexRange::new(&BY_CREATION, vec![company.into()], span)];
+    }
+    let of = |facet: &FacetId| IndexRange::new(&BY_FACET, vec![Cell::Int(facet.0)], span);
+    passing.facets.iter().map(of).collect()
+}
+
 fn of_company(
     conn: &Connection,
     company: CompanyId,
+    filter: &MessageFilter,
     passing: &Passing,
-    span: Span,
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {
-    let ranges = if passing.all {
-        vec![IndexRange::new(&BY_CREATION, vec![company.into()], span)]
-    } else {
-        let of = |facet: &FacetId| IndexRange::new(&BY_FACET, vec![Cell::Int(facet.0)], span);
-        passing.facets.iter().map(of).collect()
-    };
+    let span = Span::new(filter.from, filter.to);
+    let ranges = ranges(company, filter, passing, span);
     if !span.is_all() {
         return counted(conn, ranges, page);
     }
@@ -135,35 +148,91 @@ fn shown(
     part_of(conn, ranges, page.limit.into(), page.offset())
 }
 
-/// The page of the messages in these ranges that pass, and are of the contact, if one is given. The
-/// combination of each message is read from the start of its row.
+/// The page of the messages in the ranges of a filter that pass its other conditions.
 fn filtered(
     conn: &Connection,
-    ranges: Vec<IndexRange>,
+    company: CompanyId,
+    filter: &MessageFilter,
     passing: &Passing,
-    contact: Option<ContactId>,
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {
-    let mut row_at =
-        conn.prepare_cached("SELECT facet_id, contact_id FROM messages WHERE seq = ?1")?;
+    let ranges = ranges(company, filter, passing, Span::new(filter.from, filter.to));
     let mut merged = Merged::new(ranges, None, u64::MAX);
-    let mut keys = Vec::new();
-    let mut total = 0;
+    let mut check = Check::new(conn, filter, passing)?;
+    let mut picked = Picked::new(page);
     while let Some(key) = merged.next(conn)? {
-        let (facet, of): (FacetId, ContactId) = row_at.query_row([key.seq], |row| {
-            let mut columns = Columns::new(row);
-            Ok((FacetId(columns.get()?), columns.get()?))
-        })?;
-        let is_its = contact.is_none_or(|contact| contact == of);
-        if !is_its || passing.facets.binary_search(&facet).is_err() {
-            continue;
-        }
-        total += 1;
-        if total > page.offset() && keys.len() < page.limit as usize {
-            keys.push(key);
+        if check.passes(key)? {
+            picked.add(key);
         }
     }
-    Ok((keys, total))
+    Ok(picked.into_page())
+}
+
+/// The page of a listing whose messages are met one by one, in order, and their number.
+pub(crate) struct Picked {
+    page: PageRequest,
+    keys: Vec<SortKey>,
+    total: u64,
+}
+
+impl Picked {
+    /// No message yet.
+    pub(crate) fn new(page: PageRequest) -> Self {
+        Self { page, keys: Vec::new(), total: 0 }
+    }
+
+    /// Adds the next message of the listing.
+    pub(crate) fn add(&mut self, key: SortKey) {
+        self.total += 1;
+        if self.total > self.page.offset() && self.keys.len() < self.page.limit as usize {
+            self.keys.push(key);
+        }
+    }
+
+    /// The messages of the page, and the number of all.
+    pub(crate) fn into_page(self) -> (Vec<SortKey>, u64) {
+        (self.keys, self.total)
+    }
+}
+
+/// Whether messages pass a filter, by the start of their rows. Time and search are compared
+/// elsewhere.
+pub(crate) struct Check<'c> {
+    row_at: CachedStatement<'c>,
+    filter: &'c MessageFilter,
+    passing: &'c Passing,
+}
+
+impl<'c> Check<'c> {
+    pub(crate) fn new(
+        conn: &'c Connection,
+        filter: &'c MessageFilter,
+        passing: &'c Passing,
+    ) -> ReadResult<Self> {
+        let row = match filter.quoting {
+            Some(_) => {
+                "SELECT facet_id, contact_id, quoted_message_id FROM messages WHERE seq = ?1"
+            }
+            None => "SELECT facet_id, contact_id, NULL FROM messages WHERE seq = ?1",
+        };
+        Ok(Self { row_at: conn.prepare_cached(row)?, filter, passing })
+    }
+
+    /// Whether the message at a position passes.
+    pub(crate) fn passes(&mut self, key: SortKey) -> ReadResult<bool> {
+        let MessageFilter { contact, quoting, .. } = self.filter;
+        if self.passing.all && contact.is_none() && quoting.is_none() {
+            return Ok(true);
+        }
+        let (facet, of, quotes): (FacetId, ContactId, Option<MessageId>) =
+            self.row_at.query_row([key.seq], |row| {
+                let mut columns = Columns::new(row);
+                Ok((FacetId(columns.get()?), columns.get()?, columns.get()?))
+            })?;
+        Ok(contact.is_none_or(|contact| contact == of)
+            && quoting.is_none_or(|quoted| quotes == Some(quoted))
+            && self.passing.facets.binary_search(&facet).is_ok())
+    }
 }
 
 /// The messages at these positions with their contacts. Each contact is read once.

@@ -22,6 +22,14 @@ pub(crate) struct SortKey {
     pub(crate) seq: i64,
 }
 
+impl SortKey {
+    /// The position that consists of the columns `created_at`, `id` and `seq`.
+    pub(crate) fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        let (at, id) = (Reverse(columns.get()?), Reverse(columns.get()?));
+        Ok(Self { at, id, seq: columns.get()? })
+    }
+}
+
 /// The time that a listing is limited to, both ends included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
@@ -36,6 +44,11 @@ impl Span {
             from: from.map_or(i64::MIN, Timestamp::millis),
             to: to.map_or(i64::MAX, Timestamp::millis),
         }
+    }
+
+    /// Its ends, as parameters of a statement.
+    pub(crate) fn ends(self) -> [Cell<'static>; 2] {
+        [Cell::Int(self.from), Cell::Int(self.to)]
     }
 
     /// Whether the span has no limit.
@@ -94,7 +107,7 @@ impl IndexRange {
             next + 1
         );
         let mut values = self.scope.clone();
-        values.extend([Cell::Int(self.span.from), Cell::Int(self.span.to)]);
+        values.extend(self.span.ends());
         conn.prepare_cached(&query)?
             .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
     }
@@ -133,11 +146,7 @@ impl IndexRange {
         let mut values = self.scope.clone();
         values.extend([Cell::Int(self.span.from), Cell::Int(at), id, limit.into(), offset.into()]);
         conn.prepare_cached(&self.query())?
-            .query_map(params_from_iter(values), |row| {
-                let mut columns = Columns::new(row);
-                let (at, id) = (Reverse(columns.get()?), Reverse(columns.get()?));
-                Ok(SortKey { at, id, seq: columns.get()? })
-            })?
+            .query_map(params_from_iter(values), |row| SortKey::read(&mut Columns::new(row)))?
             .collect()
     }
 }

@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0019_sets_of_contacts.sql"),
     include_str!("../migrations/0020_uploads.sql"),
     include_str!("../migrations/0021_template_parts.sql"),
+    include_str!("../migrations/0022_message_search.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -367,5 +368,10 @@ mod tests {
                      WHERE status = 'sent' AND direction = 'outbound' AND is_history = 0";
         let sent: i64 = conn.query_row(query, [], |row| row.get(0)).unwrap();
         assert_eq!(sent, 1);
+        // R302: their texts are made afterwards.
+        let query = "SELECT after_seq, last_seq, (SELECT seq FROM messages) FROM message_texts_due";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (after, last, seq): (i64, i64, i64) = conn.query_row(query, [], read).unwrap();
+        assert_eq!((after, last), (0, seq));
     }
 }

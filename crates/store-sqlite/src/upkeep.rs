@@ -111,6 +111,7 @@ impl Upkeep for SqliteStore {
         for spent in &SPENT {
             self.drop_spent(spent, &cutoffs).await?;
         }
+        self.make_message_texts().await?;
         self.seal_all(now).await?;
         if self.log.is_due(self.writer.written()) {
             self.log.truncate(&self.path, self.writer.written()).await

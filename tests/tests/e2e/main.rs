@@ -107,6 +107,7 @@ mod media_out;
 mod merge;
 mod message_changes;
 mod messages_list;
+mod messages_search;
 mod messaging_contacts;
 mod messaging_races;
 mod messaging_secrecy;

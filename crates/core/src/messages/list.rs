@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::handle::Messages;
 use super::{
-    ContactBrief, Direction, MessageFilter, MessageListItem, MessageRecord, MessageStatus,
-    MessageType, MessageView,
+    ContactBrief, Direction, MessageFilter, MessageListItem, MessageRecord, MessageSearch,
+    MessageSearchError, MessageStatus, MessageType, MessageView,
 };
 use crate::access::{Caller, Scope};
 use crate::code::Code;
@@ -57,9 +57,17 @@ impl MessageQuery {
     fn parse_shared(params: &Params) -> Result<Self, InvalidParameter> {
         let direction = params.read("direction", "inbound or outbound", Direction::parse)?;
         let (from, to) = (from_bound(params)?, to_bound(params)?);
-        let filter = MessageFilter { direction, from, to, ..MessageFilter::default() };
+        let search = match params.text("search")? {
+            Some(text) => Some(MessageSearch::parse(text).map_err(refused)?),
+            None => None,
+        };
+        let filter = MessageFilter { direction, from, to, search, ..MessageFilter::default() };
         Ok(Self { filter, page: PageRequest::parse(params)? })
     }
+}
+
+fn refused(error: MessageSearchError) -> InvalidParameter {
+    InvalidParameter::new("search", error.to_string())
 }
 
 impl MessageFilter {

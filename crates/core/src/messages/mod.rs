@@ -28,6 +28,7 @@ mod reads;
 mod rotate_media_key;
 #[cfg(test)]
 mod samples;
+mod search_text;
 mod status;
 mod touch;
 mod updated;
@@ -72,6 +73,7 @@ pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };
 pub use rotate_media_key::MediaKeyRotation;
+pub use search_text::{MessageSearch, MessageSearchError, MessageText};
 pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};

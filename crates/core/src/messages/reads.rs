@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::message_ref::MessageRef;
 use super::provider_id::ProviderMessageId;
-use super::{Direction, Message, MessageStatus, MessageType};
+use super::{Direction, Message, MessageSearch, MessageStatus, MessageType};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
 use crate::page::{Page, PageRequest};
@@ -45,6 +45,8 @@ pub struct MessageFilter {
     pub from: Option<Timestamp>,
     /// `created_at` at or before this.
     pub to: Option<Timestamp>,
+    /// Whose [`MessageText`](super::MessageText) contains this (X17).
+    pub search: Option<MessageSearch>,
 }
 
 /// The `contacts` block of the general listing (2.4).
@@ -83,7 +85,10 @@ pub struct MessageRecord {
 /// # Contract
 ///
 /// - `message_page` orders by `created_at` descending, then `id` descending (D29); its total is
-///   exact and belongs to the same state of the database as its items.
+///   exact and belongs to the same state of the database as its items. With a search it has the
+///   messages that [`MessageSearch::matches`] finds. A store that has not yet made the texts of all
+///   messages, because an earlier release stored them, either reads those messages or answers
+///   [`StoreError::NotSearchable`] (R302).
 #[async_trait]
 pub trait MessageReads: Send + Sync {
     /// The messages of these ids, in any order.

@@ -20,6 +20,9 @@ pub enum StoreError {
     /// written.
     #[error("the data is being moved: nothing is written meanwhile")]
     Closed,
+    /// Messages that an earlier release stored are still being made searchable (R302).
+    #[error("messages are still being made searchable")]
+    NotSearchable,
     /// The connection broke while a commit was under way: it may have been applied or not.
     #[error("the outcome of a commit is unknown")]
     OutcomeUnknown(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),

@@ -19,6 +19,9 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("messages_left_sent", Treatment::Derived),
     // Search texts, written with their contacts.
     ("contact_search", Treatment::Derived),
+    // The texts of messages, written with them, and which messages of this database have none yet.
+    ("message_texts", Treatment::Derived),
+    ("message_texts_due", Treatment::Stays),
     // Allowances of the last minutes; they begin whole.
     ("rate_limits", Treatment::Stays),
     // The history of this database.

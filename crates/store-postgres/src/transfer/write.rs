@@ -11,6 +11,7 @@ use super::copy::{Copying, columns};
 use super::schema::{self, Dropped};
 use super::session::Session;
 use crate::error::failed;
+use crate::messages_write;
 use crate::param::{Param, bind_sealed, params};
 
 /// A database that is being filled.
@@ -40,28 +41,45 @@ impl Filling {
         }
     }
 
-    /// The search texts have a table of their own. Only one `COPY` can be under way, so contacts
-    /// and texts are written by turns.
-    async fn write_contacts(&mut self, part: Part, rows: &[Moved]) -> Result<(), StoreError> {
+    /// Search texts have tables of their own. Only one `COPY` can be under way, so rows and their
+    /// texts are written by turns.
+    async fn write_searched(&mut self, part: Part, rows: &[Moved]) -> Result<(), StoreError> {
         let session = &self.session;
         let mut copying = Copying::begin(session, part.table(), &columns(part), self.fill).await?;
         for moved in rows {
             copying.row(&values(moved, &session.sealer)).await?;
         }
         copying.end().await?;
-        let columns = "company_id, contact_id, facet, search_text";
-        let mut copying = Copying::begin(session, "contact_search", columns, self.fill).await?;
+        let (table, columns) = match part {
+            Part::Rows(RowKind::Contact) => {
+                ("contact_search", "company_id, contact_id, facet, search_text")
+            }
+            _ => ("message_texts", "company_id, created_at, message_id, search_text"),
+        };
+        let mut copying = Copying::begin(session, table, columns, self.fill).await?;
         for moved in rows {
-            if let Moved::Row { row: Row::Contact(contact), .. } = moved {
-                let text = contact.search_text().as_str().to_owned();
-                let facet = Uuid::from_bytes(*contact.facet_key().as_bytes());
-                let values = [
-                    Param::Id(contact.company.uuid()),
-                    Param::Id(contact.id.uuid()),
-                    Param::Id(facet),
-                    Param::Text(text.into()),
-                ];
-                copying.row(&values).await?;
+            match moved {
+                Moved::Row { row: Row::Contact(contact), .. } => {
+                    let text = contact.search_text().as_str().to_owned();
+                    let facet = Uuid::from_bytes(*contact.facet_key().as_bytes());
+                    let values = [
+                        Param::Id(contact.company.uuid()),
+                        Param::Id(contact.id.uuid()),
+                        Param::Id(facet),
+                        Param::Text(text.into()),
+                    ];
+                    copying.row(&values).await?;
+                }
+                Moved::Row { row: Row::Message(message), .. } => {
+                    let values = [
+                        Param::Id(message.company.uuid()),
+                        Param::Int(message.created_at.millis()),
+                        Param::Id(message.id.uuid()),
+                        messages_write::text(message),
+                    ];
+                    copying.row(&values).await?;
+                }
+                _ => {}
             }
         }
         copying.end().await
@@ -145,8 +163,8 @@ impl TransferWriter for Filling {
         if self.copying.as_ref().is_some_and(|(of, _)| *of != part) {
             self.end_copy().await?;
         }
-        if part == Part::Rows(RowKind::Contact) {
-            return self.write_contacts(part, &rows).await;
+        if matches!(part, Part::Rows(RowKind::Contact | RowKind::Message)) {
+            return self.write_searched(part, &rows).await;
         }
         let (_, copying) = match &mut self.copying {
             Some(copying) => copying,

@@ -20,6 +20,9 @@ const OWN: &[(&str, Treatment)] = &[
     ("contact_search_config", Treatment::Derived),
     ("contact_search_data", Treatment::Derived),
     ("contact_search_idx", Treatment::Derived),
+    // The texts of messages, written with them, and which messages of this file have none yet.
+    ("message_texts", Treatment::Derived),
+    ("message_texts_due", Treatment::Stays),
     // The highest places that were given; raised to those of the source.
     ("sqlite_sequence", Treatment::Derived),
     // The history of this file, and what its planner is to believe.

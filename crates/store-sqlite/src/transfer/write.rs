@@ -56,7 +56,7 @@ fn clear(conn: &Connection) -> ReadResult<()> {
     }
     conn.execute_batch(
         "DELETE FROM contact_sets; DELETE FROM contact_set_facets;
-         DELETE FROM contact_facets; DELETE FROM message_facets;
+         DELETE FROM contact_facets; DELETE FROM message_facets; DELETE FROM message_texts;
          INSERT INTO contact_search (contact_search) VALUES ('delete-all');",
     )
 }

@@ -7,6 +7,7 @@ mod erasure;
 mod group_commit;
 mod listing;
 mod messages;
+mod messages_search;
 mod migrations;
 mod sealing;
 mod search;

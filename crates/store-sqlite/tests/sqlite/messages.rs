@@ -22,7 +22,7 @@ use crate::support::{Scene, company, contact};
 
 const MESSAGES: u32 = 1300;
 
-fn at(millis: u32) -> Timestamp {
+pub(super) fn at(millis: u32) -> Timestamp {
     Timestamp::from_millis(millis.into())
 }
 
@@ -45,7 +45,7 @@ fn connection(of: CompanyId, n: u32) -> Connection {
 }
 
 /// A message of one of three contacts and two connections. Five messages share a time.
-fn message(of: CompanyId, n: u32) -> Message {
+pub(super) fn message(of: CompanyId, n: u32) -> Message {
     let (direction, sender_type, status) = match n % 3 {
         0 => (Direction::Inbound, SenderType::Contact, MessageStatus::Received),
         _ => {
@@ -101,7 +101,7 @@ fn line(of: CompanyId, n: u32) -> LedgerLine {
 }
 
 /// Two connections and three contacts.
-fn people(of: CompanyId) -> ChangeSet {
+pub(super) fn people(of: CompanyId) -> ChangeSet {
     let connections = ChangeSet::new().insert(connection(of, 0)).insert(connection(of, 1));
     (0..3).fold(connections, |changes, n| changes.insert(contact(of, n, "Ana")))
 }

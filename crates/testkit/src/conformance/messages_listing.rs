@@ -136,6 +136,7 @@ pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness
                                 quoting,
                                 from,
                                 to,
+                                search: None,
                             };
                             let wanted: Vec<_> =
                                 messages.iter().filter(|m| holds(m, &filter)).cloned().collect();

@@ -58,6 +58,7 @@ pub mod lists;
 pub mod message_rows;
 pub mod messages;
 pub mod messages_listing;
+pub mod messages_search;
 pub mod outbound_rows;
 mod outbound_scene;
 pub mod outbox;

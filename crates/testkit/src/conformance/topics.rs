@@ -223,6 +223,15 @@ macro_rules! conformance_topic {
         a_listing_of_messages_follows_every_change,
         a_total_of_messages_is_of_the_same_state_as_its_items,
     } };
+    ($($go:tt)::+ [$($in:tt)*] messages_search) => { $($go)::+! { [$($in)*] messages_search:
+        searches_for_messages_answer_as_the_model_does,
+        a_search_for_messages_goes_together_with_filters_and_pages,
+        a_changed_or_deleted_message_is_found_as_it_is_now,
+        a_change_set_that_fails_leaves_nothing_to_be_found,
+        a_reassigned_message_is_found_as_one_of_its_new_contact,
+        another_companys_messages_are_not_found,
+        a_total_of_a_search_is_of_the_same_state_as_its_items,
+    } };
     ($($go:tt)::+ [$($in:tt)*] prosas) => { $($go)::+! { [$($in)*] prosas:
         pages_of_the_ledger_partition_it_and_sum_up_all,
         every_combination_of_ledger_filters_is_exact,

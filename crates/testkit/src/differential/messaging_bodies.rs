@@ -26,6 +26,9 @@ const PEERS: &[&str] = &[
 const CODES: &[&str] = &["g1@g.us", "g2@g.us", "com@g.us", "aviso@g.us", "not a group"];
 /// Texts of messages. Some are opt-out words.
 const TEXTS: &[&str] = &["oi", "PARAR", "sair", "quero bolo 🍰", "", "a'b\"c\\d"];
+/// Searches for messages. Some are too short.
+const SEARCHES: &[&str] =
+    &["PARÁR", "r bo", "a'b", "b\"c\\d", "quero%", "oi", "", "Bolo 🍰", "nota.pdf"];
 /// Types of message. One of them does not exist.
 const TYPES: &[&str] = &["text", "image", "reaction", "audio", "interactive", "telegram"];
 /// Statuses of reports. One of them cannot be reported.
@@ -95,7 +98,7 @@ pub(super) fn event(command: &Command, world: &World, n: usize, now: Timestamp) 
     let quoted = provider_id(command, n + 15);
     set(&mut event, command.once_in(n + 16, 4), "quoted_provider_message_id", quoted);
     set(&mut event, command.once_in(n + 17, 4), "participant", command.pick(n + 18, PEERS));
-    let media = json!({ "url": "https://example.com/a.png", "mimetype": "image/png" });
+    let media = json!({ "url": "https://example.com/a.png", "mimetype": "image/png", "filename": "Nota.PDF" });
     set(&mut event, command.once_in(n + 19, 6), "media", media);
     event
 }
@@ -281,6 +284,7 @@ pub(super) fn message_filters(
     give(18, 5, "status", command.pick(19, &["received", "sent", "read", "failed"]).to_owned());
     give(20, 5, "from", when(21));
     give(22, 5, "to", when(23));
+    give(28, 4, "search", command.pick(29, SEARCHES).to_owned());
     give(24, 2, "limit", (1 + command.number(25) % 9).to_string());
     give(26, 3, "page", (1 + command.number(27) % 3).to_string());
     params

@@ -28,6 +28,7 @@ fn passes(message: &Message, filter: &MessageFilter) -> bool {
         && filter.quoting.is_none_or(|quoted| message.quoted.message == Some(quoted))
         && filter.from.is_none_or(|from| message.created_at >= from)
         && filter.to.is_none_or(|to| message.created_at <= to)
+        && filter.search.as_ref().is_none_or(|search| search.matches(&message.search_text()))
 }
 
 /// One page of a list.

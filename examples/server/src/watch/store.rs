@@ -40,14 +40,15 @@ impl Call {
     }
 }
 
-/// The label of a failure. That nothing is written while the data is being moved (D76) is none.
+/// The label of a failure. That nothing is written while the data is being moved (D76) is none, and
+/// neither is that messages of an earlier release cannot be searched yet (R302).
 const fn error(error: &StoreError) -> Option<&'static str> {
     match error {
         StoreError::Unavailable(_) => Some("unavailable"),
         StoreError::NotMigrated { .. } => Some("not_migrated"),
         StoreError::OutcomeUnknown(_) => Some("outcome_unknown"),
         StoreError::Corrupt(_) => Some("corrupt"),
-        StoreError::Closed => None,
+        StoreError::Closed | StoreError::NotSearchable => None,
     }
 }
 

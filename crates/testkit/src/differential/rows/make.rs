@@ -302,7 +302,7 @@ impl Maker<'_> {
                 document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
                 upload: self.maybe(17, || UploadId::new(self.known(16, "row message"))),
                 mimetype: self.maybe(17, || "image/png".to_owned()),
-                filename: None,
+                filename: self.maybe(54, || self.text(55)),
                 caption: self.maybe(18, || self.text(19)),
             },
             blocks: Blocks {

@@ -8,7 +8,7 @@ use recado_core::figures::FigureQuery;
 use recado_core::gateway::{KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::leads::LeadMemory;
-use recado_core::messages::{Direction, MessageFilter, MessageStatus, MessageType};
+use recado_core::messages::{Direction, MessageFilter, MessageSearch, MessageStatus, MessageType};
 use recado_core::page::PageRequest;
 use recado_core::prosas::{LedgerFilter, LineKind};
 use recado_core::store::{RecordsExt, Removable};
@@ -16,6 +16,7 @@ use recado_core::templates::Template;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::super::pools;
 use super::super::world::World;
 use super::make::Maker;
 use super::{CompanyRows, shown};
@@ -34,6 +35,11 @@ impl Maker<'_> {
         PageRequest { page, limit: 1 + self.command.number(n + 1) as u32 % 9 }
     }
 
+    fn message_search(&self, n: usize) -> Option<MessageSearch> {
+        let text = self.command.once_in(n, 3).then(|| self.command.pick(n + 1, pools::SEARCHES))?;
+        MessageSearch::parse(text).ok()
+    }
+
     fn message_filter(&self) -> MessageFilter {
         let given = |n: usize| self.command.once_in(n, 3);
         let pick = |n: usize| self.command.number(n);
@@ -46,6 +52,7 @@ impl Maker<'_> {
             quoting: self.command.once_in(24, 6).then(|| self.message_id(25)),
             from: self.when(20),
             to: self.when(22),
+            search: self.message_search(26),
         }
     }
 
