@@ -72,6 +72,7 @@ mod quietly;
 mod readers;
 mod reference;
 mod request_id;
+mod request_span;
 mod route;
 mod router;
 mod sending;
