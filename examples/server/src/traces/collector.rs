@@ -48,8 +48,8 @@ impl fmt::Debug for Collector {
     }
 }
 
-/// The request of the exporter as an outgoing call. The time of its headers' values that are no
-/// text is none: they would be the operator's, and are ASCII.
+/// The request of the exporter as an outgoing call. Values of headers that are not ASCII are left
+/// out.
 fn outbound(request: Request<Bytes>) -> OutboundRequest {
     let (head, body) = request.into_parts();
     let mut call = OutboundRequest::get(head.uri.to_string())

@@ -57,7 +57,8 @@ const fn answered<T>(result: &Result<T, ProviderError>) -> &'static str {
     }
 }
 
-/// The same gateways, whose sends are counted and whose calls have spans. Their names are labels: a program has few (R281).
+/// The same gateways, whose sends are counted and whose calls have spans. Their names are labels: a
+/// program has few (R281).
 pub(crate) fn counted(providers: &Providers, traces: &Traces) -> Providers {
     providers.descriptions().fold(Providers::none(), |all, description| {
         let Some(inner) = providers.get(description.name()) else { return all };
