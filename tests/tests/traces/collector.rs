@@ -35,14 +35,14 @@ pub(crate) async fn serve(
     Process::serve_within(&around, &all).await
 }
 
-/// A company with a connection on the simulated gateway, and a webhook to this URL; the secret of
-/// the webhook comes with it.
-pub(crate) async fn company(process: &Process, webhook: &str) -> (Tenant, String) {
+/// A company with a connection on the simulated gateway, and a webhook to this URL for these events;
+/// the secret of the webhook comes with it.
+pub(crate) async fn company(process: &Process, webhook: &str, events: &str) -> (Tenant, String) {
     let us = tenant_at(process.addr, "Acme", "enterprise").await;
     let connection = json!({"kind": "qr", "name": "c", "identifier": "+551140000000",
         "gateway": "simulated", "settings": {"reports": false, "delay_ms": 0}});
     operator_at(process.addr, &us.id, "POST", "C/connections", connection).await.expect(201);
-    let hook = json!({"url": webhook, "events": ["*"]});
+    let hook = json!({"url": webhook, "events": [events]});
     let made = operator_at(process.addr, &us.id, "POST", "C/webhooks", hook).await.expect(201);
     (us, text(&made["secret"]))
 }

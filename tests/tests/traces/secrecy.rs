@@ -41,7 +41,7 @@ async fn nothing_personal_and_no_secret_is_exported(kind: StoreKind) {
     let addr = process.addr;
     let hook = "/services/token-do-caminho?key=token-da-consulta";
     receiver.answers(hook, Reply::body(500, "segredo-da-resposta"));
-    let (us, secret) = company(&process, &receiver.url(hook)).await;
+    let (us, secret) = company(&process, &receiver.url(hook), "*").await;
     let operator = |method: &'static str, path: String, body: Value| {
         let us = us.clone();
         async move { operator_at(addr, &us.id, method, &path, body).await }
@@ -51,7 +51,7 @@ async fn nothing_personal_and_no_secret_is_exported(kind: StoreKind) {
     let contact = json!({"phone": phone(1), "name": "Fulana Sigilosa", "email": "f@sigilo.example",
         "cpf": "529.982.247-25"});
     let made = call("POST", "/api/v1/contacts".to_owned()).json(&contact).send(addr).await;
-    let id = recado_tests::text(&made.expect(201)["id"]);
+    let id = recado_tests::text(&made.expect(201)["contact"]["id"]);
     let path = format!("/api/v1/contacts/{id}");
     call("GET", path.clone()).send(addr).await.expect(200);
     call("PATCH", path).json(&json!({"name": "Outra Sigilosa"})).send(addr).await.expect(200);

@@ -35,7 +35,7 @@ async fn the_spans_of_a_send_lead_from_its_request_to_its_delivery(kind: StoreKi
     let database = Database::migrated(kind);
     let (collector, receiver) = (Receiver::start().await, Receiver::start().await);
     let process = serve(&database, &collector.url(""), AT_ONCE, &[]).await;
-    let (us, _) = company(&process, &receiver.url("/a")).await;
+    let (us, _) = company(&process, &receiver.url("/a"), "message.sent").await;
     send(process.addr, &us.key, 1).await;
     let delivered = receiver.reaches("/a", 1).await.remove(0);
     assert_eq!(delivered.event(), "message.sent");
@@ -94,7 +94,7 @@ async fn a_job_has_a_span_and_a_search_for_one_has_none(kind: StoreKind) {
     let (collector, receiver) = (Receiver::start().await, Receiver::start().await);
     receiver.answers("/api/v1/messages", Reply::status(500));
     let process = serve(&database, &collector.url(""), AT_ONCE, &[]).await;
-    let (us, _) = company(&process, &receiver.url("/a")).await;
+    let (us, _) = company(&process, &receiver.url("/a"), "message.sent").await;
     // A message with a file leaves a job that fetches it.
     let list = format!("/operator/v1/companies/{}/connections", us.id);
     let list = Request::new("GET", list).bearer(recado_tests::OPERATOR).send(process.addr).await;
@@ -128,7 +128,7 @@ async fn an_attempt_after_a_restart_is_found_by_the_delivery(kind: StoreKind) {
     let is_attempt = |span: &Span| span.name == "delivery attempt";
     let waits = ["--webhook-retry-waits", "2s,2s,2s,2s"];
     let process = serve(&database, &collector.url(""), AT_ONCE, &waits).await;
-    let (us, _) = company(&process, &receiver.url("/a")).await;
+    let (us, _) = company(&process, &receiver.url("/a"), "message.sent").await;
     send(process.addr, &us.key, 1).await;
     let first = reaches(&collector, "the first attempt", 1, is_attempt).await.remove(0);
     assert_eq!(of(&first, "http.response.status_code").as_deref(), Some("500"));

@@ -1,5 +1,5 @@
 //! From spans to the collector: a queue of at most 2,048 spans, a thread that sends batches of
-//! them, and its end.
+//! them, and its end (R314).
 
 use std::sync::Arc;
 use std::time::Duration;
