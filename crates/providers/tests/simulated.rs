@@ -104,6 +104,7 @@ impl Scene {
             recipient: recipient.to_owned(),
             group: None,
             content: Content::Text("Olá".to_owned()),
+            quoted: None,
         }
     }
 

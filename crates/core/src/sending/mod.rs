@@ -5,6 +5,7 @@
 //! called, and its outcome is recorded afterwards. A message that a process leaves pending becomes
 //! `failed` as uncertain and is never sent again automatically.
 
+mod address;
 mod choose;
 mod claim;
 mod deliver;
@@ -18,6 +19,7 @@ mod intent;
 mod leftovers;
 mod names;
 mod order;
+mod quoted;
 mod record_outcome;
 mod recover;
 mod send_text;
@@ -34,6 +36,7 @@ pub(crate) use find::find_sent_job;
 pub use handle::Sending;
 pub(crate) use leftovers::Unrecorded;
 pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
+pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};

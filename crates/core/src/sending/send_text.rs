@@ -15,6 +15,7 @@ impl From<&Delivered> for SentView {
         Self {
             wamid: wamid.map(|id| ProviderMessageId::as_str(id).to_owned()),
             provider: delivered.kind,
+            message_type: delivered.message.message_type,
             message_id: delivered.message.id,
             contact_id: delivered.message.contact,
             group_jid: delivered.group.as_ref().map(|group| GroupCode::as_str(group).to_owned()),

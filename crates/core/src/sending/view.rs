@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::connections::ConnectionKind;
 use crate::ids::{ContactId, MessageId};
+use crate::messages::MessageType;
 
 /// The answer to a send (4.8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -14,6 +15,9 @@ pub struct SentView {
     pub wamid: Option<String>,
     /// The kind of the connection it went through (D61).
     pub provider: ConnectionKind,
+    /// What the message is.
+    #[serde(rename = "type")]
+    pub message_type: MessageType,
     /// The message.
     pub message_id: MessageId,
     /// The contact it went to.

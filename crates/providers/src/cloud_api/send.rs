@@ -38,7 +38,7 @@ fn body(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
         SendFailure::refused(DeliveryCode::RecipientUnreachable, reported)
     })?;
     body.insert(field.to_owned(), json!(name));
-    let (kind, content) = content(&outgoing.content);
+    let (kind, content) = content(&outgoing.content)?;
     body.insert("type".to_owned(), json!(kind));
     body.insert(kind.to_owned(), content);
     let reference = outgoing.reference.to_string();
@@ -59,8 +59,8 @@ fn recipient(name: &str) -> Option<(&'static str, String)> {
     Some(("to", format!("+{phone}")))
 }
 
-fn content(content: &Content) -> (&'static str, Value) {
-    match content {
+fn content(content: &Content) -> Result<(&'static str, Value), SendFailure> {
+    Ok(match content {
         Content::Text(text) => ("text", json!({"body": text, "preview_url": false})),
         Content::Template { name, language, variables, .. } => {
             let mut template = json!({"name": name, "language": {"code": language}});
@@ -72,5 +72,9 @@ fn content(content: &Content) -> (&'static str, Value) {
             }
             ("template", template)
         }
-    }
+        other => {
+            let reported = format!("this adapter does not send {}", other.kind());
+            return Err(SendFailure::refused(DeliveryCode::ContentRejected, reported));
+        }
+    })
 }

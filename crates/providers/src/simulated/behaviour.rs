@@ -65,6 +65,7 @@ mod tests {
             recipient: recipient.to_owned(),
             group,
             content: Content::Text("Olá".to_owned()),
+            quoted: None,
         })
     }
 

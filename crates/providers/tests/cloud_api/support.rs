@@ -57,7 +57,7 @@ pub fn reference() -> MessageId {
 }
 
 pub fn to(recipient: &str, content: Content) -> Outgoing {
-    Outgoing { reference: reference(), recipient: recipient.to_owned(), group: None, content }
+    Outgoing::new(reference(), recipient, content)
 }
 
 pub fn text(recipient: &str) -> Outgoing {

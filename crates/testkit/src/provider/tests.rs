@@ -31,6 +31,7 @@ fn outgoing(reference: u128) -> Outgoing {
         recipient: "5534991234567".to_owned(),
         group: None,
         content: Content::Text("oi".to_owned()),
+        quoted: None,
     }
 }
 

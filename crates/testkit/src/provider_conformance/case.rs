@@ -208,6 +208,7 @@ impl ProviderCase {
             recipient: self.recipient.clone(),
             group: None,
             content: Content::Text("Olá, Maria".to_owned()),
+            quoted: None,
         }
     }
 
