@@ -35,8 +35,8 @@ pub(crate) async fn serve(
     Process::serve_within(&around, &all).await
 }
 
-/// A company with a connection on the simulated gateway, and a webhook to this URL for these events;
-/// the secret of the webhook comes with it.
+/// A company with a connection on the simulated gateway, and a webhook to this URL for these
+/// events; the secret of the webhook comes with it.
 pub(crate) async fn company(process: &Process, webhook: &str, events: &str) -> (Tenant, String) {
     let us = tenant_at(process.addr, "Acme", "enterprise").await;
     let connection = json!({"kind": "qr", "name": "c", "identifier": "+551140000000",
