@@ -49,7 +49,7 @@ pub(crate) fn answered(span: &Span, status: StatusCode, who: &Who) {
         return;
     }
     quietly(|| {
-        span.record("http.response.status_code", status.as_u16());
+        span.record("http.response.status_code", i64::from(status.as_u16()));
         if status.is_server_error() {
             span.record("otel.status_code", "ERROR");
         }

@@ -83,7 +83,7 @@ pub(crate) async fn reaches(
     .await
 }
 
-/// An attribute as text; lists with commas.
+/// An attribute as text: numbers behind `int`, lists with commas.
 pub(crate) fn attribute(attributes: &[KeyValue], name: &str) -> Option<String> {
     let found = attributes.iter().find(|attribute| attribute.key == name)?;
     Some(found.value.as_ref().map(written).unwrap_or_default())
@@ -92,7 +92,7 @@ pub(crate) fn attribute(attributes: &[KeyValue], name: &str) -> Option<String> {
 fn written(value: &AnyValue) -> String {
     match &value.value {
         Some(Value::StringValue(text)) => text.clone(),
-        Some(Value::IntValue(number)) => number.to_string(),
+        Some(Value::IntValue(number)) => format!("int {number}"),
         Some(Value::BoolValue(is)) => is.to_string(),
         Some(Value::ArrayValue(list)) => {
             list.values.iter().map(written).collect::<Vec<_>>().join(",")

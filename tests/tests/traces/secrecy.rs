@@ -82,7 +82,7 @@ async fn nothing_personal_and_no_secret_is_exported(kind: StoreKind) {
     let form = Request::new("POST", "/api/webhooks/incoming/formulario-sigiloso")
         .header("x-service-secret", "segredo-do-formulario")
         .json(&json!({"phone": phone(4)}));
-    form.send(addr).await.expect(200);
+    assert_eq!(form.send(addr).await.status, 200);
     receiver.reaches(hook, 6).await;
     let is_attempt = |name: &str| name == "delivery attempt";
     reaches(&collector, "attempts", 5, |span| is_attempt(&span.name)).await;

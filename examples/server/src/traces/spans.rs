@@ -42,8 +42,8 @@ impl Traces {
             "commit",
             otel.status_code = Empty,
             recado.request_id = Empty,
-            recado.changes = changes.changes.len(),
-            recado.events = changes.events.len(),
+            recado.changes = number(changes.changes.len()),
+            recado.events = number(changes.events.len()),
             recado.outcome = Empty,
         );
         if span.is_disabled() {
@@ -111,7 +111,7 @@ impl Traces {
         let answer = transport.send(request).instrument(span.clone()).await;
         match &answer {
             Ok(response) => {
-                span.record("http.response.status_code", response.status);
+                span.record("http.response.status_code", i64::from(response.status));
                 match response.status {
                     200..300 => {
                         delivery.into_iter().for_each(|delivery| self.0.forget(delivery));
@@ -202,6 +202,11 @@ impl Traces {
             Span::current().record(JOB_FIELD, job.kind.name());
         }
     }
+}
+
+/// A count as a number of OpenTelemetry, whose numbers have a sign; others become text.
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The span of an outgoing call that is no attempt at a delivery.
