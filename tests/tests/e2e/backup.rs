@@ -281,8 +281,8 @@ async fn a_sealed_backup_is_restored_with_its_key_only(kind: StoreKind) {
     process.kill().await;
 
     let (copy, files) = (Database::fresh(kind), folder.path().join("copy-documents"));
-    for given in [&[][..], &["--secret-key-file", &other]] {
-        let args = [&["restore", dir.as_str()], given].concat();
+    for given in [&[][..], &["--secret-key-file", other.as_str()]] {
+        let args = [&["restore", dir.as_str()][..], given].concat();
         let ended = run(&copy, &files, &args).await;
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
         assert!(ended.stderr.contains(&id), "{}", ended.stderr);

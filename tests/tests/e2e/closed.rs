@@ -69,14 +69,12 @@ async fn an_operator_sends_nothing_during_a_hold(world: World) {
     let qr = world.qr().await;
     let id = world.create_id(json!({ "phone": mobile(1) })).await;
     world.receive(&qr, &digits(&mobile(1)), "olá").await;
-    let template = json!({ "name": "promo", "category": "MARKETING", "body": "Olá {{1}}",
-        "status": "APPROVED" });
-    let template = text(&world.make("C/templates", template).await["id"]);
+    world.template("ola", "UTILITY", "Olá {{1}}").await;
     let before = world.all_messages().await.len();
     world.server.hold("a test").await;
     for (action, body) in [
         ("reply", json!({ "message": "pois não" })),
-        ("reply-template", json!({ "template": template, "variables": { "1": "Ana" } })),
+        ("reply-template", json!({ "template": "ola", "variables": { "1": "Ana" } })),
         ("ai-turn", json!({ "messages": ["oi"], "prosas": 1, "cost_brl": 0.1 })),
     ] {
         let refused = world.act(&id, action, body).await;
