@@ -93,6 +93,7 @@ mod kept_events;
 mod kept_records;
 mod kill;
 mod kill_sends;
+mod kinds;
 mod lead_memory;
 mod links;
 mod listeners;

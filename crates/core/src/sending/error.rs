@@ -95,6 +95,12 @@ pub enum SendError {
         /// What it carries and does.
         supported: Vec<MessageKind>,
     },
+    /// It was sent too long ago for the channel to change it or take it back (X14).
+    #[error("it was sent too long ago: at most {} minutes", within.as_secs() / 60)]
+    TooLate {
+        /// How long after it was sent it could be done.
+        within: Duration,
+    },
     /// No connection can be used for a contact; connect one, or name one.
     #[error(transparent)]
     ConnectionRequired(#[from] NoConnection),
@@ -214,6 +220,7 @@ impl Rejection for SendError {
             Self::ContactNotFound | Self::ConnectionNotFound | Self::MessageNotFound => {
                 Code::NotFound
             }
+            Self::TooLate { .. } => Code::TooLate,
             Self::NotSupported { .. } => Code::NotSupportedByConnection,
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,

@@ -16,7 +16,9 @@ mod find_job;
 mod handle;
 mod in_flight;
 mod intent;
+mod kinds;
 mod leftovers;
+mod marks;
 mod names;
 mod order;
 mod quoted;
@@ -34,10 +36,16 @@ pub use draft::{SendAddress, SendMessage, SendRecipient, TextDraft};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use handle::Sending;
+pub use kinds::{
+    CardDraft, CardsDraft, OfferDraft, PlaceDraft, ReactDraft, SendContacts, SendInteractive,
+    SendLocation, SendReaction,
+};
+pub(crate) use kinds::{Cards, cards_content};
 pub(crate) use leftovers::Unrecorded;
+pub use marks::{EditDraft, ReadMessageView, TypedView, TypingDraft};
 pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
-pub use view::SentView;
+pub use view::{KindSentView, SentView};

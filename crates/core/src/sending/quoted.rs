@@ -54,6 +54,25 @@ impl Order {
 }
 
 impl Sending<'_> {
+    /// The message that `quoted_message_id` names, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sending::message_named`].
+    pub(crate) async fn quoted(
+        &self,
+        company: CompanyId,
+        id: Option<MessageId>,
+    ) -> Result<Option<QuotedMessage>, Error<SendError>> {
+        match id {
+            Some(id) => {
+                let (_, quoted) = self.message_named(company, id, "quoted_message_id").await?;
+                Ok(Some(quoted))
+            }
+            None => Ok(None),
+        }
+    }
+
     /// A message by which another one is named: of this company, and known at its channel.
     ///
     /// # Errors
