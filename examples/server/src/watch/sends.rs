@@ -8,9 +8,10 @@ use metrics::{Label, Unit, counter, describe_counter, describe_histogram, histog
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, GatewayDescription, GatewayName};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing,
-    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, ReceiveResult,
-    SendFailure, SendResult, WebhookRefused,
+    Accepted, Edit, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, MessageKind,
+    MessageName, Missed, Outgoing, Pairing, Provider, ProviderError, ProviderTemplate,
+    ProviderWebhook, Providers, ReceiveResult, SendFailure, SendResult, Typing, TypingIn,
+    WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -37,7 +38,7 @@ pub(super) fn describe() {
 }
 
 /// The label under which a send is counted.
-const fn outcome(result: &SendResult) -> &'static str {
+const fn outcome<T>(result: &Result<T, SendFailure>) -> &'static str {
     match result {
         Ok(_) => "accepted",
         Err(SendFailure::Refused(_)) => "refused",
@@ -113,6 +114,50 @@ impl Provider for CountedProvider {
         let outcome = Label::from_static_parts("outcome", outcome(&result));
         counter!(SENDS, vec![self.label(), outcome]).increment(1);
         result
+    }
+
+    fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        self.inner.kinds(connection)
+    }
+
+    async fn edit(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        let editing = self.inner.edit(transport, connection, target, edit);
+        self.traces.gateway(&self.gateway, "edit", outcome, editing).await
+    }
+
+    async fn revoke(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        let revoking = self.inner.revoke(transport, connection, target);
+        self.traces.gateway(&self.gateway, "revoke", outcome, revoking).await
+    }
+
+    async fn mark_read(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        self.ask("mark_read", self.inner.mark_read(transport, connection, target)).await
+    }
+
+    async fn typing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        self.ask("typing", self.inner.typing(transport, connection, whose, state)).await
     }
 
     async fn find_sent(
