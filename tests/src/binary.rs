@@ -18,22 +18,39 @@ use crate::world::OPERATOR;
 /// The path of the binary. It is built once, into the directory of the test executable.
 pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| build(&[]))
+}
+
+/// The path of a binary with the feature `otlp`. For a test executable that uses no other binary:
+/// while it is built it takes the place of the other.
+pub fn recado_with_traces() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let test = std::env::current_exe().expect("the test executable");
-        let folder = test.parent().expect("target/<profile>, or its deps");
-        let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
-        let profile = profile.expect("target/<profile>");
-        let target = profile.parent().expect("a target folder");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = std::process::Command::new(cargo);
-        build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado", "--target-dir"]);
-        build.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo runs").success(), "the binary builds");
-        profile.join(format!("recado{}", std::env::consts::EXE_SUFFIX))
+        let built = build(&["--features", "otlp"]);
+        let kept = built.with_file_name(format!("recado-otlp{}", std::env::consts::EXE_SUFFIX));
+        // One that still runs is replaced, not written to.
+        let copy = kept.with_extension("new");
+        std::fs::copy(&built, &copy).expect("the binary is copied");
+        std::fs::rename(&copy, &kept).expect("the copy is renamed");
+        kept
     })
+}
+
+fn build(features: &[&str]) -> PathBuf {
+    let test = std::env::current_exe().expect("the test executable");
+    let folder = test.parent().expect("target/<profile>, or its deps");
+    let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    let profile = profile.expect("target/<profile>");
+    let target = profile.parent().expect("a target folder");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = std::process::Command::new(cargo);
+    build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado"]).args(features);
+    build.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo runs").success(), "the binary builds");
+    profile.join(format!("recado{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The output of a command that has ended.

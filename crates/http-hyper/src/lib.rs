@@ -75,6 +75,7 @@ mod readers;
 mod reference;
 mod request_body;
 mod request_id;
+mod request_span;
 mod route;
 mod router;
 mod sending;

@@ -38,6 +38,11 @@ impl Who {
         self.0.recognized.get_or_init(|| ());
     }
 
+    /// The company that the call is about, once that is known.
+    pub(crate) fn known_company(&self) -> Option<CompanyId> {
+        self.0.company.get().copied()
+    }
+
     fn is_stranger(&self) -> bool {
         self.0.recognized.get().is_none()
     }

@@ -14,6 +14,7 @@ use http::{Method, Request, Response};
 use hyper::body::Body;
 use recado_core::Recado;
 use tokio::sync::watch;
+use tracing::Instrument;
 
 use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
@@ -28,7 +29,7 @@ use crate::peer::is_trusted;
 use crate::readers::Readers;
 use crate::shared::Shared;
 use crate::surface::{Surface, surface};
-use crate::{metrics, pipeline, request_id, router};
+use crate::{metrics, pipeline, request_id, request_span, router};
 
 /// The future of an answer.
 pub type AnswerFuture =
@@ -117,11 +118,14 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let surface = if is_answered { surface(path.text()) } else { Surface::Open };
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
+    let span = request_span::of(&head, method, template, &id);
 
     let reads = !pipeline::writes(&head);
     let request =
         pipeline::Request { shared: shared.clone(), head, body, surface, entry, who: who.clone() };
-    let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };
+    let outcome =
+        async { if reads { guarded(request).await } else { detached(&shared, request).await } };
+    let outcome = outcome.instrument(span.clone()).await;
     let mut response = match outcome {
         Ok(answer) => answer.into_response(),
         Err(failure) => {
@@ -140,6 +144,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let duration = began.elapsed();
     let status = response.status();
     metrics::answered(method, template, status, duration);
+    request_span::answered(&span, status, &who);
     let (request_id, route, who) = (&id, template, &who);
     shared.log.answered(&Answered { request_id, method, route, status, duration, who });
     response.map(|body| if is_head { AnswerBody::whole(Bytes::new()) } else { body })

@@ -60,6 +60,30 @@ async fn the_first_host_of_the_wanted_kind_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_first_host_is_taken_unless_any_may_be() {
+    let servers = pair();
+    let taken = |more: &'static str| {
+        let servers = &servers;
+        async move {
+            let connected = connect(&both(servers, more)).await.expect("it connects");
+            encrypted(&servers.1, &connected.name).await.len() == 1
+        }
+    };
+    for _ in 0..10 {
+        assert!(taken("load_balance_hosts=disable").await, "the standby is named first");
+    }
+    let mut seen = [false; 2];
+    // That one of two is never taken by chance happens once in 2^63 runs.
+    for _ in 0..64 {
+        seen[usize::from(taken("load_balance_hosts=random").await)] = true;
+        if seen == [true; 2] {
+            return;
+        }
+    }
+    panic!("one host was never taken: {seen:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dead_host_is_passed_over_and_named_if_no_other_answers() {
     let server = Cluster::fresh("recado-alone").start();
     let pairs = format!("host=127.0.0.1,127.0.0.1 port=1,{} user=postgres", server.port());

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::error::Error;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -159,6 +160,77 @@ async fn versions_of_tls_can_be_bounded() {
     for bounds in ["ssl_min_protocol_version=TLSv1.3", "ssl_max_protocol_version=TLSv1.2"] {
         assert_eq!(tried(BY_NAME, &format!("sslmode=require {bounds}")).await, Ok(true));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_its_authority_has_revoked_is_refused() {
+    const SERIAL: u64 = 4_711;
+    let authority = Authority::new("ours");
+    let server = server(&authority.sign_numbered("server", &["localhost"], SERIAL), None);
+    let folder = Folder::new();
+    let root = folder.file("root.crt", &authority.certificate);
+    let other = folder.file("other.crl", &authority.revoke(SERIAL + 1));
+    let this = folder.file("this.crl", &authority.revoke(SERIAL));
+    let verified = format!("{BY_NAME} sslrootcert={root} sslmode=verify-full");
+    assert_eq!(attempt(&server, &verified).await, Ok(true));
+    assert_eq!(attempt(&server, &format!("{verified} sslcrl={other}")).await, Ok(true));
+    let refused = attempt(&server, &format!("{verified} sslcrl={this}")).await.unwrap_err();
+    assert!(refused.contains("Revoked") && !refused.contains("geheim"), "{refused}");
+    let wrong = attempt(&server, &format!("{verified} sslcrl={root}")).await.unwrap_err();
+    assert!(wrong.contains("sslcrl"), "{wrong}");
+}
+
+/// Encrypts for a server as Postgres 17 does when it is asked directly: the first byte is that of
+/// TLS, and the protocol is named in it. Returns the port.
+async fn direct(pair: &Pair, server: &'static OwnPostgres) -> u16 {
+    use rustls::pki_types::pem::PemObject;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let certificate = CertificateDer::from_pem_slice(pair.certificate.as_bytes()).expect("PEM");
+    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).expect("PEM");
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("a pair");
+    config.alpn_protocols = vec![b"postgresql".to_vec()];
+    let acceptor = tokio_rustls::TlsAcceptor::from(std::sync::Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                // What asks first whether TLS is spoken, in clear, fails here.
+                let Ok(mut outer) = acceptor.accept(stream).await else { return };
+                if outer.get_ref().1.alpn_protocol() != Some(b"postgresql") {
+                    return;
+                }
+                let inner = tokio::net::TcpStream::connect(("127.0.0.1", server.port())).await;
+                let mut inner = inner.expect("the server answers");
+                let _ = tokio::io::copy_bidirectional(&mut outer, &mut inner).await;
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn direct_negotiation_begins_with_tls_and_names_the_protocol() {
+    let pair = signed().1.sign("direct", &["localhost"]);
+    let port = direct(&pair, &signed().0).await;
+    let folder = Folder::new();
+    let root = folder.file("root.crt", &signed().1.certificate);
+    let verified = format!("port={port} {BY_NAME} sslrootcert={root} sslmode=verify-full");
+    let connected = connect(&format!("{verified} sslnegotiation=direct")).await;
+    let connected = connected.unwrap_or_else(|error| panic!("{:?}", error.source()));
+    assert_eq!(encrypted(&signed().0, &connected.name).await, [false], "decrypted on the way");
+    assert!(connect(&verified).await.is_err(), "the other way is not understood there");
+    // Before Postgres 17 a server does not understand this one.
+    let old = format!("port={} {BY_NAME} sslmode=require", signed().0.port());
+    assert_eq!(tried(BY_NAME, "sslmode=require").await, Ok(true));
+    assert!(connect(&format!("{old} sslnegotiation=direct")).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

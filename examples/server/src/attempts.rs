@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 
+use crate::traces::Traces;
+
 const ATTEMPTS: &str = "recado_webhook_attempts_total";
 const DURATION: &str = "recado_webhook_attempt_duration_seconds";
 
@@ -19,9 +21,9 @@ pub(crate) fn describe() {
     }
 }
 
-/// A transport whose attempts at deliveries are counted. Those are the calls whose status line
-/// decides (D53); all others pass through.
-pub(crate) struct CountedTransport(pub(crate) Arc<dyn Transport>);
+/// A transport whose attempts at deliveries are counted, and whose calls have spans. Attempts are
+/// the calls whose status line decides (D53).
+pub(crate) struct CountedTransport(pub(crate) Arc<dyn Transport>, pub(crate) Traces);
 
 /// The label under which an attempt is counted.
 fn outcome(answer: &Result<OutboundResponse, TransportError>) -> &'static str {
@@ -35,10 +37,10 @@ fn outcome(answer: &Result<OutboundResponse, TransportError>) -> &'static str {
 impl Transport for CountedTransport {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         if !request.status_decides {
-            return self.0.send(request).await;
+            return self.1.outbound(&*self.0, request).await;
         }
         let begun = Instant::now();
-        let answer = self.0.send(request).await;
+        let answer = self.1.outbound(&*self.0, request).await;
         let labels = [("outcome", outcome(&answer))];
         counter!(ATTEMPTS, &labels).increment(1);
         histogram!(DURATION, &labels).record(begun.elapsed().as_secs_f64());

@@ -28,6 +28,11 @@ mod serve_lock;
 mod shutdown;
 mod start;
 mod supervisor;
+#[cfg(feature = "otlp")]
+mod traces;
+#[cfg(not(feature = "otlp"))]
+#[path = "untraced.rs"]
+mod traces;
 mod watch;
 mod wiring;
 

@@ -6,46 +6,79 @@
 use std::io::{self, IsTerminal, stderr};
 use std::time::Duration;
 
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt, registry};
 
 use crate::log_lines::LogLines;
 use crate::metrics;
+use crate::options::Options;
+#[cfg(feature = "otlp")]
+use crate::traces::Export;
 
 /// How long the end of the process waits for the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Logging that was started. When it is dropped, the last lines are written.
+/// Logging that was started. When it is dropped, the last spans are exported and the last lines are
+/// written.
 #[must_use]
-pub(crate) struct Logging(LogLines);
+pub(crate) struct Logging {
+    #[cfg(feature = "otlp")]
+    export: Option<Export>,
+    lines: LogLines,
+}
 
 impl Drop for Logging {
     fn drop(&mut self) {
-        self.0.finish(LAST_LINES);
+        #[cfg(feature = "otlp")]
+        drop(self.export.take());
+        self.lines.finish(LAST_LINES);
     }
 }
 
-/// Starts logging with `filter`; a logger that is already installed stays.
+/// Starts logging, and the export of traces if the options name a collector; a logger that is
+/// already installed stays, and then there are no traces.
 ///
 /// A line that cannot be written is lost and counted; it never fails or delays who logs it (R162).
 ///
 /// # Errors
 ///
-/// When the system has no thread left.
-pub(crate) fn start(filter: &str) -> io::Result<Logging> {
+/// When the system has no thread left, or the exporter cannot be made.
+pub(crate) fn start(options: &Options) -> io::Result<Logging> {
     // Lost lines are counted from the first one on.
     metrics::recorder();
     let written = LogLines::start(stderr())?;
-    let filter = EnvFilter::builder().parse_lossy(filter);
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let filter = EnvFilter::builder().parse_lossy(&options.log);
+    #[cfg(feature = "otlp")]
+    if let Some(endpoint) = &options.otlp_endpoint {
+        let (spans, export) = crate::traces::layer(endpoint).map_err(io::Error::other)?;
+        // Each has a filter of its own: the log has no spans, the traces have no lines.
+        let logged = registry().with(lines(&written).with_filter(filter));
+        let export = logged.with(spans).try_init().is_ok().then_some(export);
+        return Ok(Logging { export, lines: written });
+    }
+    // An error means that an embedding program has set its own.
+    let _ = registry().with(filter).with(lines(&written)).try_init();
+    Ok(Logging {
+        #[cfg(feature = "otlp")]
+        export: None,
+        lines: written,
+    })
+}
+
+/// Writes lines: text on a terminal, JSON elsewhere.
+fn lines<S>(written: &LogLines) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let lines = fmt::layer()
         .with_writer(written.clone())
         // It would be printed to standard error, with a panic where that fails.
         .log_internal_errors(false);
-    // An error means that an embedding program has set its own.
-    let _ = if stderr().is_terminal() {
-        lines.with_target(false).try_init()
-    } else {
-        lines.json().flatten_event(true).with_ansi(false).try_init()
-    };
-    Ok(Logging(written))
+    match stderr().is_terminal() {
+        true => lines.with_target(false).boxed(),
+        false => lines.json().flatten_event(true).with_ansi(false).boxed(),
+    }
 }

@@ -25,8 +25,9 @@ use crate::watch::{Certificates, Volumes, Watch};
 use crate::wiring::Closer;
 use crate::{descriptors, metrics, qr_picture, wiring};
 
-/// How long work in flight may take once a stop has begun.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
+/// How long work in flight may take once a stop has begun. Of the thirty seconds of a stop two are
+/// for the lease, one is for the last spans (R314) and one for the last lines of the log.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(26);
 /// The interval of the metrics' upkeep.
 const METRICS: Duration = Duration::from_secs(2);
 /// The interval of reading the figures of the installation (R280).

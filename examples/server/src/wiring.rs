@@ -29,6 +29,7 @@ use crate::attempts::CountedTransport;
 use crate::files;
 use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
+use crate::traces::Traces;
 use crate::watch::{StoreUse, TimedStore, counted};
 
 /// A database that was opened, and the limiter that its processes share.
@@ -249,7 +250,8 @@ fn parts(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),
     };
-    let gateways = counted(&providers);
+    let traces = Traces::default();
+    let gateways = counted(&providers, &traces);
     let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
     let gateway_transport = gateway_transport
         .unwrap_or_else(|| client(Reach::Gateways(options.gateway_destinations.clone())));
@@ -257,13 +259,13 @@ fn parts(
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
     let parts = Parts {
-        store: Arc::new(TimedStore::new(store)),
+        store: Arc::new(TimedStore::new(store, traces.clone())),
         clock,
         ids,
         files,
         spawner: Arc::new(TokioSpawner),
-        transport: Arc::new(CountedTransport(transport)),
-        gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
+        transport: Arc::new(CountedTransport(transport, traces.clone())),
+        gateway_transport: Some(Arc::new(CountedTransport(gateway_transport, traces))),
         limiter: opened.limiter,
         providers: gateways.clone(),
         settings: settings(options, public_url),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use recado_core::ids::CompanyId;
 use recado_testkit::StoreFailure;
 use recado_tests::backend::Database;
 use recado_tests::{
-    Setup, StoreKind, World, both_stores, eventually, join_all, on_postgres, phone,
+    Request, Setup, StoreKind, World, both_stores, eventually, join_all, on_postgres, phone,
 };
 use serde_json::json;
 
@@ -32,6 +33,32 @@ async fn a_database_that_is_gone_is_reported(kind: StoreKind) {
     scrapes.fires("RecadoNotReady");
     scrapes.fires("RecadoServerErrors");
     scrapes.fires("RecadoStoreErrors");
+}
+
+/// D76: `recado_ready` says what `/readyz` says.
+#[both_stores]
+async fn an_installation_that_is_closed_is_not_ready(kind: StoreKind) {
+    let _alone = alone().await;
+    let world = quiet(kind).await;
+    let mut scrapes = Scrapes::of(&world.server).await;
+    let ready = async |scrapes: &mut Scrapes| {
+        let scrape = scrapes.read(&world.server).await;
+        let status = world.send(Request::new("GET", "/readyz")).await.status;
+        (scrape.value("recado_ready", &[]), status)
+    };
+    assert_eq!(ready(&mut scrapes).await, (1.0, 200));
+    let halts = world.server.recado().halts();
+    let company = CompanyId::parse(&world.us.id).expect("an id");
+    halts.close(Some(company), None, false).await.expect("it is closed");
+    assert_eq!(ready(&mut scrapes).await, (1.0, 200), "one company is moved alone");
+    halts.open(Some(company)).await.expect("it is open");
+    halts.close(None, Some("a test"), false).await.expect("it is closed");
+    for _ in 0..3 {
+        assert_eq!(ready(&mut scrapes).await, (0.0, 503));
+    }
+    scrapes.fires("RecadoNotReady");
+    halts.open(None).await.expect("it is open");
+    assert_eq!(ready(&mut scrapes).await, (1.0, 200));
 }
 
 /// R282: one read fails, and what was read before gets old.

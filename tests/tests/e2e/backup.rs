@@ -253,6 +253,49 @@ async fn a_running_server_notices_a_hold_and_keeps_it_over_a_restart(kind: Store
     assert_eq!(get(&process, "/readyz").await["data"]["held"], false);
 }
 
+/// R253: the key that seals secrets is no part of a backup, and a restore without it makes nothing.
+#[both_stores]
+async fn a_sealed_backup_is_restored_with_its_key_only(kind: StoreKind) {
+    const KEY: &str = "b2xkIG9sZCBvbGQgb2xkIG9sZCBvbGQgb2xkIG9sZC4=";
+    const OTHER: &str = "bmV3IG5ldyBuZXcgbmV3IG5ldyBuZXcgbmV3IG5ldy4=";
+    if !has_programs(kind) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, keys: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, keys).expect("written");
+        path.display().to_string()
+    };
+    let (key, other) = (file("key", KEY), file("other", OTHER));
+    let id = recado_store_sqlite::Sealer::parse(KEY).expect("a key");
+    let id = id.current().expect("a key").to_string();
+    let database = Database::fresh(kind);
+    let process = Process::serve(&database, &["--secret-key-file", &key]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let hook = json!({ "url": "https://a.example/", "events": ["*"] });
+    make(&process, &us, "C/webhooks", hook).await;
+    let dir = folder.path().join("backup").display().to_string();
+    let documents = process.folder.path().join("recado-documents");
+    done(&database, &documents, &["backup", &dir, "--secret-key-file", &key]).await;
+    process.kill().await;
+
+    let (copy, files) = (Database::fresh(kind), folder.path().join("copy-documents"));
+    for given in [&[][..], &["--secret-key-file", other.as_str()]] {
+        let args = [&["restore", dir.as_str()][..], given].concat();
+        let ended = run(&copy, &files, &args).await;
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&id), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--secret-key-file"), "{}", ended.stderr);
+        assert!(![KEY, OTHER].iter().any(|key| ended.stderr.contains(key)), "{}", ended.stderr);
+        assert!(!files.exists(), "nothing is made");
+    }
+    done(&copy, &files, &["restore", &dir, "--secret-key-file", &key]).await;
+    let process = Process::serve(&copy, &["--secret-key-file", &key]).await;
+    let found = operator_at(process.addr, &us.id, "GET", "C/webhooks", Value::Null).await;
+    assert_eq!(found.items().len(), 1, "{}", found.show());
+}
+
 /// There is nothing to back up where there is no database (exit code 2), and nothing is made.
 #[both_stores]
 async fn without_a_database_there_is_no_backup(kind: StoreKind) {

@@ -46,6 +46,25 @@ fn a_wrong_option_ends_with_code_2_and_a_message_that_names_it() {
     });
 }
 
+/// R313.
+#[test]
+fn a_build_without_traces_refuses_a_collector_and_names_the_option() {
+    block_on(async {
+        let url = "http://127.0.0.1:4318";
+        for ended in [
+            run_recado(["serve", "--otlp-endpoint", url], &[]).await,
+            run_recado(["serve"], &[("RECADO_OTLP_ENDPOINT", url)]).await,
+        ] {
+            assert_wrong_configuration(&ended, "--otlp-endpoint");
+            assert!(ended.stderr.contains("--features otlp"), "{}", ended.stderr);
+        }
+        // Another program's variable is none of its options.
+        let migrate = ["migrate", "--database", "sqlite:recado.db"];
+        let ended = run_recado(migrate, &[("OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense")]).await;
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    });
+}
+
 #[test]
 fn a_wrong_environment_variable_or_file_is_named_too() {
     block_on(async {

@@ -1,6 +1,6 @@
-//! Closed installations and companies (D76).
+//! Closed installations and companies (D76), and what an operator may do during a hold (D75).
 
-use recado_tests::{Request, World, both_stores, mobile, text};
+use recado_tests::{Request, World, both_stores, digits, mobile, text};
 use serde_json::{Value, json};
 
 /// D76.
@@ -61,4 +61,27 @@ async fn a_closed_company_refuses_its_writes_and_the_others_do_not_notice(world:
     assert_eq!(world.send(Request::new("GET", "/readyz")).await.status, 200);
     halts.open(Some(company)).await.expect("it is open");
     world.post_contact(json!({ "phone": mobile(2) })).await.expect(201);
+}
+
+/// D75: what an operator would say to a customer is refused, and what nobody is told of is not.
+#[both_stores]
+async fn an_operator_sends_nothing_during_a_hold(world: World) {
+    let qr = world.qr().await;
+    let id = world.create_id(json!({ "phone": mobile(1) })).await;
+    world.receive(&qr, &digits(&mobile(1)), "olá").await;
+    world.template("ola", "UTILITY", "Olá {{1}}").await;
+    let before = world.all_messages().await.len();
+    world.server.hold("a test").await;
+    for (action, body) in [
+        ("reply", json!({ "message": "pois não" })),
+        ("reply-template", json!({ "template": "ola", "variables": { "1": "Ana" } })),
+        ("ai-turn", json!({ "messages": ["oi"], "prosas": 1, "cost_brl": 0.1 })),
+    ] {
+        let refused = world.act(&id, action, body).await;
+        refused.expect_error(503, "ON_HOLD");
+        assert_eq!(refused.header("retry-after"), "60", "{action}");
+    }
+    assert_eq!(world.all_messages().await.len(), before, "nothing is stored either");
+    world.act(&id, "read", json!({})).await.expect(200);
+    world.act(&id, "close", json!({})).await.expect(200);
 }

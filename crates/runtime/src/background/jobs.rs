@@ -8,6 +8,8 @@ use recado_core::store::StoreError;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use super::loops::{RoundOutcome, backoff, outcome};
 
@@ -54,7 +56,14 @@ where
     F: Future<Output = Result<bool, StoreError>> + Send + 'static,
 {
     if steps.len() < MAX_AT_ONCE {
-        steps.spawn(step());
+        // Who claims jobs says which one it is (R310).
+        let span = tracing::trace_span!(
+            target: "recado::trace",
+            parent: None,
+            "job",
+            recado.job = Empty
+        );
+        steps.spawn(step().instrument(span));
     }
 }
 

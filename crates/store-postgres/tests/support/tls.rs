@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
+    KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber, date_time_ymd,
+};
 use recado_core::store::StoreError;
 use recado_store_postgres::{Options, PostgresStore};
 use recado_testkit::postgres::{Cluster, OwnPostgres};
@@ -47,9 +50,39 @@ impl Authority {
     }
 
     pub fn sign(&self, name: &str, hosts: &[&str]) -> Pair {
+        self.sign_params(named(name, hosts))
+    }
+
+    /// Signs a certificate with this serial number.
+    pub fn sign_numbered(&self, name: &str, hosts: &[&str], serial: u64) -> Pair {
+        let mut params = named(name, hosts);
+        params.serial_number = Some(SerialNumber::from(serial));
+        self.sign_params(params)
+    }
+
+    fn sign_params(&self, params: CertificateParams) -> Pair {
         let key = KeyPair::generate().expect("a key");
-        let certificate = named(name, hosts).signed_by(&key, &self.issuer).expect("a certificate");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
         Pair { certificate: certificate.pem(), key: key.serialize_pem() }
+    }
+
+    /// A list that revokes the certificate with this serial number, as PEM.
+    pub fn revoke(&self, serial: u64) -> String {
+        let revoked = RevokedCertParams {
+            serial_number: SerialNumber::from(serial),
+            revocation_time: date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(2100, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: vec![revoked],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.issuer).expect("a list").pem().expect("PEM")
     }
 }
 

@@ -144,7 +144,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
     let options = &cli.options(base, |name| env::var_os(name))?;
     let _logging = match cli.command {
         Command::Demo | Command::Serve(_) => {
-            Some(logging::start(&options.log).map_err(CommandError::run)?)
+            Some(logging::start(options).map_err(CommandError::run)?)
         }
         // Other commands print to standard output, and report their failures themselves.
         _ => None,

@@ -4,6 +4,7 @@ mod cli;
 mod duration;
 mod file;
 mod operator_token;
+mod otlp;
 mod secret_key;
 mod settings;
 mod values;
@@ -84,6 +85,8 @@ pub struct Options {
     pub no_migrate: bool,
     /// What is logged, a `tracing` filter.
     pub log: String,
+    /// The base URL of the collector that gets traces (R310); without one there are none.
+    pub otlp_endpoint: Option<String>,
 }
 
 impl Default for Options {
@@ -115,6 +118,7 @@ impl Default for Options {
             stop_words: Vec::new(),
             no_migrate: false,
             log: String::new(),
+            otlp_endpoint: None,
         };
         for setting in settings() {
             if let Some(default) = setting.default {
@@ -202,6 +206,9 @@ pub(crate) fn resolve(
     }
     let [token, file] = ["operator-token", "operator-token-file"].map(|name| sources.get(name));
     problems.extend(operator_token::settle(&mut options, token, file).err());
+    if !sources.contains_key("otlp-endpoint") {
+        problems.extend(otlp::of_environment(&mut options, &env).err());
+    }
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }

@@ -7,6 +7,7 @@ use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
 
 use super::Options;
+use super::otlp::read_endpoint;
 use super::values::{
     read_base_url, read_group_suffix, read_list, read_listen, read_networks, read_switch,
 };
@@ -219,6 +220,9 @@ static SETTINGS: &[Setting] = &[
         EnvFilter::builder().parse(text).map_err(|error| format!("is no filter: {error}"))?;
         text.clone_into(&mut options.log);
     }),
+    setting!("otlp-endpoint", "OTLP_ENDPOINT", Text "URL", None,
+        "Where traces go: an OpenTelemetry collector's base URL, such as http://127.0.0.1:4318",
+        |options, text| options.otlp_endpoint = read_endpoint(text)?),
 ];
 
 /// All options but `--config`.

@@ -33,7 +33,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const OTHER: &str = "other";
 
 pub(super) fn describe() {
-    describe_gauge!(READY, Unit::Count, "1 while the store is ready, as /readyz says, else 0.");
+    describe_gauge!(
+        READY,
+        Unit::Count,
+        "1 while the store is ready and open, as /readyz says, else 0."
+    );
     describe_gauge!(AGE, Unit::Seconds, "How old the figures are that are read from the store.");
     describe_gauge!(CONNECTIONS, Unit::Count, "Connections, by gateway, kind and state.");
     describe_gauge!(
@@ -98,14 +102,24 @@ impl Watch {
         gauge!(AGE).set(self.recado.now().since(read_at).as_secs_f64());
     }
 
+    /// Whether the store is ready and open, as `/readyz` says. While the data is moved (D76) it is
+    /// not.
+    async fn is_ready(&self) -> bool {
+        let is_open = async {
+            let halted = self.recado.halts().current().await;
+            halted.is_ok_and(|halted| !halted.is_closed())
+        };
+        self.recado.ready().await.is_ok() && is_open.await
+    }
+
     /// Reads everything anew.
     ///
     /// # Errors
     ///
     /// When the store fails. What was read before stays, and its age says so.
     pub(crate) async fn read(self: Arc<Self>) -> Result<bool, StoreError> {
-        let ready = tokio::time::timeout(PATIENCE, self.recado.ready()).await;
-        gauge!(READY).set(f64::from(u8::from(matches!(ready, Ok(Ok(()))))));
+        let ready = tokio::time::timeout(PATIENCE, self.is_ready()).await;
+        gauge!(READY).set(f64::from(u8::from(matches!(ready, Ok(true)))));
         let on_disk = self.clone();
         let blocking = tokio::task::spawn_blocking(move || {
             on_disk.volumes.record();

@@ -16,6 +16,8 @@ use recado_core::gateway::{
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
+use crate::traces::Traces;
+
 const SENDS: &str = "recado_sends_total";
 const DURATION: &str = "recado_send_duration_seconds";
 
@@ -36,7 +38,7 @@ pub(super) fn describe() {
 }
 
 /// The label under which a send is counted.
-const fn outcome(result: &SendResult) -> &'static str {
+const fn outcome<T>(result: &Result<T, SendFailure>) -> &'static str {
     match result {
         Ok(_) => "accepted",
         Err(SendFailure::Refused(_)) => "refused",
@@ -48,8 +50,17 @@ const fn outcome(result: &SendResult) -> &'static str {
     }
 }
 
-/// The same gateways, whose sends are counted. Their names are labels: a program has few (R281).
-pub(crate) fn counted(providers: &Providers) -> Providers {
+/// The label of another call.
+const fn answered<T>(result: &Result<T, ProviderError>) -> &'static str {
+    match result {
+        Ok(_) => "answered",
+        Err(_) => "failed",
+    }
+}
+
+/// The same gateways, whose sends are counted and whose calls have spans. Their names are labels: a
+/// program has few (R281).
+pub(crate) fn counted(providers: &Providers, traces: &Traces) -> Providers {
     providers.descriptions().fold(Providers::none(), |all, description| {
         let Some(inner) = providers.get(description.name()) else { return all };
         let gateway = description.name().clone();
@@ -57,20 +68,30 @@ pub(crate) fn counted(providers: &Providers) -> Providers {
             counter!(SENDS, "gateway" => gateway.as_str().to_owned(), "outcome" => outcome)
                 .increment(0);
         }
-        let provider = CountedProvider { inner, gateway };
+        let provider = CountedProvider { inner, gateway, traces: traces.clone() };
         all.with_described(description.clone(), Arc::new(provider))
     })
 }
 
-/// A gateway whose sends are counted.
+/// A gateway whose sends are counted, and whose calls have spans.
 struct CountedProvider {
     inner: Arc<dyn Provider>,
     gateway: GatewayName,
+    traces: Traces,
 }
 
 impl CountedProvider {
     fn label(&self) -> Label {
         Label::new("gateway", self.gateway.as_str().to_owned())
+    }
+
+    /// Makes a call other than a send.
+    async fn ask<T>(
+        &self,
+        operation: &'static str,
+        work: impl Future<Output = Result<T, ProviderError>> + Send,
+    ) -> Result<T, ProviderError> {
+        self.traces.gateway(&self.gateway, operation, answered, work).await
     }
 }
 
@@ -87,7 +108,8 @@ impl Provider for CountedProvider {
         outgoing: &Outgoing,
     ) -> SendResult {
         let begun = Instant::now();
-        let result = self.inner.send(transport, connection, outgoing).await;
+        let sending = self.inner.send(transport, connection, outgoing);
+        let result = self.traces.gateway(&self.gateway, "send", outcome, sending).await;
         histogram!(DURATION, vec![self.label()]).record(begun.elapsed().as_secs_f64());
         let outcome = Label::from_static_parts("outcome", outcome(&result));
         counter!(SENDS, vec![self.label(), outcome]).increment(1);
@@ -105,7 +127,8 @@ impl Provider for CountedProvider {
         target: &MessageName,
         edit: &Edit,
     ) -> Result<(), SendFailure> {
-        self.inner.edit(transport, connection, target, edit).await
+        let editing = self.inner.edit(transport, connection, target, edit);
+        self.traces.gateway(&self.gateway, "edit", outcome, editing).await
     }
 
     async fn revoke(
@@ -114,7 +137,8 @@ impl Provider for CountedProvider {
         connection: &Connection,
         target: &MessageName,
     ) -> Result<(), SendFailure> {
-        self.inner.revoke(transport, connection, target).await
+        let revoking = self.inner.revoke(transport, connection, target);
+        self.traces.gateway(&self.gateway, "revoke", outcome, revoking).await
     }
 
     async fn mark_read(
@@ -123,7 +147,7 @@ impl Provider for CountedProvider {
         connection: &Connection,
         target: &MessageName,
     ) -> Result<(), ProviderError> {
-        self.inner.mark_read(transport, connection, target).await
+        self.ask("mark_read", self.inner.mark_read(transport, connection, target)).await
     }
 
     async fn typing(
@@ -133,7 +157,7 @@ impl Provider for CountedProvider {
         whose: &TypingIn,
         state: Typing,
     ) -> Result<(), ProviderError> {
-        self.inner.typing(transport, connection, whose, state).await
+        self.ask("typing", self.inner.typing(transport, connection, whose, state)).await
     }
 
     async fn find_sent(
@@ -142,7 +166,7 @@ impl Provider for CountedProvider {
         connection: &Connection,
         lookup: &Lookup,
     ) -> Result<Option<Accepted>, ProviderError> {
-        self.inner.find_sent(transport, connection, lookup).await
+        self.ask("find_sent", self.inner.find_sent(transport, connection, lookup)).await
     }
 
     async fn status(
@@ -150,7 +174,7 @@ impl Provider for CountedProvider {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<GatewayStatus, ProviderError> {
-        self.inner.status(transport, connection).await
+        self.ask("status", self.inner.status(transport, connection)).await
     }
 
     async fn groups(
@@ -158,7 +182,7 @@ impl Provider for CountedProvider {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<GroupList, ProviderError> {
-        self.inner.groups(transport, connection).await
+        self.ask("groups", self.inner.groups(transport, connection)).await
     }
 
     async fn pairing(
@@ -166,7 +190,7 @@ impl Provider for CountedProvider {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<Pairing, ProviderError> {
-        self.inner.pairing(transport, connection).await
+        self.ask("pairing", self.inner.pairing(transport, connection)).await
     }
 
     async fn templates(
@@ -174,7 +198,7 @@ impl Provider for CountedProvider {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<Vec<ProviderTemplate>, ProviderError> {
-        self.inner.templates(transport, connection).await
+        self.ask("templates", self.inner.templates(transport, connection)).await
     }
 
     async fn missed(
@@ -184,7 +208,7 @@ impl Provider for CountedProvider {
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Missed, ProviderError> {
-        self.inner.missed(transport, connection, from, to).await
+        self.ask("missed", self.inner.missed(transport, connection, from, to)).await
     }
 
     async fn names(
@@ -193,7 +217,7 @@ impl Provider for CountedProvider {
         connection: &Connection,
         name: &str,
     ) -> Result<Vec<String>, ProviderError> {
-        self.inner.names(transport, connection, name).await
+        self.ask("names", self.inner.names(transport, connection, name)).await
     }
 
     async fn media(
@@ -203,7 +227,7 @@ impl Provider for CountedProvider {
         source: &str,
         limit: usize,
     ) -> Result<MediaFile, ProviderError> {
-        self.inner.media(transport, connection, source, limit).await
+        self.ask("media", self.inner.media(transport, connection, source, limit)).await
     }
 
     fn handshake(&self, connection: &Connection, webhook: &ProviderWebhook) -> Handshake {

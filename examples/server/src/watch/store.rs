@@ -14,6 +14,8 @@ use recado_core::store::{
     ChangeSet, Claims, Commit, CommitError, Store, StoreError, Stored, Upkeep,
 };
 
+use crate::traces::Traces;
+
 const DURATION: &str = "recado_store_call_duration_seconds";
 const ERRORS: &str = "recado_store_errors_total";
 const CONFLICTS: &str = "recado_store_conflicts_total";
@@ -68,13 +70,13 @@ pub(super) fn describe() {
     }
 }
 
-/// A store whose calls are timed and counted.
-pub(crate) struct TimedStore(Arc<dyn Store>);
+/// A store whose calls are timed and counted, and whose commits have spans.
+pub(crate) struct TimedStore(Arc<dyn Store>, Traces);
 
 impl TimedStore {
     /// Wraps a store.
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self(store)
+    pub(crate) fn new(store: Arc<dyn Store>, traces: Traces) -> Self {
+        Self(store, traces)
     }
 }
 
@@ -115,7 +117,7 @@ recado_core::for_each_read!(reads);
 impl Commit for TimedStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let begun = Instant::now();
-        let answer = self.0.commit(changes).await;
+        let answer = self.1.commit(&*self.0, changes).await;
         histogram!(DURATION, "call" => Call::Commit.label()).record(begun.elapsed().as_secs_f64());
         match &answer {
             Ok(()) => {}
@@ -135,7 +137,9 @@ impl Claims for TimedStore {
         limit: u32,
         except: &[&'static str],
     ) -> Result<Vec<Stored<Job>>, StoreError> {
-        timed(Call::Claim, self.0.claim_jobs(now, leased_until, limit, except)).await
+        let claiming = self.0.claim_jobs(now, leased_until, limit, except);
+        let claimed = timed(Call::Claim, claiming).await;
+        claimed.inspect(|jobs| self.1.claimed(jobs))
     }
 }
 

@@ -115,9 +115,10 @@ fn check_key(options: &Options, manifest: &Manifest) -> Result<(), CommandError>
     if options.sealer()?.key_ids().any(|id| id.to_string() == *needed) {
         return Ok(());
     }
-    let message =
-        format!("the backup is sealed with the key {needed}: give it, as the server has it");
-    Err(failed(message))
+    Err(failed(format!(
+        "the backup is sealed with the key {needed}, which is no part of it: give the keys of the \
+         server by --secret-key-file"
+    )))
 }
 
 /// Whether the folder of documents has something in it.
