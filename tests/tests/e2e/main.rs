@@ -27,6 +27,7 @@ mod contacts_delete;
 mod contacts_export;
 mod contacts_get;
 mod contacts_list;
+mod contacts_list_form;
 mod contacts_update;
 mod conversations;
 mod custom_fields;
