@@ -26,7 +26,9 @@ pub fn recado() -> &'static Path {
         let target = profile.parent().expect("a target folder");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = std::process::Command::new(cargo);
-        build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado", "--target-dir"]);
+        build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado"]);
+        // As `scripts/package` builds it, so that nothing is built twice.
+        build.args(["--features", "s3", "--target-dir"]);
         build.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
         if profile.ends_with("release") {
             build.arg("--release");
@@ -62,6 +64,22 @@ pub async fn run_recado<S: AsRef<OsStr>>(
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Starts a command as [`run_recado`] does, and kills it (SIGKILL) once `when` has come.
+pub async fn kill_recado<S: AsRef<OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    env: &[(&str, &str)],
+    when: impl Future<Output = ()>,
+) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = command(folder.path());
+    command.args(args).envs(env.iter().copied()).stdout(Stdio::null());
+    let mut child = command.spawn().expect("the binary runs");
+    when.await;
+    let ended = child.try_wait().expect("a state");
+    assert!(ended.is_none(), "it ended by itself: {ended:?}");
+    child.kill().await.expect("it can be killed");
 }
 
 fn command(folder: &Path) -> Command {

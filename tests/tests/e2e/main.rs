@@ -109,6 +109,7 @@ mod messaging_races;
 mod messaging_secrecy;
 mod messaging_two_processes;
 mod moves;
+mod moves_kill;
 mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;
@@ -127,6 +128,7 @@ mod prosas;
 mod provider_webhooks;
 mod rates;
 mod reports;
+mod restores;
 mod round_trip;
 mod secrets_at_rest;
 mod send_checks;
