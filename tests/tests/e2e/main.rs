@@ -75,6 +75,7 @@ mod groups;
 mod health;
 mod idempotency;
 mod identity;
+mod import_upkeep;
 mod inbound;
 mod inbound_bodies;
 mod inbound_calls;
