@@ -95,6 +95,7 @@ mod kept_events;
 mod kept_records;
 mod kill;
 mod kill_sends;
+mod kinds;
 mod lead_memory;
 mod links;
 mod listeners;
