@@ -256,6 +256,7 @@ impl TestServer {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.retention().sweep().await.expect("the store works") {}
         while recado.retention().sweep_organizations().await.expect("the store works") {}
+        while recado.uploads().sweep().await.expect("the store works") {}
     }
 
     /// The documents on disk, as relative paths.

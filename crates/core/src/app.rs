@@ -51,6 +51,8 @@ pub struct Settings {
     pub retention: Duration,
     /// How long a link to the file of a message is good, at least (R193).
     pub media_link_lifetime: Duration,
+    /// How long uploads are kept that no message has (X11).
+    pub media_retention: Duration,
     /// How long messages are kept (R210); `None` keeps them. At least a day: what may be sent, and
     /// by whom a conversation is kept, depends on the last day.
     pub message_retention: Option<Duration>,
@@ -76,6 +78,7 @@ impl Settings {
             webhook_timeout: Duration::from_secs(10),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
             media_link_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
+            media_retention: Duration::from_secs(30 * 24 * 60 * 60),
             message_retention: None,
             click_retention: None,
             ledger_retention: None,
@@ -267,6 +270,11 @@ impl Recado {
 
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.0.files
+    }
+
+    /// The same, to be kept by what is handed to gateways.
+    pub(crate) fn shared_files(&self) -> Arc<dyn Files> {
+        Arc::clone(&self.0.files)
     }
 
     pub(crate) fn spawner(&self) -> &dyn Spawner {

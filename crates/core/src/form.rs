@@ -62,6 +62,11 @@ macro_rules! to_json {
 
 pub(crate) use to_json;
 
+/// The JSON of a value that is written in a body as it is stored.
+pub(crate) fn json_of(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).expect("what is stored as JSON can be written")
+}
+
 to_json!(String, |text| text.as_str());
 to_json!(bool, |flag| *flag);
 to_json!(u32, |number| *number);
@@ -115,6 +120,25 @@ macro_rules! component {
 }
 
 pub(crate) use component;
+
+/// Implements [`Form`] for a body that stands inside another one and becomes `$Part`.
+macro_rules! inner {
+    ($($Draft:ty => $Part:ty, |$draft:ident| $part:expr;)+) => {$(
+        impl crate::form::Form for $Draft {
+            type Value = $Part;
+
+            fn read(value: &serde_json::Value) -> Result<$Part, String> {
+                let object = value.as_object().ok_or("must be an object")?;
+                let $draft = Self::parse(object).map_err(|problems| problems.to_string())?;
+                Ok($part)
+            }
+
+            crate::form::component!();
+        }
+    )+};
+}
+
+pub(crate) use inner;
 
 /// A type that is read out of a text by a function of its own and written by another, and how the
 /// text is documented. With `blank is null` a blank text counts as null.

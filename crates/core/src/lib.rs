@@ -83,6 +83,7 @@ mod tasks;
 pub mod templates;
 pub mod text;
 pub mod transport;
+pub mod uploads;
 mod use_case;
 pub mod webhooks;
 mod words;

@@ -69,14 +69,15 @@ impl Retention<'_> {
     pub async fn sweep_organizations(&self) -> Result<bool, StoreError> {
         let mut more = false;
         for company in self.companies().await? {
-            let listing = Listing::Unused { company, limit: AT_ONCE };
+            let listing = Listing::Unused { company, kind: RowKind::Organization, limit: AT_ONCE };
             let unused = self.app.store().rows(listing).await?;
             more |= self.remove(&unused).await?;
         }
         Ok(more)
     }
 
-    async fn companies(&self) -> Result<Vec<CompanyId>, StoreError> {
+    /// The companies whose records may be removed now.
+    pub(crate) async fn companies(&self) -> Result<Vec<CompanyId>, StoreError> {
         let companies = self.app.store().all::<Company>(()).await?;
         let halted = self.app.halts().current().await?;
         let is_kept = |company: &&Company| company.is_there() && !halted.is_closed_for(company.id);

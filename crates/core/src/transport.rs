@@ -1,6 +1,7 @@
 //! Outbound HTTP calls: one request, and one response or a classified failure.
 
 mod host;
+mod open;
 mod special;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use crate::documents::{FileError, StoredFile};
 
 pub(crate) use host::read_port;
 pub use host::{Host, Origin};
+pub use open::OpenAnswer;
 pub use special::is_special;
 pub(crate) use special::v4_within;
 
@@ -106,7 +108,9 @@ pub struct OutboundRequest {
     pub body: Vec<u8>,
     /// A file that goes on with the body.
     pub attached: Option<AttachedFile>,
-    /// How long DNS, connecting, TLS and the answer may take together.
+    /// How long DNS, connecting, TLS and the answer may take together. With an attached file it
+    /// begins anew with every frame that the peer takes, up to a limit that grows with the file
+    /// (R347).
     pub timeout: Duration,
     /// How many bytes of the answer's body are read; the rest is dropped.
     pub answer_limit: usize,
@@ -354,6 +358,22 @@ pub trait Transport: Send + Sync {
     /// A classified failure; the request is never repeated by the transport once it may have
     /// arrived, unless it is [repeatable](OutboundRequest::repeatable).
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError>;
+
+    /// Sends one request, follows no redirect, and answers as soon as the head of the answer is
+    /// there; the body is read as it comes (R346). The head has to come within `answer_within`, and
+    /// the whole body within the request's time limit; of the body no more is read than the
+    /// request allows. By default the body is read first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::send`]; those of the body come in its place.
+    async fn open(
+        &self,
+        request: OutboundRequest,
+        _answer_within: Duration,
+    ) -> Result<OpenAnswer, TransportError> {
+        self.send(request).await.map(OpenAnswer::from)
+    }
 
     /// Resolves the host of `url` and checks that it may be called (D54), as [`Transport::send`]
     /// would, without calling it.

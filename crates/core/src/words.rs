@@ -7,7 +7,8 @@ macro_rules! words {
         $name:ident { $($(#[doc = $meaning:literal])* $variant:ident = $word:literal,)+ }
     ) => {
         $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[doc = $meaning])* #[serde(rename = $word)] $variant,)+
         }

@@ -3,8 +3,8 @@
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::templates::{
-    Template, TemplateCategory, TemplateDraft, TemplateNeeds, TemplatePatch, TemplateStatus,
-    TemplateTokenHash, TemplateView, choose,
+    Components, Template, TemplateCategory, TemplateDraft, TemplateNeeds, TemplatePatch,
+    TemplateStatus, TemplateTokenHash, TemplateView, choose,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -21,6 +21,7 @@ fn template(n: u128, name: &str, language: &str, bound: Option<u128>) -> Templat
         category: TemplateCategory::Utility,
         language: language.to_owned(),
         body: "Olá {{1}}, {{3}}".to_owned(),
+        components: Components::default(),
         status: TemplateStatus::Approved,
         connection: bound.map(connection),
         provider_id: None,
@@ -102,7 +103,7 @@ fn everything_that_is_wrong_with_a_template_is_named() {
     assert!(wrong(good, false).is_empty());
     assert_eq!(wrong(json!({}), false), ["body", "category", "name"]);
     let bad = json!({
-        "name": "", "category": "auth", "body": "Olá {{nome}}", "language": "português", "status": "OK",
+        "name": "", "category": "auth", "body": "Olá {{nome}} {{1}}", "language": "português", "status": "OK",
         "token": "x", "connection_id": "x",
     });
     let fields = ["body", "category", "connection_id", "language", "name", "status", "token"];
@@ -110,4 +111,64 @@ fn everything_that_is_wrong_with_a_template_is_named() {
     assert_eq!(wrong(bad, true), fields);
     assert!(wrong(json!({ "status": "PAUSED", "connection_id": null }), true).is_empty());
     assert_eq!(wrong(json!({ "body": " ", "category": null }), true), ["body", "category"]);
+    assert_eq!(wrong(json!({ "body": "Olá {{0}}" }), true), ["body"]);
+    assert!(wrong(json!({ "body": "Olá {{nome}}" }), true).is_empty());
+}
+
+/// X15.
+#[test]
+fn the_components_of_a_template_are_within_what_the_channel_allows() {
+    let is_fine = |components: serde_json::Value| {
+        let body = json!({ "components": components }).as_object().unwrap().clone();
+        TemplatePatch::parse(&body).is_ok()
+    };
+    let header = |header: serde_json::Value| json!({ "header": header });
+    let button = |button: serde_json::Value| json!({ "buttons": [button] });
+    let url = |url: &str| button(json!({ "type": "url", "text": "Ver", "url": url }));
+    let many = |count: usize| json!({ "buttons": vec![json!({ "type": "quick_reply", "text": "Sim" }); count] });
+    for fine in [
+        json!(null),
+        json!({}),
+        json!({ "header": null, "footer": null, "buttons": null }),
+        header(json!({ "type": "text", "text": "Pedido {{pedido}}" })),
+        header(json!({ "type": "image" })),
+        header(json!({ "type": "location", "text": null })),
+        json!({ "footer": "a".repeat(60) }),
+        url("https://loja.example"),
+        url("http://loja.example/?a=1&p={{1}}"),
+        url("https://loja.example/{{pedido}}"),
+        button(json!({ "type": "phone", "text": "Ligar" })),
+        button(json!({ "type": "copy_code", "text": "Copiar" })),
+        button(json!({ "type": "otp", "text": "a".repeat(25) })),
+        many(10),
+    ] {
+        assert!(is_fine(fine.clone()), "{fine}");
+    }
+    for wrong in [
+        json!([]),
+        json!({ "body": "Olá" }),
+        header(json!({})),
+        header(json!({ "type": "text" })),
+        header(json!({ "type": "text", "text": "a".repeat(61) })),
+        header(json!({ "type": "text", "text": "{{1}} {{2}}" })),
+        header(json!({ "type": "text", "text": "{{ nome }}" })),
+        header(json!({ "type": "image", "text": "Foto" })),
+        header(json!({ "type": "gif" })),
+        json!({ "footer": "a".repeat(61) }),
+        json!({ "footer": "Olá {{1}}" }),
+        url("loja.example"),
+        url("https://"),
+        url("https://{{1}}"),
+        url("https://loja.example/{{1}}/x"),
+        url("https://loja.example/{{1}}{{2}}"),
+        url("https://loja.example/{{}}"),
+        button(json!({ "type": "url", "text": "Ver" })),
+        button(json!({ "type": "phone", "text": "Ligar", "url": "https://loja.example" })),
+        button(json!({ "type": "quick_reply" })),
+        button(json!({ "type": "quick_reply", "text": "a".repeat(26) })),
+        button(json!({ "type": "other", "text": "Ver" })),
+        many(11),
+    ] {
+        assert!(!is_fine(wrong.clone()), "{wrong}");
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use recado_core::Recado;
 use recado_core::access::{Caller, ClientNet, Company};
-use recado_core::ids::ConnectionId;
+use recado_core::ids::{ConnectionId, UploadId};
 use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
@@ -41,6 +41,8 @@ pub(crate) struct Call<W> {
     pub(crate) items: Vec<Value>,
     /// The raw body of a document.
     pub(crate) bytes: Vec<u8>,
+    /// The file that came with the body, stored. The handler passes it on, or removes it.
+    pub(crate) file: Option<UploadId>,
     /// The forms of an answer that the caller wants, where paths have several.
     pub(crate) accept: Accept,
     /// Draws QR codes.

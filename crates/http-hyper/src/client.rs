@@ -1,16 +1,17 @@
 //! The guarded client: one request, one answer or a classified failure (D22, D53, D54).
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http::header::HOST;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use recado_core::transport::{
-    Method, OutboundRequest, OutboundResponse, Transport, TransportError,
+    AttachedFile, Method, OpenAnswer, OutboundRequest, OutboundResponse, Transport, TransportError,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -19,12 +20,16 @@ use crate::exchange::{BodyRead, Live};
 use crate::guard::Reach;
 use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
+use crate::request_body::{OutgoingBody, Taken};
 use crate::target::OutboundTarget;
 
 /// How long to wait for the body of an answer if only its status counts (D53, R66).
 const LENIENCE: Duration = Duration::from_secs(1);
 /// How long resolving may take in [`Transport::check`].
 const CHECK: Duration = Duration::from_secs(10);
+
+/// How many bytes of an attached file a peer has to take in a second, on the whole (R347).
+const PACE: u64 = 256 * 1024;
 
 /// How a client behaves.
 #[derive(Clone, Debug, Default)]
@@ -81,34 +86,41 @@ impl GuardedClient {
         });
         connecting.await.unwrap_or(Err(TransportError::TimedOut { after_sending: false }))
     }
+
+    /// Writes a call on a kept connection or a new one, and waits for the head of the answer.
+    async fn ask(
+        &self,
+        call: &RepeatableRequest,
+        limits: Limits,
+    ) -> Result<(Live, Response<Incoming>), TransportError> {
+        // While it connects, nothing of a file is taken.
+        let connect_by = limits.by.min(Instant::now() + limits.each);
+        let (mut live, reused) = match self.pool.take(&call.target.origin(), call.max_idle) {
+            Some(live) => (live, true),
+            None => (self.connect(&call.target, connect_by).await?, false),
+        };
+        let mut answered = ask(&mut live, call, limits).await;
+        if reused && matches!(answered, Err(TransportError::Broken { .. })) {
+            // The peer had closed a connection that was unused: nothing of the request was written.
+            // What may have been written is repeated only where that is harmless (D53).
+            let progress = live.progress();
+            if !progress.asked() || (call.repeatable && !progress.answered()) {
+                live = self.connect(&call.target, connect_by).await?;
+                answered = ask(&mut live, call, limits).await;
+            }
+        }
+        answered.map(|answer| (live, answer))
+    }
 }
 
 #[async_trait]
 impl Transport for GuardedClient {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
-        let by = Instant::now() + request.timeout;
+        let limits = Limits::of(&request);
         let (limit, status_decides) = (request.answer_limit, request.status_decides);
-        let (repeatable, max_idle) = (request.repeatable, request.max_idle);
-        let target = OutboundTarget::parse(&request.url)?;
-        let origin = target.origin();
-        let call = RepeatableRequest::new(request, target)?;
-
-        let (mut live, reused) = match self.pool.take(&origin, max_idle) {
-            Some(live) => (live, true),
-            None => (self.connect(&call.target, by).await?, false),
-        };
-        let mut answered = ask(&mut live, &call, by).await;
-        if reused && matches!(answered, Err(TransportError::Broken { .. })) {
-            // The peer had closed a connection that was unused: nothing of the request was written.
-            // What may have been written is repeated only where that is harmless (D53).
-            let progress = live.progress();
-            if !progress.asked() || (repeatable && !progress.answered()) {
-                live = self.connect(&call.target, by).await?;
-                answered = ask(&mut live, &call, by).await;
-            }
-        }
-
-        let mut answer = answered?;
+        let (by, call) = (limits.by, RepeatableRequest::new(request)?);
+        let (mut live, mut answer) = self.ask(&call, limits).await?;
+        let origin = call.target.origin();
         let status = answer.status().as_u16();
         let headers = texts(answer.headers());
         let mut body = Vec::new();
@@ -122,6 +134,37 @@ impl Transport for GuardedClient {
             Err(_) => return Err(TransportError::TimedOut { after_sending: true }),
         }
         Ok(OutboundResponse { status, headers, body })
+    }
+
+    async fn open(
+        &self,
+        request: OutboundRequest,
+        answer_within: Duration,
+    ) -> Result<OpenAnswer, TransportError> {
+        let limits = Limits::of(&request);
+        let (by, request_limit) = (limits.by, request.answer_limit);
+        let call = RepeatableRequest::new(request)?;
+        let head = Limits { by: by.min(Instant::now() + answer_within), ..limits };
+        let (live, answer) = self.ask(&call, head).await?;
+        let (status, headers) = (answer.status().as_u16(), texts(answer.headers()));
+        // The connection ends with the body: it is not worth keeping it for another file.
+        let body = stream::try_unfold(
+            (live, answer.into_body()),
+            move |(mut live, mut body)| async move {
+                match timeout_at(by, live.frame(&mut body)).await {
+                    Ok(Ok(frame)) => Ok(frame.map(|frame| (Vec::from(frame), (live, body)))),
+                    Ok(Err(_)) => Err(TransportError::Broken { after_sending: true }),
+                    Err(_) => Err(TransportError::TimedOut { after_sending: true }),
+                }
+            },
+        );
+        let mut left = request_limit;
+        let body = body.take_while(move |frame| {
+            let is_wanted = left > 0;
+            left = left.saturating_sub(frame.as_ref().map_or(0, Vec::len));
+            std::future::ready(is_wanted)
+        });
+        Ok(OpenAnswer { status, headers, body: body.boxed() })
     }
 
     async fn check(&self, url: &str) -> Result<(), TransportError> {
@@ -139,14 +182,42 @@ impl Transport for GuardedClient {
 #[cfg(test)]
 mod tls_tests;
 
+/// How long a call may take.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// In all.
+    by: Instant,
+    /// While an attached file is written: for each frame of it, and then for the answer (R347).
+    each: Duration,
+}
+
+impl Limits {
+    fn of(request: &OutboundRequest) -> Self {
+        let attached = request.attached.as_ref().map_or(0, AttachedFile::len);
+        let writing = Duration::from_secs(attached.div_ceil(PACE));
+        Self { by: Instant::now() + request.timeout + writing, each: request.timeout }
+    }
+}
+
 /// Writes a call on a connection and waits for the head of the answer.
 async fn ask(
     live: &mut Live,
     call: &RepeatableRequest,
-    by: Instant,
+    limits: Limits,
 ) -> Result<Response<Incoming>, TransportError> {
-    let answered = timeout_at(by, live.ask(call.request())).await;
-    let after_sending = live.progress().asked();
+    let (request, taken) = call.request().await?;
+    let answered = {
+        let mut asking = pin!(live.ask(request));
+        loop {
+            let until = limits.by.min(taken.last() + limits.each);
+            match timeout_at(until, &mut asking).await {
+                Err(_) if until < limits.by && taken.last() + limits.each > until => {}
+                answered => break answered,
+            }
+        }
+    };
+    // Of a body that the connection did not take to its end, the peer cannot have the end.
+    let after_sending = live.progress().asked() && taken.is_whole();
     match answered {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(_)) => Err(TransportError::Broken { after_sending }),
@@ -168,10 +239,14 @@ struct RepeatableRequest {
     method: http::Method,
     headers: HeaderMap,
     body: Bytes,
+    attached: Option<AttachedFile>,
+    repeatable: bool,
+    max_idle: Option<Duration>,
 }
 
 impl RepeatableRequest {
-    fn new(request: OutboundRequest, target: OutboundTarget) -> Result<Self, TransportError> {
+    fn new(request: OutboundRequest) -> Result<Self, TransportError> {
+        let target = OutboundTarget::parse(&request.url)?;
         let invalid = |what: &str| TransportError::InvalidUrl(what.to_owned());
         let method = match request.method {
             Method::Get => http::Method::GET,
@@ -189,14 +264,24 @@ impl RepeatableRequest {
                 HeaderValue::try_from(value).map_err(|_| invalid("a header has no value"))?;
             headers.append(name, value);
         }
-        Ok(Self { target, method, headers, body: Bytes::from(request.body) })
+        let OutboundRequest { attached, repeatable, max_idle, .. } = request;
+        let body = Bytes::from(request.body);
+        Ok(Self { target, method, headers, body, attached, repeatable, max_idle })
     }
 
-    fn request(&self) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(self.body.clone()));
+    /// The request, and how much of its body was taken. An attached file is opened each time.
+    async fn request(&self) -> Result<(Request<OutgoingBody>, Taken), TransportError> {
+        let body = match &self.attached {
+            None => OutgoingBody::of_bytes(self.body.clone()),
+            Some(attached) => OutgoingBody::with_file(self.body.clone(), attached)
+                .await
+                .map_err(|_| TransportError::Broken { after_sending: false })?,
+        };
+        let taken = body.taken();
+        let mut request = Request::new(body);
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.target.request_uri();
         *request.headers_mut() = self.headers.clone();
-        request
+        Ok((request, taken))
     }
 }

@@ -20,7 +20,8 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
                  call is then refused until its window has passed.",
             )
             .body::<bodies::Dispatch>(
-                r#"{"phone_number": "+55 11 98765-4321", "variables": {"1": "Ana"}}"#,
+                r#"{"phone_number": "+55 11 98765-4321", "variables": {"nome": "Ana"},
+                    "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
             )
             .answers_hook::<Dispatched>()
             .refuses(Code::MissingPhone)
@@ -42,6 +43,11 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
     QueryParam::new("phone", ParamKind::Text, "The same as `phone_number`."),
     QueryParam::new("v1", ParamKind::Text, "The first variable, unless the body has `variables`."),
     QueryParam::new("v2", ParamKind::Text, "The second one, and so on."),
+    QueryParam::new(
+        "header_url",
+        ParamKind::Text,
+        "The address of the file in the template's header, unless the body has `header`.",
+    ),
 ])];
 
 async fn dispatch(mut call: HookCall) -> Outcome {

@@ -8,12 +8,12 @@ use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Full;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::ext::on_informational;
 use hyper_util::rt::TokioIo;
 
+use crate::request_body::OutgoingBody;
 use crate::stream::{Progress, Stream};
 
 /// The most headers an answer may have.
@@ -38,9 +38,9 @@ pub(crate) enum BodyRead {
 
 /// An open connection.
 pub(crate) struct Live {
-    sender: SendRequest<Full<Bytes>>,
+    sender: SendRequest<OutgoingBody>,
     /// `None` once it has ended.
-    connection: Option<Box<Connection<Io, Full<Bytes>>>>,
+    connection: Option<Box<Connection<Io, OutgoingBody>>>,
     progress: Progress,
 }
 
@@ -71,7 +71,7 @@ impl Live {
     /// R170.
     pub(crate) async fn ask(
         &mut self,
-        mut request: Request<Full<Bytes>>,
+        mut request: Request<OutgoingBody>,
     ) -> Result<Response<Incoming>, Broken> {
         self.progress.restart();
         let progress = self.progress.clone();
@@ -98,16 +98,25 @@ impl Live {
             if into.len() >= limit {
                 return Ok(BodyRead::UpToLimit);
             }
-            let frame = poll_fn(|cx| {
-                drive(&mut self.connection, cx);
-                Pin::new(&mut *body).poll_frame(cx)
-            });
-            let Some(frame) = frame.await else { break };
-            let Ok(data) = frame.map_err(|_| Broken)?.into_data() else { continue };
+            let Some(data) = self.frame(body).await? else { break };
             let room = limit - into.len();
             into.extend_from_slice(&data[..data.len().min(room)]);
         }
         Ok(BodyRead::Whole)
+    }
+
+    /// The next bytes of a body; `None` at its end.
+    pub(crate) async fn frame(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, Broken> {
+        loop {
+            let frame = poll_fn(|cx| {
+                drive(&mut self.connection, cx);
+                Pin::new(&mut *body).poll_frame(cx)
+            });
+            let Some(frame) = frame.await else { return Ok(None) };
+            if let Ok(data) = frame.map_err(|_| Broken)?.into_data() {
+                return Ok(Some(data));
+            }
+        }
     }
 
     /// Whether the next request can be sent on this connection, as far as can be seen here.
@@ -120,7 +129,7 @@ impl Live {
 }
 
 /// Reads and writes what is possible now.
-fn drive(connection: &mut Option<Box<Connection<Io, Full<Bytes>>>>, cx: &mut Context<'_>) {
+fn drive(connection: &mut Option<Box<Connection<Io, OutgoingBody>>>, cx: &mut Context<'_>) {
     let Some(running) = connection else { return };
     if Pin::new(running.as_mut()).poll(cx).is_ready() {
         // Dropping it fails the request that it has not sent.

@@ -6,7 +6,8 @@ use http::header::{
 use http::{Method, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use recado_core::Recado;
-use recado_core::documents::Document;
+use recado_core::documents::{AttachError, FileReader};
+use recado_core::messages::KeptFile;
 
 use crate::answer::Answer;
 use crate::error::{ErrorResponse, Outcome};
@@ -73,35 +74,51 @@ fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// The answer with a document. Its bytes are read as the other end takes them; the slot is kept for
-/// as long.
+/// Opens a file from a byte on.
+async fn open(recado: &Recado, file: &KeptFile, from: u64) -> Result<FileReader, ErrorResponse> {
+    match file {
+        KeptFile::Document(document) => Ok(recado.documents().open(document, from).await?),
+        KeptFile::Upload(upload) => {
+            let opened = recado.uploads().open(upload, from).await;
+            let opened =
+                opened.map_err(|error| ErrorResponse::rejected(&AttachError::Files(error)))?;
+            opened.ok_or_else(ErrorResponse::not_found)
+        }
+    }
+}
+
+/// The answer with a file. Its bytes are read as the other end takes them; the slot is kept for as
+/// long.
 ///
 /// R190.
 pub(crate) async fn answer(
     recado: &Recado,
-    document: &Document,
+    file: &KeptFile,
     content_type: &'static str,
     wanted: Wanted,
     slot: Option<ReaderSlot>,
 ) -> Outcome {
-    let disposition = HeaderValue::try_from(disposition(&document.filename))
+    let disposition = HeaderValue::try_from(disposition(file.filename()))
         .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
-    let documents = recado.documents();
-    let answer = match wanted.part(document.size) {
+    let answer = match wanted.part(file.size()) {
         _ if wanted == Wanted::Head => {
-            documents.check(document).await?;
-            Answer::head_of(content_type, document.size)
+            match file {
+                KeptFile::Document(document) => recado.documents().check(document).await?,
+                // Opening reads none of it.
+                KeptFile::Upload(_) => drop(open(recado, file, 0).await?),
+            }
+            Answer::head_of(content_type, file.size())
         }
         Some((from, bytes)) => {
-            let reader = documents.open(document, from).await?.first(bytes);
-            let range = format!("bytes {from}-{}/{}", from + bytes - 1, document.size);
+            let reader = open(recado, file, from).await?.first(bytes);
+            let range = format!("bytes {from}-{}/{}", from + bytes - 1, file.size());
             let range = HeaderValue::try_from(range)
                 .map_err(|_| ErrorResponse::internal("a range is no header value"))?;
             Answer::file(StatusCode::PARTIAL_CONTENT, content_type, reader, slot)
                 .with_header(CONTENT_RANGE, range)
         }
         None => {
-            let reader = documents.open(document, 0).await?;
+            let reader = open(recado, file, 0).await?;
             Answer::file(StatusCode::OK, content_type, reader, slot)
         }
     };

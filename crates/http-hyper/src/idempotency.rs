@@ -5,7 +5,7 @@ use std::future::Future;
 
 use http::{HeaderMap, HeaderName, StatusCode};
 use recado_core::Recado;
-use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer, hash_of};
+use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer};
 use recado_core::ids::CompanyId;
 use recado_core::query::InvalidParameter;
 use serde::{Deserialize, Serialize};
@@ -41,23 +41,23 @@ impl Remembered {
     }
 }
 
-/// Answers a request unless it is a repeat.
+/// Answers a request unless it is a repeat. Bodies are compared by `hash`.
 pub(crate) async fn once<F>(
     recado: &Recado,
     company: CompanyId,
     key: CallKey,
-    body: Vec<u8>,
-    answer: impl FnOnce(Vec<u8>) -> F + Send,
+    hash: [u8; 32],
+    answer: impl FnOnce() -> F + Send,
 ) -> Outcome
 where
     F: Future<Output = Outcome> + Send,
 {
     let calls = recado.calls();
-    let ticket = match calls.begin(company, key, hash_of(&body)).await? {
+    let ticket = match calls.begin(company, key, hash).await? {
         Begun::Fresh(ticket) => ticket,
         Begun::Replay(answer) => return replay(&answer),
     };
-    let outcome = answer(body).await;
+    let outcome = answer().await;
     let remembered = match &outcome {
         Ok(answer) => Some(Remembered::new(answer.written())),
         Err(failure) if failure.is_remembered() => Some(Remembered::new(failure.written())),

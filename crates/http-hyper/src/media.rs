@@ -12,9 +12,9 @@ pub(crate) const ROUTES: &[Route] = &[Route::open(
     "/media/{company_id}/{message_id}/{signature}",
     |call| Box::pin(read(call)),
     |op| {
-        op.says("readMedia", "Read the file of a received message")
+        op.says("readMedia", "Read the file of a message, or an upload")
             .more(
-                "The link is `media_url` of the message; whoever has it can read the file. It \
+                "The link is `media_url` of the message, or `url` of the upload; whoever has it can read the file. It \
                  answers 503 with `Retry-After` while the file is still to be fetched from the \
                  gateway, and 404 once it is certain that the gateway has it no more, and once the \
                  link has ended. A `Range` of bytes is answered with 206. 429 with `Retry-After`: \
@@ -39,5 +39,5 @@ async fn read(call: OpenCall) -> Outcome {
         }
     };
     let content_type = file.mimetype.unwrap_or("application/octet-stream");
-    file_answer::answer(recado, &file.document, content_type, call.wanted, slot).await
+    file_answer::answer(recado, &file.file, content_type, call.wanted, slot).await
 }

@@ -112,7 +112,10 @@ pub struct Limits {
     /// at a time may exceed it. When it is used up, those who hold much give way (R183). A body
     /// waits at most 5 seconds for memory.
     pub gateway_bodies: usize,
-    /// How long a JSON body may take to arrive.
+    /// How many bodies with files to be sent are read at once (R352); others wait, at most 5
+    /// seconds.
+    pub file_bodies: usize,
+    /// How long a JSON body may take to arrive, and how long a body with a file may pause.
     pub body_timeout: Duration,
     /// How long a document may take to arrive.
     pub document_timeout: Duration,
@@ -127,6 +130,7 @@ impl Default for Limits {
             operator_body: 16 * 1024 * 1024,
             document: MAX_DOCUMENT_BYTES,
             gateway_bodies: 64 * 1024 * 1024,
+            file_bodies: 64,
             body_timeout: Duration::from_secs(30),
             document_timeout: Duration::from_secs(120),
             ready_timeout: Duration::from_secs(2),

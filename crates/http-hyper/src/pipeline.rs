@@ -1,13 +1,16 @@
 //! The order of checks (D6): authentication, route, permission, rate, size of the body, content.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Method;
 use http::request::Parts;
 use recado_core::Recado;
 use recado_core::access::{Caller, Company, RateDecision};
 use recado_core::contacts::ListQuery;
-use recado_core::ids::CompanyId;
+use recado_core::idempotency::hash_of;
+use recado_core::ids::{CompanyId, UploadId};
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
@@ -17,6 +20,7 @@ use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{ErrorResponse, Outcome};
 use crate::file_answer::Wanted;
+use crate::file_body::{FileReading, FormBody, is_form};
 use crate::idempotency;
 use crate::logging::Who;
 use crate::operators;
@@ -77,18 +81,69 @@ async fn public(request: &mut Request) -> Outcome {
     charge(&recado, &caller, export).await?;
     let limit = request.shared.options.limits.public_body;
     let call = |sent: RequestParts| {
-        let RequestParts { params, body, items, bytes } = sent;
+        let RequestParts { params, body, items, bytes, file } = sent;
         let (recado, who) = (recado.clone(), caller.clone());
         let (accept, qr_painter, wanted) = (Accept::default(), None, Wanted::Whole);
-        run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted })
+        run(Call {
+            recado,
+            who,
+            path,
+            params,
+            body,
+            items,
+            bytes,
+            file,
+            accept,
+            qr_painter,
+            wanted,
+        })
     };
     let key = if route.idempotent { idempotency::key(&request.head.headers, route)? } else { None };
-    let raw = receive(request, route, limit).await?;
-    let Some(key) = key else { return call(understand(route, query, raw)?).await };
-    idempotency::once(&recado, caller.company(), key, raw, |raw| async move {
-        call(understand(route, query, raw)?).await
-    })
-    .await
+    let company = caller.company();
+    let sent = receive(request, route, &query, company, limit).await?;
+    let file = Arrived::of(&recado, company, &sent);
+    let outcome = match key {
+        None => file.passed_on(understand(route, query, sent), call).await,
+        Some(key) => {
+            let hash = hash_of(&sent.compared());
+            let answer = || file.passed_on(understand(route, query, sent), call);
+            idempotency::once(&recado, company, key, hash, answer).await
+        }
+    };
+    file.end().await;
+    outcome
+}
+
+/// A file that came with a call. Unless the call's handler gets it, it is removed.
+struct Arrived<'a> {
+    recado: &'a Recado,
+    company: CompanyId,
+    file: Option<UploadId>,
+    is_passed_on: AtomicBool,
+}
+
+impl<'a> Arrived<'a> {
+    fn of(recado: &'a Recado, company: CompanyId, sent: &Sent) -> Self {
+        Self { recado, company, file: sent.file(), is_passed_on: AtomicBool::new(false) }
+    }
+
+    async fn passed_on<F: Future<Output = Outcome>>(
+        &self,
+        parts: Result<RequestParts, ErrorResponse>,
+        call: impl FnOnce(RequestParts) -> F,
+    ) -> Outcome {
+        let parts = parts?;
+        self.is_passed_on.store(true, Ordering::Relaxed);
+        call(parts).await
+    }
+
+    async fn end(&self) {
+        if let Some(id) = self.file
+            && !self.is_passed_on.load(Ordering::Relaxed)
+        {
+            self.recado.uploads().release(self.company, id).await;
+        }
+    }
 }
 
 /// Refuses what writes while the installation, or the company, is closed (D76). A closure that has
@@ -125,22 +180,51 @@ async fn operator(request: &mut Request) -> Outcome {
             if writes(&request.head) {
                 check_open(&recado, Some(company.id)).await?;
             }
-            let raw = receive(request, route, limit).await?;
-            let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
+            let sent = receive(request, route, &query, company.id, limit).await?;
+            let arrived = Arrived::of(&recado, company.id, &sent);
             let accept = Accept::of(&request.head.headers);
             let wanted = Wanted::of(&request.head.method, &request.head.headers);
-            let (who, qr_painter) = (company, request.shared.options.qr_painter.clone());
-            let call =
-                Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted };
-            run(call).await
+            let qr_painter = request.shared.options.qr_painter.clone();
+            let (own, who) = (recado.clone(), company);
+            let outcome = arrived.passed_on(understand(route, query, sent), |parts| {
+                let RequestParts { params, body, items, bytes, file } = parts;
+                let recado = own;
+                run(Call {
+                    recado,
+                    who,
+                    path,
+                    params,
+                    body,
+                    items,
+                    bytes,
+                    file,
+                    accept,
+                    qr_painter,
+                    wanted,
+                })
+            });
+            let outcome = outcome.await;
+            arrived.end().await;
+            outcome
         }
         Endpoint::Operator(run) => {
-            let raw = receive(request, route, limit).await?;
-            let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
+            let sent = Sent::Bytes(receive_bytes(request, route, limit).await?);
+            let RequestParts { params, body, items, bytes, file } = understand(route, query, sent)?;
             let (who, accept, qr_painter, wanted) = ((), Accept::default(), None, Wanted::Whole);
-            let call =
-                Call { recado, who, path, params, body, items, bytes, accept, qr_painter, wanted };
-            run(call).await
+            run(Call {
+                recado,
+                who,
+                path,
+                params,
+                body,
+                items,
+                bytes,
+                file,
+                accept,
+                qr_painter,
+                wanted,
+            })
+            .await
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
             Err(ErrorResponse::not_found())
@@ -207,20 +291,79 @@ struct RequestParts {
     body: Map<String, Value>,
     items: Vec<Value>,
     bytes: Vec<u8>,
+    file: Option<UploadId>,
 }
 
-/// The body as it was sent: size, then encoding (D6).
+/// A body as it was sent.
+enum Sent {
+    Bytes(Vec<u8>),
+    Form(FormBody),
+}
+
+impl Sent {
+    fn file(&self) -> Option<UploadId> {
+        match self {
+            Self::Bytes(_) => None,
+            Self::Form(form) => form.file.as_ref().map(|file| file.id),
+        }
+    }
+
+    /// By what it is compared with a repeat of the call (D37).
+    fn compared(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
+            Self::Form(form) => Cow::Owned(form.compared()),
+        }
+    }
+}
+
+/// The body as it was sent: size, then encoding (D6). A file in it is stored.
 async fn receive(
+    request: &mut Request,
+    route: &Route,
+    query: &QueryString,
+    company: CompanyId,
+    json_limit: usize,
+) -> Result<Sent, ErrorResponse> {
+    let is_form = is_form(&request.head.headers);
+    if !matches!(route.reads, BodyFormat::File)
+        && !(is_form && route.reads == BodyFormat::JsonOrForm)
+    {
+        return receive_bytes(request, route, json_limit).await.map(Sent::Bytes);
+    }
+    let body = std::mem::replace(&mut request.body, body::empty());
+    let reading = FileReading {
+        recado: &request.shared.recado,
+        bodies: &request.shared.file_bodies,
+        company,
+        pause: request.shared.options.limits.body_timeout,
+    };
+    let headers = &request.head.headers;
+    let form = if is_form {
+        reading.form(headers, body).await?
+    } else {
+        // The name stands in the query, which is checked first: nothing is stored in vain.
+        let params = query.clone().checked(route.query.iter().map(|param| param.name))?;
+        reading.raw(headers, body, params.text("filename")?).await?
+    };
+    Ok(Sent::Form(form))
+}
+
+/// A body that is read into memory.
+async fn receive_bytes(
     request: &mut Request,
     route: &Route,
     json_limit: usize,
 ) -> Result<Vec<u8>, ErrorResponse> {
     let limits = &request.shared.options.limits;
     let bound = match route.reads {
-        BodyFormat::Nothing | BodyFormat::Json | BodyFormat::OptionalJson | BodyFormat::Array => {
-            Bound { bytes: json_limit, time: limits.body_timeout }
-        }
         BodyFormat::Document => Bound { bytes: limits.document, time: limits.document_timeout },
+        BodyFormat::Nothing
+        | BodyFormat::Json
+        | BodyFormat::OptionalJson
+        | BodyFormat::Array
+        | BodyFormat::File
+        | BodyFormat::JsonOrForm => Bound { bytes: json_limit, time: limits.body_timeout },
     };
     let headers = &request.head.headers;
     if route.reads == BodyFormat::Nothing {
@@ -235,16 +378,25 @@ async fn receive(
 fn understand(
     route: &Route,
     query: QueryString,
-    bytes: Vec<u8>,
+    sent: Sent,
 ) -> Result<RequestParts, ErrorResponse> {
     let params = query.checked(route.query.iter().map(|param| param.name))?;
-    let mut sent = RequestParts { params, body: Map::new(), items: Vec::new(), bytes: Vec::new() };
+    let file = sent.file();
+    let (body, items, bytes) = (Map::new(), Vec::new(), Vec::new());
+    let mut parts = RequestParts { params, body, items, bytes, file };
+    let bytes = match sent {
+        Sent::Form(form) => {
+            parts.body = form.fields;
+            return Ok(parts);
+        }
+        Sent::Bytes(bytes) => bytes,
+    };
     match route.reads {
-        BodyFormat::Json => sent.body = body::parse_object(&bytes)?,
+        BodyFormat::Json | BodyFormat::JsonOrForm => parts.body = body::parse_object(&bytes)?,
         BodyFormat::OptionalJson if bytes.is_empty() => {}
-        BodyFormat::OptionalJson => sent.body = body::parse_object(&bytes)?,
-        BodyFormat::Array => sent.items = body::parse_array(&bytes)?,
-        BodyFormat::Nothing | BodyFormat::Document => sent.bytes = bytes,
+        BodyFormat::OptionalJson => parts.body = body::parse_object(&bytes)?,
+        BodyFormat::Array => parts.items = body::parse_array(&bytes)?,
+        BodyFormat::Nothing | BodyFormat::Document | BodyFormat::File => parts.bytes = bytes,
     }
-    Ok(sent)
+    Ok(parts)
 }

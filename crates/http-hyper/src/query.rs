@@ -7,7 +7,7 @@ use recado_core::query::{InvalidParameter, Params};
 const MAX_PAIRS: usize = 1000;
 
 /// A query string, decoded.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct QueryString {
     params: Params,
     /// Names whose values are not UTF-8.

@@ -40,6 +40,10 @@ pub(crate) enum BodyFormat {
     Array,
     /// The bytes of a document.
     Document,
+    /// A file to be sent: raw, or the part `file` of a form (X11).
+    File,
+    /// A JSON object, or a form whose text parts are its fields, perhaps with a part `file` (X10).
+    JsonOrForm,
 }
 
 /// One method of one path.
@@ -181,6 +185,18 @@ impl Route {
     /// The same, reading the bytes of a document.
     pub(crate) const fn document(mut self) -> Self {
         self.reads = BodyFormat::Document;
+        self
+    }
+
+    /// The same, reading a file to be sent.
+    pub(crate) const fn file(mut self) -> Self {
+        self.reads = BodyFormat::File;
+        self
+    }
+
+    /// The same, reading a JSON object or a form.
+    pub(crate) const fn json_or_form(mut self) -> Self {
+        self.reads = BodyFormat::JsonOrForm;
         self
     }
 

@@ -8,7 +8,7 @@ use crate::call::PathParts;
 use crate::route::Route;
 use crate::{
     campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, marks,
-    media, messages, operator, prosas, provider_webhooks, reference, sending,
+    media, messages, operator, prosas, provider_webhooks, reference, sending, uploads,
 };
 
 /// The routes of each file, in the order of the documentation, with their feature.
@@ -18,6 +18,7 @@ pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static [Route])>
         ("messages", messages::ROUTES),
         ("messages", marks::ROUTES),
         ("sending", sending::ROUTES),
+        ("sending", uploads::ROUTES),
         ("custom-fields", custom_fields::ROUTES),
         ("prosas", prosas::ROUTES),
         ("lists", lists::ROUTES),

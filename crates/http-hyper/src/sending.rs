@@ -130,13 +130,15 @@ const TEMPLATE: Route = Route::public(
     |op| {
         op.says("sendTemplate", "Send an approved template to a phone")
             .more(
-                "Every variable of the template has to be there. The external AI of the contact \
-                 does not matter. After 502 DELIVERY_UNCERTAIN the message may have arrived: do \
+                "Everything that the template needs has to be there: its variables by position or \
+                 name, its header, its buttons. The external AI of the contact does not matter. \
+                 After 502 DELIVERY_UNCERTAIN the message may have arrived: do \
                  not send it again by yourself.",
             )
             .body::<SendTemplate>(
-                r#"{"to": "+55 11 98765-4321", "template": "boas_vindas",
-                    "variables": {"1": "Ana"}}"#,
+                r#"{"to": "+55 11 98765-4321", "template": "pedido_enviado",
+                    "variables": {"nome": "Ana"}, "header": {"text": "77"},
+                    "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
             )
             .answers::<TemplateSentView>()
             .refuses(Code::MissingField)

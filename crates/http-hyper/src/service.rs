@@ -19,6 +19,7 @@ use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::{ErrorResponse, Outcome};
+use crate::file_body::FileBodies;
 use crate::known_operators::KnownOperators;
 use crate::logging::{Answered, RequestLog, Who};
 use crate::options::HttpOptions;
@@ -56,6 +57,7 @@ impl RecadoHttp {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
+        let file_bodies = FileBodies::new(options.limits.file_bodies);
         let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
         let (log, readers) = (RequestLog::default(), Readers::default());
         let operators = KnownOperators::default();
@@ -63,6 +65,7 @@ impl RecadoHttp {
             recado,
             options,
             budget,
+            file_bodies,
             readers,
             document,
             log,

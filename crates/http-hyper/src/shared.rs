@@ -7,6 +7,7 @@ use recado_core::Recado;
 use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
+use crate::file_body::FileBodies;
 use crate::known_operators::KnownOperators;
 use crate::logging::RequestLog;
 use crate::options::HttpOptions;
@@ -18,6 +19,8 @@ pub(crate) struct Shared {
     pub(crate) options: HttpOptions,
     /// The memory for the large bodies of gateways' calls.
     pub(crate) budget: MemoryBudget,
+    /// The bodies with files that are being read.
+    pub(crate) file_bodies: FileBodies,
     /// Who is reading files by links.
     pub(crate) readers: Readers,
     /// The OpenAPI document, made at its first request.

@@ -4,12 +4,16 @@
 
 #[path = "waha/answers.rs"]
 mod answers;
+#[path = "waha/carried.rs"]
+mod carried;
 #[path = "waha/changes.rs"]
 mod changes;
 #[path = "waha/contents.rs"]
 mod contents;
 #[path = "waha/files.rs"]
 mod files;
+#[path = "waha/files_out.rs"]
+mod files_out;
 #[path = "waha/finding.rs"]
 mod finding;
 #[path = "waha/futures.rs"]
@@ -28,12 +32,16 @@ mod names;
 mod notices;
 #[path = "waha/offers.rs"]
 mod offers;
+#[path = "waha/offers_out.rs"]
+mod offers_out;
 #[path = "waha/outcomes.rs"]
 mod outcomes;
 #[path = "waha/own_messages.rs"]
 mod own_messages;
 #[path = "waha/places.rs"]
 mod places;
+#[path = "waha/reacting.rs"]
+mod reacting;
 #[path = "waha/referrals.rs"]
 mod referrals;
 #[path = "waha/reports.rs"]

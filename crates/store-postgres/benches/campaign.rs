@@ -74,6 +74,8 @@ fn campaign(list: ListId) -> Campaign {
         list,
         connection: None,
         variables: BTreeMap::new(),
+        header: None,
+        buttons: Vec::new(),
         prosas: Prosas::from_units(1),
         cost: Brl::from_units(1),
         messages_per_second: 1000,

@@ -7,12 +7,13 @@ use recado_core::messages::Message;
 use recado_core::organizations::Organization;
 use recado_core::prosas::LedgerLine;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
+use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
 
 use crate::PostgresStore;
 use crate::param::{Param, params};
 use crate::pool::Pool;
-use crate::session::{get, select};
+use crate::session::{get, rows, select};
 use crate::table::Table;
 use crate::table_key::TableKey;
 
@@ -40,10 +41,25 @@ const OLDEST: &str =
     "WHERE company_id = $1 AND created_at <= $2 ORDER BY created_at, id LIMIT $3::bigint";
 const OLDEST_CLICKS: &str = "WHERE company_id = $1 AND at <= $2 ORDER BY at, id LIMIT $3::bigint";
 
-/// The condition of [`Listing::Unused`].
+const DUE_UPLOADS: &str = "WHERE company_id = $1 AND expires_at <= $2 \
+                           ORDER BY expires_at, id LIMIT $3::bigint";
+
+/// The conditions of [`Listing::Unused`].
+const UNUSED_UPLOADS: &str = "WHERE company_id = $1 AND expires_at IS NULL AND NOT EXISTS (\
+                              SELECT FROM messages m WHERE m.company_id = $1 \
+                              AND m.media_upload_id = uploads.id) LIMIT $2::bigint";
 const UNUSED: &str = "WHERE company_id = $1 AND NOT EXISTS (SELECT FROM contacts c \
                       WHERE c.company_id = $1 AND c.organization_id = organizations.id) \
                       LIMIT $2::bigint";
+
+/// The condition of [`Listing::Carried`].
+const CARRIED: &str = "WHERE company_id = $1 AND id IN (SELECT m.media_upload_id FROM messages m \
+                       WHERE m.company_id = $1 AND m.contact_id = $2 \
+                       AND m.media_upload_id IS NOT NULL) LIMIT $3::bigint";
+
+/// Whether a message carries an upload.
+const UPLOAD_USES: &str =
+    "SELECT FROM messages WHERE company_id = $1 AND media_upload_id = $2 LIMIT 1";
 
 /// The condition and order of a listing.
 const fn condition(listing: Listing) -> &'static str {
@@ -77,12 +93,21 @@ macro_rules! listed {
                     RowKind::Message => list::<Message>($pool, OLDEST, params).await,
                     RowKind::LedgerLine => list::<LedgerLine>($pool, OLDEST, params).await,
                     RowKind::Click => list::<Click>($pool, OLDEST_CLICKS, params).await,
+                    RowKind::Upload => list::<Upload>($pool, DUE_UPLOADS, params).await,
                     _ => Ok(Vec::new()),
                 }
             }
-            Listing::Unused { company, limit } => {
+            Listing::Unused { company, kind, limit } => {
                 let params = params![company.uuid(), i64::from(limit)];
-                list::<Organization>($pool, UNUSED, params).await
+                match kind {
+                    RowKind::Organization => list::<Organization>($pool, UNUSED, params).await,
+                    RowKind::Upload => list::<Upload>($pool, UNUSED_UPLOADS, params).await,
+                    _ => Ok(Vec::new()),
+                }
+            }
+            Listing::Carried { company, contact, limit } => {
+                let params = params![company.uuid(), contact.uuid(), i64::from(limit)];
+                list::<Upload>($pool, CARRIED, params).await
             }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {
@@ -108,6 +133,10 @@ impl Records for PostgresStore {
             Removable::Member(id) => self.member_in_use(company, id).await,
             Removable::CloseReason(id) => self.close_reason_in_use(company, id).await,
             Removable::Connection(id) => self.connection_in_use(company, id).await,
+            Removable::Upload(id) => {
+                let found = rows(&self.pool, UPLOAD_USES, params![company.uuid(), id.uuid()]);
+                Ok(!found.await?.is_empty())
+            }
         }
     }
 }

@@ -44,6 +44,8 @@ fn campaign() -> Campaign {
         list: list(),
         connection: None,
         variables: BTreeMap::new(),
+        header: None,
+        buttons: Vec::new(),
         prosas: Prosas::from_units(1),
         cost: Brl::from_units(1),
         messages_per_second: 10,

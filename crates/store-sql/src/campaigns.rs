@@ -17,6 +17,8 @@ record! {
         list("list_id"),
         connection("connection_id"),
         variables,
+        header,
+        buttons,
         prosas,
         cost,
         messages_per_second,

@@ -1,7 +1,5 @@
 //! Which types are kept in one column, and which in several.
 
-use std::collections::BTreeMap;
-
 use recado_core::Timestamp;
 use serde_json::Value;
 
@@ -241,4 +239,4 @@ bytes! {
     [u8; 32]: |bytes| bytes, |bytes| bytes.try_into().ok();
 }
 
-json! { Value, BTreeMap<u32, String> }
+json! { Value }

@@ -55,6 +55,7 @@ mod organizations;
 mod prosas;
 mod tags;
 mod templates;
+mod uploads;
 mod webhooks;
 mod workers;
 

@@ -32,6 +32,7 @@ record! {
             url("media_url"),
             source("media_source"),
             document("media_document_id"),
+            upload("media_upload_id"),
             mimetype("media_mimetype"),
             filename("media_filename"),
             caption("media_caption"),

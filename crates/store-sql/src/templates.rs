@@ -1,7 +1,8 @@
 //! Templates of messages.
 
 use recado_core::templates::{
-    Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
+    ButtonValue, Components, HeaderValue, Template, TemplateCategory, TemplateNeeds,
+    TemplateStatus, TemplateTokenHash, VariableValues,
 };
 
 use crate::field::{bytes, json, words};
@@ -15,6 +16,7 @@ record! {
         category,
         language,
         body,
+        components,
         status,
         connection("connection_id"),
         provider_id,
@@ -27,7 +29,7 @@ record! {
 
 words! { TemplateCategory, TemplateStatus }
 
-json! { TemplateNeeds }
+json! { TemplateNeeds, Components, VariableValues, HeaderValue, Vec<ButtonValue> }
 
 // As bytes, unlike other hashes: the column had ids in it before.
 bytes! {

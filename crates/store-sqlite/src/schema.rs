@@ -33,6 +33,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0017_sealed_media.sql"),
     include_str!("../migrations/0018_halts.sql"),
     include_str!("../migrations/0019_sets_of_contacts.sql"),
+    include_str!("../migrations/0020_uploads.sql"),
+    include_str!("../migrations/0021_template_parts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

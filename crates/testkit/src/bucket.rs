@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A server that keeps objects in memory. It knows PUT, GET with a range, HEAD, copy, DELETE and
-/// the deletion of several, and it takes any signature.
+/// A server that keeps objects in memory. It knows PUT, GET with a range, HEAD, copy, DELETE, the
+/// deletion of several, and uploads in parts, which are kept beside the object until they are
+/// completed. It takes any signature.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     address: SocketAddr,
@@ -127,6 +128,13 @@ impl Head {
     }
 }
 
+/// The name of an object that is uploaded in parts, and what the names of its parts begin with.
+fn parts_of(path: &str) -> (String, String) {
+    let object = path.split('?').next().unwrap_or_default().to_owned();
+    let parts = format!("{object}?part");
+    (object, parts)
+}
+
 fn answer(mut stream: TcpStream, inside: &Inside) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let head = Head::read(&mut reader)?;
@@ -151,6 +159,34 @@ fn answer(mut stream: TcpStream, inside: &Inside) -> io::Result<()> {
                 }
                 None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
             }
+        }
+        ("POST", None) if key.contains("?uploads") => {
+            let begun = "<InitiateMultipartUploadResult><UploadId>u1</UploadId>\
+                         </InitiateMultipartUploadResult>";
+            (200, begun.as_bytes().to_vec())
+        }
+        ("POST", None) if key.contains("?uploadId=") => {
+            let (object, parts) = parts_of(&key);
+            let objects = &mut inside.writable().objects;
+            let of: Vec<String> =
+                objects.keys().filter(|key| key.starts_with(&parts)).cloned().collect();
+            let whole = of.iter().flat_map(|key| objects.remove(key).expect("there")).collect();
+            objects.insert(object, whole);
+            let done = "<CompleteMultipartUploadResult><ETag>1</ETag>\
+                        </CompleteMultipartUploadResult>";
+            (200, done.as_bytes().to_vec())
+        }
+        ("DELETE", None) if key.contains("?uploadId=") => {
+            let (_, parts) = parts_of(&key);
+            inside.state().objects.retain(|key, _| !key.starts_with(&parts));
+            (204, Vec::new())
+        }
+        ("PUT", None) if key.contains("uploadId=") => {
+            let (_, parts) = parts_of(&key);
+            let number = key.split("partNumber=").nth(1).and_then(|n| n.split('&').next());
+            let part = format!("{parts}{}", number.expect("a number"));
+            inside.writable().objects.insert(part, body);
+            (200, Vec::new())
         }
         ("PUT", None) => {
             inside.writable().objects.insert(key, body);

@@ -21,6 +21,7 @@ use recado_core::messages::{
     Choice, ListRow, ListSection, Location, Offer, OfferHeader, OfferKind, PollOption,
     ProviderMessageId, SharedContact, SharedEmail, SharedPhone,
 };
+use recado_core::templates::{Parameter, TemplateContent};
 use serde_json::Number;
 use uuid::Uuid;
 
@@ -141,7 +142,7 @@ pub fn headed(offer: Offer, kind: FileKind) -> Content {
 pub fn buttons() -> Offer {
     let choice = |id: &str, title: &str| Choice { id: Some(id.into()), title: Some(title.into()) };
     Offer {
-        header: Some(OfferHeader { text: Some("Pedido".into()), ..OfferHeader::default() }),
+        header: Some(OfferHeader { text: Some("Pedido".into()) }),
         body: Some("Confirma?".into()),
         footer: Some("Padaria do João".into()),
         buttons: Some(vec![choice("sim", "Sim"), choice("nao", "Não")]),
@@ -215,12 +216,8 @@ pub fn card() -> SharedContact {
 }
 
 fn template() -> Content {
-    Content::Template {
-        name: "pedido".to_owned(),
-        language: "pt_BR".to_owned(),
-        variables: vec!["Maria".to_owned()],
-        rendered: "Olá, Maria".to_owned(),
-    }
+    let variables = [Parameter::next("Maria")];
+    Content::Template(TemplateContent::new("pedido", "pt_BR", variables, "Olá, Maria"))
 }
 
 fn voice() -> Content {

@@ -4,7 +4,7 @@
 use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
 };
-use recado_core::gateway::MessageKind;
+use recado_core::gateway::{FileKind, MessageKind};
 
 /// The names of the described gateways, in the order of [`all`].
 pub const NAMES: [GatewayName; 4] = [
@@ -68,6 +68,10 @@ pub fn cloud_api() -> GatewayDescription {
         })
 }
 
+/// What WAHA does not carry, and texts, which are a capability.
+const NOT_OF_WAHA: [MessageKind; 4] =
+    [MessageKind::Text, MessageKind::Template, MessageKind::Audio, MessageKind::LocationRequest];
+
 /// A QR gateway that supports every operation.
 pub fn waha() -> GatewayDescription {
     GatewayDescription::new(GatewayName::new("waha"))
@@ -76,6 +80,9 @@ pub fn waha() -> GatewayDescription {
         .setting(Setting::text("session").required())
         .setting(Setting::secret("api_key").required())
         .setting(Setting::secret("webhook_hmac_key").required())
+        .setting(Setting::text("engine"))
+        .sends(MessageKind::ALL.iter().copied().filter(|kind| !NOT_OF_WAHA.contains(kind)))
+        .file_limit(FileKind::Document, 37 * 1024 * 1024)
         .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
         .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])
 }
@@ -90,4 +97,5 @@ pub fn evolution() -> GatewayDescription {
         .setting(Setting::secret("webhook_token").required())
         .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
         .able([Capability::State, Capability::Webhook, Capability::FindSent])
+        .sends(all_but(&[MessageKind::Text, MessageKind::Template, MessageKind::LocationRequest]))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use recado_core::documents::{FileError, FileReader, Files};
+use recado_core::documents::{FileError, FileReader, Files, Frames, StreamError};
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -77,7 +77,7 @@ impl Files for MemoryFiles {
 /// An operation of a document store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOp {
-    /// [`Files::put`].
+    /// [`Files::put`] and [`Files::put_stream`].
     Put,
     /// [`Files::open`]; what is read afterwards does not fail.
     Open,
@@ -212,6 +212,26 @@ impl FaultyFiles {
 impl Files for FaultyFiles {
     async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError> {
         self.run(FileOp::Put, self.inner.put(key, bytes)).await
+    }
+
+    async fn put_stream(
+        &self,
+        key: &str,
+        frames: Frames<'_>,
+        limit: u64,
+    ) -> Result<u64, StreamError> {
+        let planned = self.planned(FileOp::Put);
+        if let Some(FailureAt::Before) = planned {
+            return Err(StreamError::Files(FileError("Put failed on demand".to_owned())));
+        }
+        let stored = self.inner.put_stream(key, frames, limit).await?;
+        match planned {
+            None => Ok(stored),
+            Some(_) => {
+                let lost = "the answer of Put was lost on demand".to_owned();
+                Err(StreamError::Files(FileError(lost)))
+            }
+        }
     }
 
     async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {

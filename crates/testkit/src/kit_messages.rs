@@ -148,7 +148,7 @@ impl Kit {
     pub fn sent_texts(&self) -> Vec<String> {
         let texts = self.provider.sent().into_iter().map(|sent| match sent.outgoing.content {
             Content::Text(text) => text,
-            Content::Template { rendered, .. } => rendered,
+            Content::Template(template) => template.rendered,
             other => other.kind().as_str().to_owned(),
         });
         texts.collect()

@@ -85,7 +85,7 @@ async fn templates_are_read_page_by_page_and_followed(world: Clouded) {
 }
 
 #[both_stores]
-async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: Clouded) {
+async fn a_template_is_listed_with_what_it_needs_and_refused_where_that_lacks(world: Clouded) {
     let header = json!({"type": "HEADER", "format": "IMAGE",
         "example": {"header_handle": ["x"]}});
     let body = json!({"type": "BODY", "text": "Olá {{1}}"});
@@ -103,12 +103,14 @@ async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: C
     );
     let read = sync(&world).await;
     assert_eq!(read.len(), 3);
-    for (name, needed) in [("imagem", "a header (image)"), ("abrir", "button 0 (url)")] {
+    for (name, field, needed) in
+        [("imagem", "header", "is needed: image"), ("abrir", "buttons", "button 0 (url)")]
+    {
         assert_eq!(named(&read, name)["status"], "APPROVED");
         let answer = send(&world, name).await;
         assert_eq!(answer.status, 422, "{}", answer.show());
         assert_eq!(answer.json()["code"], "VALIDATION_ERROR");
-        let reason = text(&answer.json()["details"]["reasons"]["template"]);
+        let reason = text(&answer.json()["details"]["reasons"][field]);
         assert!(reason.contains(needed), "{reason}");
     }
     let company = format!("/companies/{}", world.us.id);
@@ -121,7 +123,11 @@ async fn a_template_that_needs_more_than_its_body_is_listed_and_refused(world: C
     let call = Request::new("POST", dispatching(&token)).json(&body);
     let answer = world.send(call).await;
     answer.expect_hook_error(400, "INVALID_PAYLOAD");
-    assert!(text(&answer.json()["message"]).contains("a header (image)"), "{}", answer.show());
+    assert!(
+        text(&answer.json()["message"]).contains("header is needed: image"),
+        "{}",
+        answer.show()
+    );
     // D48: a tag comes first, the phone afterwards.
     let tag = json!({"phone_number": "12", "variables": {"1": "{nome completo}"}});
     let answer = world.send(Request::new("POST", dispatching(&token)).json(&tag)).await;

@@ -48,6 +48,7 @@ async fn gateways_are_listed_with_their_settings_and_what_they_can_do(world: Wor
                 {"name": "session", "type": "text", "required": true, "secret": false},
                 {"name": "api_key", "type": "text", "required": true, "secret": true},
                 {"name": "webhook_hmac_key", "type": "text", "required": true, "secret": true},
+                {"name": "engine", "type": "text", "required": false, "secret": false},
                 {"name": "timeout_ms", "type": "integer", "required": false, "secret": false},
             ],
             "can": ["text", "groups", "history", "qr", "state", "webhook", "find_sent", "names"],

@@ -181,6 +181,9 @@ async fn step(app: &Recado, own: &Stored<Job>, company: CompanyId) -> Result<Ste
 
 /// Removes the files that a row is the only record of, with the copies for undoing.
 async fn remove_files_of(app: &Recado, row: &Row) -> Result<(), FileError> {
+    if let Row::Upload(upload) = row {
+        return app.files().remove(&upload.key()).await;
+    }
     let (company, documents): (CompanyId, &[DocumentId]) = match row {
         Row::Document(document) => (document.company, &[document.id]),
         Row::Job(job) => match &job.kind {

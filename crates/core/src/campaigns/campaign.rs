@@ -1,12 +1,11 @@
 //! A campaign, and a recipient with its contact.
 
-use std::collections::BTreeMap;
-
 use super::Recipient;
 use crate::Timestamp;
 use crate::contacts::{Identifier, Phone};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
 use crate::prosas::{Brl, Prosa, Prosas};
+use crate::templates::{ButtonValue, HeaderValue, TemplateValues, VariableValues};
 use crate::words::words;
 
 words! {
@@ -55,7 +54,11 @@ pub struct Campaign {
     /// The only connection it sends through; with `None` D35 chooses. It may have been deleted.
     pub connection: Option<ConnectionId>,
     /// The template's variables, the same for all recipients.
-    pub variables: BTreeMap<u32, String>,
+    pub variables: VariableValues,
+    /// What is given for the template's header.
+    pub header: Option<HeaderValue>,
+    /// What is given for the template's buttons.
+    pub buttons: Vec<ButtonValue>,
     /// What each message is debited, in prosas.
     pub prosas: Prosas,
     /// What each message is debited, in money.
@@ -74,6 +77,17 @@ pub struct Campaign {
     pub started_at: Option<Timestamp>,
     /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
+}
+
+impl Campaign {
+    /// What is given with the template.
+    pub fn values(&self) -> TemplateValues {
+        TemplateValues {
+            variables: self.variables.clone(),
+            header: self.header.clone(),
+            buttons: self.buttons.clone(),
+        }
+    }
 }
 
 /// A recipient, with the fields that identify its contact, if it has one, and its debit.

@@ -1,7 +1,5 @@
 //! The bodies that make and change campaigns (D66).
 
-use std::collections::BTreeMap;
-
 use super::{Campaign, CampaignStatus};
 use crate::Timestamp;
 use crate::body::{Clearable, Kept, Optional, OrDefault, Required, body};
@@ -9,7 +7,9 @@ use crate::form::{Name, Number};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
 use crate::input::Given;
 use crate::prosas::{Brl, Prosas};
-use crate::sending::Variables;
+use crate::templates::{
+    ButtonValue, ButtonValues, HeaderValue, HeaderValueDraft, VariableValues, Variables,
+};
 
 /// Messages a second if the body does not say.
 pub const DEFAULT_RATE: u32 = 10;
@@ -29,8 +29,12 @@ body! {
         list as "list_id": ListId = Required<ListId>,
         /// The only connection it sends through.
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
-        /// The template's variables by position, the same for all recipients.
-        variables: BTreeMap<u32, String> = OrDefault<Variables>,
+        /// The template's variables by position or name, the same for all recipients.
+        variables: VariableValues = OrDefault<Variables>,
+        /// What the template's header needs, the same for all recipients.
+        header: Option<HeaderValue> = Optional<HeaderValueDraft>,
+        /// What the template's buttons need, the same for all recipients.
+        buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         /// 0 by default.
         prosas as "prosas_per_message": Prosas = OrDefault<Prosas>,
         /// 0 by default.
@@ -51,7 +55,10 @@ body! {
         messages_per_second: Option<u32> = Kept<PerSecond>,
         connection as "connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
         /// All of them.
-        variables: Given<BTreeMap<u32, String>> = Clearable<Variables>,
+        variables: Given<VariableValues> = Clearable<Variables>,
+        header: Given<HeaderValue> = Clearable<HeaderValueDraft>,
+        /// All of them.
+        buttons: Given<Vec<ButtonValue>> = Clearable<ButtonValues>,
         prosas as "prosas_per_message": Given<Prosas> = Clearable<Prosas>,
         cost as "cost_brl_per_message": Given<Brl> = Clearable<Brl>,
     }
@@ -72,6 +79,8 @@ impl CampaignDraft {
             list: self.list,
             connection: self.connection,
             variables: self.variables,
+            header: self.header,
+            buttons: self.buttons,
             prosas: self.prosas,
             cost: self.cost,
             messages_per_second: self.messages_per_second.unwrap_or(DEFAULT_RATE),

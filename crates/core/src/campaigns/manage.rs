@@ -112,8 +112,8 @@ impl CampaignReferences {
             problems.add("connection_id", "names a connection that the company does not have");
         }
         let is_same = |before: &Campaign| {
-            (before.template, &before.variables, before.connection)
-                == (campaign.template, &campaign.variables, campaign.connection)
+            (before.template, before.values(), before.connection)
+                == (campaign.template, campaign.values(), campaign.connection)
         };
         if before.is_some_and(is_same) {
             return problems;
@@ -123,7 +123,7 @@ impl CampaignReferences {
                 problems.add("template_id", "names a template that the company does not have");
             }
             Some(template) => {
-                if let Err(error) = compose(template, &campaign.variables) {
+                if let Err(error) = compose(template, &campaign.values()) {
                     problems.merge(error.problems());
                 }
                 if template.connection.is_some()

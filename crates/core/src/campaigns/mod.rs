@@ -2,6 +2,7 @@
 
 mod campaign;
 mod draft;
+mod files;
 mod listing;
 mod manage;
 mod queue;

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, pending};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
+use super::files::CampaignFiles;
 use super::queue::{CHUNK, CampaignTask, Next, POLL, RecipientQueue};
 use super::send::{SlotOutcome, fault_of};
 use super::start::{Finish, FinishCampaign};
@@ -70,6 +72,7 @@ struct Runner<'a> {
     app: &'a Recado,
     timer: Option<&'a dyn Timer>,
     queues: BTreeMap<CampaignId, RecipientQueue>,
+    files: Arc<CampaignFiles>,
     running: FuturesUnordered<Running<'a>>,
     taking: usize,
     /// Tasks under way that are not waits.
@@ -87,6 +90,7 @@ impl<'a> Runner<'a> {
             app,
             timer,
             queues: BTreeMap::new(),
+            files: Arc::default(),
             running: FuturesUnordered::new(),
             taking: 0,
             working: 0,
@@ -213,9 +217,10 @@ impl<'a> Runner<'a> {
         let Some(next) = queue.next() else { return };
         self.taking += 1;
         self.working += 1;
-        let (app, campaign) = (self.app, queue.campaign.clone());
+        let (app, campaign, files) = (self.app, queue.campaign.clone(), self.files.clone());
         self.running.push(Box::pin(async move {
-            let slot = app.campaigns().use_slot(&campaign, next.number, next.contact).await;
+            let (number, contact) = (next.number, next.contact);
+            let slot = app.campaigns().use_slot(&campaign, number, contact, &files).await;
             TaskResult::Taken(at, next.number, slot)
         }));
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::files::CampaignFiles;
 use super::{
     Campaign, CampaignStatus, Campaigns, ContactFault, PauseReason, Recipient, RecipientFault,
     RecipientNumber, RecipientStatus,
@@ -17,6 +18,7 @@ use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Composed, Template, TemplateStatus, compose};
+use crate::uploads::{FileRefused, FileSource};
 use crate::use_case::UseCase;
 
 /// The outcome of a recipient's slot.
@@ -127,6 +129,7 @@ impl Campaigns<'_> {
         campaign: &Stored<Campaign>,
         number: RecipientNumber,
         contact: Option<ContactId>,
+        files: &CampaignFiles,
     ) -> Result<SlotOutcome, StoreError> {
         let Some(contact) = contact else {
             self.pass_over(campaign, number, None).await?;
@@ -139,6 +142,15 @@ impl Campaigns<'_> {
                 return Ok(SlotOutcome::Outdated);
             }
         };
+        let (wish, turn) = match composed.file.clone() {
+            None => (None, None),
+            Some(wish) => {
+                let (wish, turn) = files.turn(campaign.id, wish).await;
+                (Some(wish), turn)
+            }
+        };
+        let is_known =
+            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Received(_)));
         let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
@@ -151,8 +163,27 @@ impl Campaigns<'_> {
             },
             ..text
         };
-        match self.app.sending().deliver(order).await {
-            Ok(_) => Ok(SlotOutcome::Sent),
+        match self.app.sending().deliver_with_file(order, wish).await {
+            Ok(sent) => {
+                if let (Some(turn), Some(upload)) = (turn, sent.message.media.upload) {
+                    turn.done(upload);
+                }
+                Ok(SlotOutcome::Sent)
+            }
+            // It went with the messages that had it: it is fetched again.
+            Err(Error::Rejected(SendError::File(FileRefused::NotFound))) if is_known => {
+                files.forget(campaign.id).await;
+                Err(StoreError::Unavailable(None))
+            }
+            Err(Error::Rejected(SendError::File(FileRefused::Files(_)))) => {
+                Err(StoreError::Unavailable(None))
+            }
+            // It would be refused for everybody.
+            Err(Error::Rejected(SendError::File(_))) => {
+                let reason = PauseReason::TemplateVariables;
+                self.pause_for(campaign.company, campaign.id, reason).await?;
+                Ok(SlotOutcome::Outdated)
+            }
             Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(SlotOutcome::Taken),
             Err(Error::Rejected(SendError::Provider { failure, fault, .. })) => {
                 let slot = slot_outcome(&failure, fault);
@@ -205,7 +236,7 @@ impl Campaigns<'_> {
         if template.status != TemplateStatus::Approved {
             return Ok(Err(PauseReason::TemplateNotApproved));
         }
-        Ok(compose(&template, &campaign.variables).map_err(|_| PauseReason::TemplateVariables))
+        Ok(compose(&template, &campaign.values()).map_err(|_| PauseReason::TemplateVariables))
     }
 
     /// Skips a recipient if there is a reason to; `fault` is one that its contact does not show.

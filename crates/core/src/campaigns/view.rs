@@ -1,7 +1,5 @@
 //! A campaign as it is shown (D58).
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::{
@@ -10,6 +8,9 @@ use super::{
 use crate::Timestamp;
 use crate::ids::{CampaignId, ConnectionId, ListId, TemplateId};
 use crate::prosas::{Brl, LedgerTotals, Prosas};
+use crate::templates::{ButtonValue, HeaderValue, VariableValues};
+#[cfg(feature = "openapi")]
+use crate::templates::{ButtonValueDraft, HeaderValueDraft};
 
 /// How many recipients there are, and how many of them have which status now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -97,9 +98,15 @@ pub struct CampaignRecord {
     pub campaign: CampaignView,
     /// The only connection it sends through.
     pub connection_id: Option<ConnectionId>,
-    /// The template's variables by position.
+    /// The template's variables by position or name.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, String>))]
-    pub variables: BTreeMap<u32, String>,
+    pub variables: VariableValues,
+    /// What the template's header needs.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<HeaderValueDraft>))]
+    pub header: Option<HeaderValue>,
+    /// What the template's buttons need.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<ButtonValueDraft>))]
+    pub buttons: Vec<ButtonValue>,
     /// What each message is debited, in prosas.
     pub prosas_per_message: Prosas,
     /// What each message is debited, in money.
@@ -119,6 +126,8 @@ impl CampaignRecord {
             campaign: CampaignView::new(campaign, totals),
             connection_id: campaign.connection,
             variables: campaign.variables.clone(),
+            header: campaign.header.clone(),
+            buttons: campaign.buttons.clone(),
             prosas_per_message: campaign.prosas,
             cost_brl_per_message: campaign.cost,
             messages_per_second: campaign.messages_per_second,

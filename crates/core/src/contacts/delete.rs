@@ -19,6 +19,7 @@ use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
+use crate::uploads::{carried_by, free_uploads_job};
 use crate::{Recado, Timestamp};
 
 /// How long the lease of a purge lasts before the purge counts as interrupted by a crash.
@@ -86,6 +87,7 @@ impl Contacts<'_> {
     ) -> Result<(), Error<DeleteContactError>> {
         let Some(mut purge) = self.begin(company, id).await? else {
             self.withdraw_deliveries(company, id).await;
+            self.free_sent(company, id).await;
             return Ok(());
         };
         if let Err(failed) = remove_files(self.app, company, &mut purge).await {
@@ -98,6 +100,7 @@ impl Contacts<'_> {
         };
         // The contact is deleted for good. If the rest fails, the job does it.
         self.withdraw_deliveries(company, id).await;
+        self.free_sent(company, id).await;
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
         Ok(())
@@ -108,6 +111,17 @@ impl Contacts<'_> {
     async fn withdraw_deliveries(&self, company: CompanyId, contact: ContactId) {
         let _: Result<(), StoreError> =
             self.app.deliveries().withdraw(company, contact, WITHDRAWALS).await;
+    }
+
+    /// Removes the files that were sent to it, before the deletion is answered (R351). What fails,
+    /// the job does later.
+    async fn free_sent(&self, company: CompanyId, contact: ContactId) {
+        let kind = JobKind::FreeUploads { contact, uploads: Vec::new() };
+        if let Ok(Some(job)) = self.app.store().job_like(company, &kind).await
+            && let JobKind::FreeUploads { uploads, .. } = &job.kind
+        {
+            let _: Result<(), StoreError> = free_uploads_job(self.app, &job, uploads).await;
+        }
     }
 
     /// Deletes a contact without documents at once; else records the purge (R11).
@@ -139,17 +153,25 @@ impl Contacts<'_> {
             }
             let documents = store.documents(company, id).await?;
             let kept = kept_of(store, &contact).await?;
-            let forget = self.forget_events(company, id);
-            Ok(begin_purge(&contact, &documents, &kept, job_id, forget, now))
+            let after = self.afterwards(company, id).await?;
+            Ok(begin_purge(&contact, &documents, &kept, job_id, after, now))
         };
         self.app.decide(begin).await
     }
 
-    /// The job that erases the contact's data from events, made with its deletion (D26).
-    fn forget_events(&self, company: CompanyId, contact: ContactId) -> Job {
+    /// The jobs that are made with the contact's deletion: one erases its data from events (D26),
+    /// one removes the files that were sent to it, if there are any (R351).
+    async fn afterwards(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Job>, StoreError> {
+        let uploads = carried_by(self.app, company, contact).await?;
+        let free = (!uploads.is_empty()).then_some(JobKind::FreeUploads { contact, uploads });
+        let kinds = [JobKind::EraseEvents { contact }].into_iter().chain(free);
         let now = self.app.now();
-        let kind = JobKind::EraseEvents { contact };
-        Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now)
+        let job = |kind| Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
+        Ok(kinds.map(job).collect())
     }
 
     /// Deletes the contact and its documents' rows; `None` when another process has taken over the
@@ -180,7 +202,8 @@ impl Contacts<'_> {
                 changes = changes.with(document.delete());
             }
             let kept = kept_of(store, &contact).await?;
-            changes = gone(changes, &contact, &kept, now).insert(self.forget_events(company, id));
+            let after = self.afterwards(company, id).await?;
+            changes = gone(changes, &contact, &kept, after, now);
             let erasing = Stored::new(erasing, purge.job.version().next());
             Ok(Decided::new(changes, Some(erasing)))
         };
@@ -194,8 +217,10 @@ fn gone(
     changes: ChangeSet,
     contact: &Stored<Contact>,
     kept: &[Stored<UnknownEvent>],
+    after: Vec<Job>,
     now: Timestamp,
 ) -> ChangeSet {
+    let changes = after.into_iter().fold(changes, ChangeSet::insert);
     let changes = kept.iter().fold(changes, |changes, event| changes.with(event.delete()));
     let until = now.plus(FORGOTTEN_KEPT);
     let forget = Change::forget_messages(contact.company, contact.id, until);
@@ -211,11 +236,11 @@ fn begin_purge(
     documents: &[Stored<Document>],
     kept: &[Stored<UnknownEvent>],
     id: JobId,
-    forget: Job,
+    after: Vec<Job>,
     now: Timestamp,
 ) -> Decided<Option<Purge>> {
     if documents.is_empty() {
-        return Decided::new(gone(ChangeSet::new(), contact, kept, now).insert(forget), None);
+        return Decided::new(gone(ChangeSet::new(), contact, kept, after, now), None);
     }
     let uploads = documents.iter().filter(|document| document.state == DocumentState::Uploading);
     let uploads: Vec<_> =
@@ -369,6 +394,7 @@ pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::AnnounceLate { .. }
         | JobKind::EraseMessage { .. }
         | JobKind::EraseEvents { .. }
+        | JobKind::FreeUploads { .. }
         | JobKind::RemoveCompany { .. } => Ok(true),
     }
 }
@@ -409,8 +435,14 @@ mod tests {
         let job = |n: u128, kind| Job::due_now(JobId::new(Uuid::from_u128(n)), company, kind, now);
         let forget = job(5, JobKind::EraseEvents { contact: id });
         let contact = Stored::new(contact, Version::FIRST);
-        let begun =
-            begin_purge(&contact, &documents, &[], JobId::new(Uuid::from_u128(6)), forget, now);
+        let begun = begin_purge(
+            &contact,
+            &documents,
+            &[],
+            JobId::new(Uuid::from_u128(6)),
+            vec![forget],
+            now,
+        );
         let written: Vec<&Document> = begun
             .changes
             .changes

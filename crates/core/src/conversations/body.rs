@@ -1,7 +1,5 @@
 //! The bodies of operators' actions and messages in a conversation (3.1, 3.4, D42–D44a).
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::AiMode;
@@ -13,8 +11,9 @@ use crate::ids::{CloseReasonId, MemberId, MessageId};
 use crate::input::{Given, Input};
 use crate::problems::Problems;
 use crate::prosas::{Brl, Prosas};
-use crate::sending::{
-    CardDraft, Cards, MessageText, OfferDraft, PlaceDraft, Variables, cards_content,
+use crate::sending::{CardDraft, Cards, MessageText, OfferDraft, PlaceDraft, cards_content};
+use crate::templates::{
+    ButtonValue, ButtonValues, HeaderValue, HeaderValueDraft, VariableValues, Variables,
 };
 
 /// The most bubbles of one AI turn.
@@ -165,8 +164,12 @@ body! {
         template: String = Required<Short>,
         /// Its language, where several have the name.
         language: Option<String> = Optional<Short>,
-        /// By position.
-        variables: BTreeMap<u32, String> = OrDefault<Variables>,
+        /// By position or name.
+        variables: VariableValues = OrDefault<Variables>,
+        /// What the template's header needs.
+        header: Option<HeaderValue> = Optional<HeaderValueDraft>,
+        /// What the template's buttons need.
+        buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         /// Assigns the conversation.
         member as "member_id": Option<MemberId> = Optional<MemberId>,
     }

@@ -6,21 +6,22 @@ use crate::access::Member;
 use crate::body::IntoBody;
 use crate::error::Error;
 use crate::gateway::Content;
-use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId, MessageId};
+use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId, MessageId, UploadId};
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
-use crate::sending::{Order, ReactDraft, SendError, SendRules, SendTarget, TurnDebit};
+use crate::sending::{MediaDraft, Order, ReactDraft, SendError, SendRules, SendTarget, TurnDebit};
 use crate::store::{RecordsExt, StoreError, Stored};
-use crate::templates::{Template, TemplateStatus, choose, compose};
+use crate::templates::{Template, TemplateStatus, TemplateValues, choose, compose};
+use crate::uploads::FileWish;
 
 fn invalid(problems: Problems) -> Error<SendError> {
     Error::Rejected(problems.into())
 }
 
 impl Conversations<'_> {
-    /// Sends an agent's text, or another content, to a contact. Once it was accepted the conversation is open, the AI is
-    /// off, and nothing in it is unread. An opt-out or an external AI that is off does not refuse
-    /// it; a block of the contact does.
+    /// Sends an agent's text, or another content, to a contact. Once it was accepted the
+    /// conversation is open, the AI is off, and nothing in it is unread. An opt-out or an external
+    /// AI that is off does not refuse it; a block of the contact does.
     ///
     /// # Errors
     ///
@@ -69,18 +70,62 @@ impl Conversations<'_> {
         contact: ContactId,
         body: impl IntoBody<ReplyTemplateDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let ReplyTemplateDraft { template, language, variables, header, buttons, member } =
+            ReplyTemplateDraft::parse(body).map_err(invalid)?;
+        let values = TemplateValues { variables, header, buttons };
         let templates = self.app.store().all_stored::<Template>(company).await?;
-        let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
+        let template = choose(&templates, &template, language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(SendError::TemplateNotApproved));
         }
-        let composed = compose(template, &draft.variables)
-            .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let order = self.agents(company, contact, composed.content, draft.member).await?;
+        let composed =
+            compose(template, &values).map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let order = self.agents(company, contact, composed.content, member).await?;
         let (connection, category) = (composed.connection, Some(composed.category));
-        self.send(Order { connection, category, ..order }).await
+        let order = Order { connection, category, ..order };
+        let delivered = self.app.sending().deliver_with_file(order, composed.file).await?;
+        self.show(&[delivered.message]).await
+    }
+
+    /// Sends a file to a contact for an agent, as [`Conversations::reply`] sends a text (X10).
+    /// `received` is a file that came with the call; it is removed again if the send is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub async fn reply_media(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: impl IntoBody<MediaDraft>,
+        received: Option<UploadId>,
+    ) -> Result<Vec<MessageView>, Error<SendError>> {
+        let sending = self.app.sending();
+        let (order, wish) = match self.agents_media(company, contact, body, received).await {
+            Ok(order) => order,
+            Err(refused) => {
+                sending.drop_received(company, received).await;
+                return Err(refused);
+            }
+        };
+        let delivered = sending.deliver_with_file(order, Some(wish)).await?;
+        self.show(&[delivered.message]).await
+    }
+
+    async fn agents_media(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: impl IntoBody<MediaDraft>,
+        received: Option<UploadId>,
+    ) -> Result<(Order, FileWish), Error<SendError>> {
+        let draft = MediaDraft::parse(body).map_err(invalid)?;
+        let (member, quoted) = (draft.member, draft.quoted);
+        let (content, wish) = draft.content(received).map_err(invalid)?;
+        let quoted = self.app.sending().quoted(company, quoted).await?;
+        let order = self.agents(company, contact, content, member).await?;
+        Ok((Order { quoted, ..order }, wish))
     }
 
     /// Sends the bubbles of one turn of the service's AI, one after the other. Each is refused

@@ -11,6 +11,7 @@ use crate::halts::OnHold;
 use crate::sending::SendError;
 use crate::store::StoreError;
 use crate::templates::ComposeError;
+use crate::uploads::FileRefused;
 
 /// The largest body that is read (8, D46a).
 pub const BODY_LIMIT: usize = 51_200;
@@ -111,6 +112,12 @@ impl From<SendError> for DispatchError {
             SendError::Blocked => Self::Blocked,
             SendError::Duplicate(existing) => Self::Duplicate(existing),
             uncertain @ SendError::Uncertain { .. } => Self::Uncertain(uncertain.to_string()),
+            SendError::File(
+                refused @ (FileRefused::Invalid(_)
+                | FileRefused::NotFound
+                | FileRefused::TypeUnsupported { .. }
+                | FileRefused::TooLarge { .. }),
+            ) => Self::InvalidPayload(format!("header: {refused}")),
             // D51: a connection that cannot be used is a failed send here.
             other => Self::SendFailed(other.to_string()),
         }

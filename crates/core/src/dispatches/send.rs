@@ -1,6 +1,7 @@
 //! Dispatching a template (4.10, D50, D51).
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::handle::Dispatches;
 use super::{AdmittedTemplate, DispatchDraft, DispatchError, window_rule};
@@ -9,7 +10,7 @@ use crate::ids::{ContactId, MessageId};
 use crate::messages::Shown;
 use crate::query::Params;
 use crate::sending::{Claim, Order, SendTarget};
-use crate::templates::{Composed, TemplateStatus, compose};
+use crate::templates::{Composed, TemplateStatus, TemplateValues, compose};
 use crate::words::words;
 
 words! {
@@ -37,11 +38,30 @@ pub struct Dispatched {
     pub action: DispatchAction,
 }
 
+/// What two dispatches have in common if they are identical (D50): the rendered text, and what is
+/// given for the header and the buttons (R309).
+fn content_of(composed: &Composed, values: &TemplateValues) -> String {
+    let mut content = Shown::of(&composed.content).content.unwrap_or_default();
+    let mut buttons = values.buttons.clone();
+    buttons.sort_by_key(|button| button.index);
+    if values.header.is_some() || !buttons.is_empty() {
+        // No text holds the character, so that no other text reads like this.
+        content.push('\0');
+        content.push_str(&json!({"header": values.header, "buttons": buttons}).to_string());
+    }
+    content
+}
+
 /// The order for a dispatch: inside its window no other one like it is sent (D50).
-fn order(admitted: &AdmittedTemplate, to: SendTarget, composed: Composed) -> Order {
+fn order(
+    admitted: &AdmittedTemplate,
+    to: SendTarget,
+    values: &TemplateValues,
+    composed: Composed,
+) -> Order {
     let template = &admitted.template;
-    let rendered = Shown::of(&composed.content).content.unwrap_or_default();
-    let rule = window_rule(template.category, &template.name, &template.language, &rendered);
+    let content = content_of(&composed, values);
+    let rule = window_rule(template.category, &template.name, &template.language, &content);
     Order { claim: Claim::Window(rule), ..Order::template(admitted.company.id, to, composed) }
 }
 
@@ -67,15 +87,16 @@ impl Dispatches<'_> {
         let refuse = Error::Rejected;
         let draft = DispatchDraft::read(&template.body, body, query).map_err(refuse)?;
         let composed =
-            compose(template, &draft.variables).map_err(|error| Error::Rejected(error.into()))?;
+            compose(template, &draft.values).map_err(|error| Error::Rejected(error.into()))?;
         let phone = draft.brazilian_phone().map_err(refuse)?;
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(DispatchError::TemplateNotApproved));
         }
-        let order = order(admitted, SendTarget::AnyWithPhone(phone), composed);
+        let file = composed.file.clone();
+        let order = order(admitted, SendTarget::AnyWithPhone(phone), &draft.values, composed);
         // The outcome of an earlier dispatch may not be recorded yet.
         self.app.sending().record_leftovers().await?;
-        let sent = self.app.sending().deliver(order).await;
+        let sent = self.app.sending().deliver_with_file(order, file).await;
         let sent = sent.map_err(|error| error.map(DispatchError::from))?;
         Ok(Dispatched {
             wamid: sent.message.provider_id.as_ref().map(|id| id.as_str().to_owned()),

@@ -82,6 +82,11 @@ impl FileReader {
         self
     }
 
+    /// The frames, to be stored elsewhere.
+    pub fn into_frames(self) -> BoxStream<'static, Result<Vec<u8>, FileError>> {
+        self.boxed()
+    }
+
     /// All bytes that are still to come, in memory.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ mod reads;
 mod stored_file;
 
 pub use document::{Document, DocumentState};
-pub use file_error::FileError;
+pub use file_error::{FileError, StreamError};
 pub use file_reader::{FRAME_BYTES, FileReader};
-pub use files::{Files, file_key, undo_key};
+pub use files::{Files, Frames, file_key, undo_key, upload_key};
 pub use manage::{AttachError, Documents, MAX_DOCUMENT_BYTES};
 pub use reads::DocumentReads;
 pub use stored_file::StoredFile;

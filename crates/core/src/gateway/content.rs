@@ -2,60 +2,11 @@
 
 use std::fmt;
 
-use super::MessageKind;
-use crate::documents::StoredFile;
-use crate::ids::{MessageId, UploadId};
+use super::{FileKind, MessageKind, OutgoingFile};
+use crate::ids::MessageId;
 use crate::messages::{Location, MessageType, Offer, OfferKind, ProviderMessageId, SharedContact};
 use crate::secret::masked;
-use crate::words::words;
-
-words! {
-    /// What a file is at the channel (X10).
-    FileKind {
-        /// A picture.
-        Image = "image",
-        /// A video.
-        Video = "video",
-        /// Sound, a voice note too.
-        Audio = "audio",
-        /// Any file.
-        Document = "document",
-        /// A sticker.
-        Sticker = "sticker",
-    }
-}
-
-impl FileKind {
-    /// The type of a message that carries such a file.
-    pub const fn message_type(self) -> MessageType {
-        match self {
-            Self::Image => MessageType::Image,
-            Self::Video => MessageType::Video,
-            Self::Audio => MessageType::Audio,
-            Self::Document => MessageType::Document,
-            Self::Sticker => MessageType::Sticker,
-        }
-    }
-}
-
-/// A file to be sent.
-#[derive(Clone, PartialEq, Eq)]
-pub struct OutgoingFile {
-    /// The upload that keeps it.
-    pub upload: UploadId,
-    /// Where its bytes are.
-    pub stored: StoredFile,
-    /// Its media type.
-    pub mimetype: String,
-    /// Its name; documents have one.
-    pub filename: Option<String>,
-}
-
-impl fmt::Debug for OutgoingFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutgoingFile").field("upload", &self.upload).finish_non_exhaustive()
-    }
-}
+use crate::templates::{SentHeader, TemplateContent};
 
 /// A file with what belongs to it (X10).
 #[derive(Clone, PartialEq, Eq)]
@@ -119,16 +70,7 @@ pub enum Content {
     /// Free text.
     Text(String),
     /// An approved template.
-    Template {
-        /// Its name.
-        name: String,
-        /// Its language.
-        language: String,
-        /// Its variables by position, from 1.
-        variables: Vec<String>,
-        /// Its text with the variables filled in.
-        rendered: String,
-    },
+    Template(TemplateContent),
     /// A file.
     Media(MediaContent),
     /// A text with something to choose.
@@ -142,11 +84,42 @@ pub enum Content {
 }
 
 impl Content {
+    /// The file that it carries, if any.
+    pub fn file(&self) -> Option<&OutgoingFile> {
+        match self {
+            Self::Media(media) => Some(&media.file),
+            Self::Interactive(content) => content.header_file.as_ref().map(|(_, file)| file),
+            Self::Template(template) => match &template.header {
+                Some(SentHeader::File(_, file)) => Some(file),
+                Some(SentHeader::Text(_) | SentHeader::Location(_)) | None => None,
+            },
+            Self::Text(_) | Self::Location(_) | Self::Contacts(_) | Self::Reaction(_) => None,
+        }
+    }
+
+    /// Puts a file where the content has one (X10).
+    pub fn put_file(&mut self, file: OutgoingFile) {
+        match self {
+            Self::Media(media) => media.file = file,
+            Self::Interactive(content) => {
+                if let Some((_, header)) = &mut content.header_file {
+                    *header = file;
+                }
+            }
+            Self::Template(template) => {
+                if let Some(SentHeader::File(_, header)) = &mut template.header {
+                    *header = file;
+                }
+            }
+            Self::Text(_) | Self::Location(_) | Self::Contacts(_) | Self::Reaction(_) => {}
+        }
+    }
+
     /// What it is, which a connection has to be able to carry.
     pub const fn kind(&self) -> MessageKind {
         match self {
             Self::Text(_) => MessageKind::Text,
-            Self::Template { .. } => MessageKind::Template,
+            Self::Template(_) => MessageKind::Template,
             Self::Media(MediaContent { is_voice: true, .. }) => MessageKind::Voice,
             Self::Media(MediaContent { kind, .. }) => MessageKind::of_file(*kind),
             Self::Interactive(content) => MessageKind::of_offer(content.offer.kind),
@@ -160,7 +133,7 @@ impl Content {
     pub const fn message_type(&self) -> MessageType {
         match self {
             Self::Text(_) => MessageType::Text,
-            Self::Template { .. } => MessageType::Template,
+            Self::Template(_) => MessageType::Template,
             Self::Media(media) => media.kind.message_type(),
             Self::Interactive(content) => match content.offer.kind {
                 OfferKind::Poll => MessageType::Poll,
@@ -177,9 +150,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => masked(f, "Text", "***", text),
-            Self::Template { name, language, variables, rendered } => {
-                masked(f, "Template", "***", &(name, language, variables, rendered))
-            }
+            Self::Template(content) => fmt::Debug::fmt(content, f),
             other => write!(f, "{}(***)", other.kind().as_str()),
         }
     }

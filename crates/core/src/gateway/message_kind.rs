@@ -1,6 +1,6 @@
 //! What a connection can be asked to carry or do (X10–X15).
 
-use super::content::FileKind;
+use super::FileKind;
 use crate::messages::OfferKind;
 use crate::words::words;
 

@@ -3,6 +3,7 @@
 mod content;
 mod destinations;
 mod event;
+mod file;
 mod kept;
 mod message_kind;
 mod outcome;
@@ -10,15 +11,14 @@ mod provider;
 mod providers;
 mod webhook;
 
-pub use content::{
-    Content, FileKind, InteractiveContent, MediaContent, MessageName, OutgoingFile, ReactionContent,
-};
+pub use content::{Content, InteractiveContent, MediaContent, MessageName, ReactionContent};
 pub use destinations::{GatewayDestinations, InvalidDestination};
 pub use event::{
     Addressee, Button, EventMedia, GatewayEvent, GatewayMessage, GatewayStatus, Incoming,
     NamesReport, OwnSend, Preference, PreferenceReport, Received, StatusEvent, TemplateReport,
     UnknownReport,
 };
+pub use file::{FileKind, OutgoingFile};
 pub(crate) use kept::{Identity, Keep, kept_kind};
 pub use kept::{
     KEPT_OF_CONNECTION, KEPT_OF_KIND, KeptBody, KeptEvents, KeptOrder, KeptQuery, LISTED_EVENTS,

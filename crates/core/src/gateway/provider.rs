@@ -16,7 +16,7 @@ use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
 use crate::messages::{DeliveryCode, MessageType};
 use crate::secret::hides;
-use crate::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
+use crate::templates::{Components, TemplateCategory, TemplateNeeds, TemplateStatus};
 use crate::transport::Transport;
 use crate::words::words;
 
@@ -147,6 +147,8 @@ pub struct ProviderTemplate {
     pub status: TemplateStatus,
     /// Its text.
     pub body: String,
+    /// What it has beside its text.
+    pub components: Components,
     /// What it needs beside the text's variables.
     pub needs: TemplateNeeds,
 }
@@ -167,6 +169,7 @@ impl ProviderTemplate {
             category,
             status,
             body: body.into(),
+            components: Components::default(),
             needs: TemplateNeeds::default(),
         }
     }

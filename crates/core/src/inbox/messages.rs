@@ -172,6 +172,7 @@ impl Workspace<'_> {
                 url: None,
                 source: media.url,
                 document: None,
+                upload: None,
                 mimetype: media.mimetype,
                 filename: media.filename,
                 caption: media.caption,

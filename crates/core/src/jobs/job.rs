@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::Timestamp;
 use crate::ids::{
     CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
-    UnknownEventId,
+    UnknownEventId, UploadId,
 };
 
 /// What a job does. At most one job of a kind exists for one subject.
@@ -95,6 +95,13 @@ pub enum JobKind {
         /// The contact.
         contact: ContactId,
     },
+    /// Removes the files that were sent to a deleted contact (R351).
+    FreeUploads {
+        /// The contact.
+        contact: ContactId,
+        /// The files.
+        uploads: Vec<UploadId>,
+    },
     /// Removes everything of a deleted company (R208).
     RemoveCompany {
         /// The company.
@@ -151,6 +158,7 @@ impl JobKind {
             Self::AnnounceLate { .. } => "announce_late",
             Self::EraseMessage { .. } => "erase_message",
             Self::EraseEvents { .. } => "erase_events",
+            Self::FreeUploads { .. } => "free_uploads",
             Self::RemoveCompany { .. } => "remove_company",
         }
     }
@@ -160,7 +168,9 @@ impl JobKind {
         match self {
             Self::Enrich { organization } => organization.uuid(),
             Self::RemoveCompany { company } => company.uuid(),
-            Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
+            Self::Purge { contact, .. }
+            | Self::EraseEvents { contact }
+            | Self::FreeUploads { contact, .. } => contact.uuid(),
             Self::FetchMedia { message }
             | Self::FindSent { message }
             | Self::LearnNames { message }

@@ -16,6 +16,7 @@ use crate::messages::{announce_late_job, erase_message_job, fetch_media_job};
 use crate::organizations::enrich;
 use crate::sending::find_sent_job;
 use crate::store::{ChangeSet, Decided, StoreError, Stored};
+use crate::uploads::free_uploads_job;
 use crate::{Recado, Timestamp};
 
 /// The length of the first lease: longer than the work done under it, and short enough that a
@@ -104,6 +105,9 @@ impl Jobs<'_> {
             }
             JobKind::EraseMessage { message, document, kept } => {
                 erase_message_job(self.app, &job, *message, *document, *kept).await?;
+            }
+            JobKind::FreeUploads { uploads, .. } => {
+                free_uploads_job(self.app, &job, uploads).await?;
             }
             JobKind::LearnNames { message } => learn_names_job(self.app, &job, *message).await?,
         }

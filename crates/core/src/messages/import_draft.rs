@@ -295,6 +295,7 @@ impl MessageDraft {
             url: body.media_url,
             source: None,
             document: None,
+            upload: None,
             mimetype: body.media_mimetype,
             filename: body.media_filename,
             caption: body.media_caption,

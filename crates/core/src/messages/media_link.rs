@@ -8,9 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use uuid::Uuid;
 
 use crate::Timestamp;
-use crate::ids::{CompanyId, DocumentId, MessageId};
+use crate::ids::{CompanyId, DocumentId, MessageId, UploadId};
 use crate::secret::SecretBytes;
 
 /// The length of the text of a signature of 32 bytes.
@@ -19,6 +20,7 @@ const SIGNATURE_CHARS: usize = 43;
 const OF_MESSAGE_UNTIL: &[u8] = b"recado link with an end to the file of a message";
 const OF_MESSAGE: &[u8] = b"recado link to the file of a message";
 const OF_DOCUMENT: &[u8] = b"recado media link";
+const OF_UPLOAD_UNTIL: &[u8] = b"recado link with an end to an upload";
 /// Links end with a day of UTC, so that those that are made on one day are alike (R193).
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -41,6 +43,8 @@ pub(crate) enum LinkTarget {
     Message(MessageId),
     /// A document. Links named the document before they named the message.
     Document(DocumentId),
+    /// An upload (X11).
+    Upload(UploadId),
 }
 
 /// The last part of a link, as it was presented.
@@ -104,9 +108,12 @@ impl Presented {
 
     /// What it leads to if `key` signed it for `id`, compared in constant time.
     fn target(&self, key: &SecretBytes, company: CompanyId, id: MessageId) -> Option<LinkTarget> {
-        let targets = [LinkTarget::Message(id), LinkTarget::Document(DocumentId::new(id.uuid()))];
-        // Links to documents never had an end.
-        let known = if self.end.is_some() { &targets[..1] } else { &targets };
+        let message = LinkTarget::Message(id);
+        // Links to documents never had an end, and those to uploads always do.
+        let known = match self.end {
+            Some(_) => [message, LinkTarget::Upload(UploadId::new(id.uuid()))],
+            None => [message, LinkTarget::Document(DocumentId::new(id.uuid()))],
+        };
         let signed = |target: &&LinkTarget| {
             mac(key, company, **target, self.end).verify_slice(&self.tag).is_ok()
         };
@@ -144,10 +151,19 @@ impl MediaLinks {
     /// `{public_url}/media/{company}/{message}/{end}.{signature}` (R193). It is known as soon as
     /// the message is (D31a).
     pub fn link(&self, company: CompanyId, message: MessageId) -> String {
-        let mac = mac(&self.key, company, LinkTarget::Message(message), Some(self.end));
+        self.signed(company, LinkTarget::Message(message), message.uuid())
+    }
+
+    /// The link to an upload, in the same form (X11).
+    pub fn link_to_upload(&self, company: CompanyId, upload: UploadId) -> String {
+        self.signed(company, LinkTarget::Upload(upload), upload.uuid())
+    }
+
+    fn signed(&self, company: CompanyId, target: LinkTarget, id: Uuid) -> String {
+        let mac = mac(&self.key, company, target, Some(self.end));
         let signature = URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes());
         let end = self.end.0;
-        format!("{}/media/{company}/{message}/{end}.{signature}", self.public_url)
+        format!("{}/media/{company}/{id}/{end}.{signature}", self.public_url)
     }
 }
 
@@ -163,6 +179,7 @@ fn mac(
         (LinkTarget::Message(message), Some(_)) => (OF_MESSAGE_UNTIL, message.uuid()),
         (LinkTarget::Message(message), None) => (OF_MESSAGE, message.uuid()),
         (LinkTarget::Document(document), _) => (OF_DOCUMENT, document.uuid()),
+        (LinkTarget::Upload(upload), _) => (OF_UPLOAD_UNTIL, upload.uuid()),
     };
     mac.update(context);
     mac.update(company.uuid().as_bytes());
@@ -175,9 +192,21 @@ fn mac(
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
+
+    /// X11.
+    #[test]
+    fn a_link_to_an_upload_is_no_link_to_a_message() {
+        let (company, message) = ids(1, 2);
+        let upload = UploadId::new(message.uuid());
+        let links = MediaLinks::new("https://recado.example", key(7), NOW, LIFETIME);
+        let to_upload = links.link_to_upload(company, upload);
+        let read = |link: &str| target(&key(7), company, message, last(link), NOW);
+        assert_eq!(read(&to_upload), Some(LinkTarget::Upload(upload)));
+        assert_eq!(read(&links.link(company, message)), Some(LinkTarget::Message(message)));
+        let other = ids(3, 2).0;
+        assert_eq!(target(&key(7), other, message, last(&to_upload), NOW), None);
+    }
 
     /// 2025-11-13T02:13:20Z.
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);

@@ -44,6 +44,12 @@ pub(super) fn ending_of(mimetype: &str) -> Option<&'static str> {
     KINDS.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(bare)).map(|(_, ending)| *ending)
 }
 
+/// The same media type, if it is a known one.
+pub(super) fn known_type(mimetype: &str) -> Option<&'static str> {
+    let bare = mimetype.split(';').next().unwrap_or_default();
+    KINDS.iter().find(|(kind, _)| *kind == bare).map(|(kind, _)| *kind)
+}
+
 /// The media type of a file by the ending of its name.
 pub(super) fn mimetype_of(filename: &str) -> Option<&'static str> {
     let (_, ending) = filename.rsplit_once('.')?;

@@ -2,7 +2,7 @@
 
 use super::{Blocks, Failure, Participant, ProviderMessageId, SystemKind};
 use crate::Timestamp;
-use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
+use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, UploadId, WorkerId};
 use crate::prosas::Prosa;
 use crate::secret::hides;
 use crate::templates::TemplateCategory;
@@ -100,7 +100,7 @@ words! {
     }
 }
 
-/// A file that came with a message.
+/// A file that came with a message, or was sent with it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Media {
     /// A public address, given by an import.
@@ -109,6 +109,8 @@ pub struct Media {
     pub source: Option<String>,
     /// The stored copy, once it was fetched (D31a).
     pub document: Option<DocumentId>,
+    /// The upload that it was sent from (X10).
+    pub upload: Option<UploadId>,
     /// Its kind.
     pub mimetype: Option<String>,
     /// Its name.
@@ -126,7 +128,7 @@ impl Media {
 
 hides! {
     Media {
-        shows { document }
+        shows { document, upload }
         hides {
             url, source, mimetype, filename, caption,
         }

@@ -67,7 +67,7 @@ pub(crate) use of_content::Shown;
 pub use participant::{Participant, ParticipantView};
 pub(crate) use provider_id::OWN;
 pub use provider_id::ProviderMessageId;
-pub use read_media::{LinkedFile, ReadMediaError};
+pub use read_media::{KeptFile, LinkedFile, ReadMediaError};
 pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };

@@ -3,6 +3,7 @@
 
 use super::{Blocks, Interactive, Media, MessageType, Reaction};
 use crate::gateway::{Content, MediaContent, OutgoingFile};
+use crate::templates::{SentHeader, TemplateContent};
 
 /// A message's own part of what was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl Shown {
         let blocks = blocks(content);
         let said = match content {
             Content::Text(text) => Some(text.clone()),
-            Content::Template { rendered, .. } => Some(rendered.clone()),
+            Content::Template(template) => Some(template.rendered.clone()),
             Content::Media(_) => None,
             Content::Interactive(_)
             | Content::Location(_)
@@ -38,6 +39,7 @@ impl Shown {
 
 fn media(content: &Content) -> Media {
     let of = |file: &OutgoingFile, caption: Option<String>| Media {
+        upload: Some(file.upload),
         mimetype: Some(file.mimetype.clone()),
         filename: file.filename.clone(),
         caption,
@@ -49,8 +51,11 @@ fn media(content: &Content) -> Media {
             Some((_, file)) => of(file, None),
             None => Media::default(),
         },
+        Content::Template(TemplateContent { header: Some(SentHeader::File(_, file)), .. }) => {
+            of(file, None)
+        }
         Content::Text(_)
-        | Content::Template { .. }
+        | Content::Template(_)
         | Content::Location(_)
         | Content::Contacts(_)
         | Content::Reaction(_) => Media::default(),
@@ -60,7 +65,15 @@ fn media(content: &Content) -> Media {
 fn blocks(content: &Content) -> Blocks {
     let none = Blocks::default();
     match content {
-        Content::Text(_) | Content::Template { .. } => none,
+        Content::Text(_) => none,
+        Content::Template(template) => Blocks {
+            location: match &template.header {
+                Some(SentHeader::Location(place)) => Some(place.clone()),
+                Some(SentHeader::Text(_) | SentHeader::File(..)) | None => None,
+            },
+            interactive: template.offer.clone().map(Interactive::Offer),
+            ..none
+        },
         Content::Media(media) => Blocks { is_voice: media.is_voice, ..none },
         Content::Interactive(content) => {
             let offer = Box::new(content.offer.clone());

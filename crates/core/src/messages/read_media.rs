@@ -3,32 +3,67 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::media_type::mimetype_of;
+use super::media_type::{known_type, mimetype_of};
 use super::{LinkTarget, Message, Messages, wants_fetch};
 use crate::Timestamp;
 use crate::code::Code;
 use crate::documents::{AttachError, Document};
 use crate::error::{Error, Rejection};
-use crate::ids::{CompanyId, DocumentId, MessageId};
+use crate::ids::{CompanyId, DocumentId, MessageId, UploadId};
 use crate::jobs::{Job, JobKind};
 use crate::store::{RecordsExt, StoreError};
+use crate::uploads::Upload;
 
 /// The least that a caller waits for a file that is being fetched.
 const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A file behind a link, to be opened by [`Documents::open`](crate::documents::Documents::open).
+/// What keeps the bytes of a file behind a link.
+#[derive(Clone, PartialEq, Eq)]
+pub enum KeptFile {
+    /// A document, to be opened by [`Documents::open`](crate::documents::Documents::open).
+    Document(Document),
+    /// An upload, to be opened by [`Uploads::open`](crate::uploads::Uploads::open).
+    Upload(Upload),
+}
+
+impl KeptFile {
+    /// Its name.
+    pub fn filename(&self) -> &str {
+        match self {
+            Self::Document(document) => &document.filename,
+            Self::Upload(upload) => upload.filename.as_deref().unwrap_or("file"),
+        }
+    }
+
+    /// Its bytes.
+    pub const fn size(&self) -> u64 {
+        match self {
+            Self::Document(document) => document.size,
+            Self::Upload(upload) => upload.size,
+        }
+    }
+}
+
+/// A file behind a link.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkedFile {
-    /// The document.
-    pub document: Document,
-    /// Its media type, if the ending of its name is a known one.
+    /// Where its bytes are.
+    pub file: KeptFile,
+    /// Its media type, if it is a known one.
     pub mimetype: Option<&'static str>,
 }
 
 impl fmt::Debug for LinkedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MediaFile").field("document", &self.document.id).finish_non_exhaustive()
+        f.debug_struct("LinkedFile").field("size", &self.file.size()).finish_non_exhaustive()
+    }
+}
+
+impl LinkedFile {
+    fn upload(upload: Upload) -> Self {
+        let mimetype = known_type(&upload.mimetype);
+        Self { file: KeptFile::Upload(upload), mimetype }
     }
 }
 
@@ -72,6 +107,12 @@ fn wait_for(job: &Job, now: Timestamp) -> Duration {
     job.due_at.since(now).max(SHORTEST_WAIT)
 }
 
+/// What holds the file of a message.
+enum FileOf {
+    Document(DocumentId),
+    Upload(UploadId),
+}
+
 const NOT_FOUND: Error<ReadMediaError> = Error::Rejected(ReadMediaError::NotFound);
 
 impl Messages<'_> {
@@ -93,22 +134,34 @@ impl Messages<'_> {
         let target = target.ok_or(NOT_FOUND)?;
         self.app.company(company).await?.ok_or(NOT_FOUND)?;
         let document = match target {
-            LinkTarget::Message(message) => self.file_of(company, message).await?,
+            LinkTarget::Message(message) => match self.file_of(company, message).await? {
+                FileOf::Document(document) => document,
+                FileOf::Upload(upload) => {
+                    let found = self.app.uploads().find(company, upload).await?.ok_or(NOT_FOUND)?;
+                    return Ok(LinkedFile::upload(found.into_value()));
+                }
+            },
             LinkTarget::Document(document) => document,
+            LinkTarget::Upload(upload) => {
+                let found = self.app.uploads().find(company, upload).await?;
+                let found = found.filter(|found| found.is_there()).ok_or(NOT_FOUND)?;
+                return Ok(LinkedFile::upload(found.into_value()));
+            }
         };
         let known = self.app.store().get::<Document>((company, document)).await?;
         let contact = known.ok_or(NOT_FOUND)?.contact_id;
         let found = self.app.documents().find(company, contact, document).await;
         let document = found.map_err(|error| error.map(ReadMediaError::Document))?;
-        Ok(LinkedFile { mimetype: mimetype_of(&document.filename), document })
+        let mimetype = mimetype_of(&document.filename);
+        Ok(LinkedFile { file: KeptFile::Document(document), mimetype })
     }
 
-    /// The document that holds the file of a message.
+    /// What holds the file of a message.
     async fn file_of(
         &self,
         company: CompanyId,
         id: MessageId,
-    ) -> Result<DocumentId, Error<ReadMediaError>> {
+    ) -> Result<FileOf, Error<ReadMediaError>> {
         let mut message = self.message_of_link(company, id).await?;
         if message.as_ref().is_some_and(wants_fetch) {
             let kind = JobKind::FetchMedia { message: id };
@@ -120,7 +173,9 @@ impl Messages<'_> {
             // a release that did not say it.
             message = self.message_of_link(company, id).await?;
         }
-        message.and_then(|message| message.media.document).ok_or(NOT_FOUND)
+        let media = message.ok_or(NOT_FOUND)?.media;
+        let document = media.document.map(FileOf::Document);
+        document.or(media.upload.map(FileOf::Upload)).ok_or(NOT_FOUND)
     }
 
     async fn message_of_link(

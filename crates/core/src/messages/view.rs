@@ -131,7 +131,7 @@ impl std::fmt::Debug for MessageView {
 /// from the first moment until the file is given up (D31a).
 pub(super) fn media_url(message: &Message, links: &MediaLinks) -> Option<String> {
     let media = &message.media;
-    let is_ours = media.document.is_some() || media.source.is_some();
+    let is_ours = media.document.is_some() || media.upload.is_some() || media.source.is_some();
     media.url.clone().or_else(|| is_ours.then(|| links.link(message.company, message.id)))
 }
 

@@ -123,6 +123,27 @@ impl Sending<'_> {
         self.app.record(record).await
     }
 
+    /// What the intent of an order would be: every refusal that needs no file and no gateway (X10).
+    /// Nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub(super) async fn preview(&self, order: &Order) -> Result<Intended, Error<SendError>> {
+        self.app.workers().ensure_alive().await?;
+        let is_held = self.app.halts().current().await?.is_held_for(order.company);
+        let intent = Intent {
+            order,
+            ids: self.intent_ids(),
+            worker: self.app.workers().own_id(),
+            gateways: self.app.providers(),
+            is_held,
+        };
+        let facts = intent.load(self.app.store()).await?;
+        let decided = intent.decide(facts, self.app.now()).map_err(Error::Rejected)?;
+        Ok(decided.output)
+    }
+
     async fn intend(
         &self,
         order: &Order,

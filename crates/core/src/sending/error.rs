@@ -16,6 +16,7 @@ use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
 use crate::problems::Problems;
 use crate::store::StoreError;
+use crate::uploads::FileRefused;
 
 /// The text of a store's failure, for logs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +96,9 @@ pub enum SendError {
         /// What it carries and does.
         supported: Vec<MessageKind>,
     },
+    /// The file to be sent is refused (X10).
+    #[error(transparent)]
+    File(#[from] FileRefused),
     /// It was sent too long ago for the channel to change it or take it back (X14).
     #[error("it was sent too long ago: at most {} minutes", within.as_secs() / 60)]
     TooLate {
@@ -222,6 +226,7 @@ impl Rejection for SendError {
             }
             Self::TooLate { .. } => Code::TooLate,
             Self::NotSupported { .. } => Code::NotSupportedByConnection,
+            Self::File(refused) => refused.code(),
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
@@ -257,6 +262,7 @@ impl Rejection for SendError {
         match self {
             Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
             Self::Invalid(problems) => problems.details(),
+            Self::File(refused) => refused.details(),
             Self::NotSupported { kind, provider, supported } => Some(object([
                 ("kind", json!(kind)),
                 ("provider", json!(provider)),

@@ -22,6 +22,7 @@ use crate::problems::Problems;
 use crate::store::{
     Change, ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored, Version,
 };
+use crate::uploads::{FileRefused, Upload, UploadState};
 use crate::use_case::UseCase;
 
 /// How many contacts of one channel a send reads for one form of a number: of the others that have
@@ -65,6 +66,8 @@ pub(super) struct IntentFacts {
     is_named_known: bool,
     /// Others that are the same person as the contact that is meant.
     twins: Vec<ChannelContact>,
+    /// The upload that the message carries.
+    upload: Option<Stored<Upload>>,
     /// The message of ours that is changed.
     again: Option<Stored<Message>>,
     /// What the id of our reaction to the message refers to, if anything.
@@ -398,6 +401,7 @@ impl UseCase for Intent<'_> {
             contacts,
             is_named_known,
             twins: Vec::new(),
+            upload: None,
             again: None,
             standing: None,
             export_frontier,
@@ -407,6 +411,9 @@ impl UseCase for Intent<'_> {
             Ok(twins) => facts.twins = twins,
             Err(StoreError::Unavailable(_)) => facts.contacts = None,
             Err(error) => return Err(error),
+        }
+        if let Some(file) = self.order.content.file() {
+            facts.upload = store.get::<Upload>((company, file.upload)).await?;
         }
         if let Some(id) = self.order.again {
             facts.again = store.messages(company, &[id]).await?.into_iter().next();
@@ -490,6 +497,10 @@ impl UseCase for Intent<'_> {
             Some(before) => changes.with(before.update(message.clone())),
             None => changes.insert(message.clone()),
         };
+        let changes = match content.file() {
+            Some(file) if !file.is_pending() => hold(facts.upload.as_ref(), changes)?,
+            _ => changes,
+        };
         let changes = match self.order.standing() {
             Some((connection, id)) => self.stand(&facts, connection, id, changes)?,
             None => changes,
@@ -508,6 +519,16 @@ impl UseCase for Intent<'_> {
         };
         Ok(Decided::new(changes, intended))
     }
+}
+
+/// States that a message has an upload: the first one writes it, the others rely on it (R348).
+fn hold(upload: Option<&Stored<Upload>>, changes: ChangeSet) -> Result<ChangeSet, SendError> {
+    let stored = upload.filter(|upload| upload.state == UploadState::Stored);
+    let upload = stored.ok_or(SendError::File(FileRefused::NotFound))?;
+    Ok(match upload.expires_at {
+        Some(_) => changes.with(upload.update(upload.held())),
+        None => changes.require(upload.unchanged()),
+    })
 }
 
 /// Our reaction after it was changed: it is sent once more (X7).

@@ -167,7 +167,7 @@ impl Order {
 
     /// Whether it is made from a template; groups get none (D40).
     pub const fn is_template(&self) -> bool {
-        matches!(self.content, Content::Template { .. })
+        matches!(self.content, Content::Template(_))
     }
 
     /// Whether a connection can carry it: this program has its gateway, and the gateway sends such
@@ -179,7 +179,7 @@ impl Order {
     /// Whether a connection that cannot carry it is named in the refusal (X10–X13): texts and
     /// templates have none that would fit otherwise (D35).
     pub const fn is_named_kind(&self) -> bool {
-        !matches!(self.content, Content::Text(_) | Content::Template { .. })
+        !matches!(self.content, Content::Text(_) | Content::Template(_))
     }
 }
 

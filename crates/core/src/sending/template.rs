@@ -1,9 +1,6 @@
 //! Sending a template by API (D40).
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
-use serde_json::Value;
 
 use super::draft::require;
 use super::{Order, SendAddress, SendError, SendRecipient, Sending, SentView};
@@ -12,16 +9,14 @@ use crate::body::{IntoBody, Optional, OrDefault, Required, body};
 use crate::connections::Connection;
 use crate::contacts::Region;
 use crate::error::Error;
-use crate::form::{Destination, Form, Short, Text};
+use crate::form::{Destination, Short, Text};
 use crate::ids::{ConnectionId, ContactId, TemplateId};
 use crate::store::RecordsExt;
 use crate::templates::{
-    ComposeError, Template, TemplateStatus, choose, compose, position as position_of,
+    ButtonValue, ButtonValues, ComposeError, HeaderValue, HeaderValueDraft, Template,
+    TemplateStatus, TemplateValues, VariableValues, Variables, choose, compose,
 };
-use crate::text;
 
-/// The most entries of `variables`.
-const MAX_VARIABLES: usize = 100;
 /// The longest name of a template.
 const NAME_CHARS: usize = 512;
 
@@ -34,8 +29,8 @@ pub struct SendTemplateDraft {
     pub template: String,
     /// The language that was asked for.
     pub language: Option<String>,
-    /// The variables by position.
-    pub variables: BTreeMap<u32, String>,
+    /// What is given with it.
+    pub values: TemplateValues,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
 }
@@ -47,7 +42,8 @@ impl std::fmt::Debug for SendTemplateDraft {
 }
 
 impl SendTemplateDraft {
-    /// Reads `to` or `contact_id`, `template`, `language?`, `variables?`, `connection_id?`.
+    /// Reads `to` or `contact_id`, `template`, `language?`, `variables?`, `header?`, `buttons?`,
+    /// `connection_id?`.
     ///
     /// # Errors
     ///
@@ -60,40 +56,24 @@ impl SendTemplateDraft {
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
         require(body, &["template"])?;
-        let SendTemplate { template, to, contact, language, variables, connection } =
-            SendTemplate::parse(body)?;
+        let SendTemplate {
+            template,
+            to,
+            contact,
+            language,
+            variables,
+            header,
+            buttons,
+            connection,
+        } = SendTemplate::parse(body)?;
+        let values = TemplateValues { variables, header, buttons };
         let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;
         if let SendAddress::To(SendRecipient::Group(_))
         | SendAddress::Both(SendRecipient::Group(_), _) = to
         {
             return Err(SendError::InvalidPhone);
         }
-        Ok(Self { to, template, language, variables, connection })
-    }
-}
-
-/// Variables by position: `{"1": "Ana", "2": "…"}`.
-pub(crate) struct Variables;
-
-impl Form for Variables {
-    type Value = BTreeMap<u32, String>;
-
-    fn read(value: &Value) -> Result<BTreeMap<u32, String>, String> {
-        let entries = value.as_object().ok_or("must be an object of strings by position")?;
-        if entries.len() > MAX_VARIABLES {
-            return Err(format!("may hold at most {MAX_VARIABLES} entries"));
-        }
-        let read = |(position, value): (&String, &Value)| {
-            let position = position_of(position);
-            let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
-            position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
-        };
-        entries.iter().map(read).collect()
-    }
-
-    #[cfg(feature = "openapi")]
-    fn schema() -> crate::openapi::Property {
-        crate::openapi::texts_by_name()
+        Ok(Self { to, template, language, values, connection })
     }
 }
 
@@ -110,8 +90,12 @@ body! {
         contact as "contact_id": Option<ContactId> = Optional<ContactId>,
         /// `pt_BR` by default, else the template's oldest.
         language: Option<String> = Optional<Short>,
-        /// By position.
-        variables: BTreeMap<u32, String> = OrDefault<Variables>,
+        /// By position or name.
+        variables: VariableValues = OrDefault<Variables>,
+        /// What the template's header needs.
+        header: Option<HeaderValue> = Optional<HeaderValueDraft>,
+        /// What the template's buttons need.
+        buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
     }
 }
@@ -166,19 +150,20 @@ impl Sending<'_> {
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(SendError::TemplateNotApproved));
         }
-        let composed = compose(template, &draft.variables)
+        let composed = compose(template, &draft.values)
             .map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let file = composed.file.clone();
         let order = Order::template(company, target, composed);
         let connection = order.connection.or(draft.connection);
         let order = Order { connection, contact, ..order };
-        let delivered = self.deliver(order).await?;
+        let delivered = self.deliver_with_file(order, file).await?;
         Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -202,13 +187,5 @@ mod tests {
     fn a_group_is_no_phone() {
         let group = parse(json!({"to": "120363041234567890@g.us", "template": "t"}));
         assert_eq!(group, Err(SendError::InvalidPhone));
-    }
-
-    #[test]
-    fn variables_are_strings_by_position() {
-        assert!(Variables::read(&json!({"1": "Ana", "2": "Rex"})).is_ok());
-        for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"x": "Ana"}), json!({"1": 5})] {
-            assert!(Variables::read(&wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -101,6 +101,11 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::DocumentId,
             } versioned;
+            /// A file to be sent.
+            Upload($crate::uploads::Upload) {
+                company: $crate::ids::CompanyId,
+                id: $crate::ids::UploadId,
+            } versioned;
             /// A tracked link.
             Link($crate::links::Link) {
                 company: $crate::ids::CompanyId,

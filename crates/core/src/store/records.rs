@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 
 use super::{Record, Row, RowKey, StoreError, Stored};
-use crate::ids::{CloseReasonId, CompanyId, ConnectionId, MemberId};
+use crate::ids::{CloseReasonId, CompanyId, ConnectionId, MemberId, UploadId};
 
 /// Passes the kinds of record that can be listed to a macro: first those of a company, then those
 /// of the whole installation, each with its type and the fields whose order a listing has (D58).
@@ -65,10 +65,12 @@ macro_rules! listings {
                 /// At most so many: all rows, if there are fewer.
                 limit: u32,
             },
-            /// The oldest messages, ledger lines or clicks that a company has, by
+            /// The oldest messages, ledger lines, clicks or uploads that a company has, by
             /// [`Message::created_at`](crate::messages::Message::created_at),
-            /// [`LedgerLine::created_at`](crate::prosas::LedgerLine::created_at) or
-            /// [`Click::at`](crate::links::Click::at), then `id`; none of another kind.
+            /// [`LedgerLine::created_at`](crate::prosas::LedgerLine::created_at),
+            /// [`Click::at`](crate::links::Click::at) or
+            /// [`Upload::expires_at`](crate::uploads::Upload::expires_at), where there is one, then
+            /// `id`; none of another kind.
             Oldest {
                 /// The company.
                 company: CompanyId,
@@ -79,10 +81,23 @@ macro_rules! listings {
                 /// At most so many.
                 limit: u32,
             },
-            /// Some organizations of a company to which no contact refers, in no particular order.
+            /// Some organizations of a company to which no contact refers, or some of its uploads
+            /// without [`expires_at`](crate::uploads::Upload::expires_at) to which no message
+            /// refers, in no particular order; none of another kind.
             Unused {
                 /// The company.
                 company: CompanyId,
+                /// The kind.
+                kind: super::RowKind,
+                /// At most so many: all, if there are fewer.
+                limit: u32,
+            },
+            /// Some uploads to which messages of a contact refer, in no particular order.
+            Carried {
+                /// The company.
+                company: CompanyId,
+                /// The contact.
+                contact: crate::ids::ContactId,
                 /// At most so many: all, if there are fewer.
                 limit: u32,
             },
@@ -94,8 +109,10 @@ macro_rules! listings {
                 match self {
                     $(Self::$name(_) => super::RowKind::$name,)+
                     $(Self::$global => super::RowKind::$global,)+
-                    Self::Some { kind, .. } | Self::Oldest { kind, .. } => kind,
-                    Self::Unused { .. } => super::RowKind::Organization,
+                    Self::Some { kind, .. }
+                    | Self::Oldest { kind, .. }
+                    | Self::Unused { kind, .. } => kind,
+                    Self::Carried { .. } => super::RowKind::Upload,
                 }
             }
 
@@ -105,7 +122,8 @@ macro_rules! listings {
                     $(Self::$name(company))|+
                     | Self::Some { company, .. }
                     | Self::Oldest { company, .. }
-                    | Self::Unused { company, .. } => Some(company),
+                    | Self::Unused { company, .. }
+                    | Self::Carried { company, .. } => Some(company),
                     $(Self::$global => None,)+
                 }
             }
@@ -150,6 +168,8 @@ pub enum Removable {
     /// A connection: messages, conversations, templates and the `last_connection_id` of contacts
     /// name it.
     Connection(ConnectionId),
+    /// An upload: messages carry it.
+    Upload(UploadId),
 }
 
 impl Removable {
@@ -159,6 +179,7 @@ impl Removable {
             Self::Member(id) => RowKey::Member { company, id },
             Self::CloseReason(id) => RowKey::CloseReason { company, id },
             Self::Connection(id) => RowKey::Connection { company, id },
+            Self::Upload(id) => RowKey::Upload { company, id },
         }
     }
 }
@@ -171,7 +192,8 @@ pub trait Records: Send + Sync {
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
     /// `display_order`, workers by id, shards by number, halts by kind and subject;
-    /// [`Listing::Some`] and [`Listing::Unused`] in any order, [`Listing::Oldest`] by their times.
+    /// [`Listing::Some`], [`Listing::Unused`] and [`Listing::Carried`] in any order,
+    /// [`Listing::Oldest`] by their times.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
     /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)

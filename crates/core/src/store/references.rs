@@ -25,7 +25,8 @@ pub enum OnDelete {
 pub struct Reference {
     /// The kind that refers.
     pub from: RowKind,
-    /// The field of its record. If it is empty, the row refers to nothing.
+    /// The field of its record, or the one that holds the part of the record with it. If it is
+    /// empty, the row refers to nothing.
     pub field: &'static str,
     /// The kind that is referred to.
     pub to: RowKind,
@@ -105,13 +106,25 @@ macro_rules! cleared {
     };
 }
 
+/// The field of a record that a reference names: the one that holds the part with it.
+macro_rules! named {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident in $part:ident) => {
+        stringify!($part)
+    };
+}
+
 macro_rules! references {
-    ($($From:ident { $($field:ident => $To:ident: $on_delete:ident),+ $(,)? })+) => {
+    ($($From:ident {
+        $($field:ident $(in $part:ident)? => $To:ident: $on_delete:ident),+ $(,)?
+    })+) => {
         /// Every reference within a company, by the kinds that refer. References to the company
         /// itself are [`Reference::to_company`].
         pub const REFERENCES: &[Reference] = &[$($(Reference {
             from: RowKind::$From,
-            field: stringify!($field),
+            field: named!($field $(in $part)?),
             to: RowKind::$To,
             on_delete: OnDelete::$on_delete,
         },)+)+];
@@ -120,10 +133,10 @@ macro_rules! references {
         fn within_company(row: &Row) -> Vec<(Reference, RowKey)> {
             match row {
                 $(Row::$From(record) => [$(
-                    Names::named(&record.$field).map(|id| {
+                    Names::named(&record$(.$part)?.$field).map(|id| {
                         let reference = Reference {
                             from: RowKind::$From,
-                            field: stringify!($field),
+                            field: named!($field $(in $part)?),
                             to: RowKind::$To,
                             on_delete: OnDelete::$on_delete,
                         };
@@ -142,7 +155,7 @@ macro_rules! references {
                 match self {
                     $($(Row::$From(record)
                         if (reference.from, reference.field)
-                            == (RowKind::$From, stringify!($field)) =>
+                            == (RowKind::$From, named!($field $(in $part)?)) =>
                     {
                         let _ = record;
                         cleared!(record $field $on_delete $From)
@@ -172,7 +185,11 @@ references! {
     Group { connection => Connection: Cascade }
     Alias { contact => Contact: Cascade }
     Conversation { contact => Contact: Cascade, connection => Connection: Restrict }
-    Message { contact => Contact: Cascade, connection => Connection: Restrict }
+    Message {
+        contact => Contact: Cascade,
+        connection => Connection: Restrict,
+        upload in media => Upload: Keep,
+    }
     MessageRef { connection => Connection: Cascade, target => Message: Cascade }
     LeadMemory { contact => Contact: Cascade }
     LedgerLine { contact => Contact: SetNull }

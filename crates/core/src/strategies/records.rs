@@ -130,6 +130,7 @@ pub fn templates() -> impl Strategy<Value = Template> {
             category,
             language: language.to_owned(),
             body,
+            components: crate::templates::Components::default(),
             status,
             connection: None,
             provider_id: None,

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Template, TemplateCategory, TemplateStatus, unknown_tag};
-use crate::body::{Clearable, Kept, Optional, Required, body};
+use super::{
+    Components, ComponentsDraft, Template, TemplateCategory, TemplateStatus, one_sort, unknown_tag,
+    variables,
+};
+use crate::body::{Clearable, Kept, Optional, OrDefault, Required, body};
 use crate::form::{Form, Text, component, is_blank_text, read_text, read_word};
 use crate::ids::ConnectionId;
 use crate::input::Given;
@@ -66,9 +69,13 @@ impl Form for TemplateText {
 
     fn read(value: &Value) -> Result<String, String> {
         let body = read_text(value, text::MESSAGE)?;
-        match unknown_tag(&body) {
-            Some(_) => Err("may only hold variables by position, such as {{1}}".to_owned()),
-            None => Ok(body),
+        if unknown_tag(&body).is_some() {
+            let reason = "may only hold variables by position or name, such as {{1}} or {{name}}";
+            return Err(reason.to_owned());
+        }
+        match one_sort(&variables(&body)) {
+            true => Ok(body),
+            false => Err("may hold variables by position or by name, not both".to_owned()),
         }
     }
 
@@ -89,8 +96,10 @@ body! {
         name: String = Required<Text<NAME_CHARS>>,
         /// `AUTH` is accepted for `AUTHENTICATION`.
         category: TemplateCategory = Required<Category>,
-        /// With `{{1}}`, `{{2}}`, … where variables go.
+        /// With `{{1}}`, `{{2}}`, … or `{{name}}`, … where variables go.
         body: String = Required<TemplateText>,
+        /// What it has beside its text.
+        components: Components = OrDefault<ComponentsDraft>,
         /// `pt_BR` by default.
         language: Option<String> = Optional<Language>,
         /// `PENDING` by default.
@@ -110,5 +119,7 @@ body! {
         name: Option<String> = Kept<Text<NAME_CHARS>>,
         category: Option<TemplateCategory> = Kept<Category>,
         body: Option<String> = Kept<TemplateText>,
+        /// All of them.
+        components: Given<Components> = Clearable<ComponentsDraft>,
     }
 }

@@ -149,13 +149,14 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
 /// one that cannot be sent.
 fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
     let body = text::kept(&template.body, text::MESSAGE + 1);
+    let components = template.components.bounded();
     let needs = template.needs.bounded();
     match text::as_sent(&body, text::MESSAGE) {
-        Ok(body) => ProviderTemplate { body, needs, ..template },
+        Ok(body) => ProviderTemplate { body, components, needs, ..template },
         Err(_) => {
             let body = text::kept(&body, text::MESSAGE);
             let needs = needs.with("a shorter text");
-            ProviderTemplate { body, needs, ..template }
+            ProviderTemplate { body, components, needs, ..template }
         }
     }
 }
@@ -177,6 +178,7 @@ fn followed(known: &Template, listed: &ProviderTemplate, now: Timestamp) -> Temp
     let mut template = Template {
         category: listed.category,
         body: listed.body.clone(),
+        components: listed.components.clone(),
         status: listed.status,
         provider_id: listed.provider_id.clone(),
         needs: listed.needs.clone(),
@@ -227,6 +229,7 @@ impl UseCase for Sync {
                         category: listed.category,
                         language: listed.language.clone(),
                         body: listed.body.clone(),
+                        components: listed.components.clone(),
                         status: listed.status,
                         connection: Some(self.connection),
                         provider_id: listed.provider_id.clone(),

@@ -63,10 +63,11 @@ impl WriteTemplate {
             category: draft.category,
             language: draft.language.unwrap_or_else(|| DEFAULT_LANGUAGE.to_owned()),
             body: draft.body,
+            needs: draft.components.needs(),
+            components: draft.components,
             status: draft.status.unwrap_or(TemplateStatus::Pending),
             connection: draft.connection,
             provider_id: None,
-            needs: TemplateNeeds::default(),
             token_hash: token,
             created_at: now,
             updated_at: now,
@@ -104,20 +105,32 @@ impl UseCase for WriteTemplate {
             let reason = "names a connection that the company does not have";
             return Err(Problems::of("connection_id", reason).into());
         }
-        let (written, change) = match (&self.write, &template) {
+        let (written, change): (Template, Change) = match (&self.write, &template) {
             (TemplateWrite::New(draft, token), _) => {
                 let made = self.made(draft.clone(), *token, now);
                 (made.clone(), Change::insert(made))
             }
             (TemplateWrite::Change(_), None) => return Err(ManageError::NotFound),
             (TemplateWrite::Change(patch), Some(known)) => {
-                let changed = patch.apply(known, now);
+                let mut changed = patch.apply(known, now);
+                if changed.components != known.components {
+                    // What else it needs was read from its gateway.
+                    let other = known.needs.other.clone();
+                    changed.needs = TemplateNeeds { other, ..changed.components.needs() };
+                }
                 if changed == *known.value() {
                     return Ok(Decided::unchanged(changed));
                 }
                 (changed.clone(), known.update(changed))
             }
         };
+        let is_new_text = template.as_ref().is_none_or(|known| {
+            (&known.body, &known.components) != (&written.body, &written.components)
+        });
+        if is_new_text && !written.components.are_of_one_sort(&written.body) {
+            let reason = "has variables of another sort than the text";
+            return Err(Problems::of("components", reason).into());
+        }
         Ok(Decided::new(ChangeSet::new().with(change), written))
     }
 }

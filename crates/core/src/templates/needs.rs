@@ -20,6 +20,12 @@ pub struct ButtonNeed {
     pub kind: String,
 }
 
+impl fmt::Display for ButtonNeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "button {} ({})", self.index, self.kind)
+    }
+}
+
 /// What a template needs beside the variables of its text, so that it cannot be filled in by these
 /// alone (D69). Empty for a template that needs nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +72,8 @@ impl TemplateNeeds {
 impl fmt::Display for TemplateNeeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = self.header.iter().map(|kind| format!("a header ({kind})"));
-        let button = |button: &ButtonNeed| format!("button {} ({})", button.index, button.kind);
-        let all = header.chain(self.buttons.iter().map(button)).chain(self.other.iter().cloned());
+        let buttons = self.buttons.iter().map(ToString::to_string);
+        let all = header.chain(buttons).chain(self.other.iter().cloned());
         f.write_str(&all.collect::<Vec<_>>().join(", "))
     }
 }

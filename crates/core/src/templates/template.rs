@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{ButtonNeed, TemplateNeeds, positions};
+use super::{ButtonNeed, Components, TemplateNeeds, Variable, ordered, positions, variables};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::keyed_hash::{HashKey, keyed_hash};
@@ -64,8 +64,10 @@ pub struct Template {
     pub category: TemplateCategory,
     /// Its language.
     pub language: String,
-    /// Its text, with `{{1}}`, `{{2}}`, … where variables go.
+    /// Its text, with `{{1}}`, `{{2}}`, … or `{{name}}`, … where variables go.
     pub body: String,
+    /// What it has beside its text.
+    pub components: Components,
     /// Whether it may be sent.
     pub status: TemplateStatus,
     /// The only connection it may be sent through.
@@ -86,8 +88,8 @@ hides! {
     Template {
         shows { id, name, status }
         hides {
-            company, category, language, body, connection, provider_id, needs, token_hash,
-            created_at, updated_at,
+            company, category, language, body, components, connection, provider_id, needs,
+            token_hash, created_at, updated_at,
         }
     }
 }
@@ -97,20 +99,21 @@ hides! {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct NeedsView {
-    /// The variables of its text by position.
+    /// The variables of its text: positions ascending, or names as they appear.
     pub variables: Vec<String>,
-    /// The content of its header: `text`, `image`, `video`, `document`, `location`, ….
+    /// What its header is, unless it is fixed: `text`, `image`, `video`, `document`, `location`.
     pub header: Option<String>,
-    /// The contents of buttons.
+    /// The buttons for which something has to be given.
     pub buttons: Vec<ButtonNeed>,
-    /// What else, in words for people.
+    /// What else, in words for people; it cannot be given here, so that a send is refused.
     pub other: Vec<String>,
 }
 
 impl NeedsView {
     fn new(template: &Template) -> Self {
         let TemplateNeeds { header, buttons, other } = template.needs.clone();
-        let variables = positions(&template.body).iter().map(u32::to_string).collect();
+        let variables = ordered(variables(&template.body));
+        let variables = variables.iter().map(Variable::to_string).collect();
         Self { variables, header, buttons, other }
     }
 }
@@ -130,15 +133,15 @@ pub struct TemplateView {
     pub language: String,
     /// Its text.
     pub body: String,
-    /// The positions of its variables, ascending.
+    /// What it has beside its text.
+    pub components: Components,
+    /// The positions of its variables, ascending; their names are in `needs`.
     pub variables: Vec<u32>,
     /// Whether it may be sent.
     pub status: TemplateStatus,
     /// The only connection it may be sent through.
     pub connection_id: Option<ConnectionId>,
-    /// Whether it needs more than variables of its text, and cannot be sent (D69).
-    pub is_complex: bool,
-    /// Everything that it needs (D69).
+    /// Everything that has to be given with it (D69, X15).
     pub needs: NeedsView,
     /// When it was made.
     pub created_at: Timestamp,
@@ -161,11 +164,11 @@ impl TemplateView {
             category: template.category,
             language: template.language.clone(),
             body: template.body.clone(),
+            components: template.components.clone(),
             variables: positions(&template.body).into_iter().collect(),
             needs: NeedsView::new(template),
             status: template.status,
             connection_id: template.connection,
-            is_complex: !template.needs.is_empty(),
             created_at: template.created_at,
             updated_at: template.updated_at,
         }

@@ -1,8 +1,8 @@
-//! The text of templates: the positions of variables, rendering, and refused values.
+//! The text of templates: its variables, and rendering.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use unicode_normalization::char::is_combining_mark;
+use super::Variable;
 
 /// A part of a template's text.
 enum TextPart<'a> {
@@ -34,35 +34,47 @@ fn parts(body: &str) -> impl Iterator<Item = TextPart<'_>> {
     })
 }
 
-/// The position that a tag names: 1 to 999, without a sign or leading zeros.
-pub fn position(tag: &str) -> Option<u32> {
-    let is_number = (1..=3).contains(&tag.len())
-        && tag.bytes().all(|byte| byte.is_ascii_digit())
-        && !tag.starts_with('0');
-    is_number.then(|| tag.parse().ok()).flatten()
+/// The variables of a template's text, each once, in the order in which they first appear.
+pub fn variables(body: &str) -> Vec<Variable> {
+    let mut found: Vec<Variable> = Vec::new();
+    for part in parts(body) {
+        if let TextPart::Tag(tag) = part
+            && let Some(variable) = Variable::parse(tag)
+            && !found.contains(&variable)
+        {
+            found.push(variable);
+        }
+    }
+    found
 }
 
 /// The positions of the variables in a template's text, `{{1}}` being 1.
 pub fn positions(body: &str) -> BTreeSet<u32> {
-    parts(body)
-        .filter_map(|part| match part {
-            TextPart::Tag(tag) => position(tag),
-            TextPart::Literal(_) => None,
-        })
-        .collect()
+    let position = |variable| match variable {
+        Variable::Position(position) => Some(position),
+        Variable::Name(_) => None,
+    };
+    variables(body).into_iter().filter_map(position).collect()
 }
 
-/// The first `{{…}}` of a text that is no position, such as `{{name}}`.
+/// The first `{{…}}` of a text that names no variable, such as `{{0}}`.
 pub fn unknown_tag(body: &str) -> Option<&str> {
     parts(body).find_map(|part| match part {
-        TextPart::Tag(tag) if position(tag).is_none() => Some(tag),
+        TextPart::Tag(tag) if Variable::parse(tag).is_none() => Some(tag),
         TextPart::Tag(_) | TextPart::Literal(_) => None,
     })
 }
 
+/// Whether all these variables are of one sort (X15).
+pub fn one_sort<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> bool {
+    let mut variables = variables.into_iter();
+    let first = variables.next();
+    first.is_none_or(|first| variables.all(|other| other.is_like(first)))
+}
+
 /// How many characters [`render`] would make at most (R85).
-pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
-    let value = |tag: &str| position(tag).and_then(|position| variables.get(&position));
+pub fn rendered_chars(body: &str, values: &BTreeMap<Variable, String>) -> usize {
+    let value = |tag: &str| Variable::parse(tag).and_then(|variable| values.get(&variable));
     parts(body)
         .map(|part| match part {
             TextPart::Literal(literal) => literal.chars().count(),
@@ -75,23 +87,23 @@ pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
 }
 
 /// The text with its variables filled in. Values are not rendered again: a value that holds `{{1}}`
-/// stays as it is. Surplus variables are ignored (D49, R45).
+/// stays as it is. Surplus values are ignored (D49, R45).
 ///
 /// # Errors
 ///
-/// The positions that have no value, or a blank one.
-pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, Vec<u32>> {
-    let value = |position: u32| variables.get(&position).filter(|value| !value.trim().is_empty());
-    let missing: Vec<u32> =
-        positions(body).into_iter().filter(|position| value(*position).is_none()).collect();
+/// The variables that have no value, or a blank one: positions ascending, words as they appear.
+pub fn render(body: &str, values: &BTreeMap<Variable, String>) -> Result<String, Vec<Variable>> {
+    let value = |variable: &Variable| values.get(variable).filter(|value| !value.trim().is_empty());
+    let mut missing = variables(body);
+    missing.retain(|variable| value(variable).is_none());
     if !missing.is_empty() {
-        return Err(missing);
+        return Err(ordered(missing));
     }
     let mut text = String::with_capacity(body.len());
     for part in parts(body) {
         match part {
             TextPart::Literal(literal) => text.push_str(literal),
-            TextPart::Tag(tag) => match position(tag).and_then(value) {
+            TextPart::Tag(tag) => match Variable::parse(tag).as_ref().and_then(value) {
                 Some(value) => text.push_str(value),
                 None => {
                     text.push_str("{{");
@@ -104,53 +116,12 @@ pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, V
     Ok(text)
 }
 
-/// The forms of tags that count wherever they stand in a value: what opens and what closes them.
-const TAGS: [(&str, &str); 10] = [
-    ("{{", "}}"),
-    ("${", "}"),
-    ("[[", "]]"),
-    ("<%", "%>"),
-    ("*|", "|*"),
-    ("%%", "%%"),
-    ("{%", "%}"),
-    ("{!", "}"),
-    ("#{", "}"),
-    ("<<", ">>"),
-];
-
-/// Whether a variable's value is a tag that was not filled in (D49): it holds `{{…}}`, `${…}`,
-/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}` or `<<…>>`, or is as a whole
-/// `{words}`, `[WORDS]` or `%word%`.
-pub fn literal_tag(value: &str) -> bool {
-    let holds = |(open, close): (&str, &str)| {
-        value.find(open).is_some_and(|at| value[at + open.len()..].contains(close))
-    };
-    let value = value.trim();
-    TAGS.into_iter().any(holds)
-        || inside(value, '{', '}').is_some_and(is_words)
-        || inside(value, '[', ']').is_some_and(is_words)
-        || inside(value, '%', '%').is_some_and(is_word)
-}
-
-/// What stands between the first character of a text and its last, where these are `open` and
-/// `close`.
-fn inside(value: &str, open: char, close: char) -> Option<&str> {
-    value.strip_prefix(open)?.strip_suffix(close)
-}
-
-/// Letters, digits, `_`, `.` and `-`. An accent that is a character of its own belongs to its
-/// letter.
-fn is_word(text: &str) -> bool {
-    let fits =
-        |c: char| c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '_' | '.' | '-');
-    !text.is_empty() && text.chars().all(fits)
-}
-
-/// Words with single spaces between and around them.
-fn is_words(text: &str) -> bool {
-    let text = text.strip_prefix(' ').unwrap_or(text);
-    let text = text.strip_suffix(' ').unwrap_or(text);
-    text.split(' ').all(is_word)
+/// Variables as they are listed: positions ascending, words as they appear.
+pub fn ordered(mut variables: Vec<Variable>) -> Vec<Variable> {
+    if variables.iter().all(|variable| variable.name().is_none()) {
+        variables.sort();
+    }
+    variables
 }
 
 #[cfg(test)]
@@ -159,29 +130,33 @@ mod tests {
 
     use super::*;
 
-    fn variables(values: &[(u32, &str)]) -> BTreeMap<u32, String> {
-        values.iter().map(|(position, value)| (*position, (*value).to_owned())).collect()
+    fn values(values: &[(u32, &str)]) -> BTreeMap<Variable, String> {
+        values.iter().map(|(position, value)| ((*position).into(), (*value).to_owned())).collect()
+    }
+
+    fn named(values: &[(&str, &str)]) -> BTreeMap<Variable, String> {
+        let name = |name: &str| Variable::parse(name).expect("a name");
+        values.iter().map(|(called, value)| (name(called), (*value).to_owned())).collect()
     }
 
     #[test]
     fn variables_go_where_their_positions_are() {
         let body = "Olá {{1}}, seu pedido {{2}} saiu. Até logo, {{1}}!";
-        let filled = render(body, &variables(&[(1, "Ana"), (2, "77"), (3, "surplus")]));
+        let filled = render(body, &values(&[(1, "Ana"), (2, "77"), (3, "surplus")]));
         assert_eq!(filled.unwrap(), "Olá Ana, seu pedido 77 saiu. Até logo, Ana!");
         assert_eq!(render("Sem variáveis", &BTreeMap::new()).unwrap(), "Sem variáveis");
     }
 
     #[test]
     fn a_variable_that_is_missing_or_blank_is_named() {
-        let filled =
-            render("{{3}} {{1}} {{2}} {{10}}", &variables(&[(1, "a"), (2, " \n"), (3, "")]));
-        assert_eq!(filled, Err(vec![2, 3, 10]));
+        let filled = render("{{3}} {{1}} {{2}} {{10}}", &values(&[(1, "a"), (2, " \n"), (3, "")]));
+        assert_eq!(filled, Err(vec![2.into(), 3.into(), 10.into()]));
     }
 
     /// R45.
     #[test]
     fn a_value_is_never_expanded_again() {
-        let filled = render("{{1}}{{2}}", &variables(&[(1, "{{2}}"), (2, "b")]));
+        let filled = render("{{1}}{{2}}", &values(&[(1, "{{2}}"), (2, "b")]));
         assert_eq!(filled.unwrap(), "{{2}}b");
     }
 
@@ -192,157 +167,53 @@ mod tests {
         assert_eq!(positions(body), BTreeSet::from([1]));
         assert_eq!(unknown_tag(body), Some("0"));
         assert_eq!(unknown_tag("Olá {{1}} {x} {{"), None);
-        assert_eq!(unknown_tag("Olá {{nome}}"), Some("nome"));
+        assert_eq!(unknown_tag("Olá {{nome}}"), None);
+        assert_eq!(unknown_tag("Olá {{nome completo}}"), Some("nome completo"));
     }
 
-    /// D49.
+    /// X15.
     #[test]
-    fn tags_that_were_not_filled_in_are_found() {
-        for tag in [
-            "{{nome}}",
-            "Olá {{ nome }}!",
-            "{{}}",
-            "${first_name}",
-            "R$ ${valor}",
-            "[[name]]",
-            "<%= name %>",
-            "<%name%>",
-            "*|FNAME|*",
-            "a *|B C|* d",
-            "{nome}",
-            "{first.name}",
-            "{a-b_c}",
-            "%nome%",
-            "%first.name%",
-            " {nome} ",
-            "{ação}",
-            "x\n{{a\nb}}",
-            "%50%",
-            "%%NOME%%",
-            "Olá %%first name%%!",
-            "100%% certo, 50%% fora",
-            "{% if nome %}",
-            "{%x%}",
-            "{!nome}",
-            "{!$User.Name}",
-            "#{nome}",
-            "Olá #{cliente.nome}",
-            "<<nome>>",
-            "a << b >> c",
-            "{nome completo}",
-            "{ nome }",
-            "{Primeiro Nome do Cliente}",
-            "{ac\u{327}a\u{303}o}",
-            "[NOME]",
-            "[Nome Completo]",
-            "[Sim]",
-            "[1]",
-            "[ x ]",
-            "\u{a0}[NOME]\n",
-            "{имя}",
-            "[[1],[2]]",
-        ] {
-            assert!(literal_tag(tag), "{tag:?}");
-        }
+    fn variables_by_name_are_filled_in_and_what_lacks_is_named_as_it_appears() {
+        let body = "Olá {{nome}}, o pedido {{pedido}} saiu. Até, {{nome}}!";
+        let filled = render(body, &named(&[("nome", "Ana"), ("pedido", "{{nome}}"), ("x", "y")]));
+        assert_eq!(filled.as_deref(), Ok("Olá Ana, o pedido {{nome}} saiu. Até, Ana!"));
+        assert_eq!(render("{{z}} {{a}}", &named(&[])).map_err(listed), Err("z a".to_owned()));
+        assert_eq!(listed(variables("{{z}} {{a}} {{z}}")), "z a");
     }
 
+    fn listed(variables: Vec<Variable>) -> String {
+        variables.iter().map(Variable::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// X15.
     #[test]
-    fn ordinary_values_pass() {
-        for value in [
-            "",
-            "Ana",
-            "100%",
-            "50% off 20%",
-            "{",
-            "{}",
-            "{ }",
-            "[]",
-            "[ ]",
-            "%%",
-            "%",
-            "{a  b}",
-            "{  a}",
-            "{a\nb}",
-            "Oi {nome}",
-            "Oi [NOME]",
-            "a < b << c",
-            "5 % 3 %",
-            "% 3 %",
-            "%3 %",
-            "R$ 5,00 #1 {",
-            "{\"a\": {\"b\": [1, 2]}}",
-            "{\"a\":1}",
-            "[1, 2]",
-            "[😀]",
-            "{😀}",
-            "%😀%",
-            "😀 {!",
-            "#{",
-            "x >> y << z",
-            "%} {%",
-            "{a;b}",
-            "%a b%",
-            "}}{{",
-            "]][[",
-            "${",
-            "a [b] c",
-            "<b>",
-            "%>",
-            "|* x *|",
-            "R$ 10,00",
-            "{{x}",
-            "$ {x",
+    fn a_text_has_positions_or_words() {
+        for (body, is_one) in [
+            ("Oi", true),
+            ("{{1}} {{2}}", true),
+            ("{{a}} {{b}}", true),
+            ("{{a}} {{1}}", false),
+            ("{{1}} {{a}}", false),
         ] {
-            assert!(!literal_tag(value), "{value:?}");
+            assert_eq!(one_sort(&variables(body)), is_one, "{body}");
         }
     }
 
     proptest! {
-        /// D49.
-        #[test]
-        fn a_tag_counts_wherever_it_stands(
-            tag in prop::sample::select(TAGS.to_vec()),
-            before in "[^\\s]{0,5}", inner in ".{0,8}", after in ".{0,5}",
-        ) {
-            let (open, close) = tag;
-            let value = format!("{before}{open}{inner}{close}{after}");
-            prop_assert!(literal_tag(&value), "{value:?}");
-        }
-
-        /// D49.
-        #[test]
-        fn words_in_brackets_count_only_as_the_whole_value(
-            words in "[A-Za-zÀ-ÿ0-9_.-]{1,8}( [A-Za-zÀ-ÿ0-9_.-]{1,8}){0,3}",
-            text in "[a-z ,]{1,8}",
-        ) {
-            prop_assume!(!words.contains(['×', '÷']));
-            for (open, close) in [('{', '}'), ('[', ']')] {
-                let whole = format!(" {open}{words}{close}\n");
-                prop_assert!(literal_tag(&whole), "{whole:?}");
-                let said = format!("{text}{open}{words}{close}");
-                prop_assert!(said.trim().starts_with(open) || !literal_tag(&said), "{said:?}");
-            }
-            let of_percent = format!("%{words}%");
-            prop_assert_eq!(literal_tag(&of_percent), !words.contains(' '));
-        }
-
-        /// D49.
-        #[test]
-        fn a_text_without_what_opens_a_tag_is_none(value in "[^{\\[<%*$#]{0,40}") {
-            prop_assert!(!literal_tag(&value), "{value:?}");
-        }
-
         #[test]
         fn rendering_fills_every_position_or_names_it(
             body in "([a-zé {}]{0,6}(\\{\\{[0-9]{1,2}\\}\\})?){0,5}",
-            values in prop::collection::btree_map(1_u32..12, "[a-z{}]{0,3}", 0..12),
+            given in prop::collection::btree_map(1_u32..12, "[a-z{}]{0,3}", 0..12),
         ) {
+            let values: BTreeMap<_, _> =
+                given.into_iter().map(|(at, value)| (Variable::Position(at), value)).collect();
             let wanted = positions(&body);
             match render(&body, &values) {
-                Ok(_) => prop_assert!(wanted.iter().all(|at| !values[at].is_empty())),
+                Ok(_) => prop_assert!(wanted.iter().all(|at| !values[&(*at).into()].is_empty())),
                 Err(missing) => {
-                    let empty = |at: &u32| values.get(at).is_none_or(String::is_empty);
-                    let expected: Vec<u32> = wanted.into_iter().filter(empty).collect();
+                    let empty = |at: &Variable| values.get(at).is_none_or(String::is_empty);
+                    let wanted = wanted.into_iter().map(Variable::Position);
+                    let expected: Vec<Variable> = wanted.filter(empty).collect();
                     prop_assert_eq!(missing, expected);
                 }
             }
@@ -363,13 +234,13 @@ mod tests {
                 .enumerate()
                 .map(|(at, literal)| if at == 0 { literal.clone() } else { format!("{{{{{at}}}}}{literal}") })
                 .collect();
-            let values = (1..10).map(|at| (at, value.clone())).collect();
+            let values = (1..10).map(|at| (Variable::Position(at), value.clone())).collect();
             prop_assert_eq!(render(&body.concat(), &values), Ok(literals.join(&value)));
         }
 
         #[test]
         fn any_text_is_looked_at_without_panic(text in "[{}\\[\\]<>%*|$#!a-zé ]{0,20}") {
-            let _ = (literal_tag(&text), positions(&text), unknown_tag(&text));
+            let _ = (positions(&text), unknown_tag(&text));
         }
     }
 }

@@ -89,10 +89,13 @@ mod shop;
 mod simulation;
 mod standing;
 mod store_failures;
+mod template_files;
+mod template_parts;
 mod template_sync;
 mod templates;
 mod typed;
 mod unknown_events;
+mod uploads;
 mod webhooks;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use recado_core::documents::{FileError, FileReader, Files, MAX_DOCUMENT_BYTES};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use recado_core::messages::{MessageView, ReadMediaError};
+use recado_core::messages::{KeptFile, MessageView, ReadMediaError};
 use recado_core::query::Params;
 use recado_core::transport::{OutboundResponse, TransportError};
 use recado_core::{Clock, Error, ManageError, Recado};
@@ -60,7 +60,8 @@ async fn follow_at(app: &Recado, link: &str) -> Result<usize, String> {
     let (company, message, signature) = parts(link);
     match app.messages().linked_file(company, message, signature).await {
         Ok(file) => {
-            let (contact, document) = (file.document.contact_id, file.document.id);
+            let KeptFile::Document(document) = file.file else { panic!("no document") };
+            let (contact, document) = (document.contact_id, document.id);
             let (_, bytes) = app.documents().read(company, contact, document).await.unwrap();
             Ok(bytes.len())
         }
@@ -96,11 +97,12 @@ async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
     let messages = kit.app.messages();
     let file = messages.linked_file(company, id, signature).await.unwrap();
     assert_eq!(file.mimetype, Some("image/jpeg"));
-    let reader = kit.app.documents().open(&file.document, 1).await.unwrap();
+    let KeptFile::Document(document) = file.file else { panic!("no document") };
+    let reader = kit.app.documents().open(&document, 1).await.unwrap();
     assert_eq!((reader.size(), reader.read_to_end().await.unwrap()), (4, b"peg".to_vec()));
-    assert_eq!(file.document.filename, "image.jpg");
+    assert_eq!(document.filename, "image.jpg");
     let listed = kit.app.documents().list(company, contact).await.unwrap();
-    assert_eq!(listed, [file.document]);
+    assert_eq!(listed, [document]);
 
     let forged: String = signature.chars().rev().collect();
     for (id, signature) in

@@ -184,7 +184,8 @@ async fn messages_are_sent_received_answered_and_imported() {
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}")
         .status(TemplateStatus::Approved);
     kit.app.templates().create(company, template).await.unwrap();
-    let send = SendTemplate::new("oi").to(to).variables(BTreeMap::from([(1, "Ana".to_owned())]));
+    let send =
+        SendTemplate::new("oi").to(to).variables(BTreeMap::from([(1.into(), "Ana".to_owned())]));
     kit.app.sending().send_template(&kit.caller, send).await.unwrap();
     let wamid = |id: &str| ProviderMessageId::parse(id).unwrap();
     let told = GatewayMessage::text(wamid("m1"), "5511987654321", "Bom dia");
@@ -228,7 +229,7 @@ async fn webhooks_endpoints_campaigns_and_ledger_lines_are_written() {
     let template = TemplateDraft::new("oi", TemplateCategory::Utility, "Oi {{1}}");
     let template = kit.app.templates().create(company, template).await.unwrap().template;
     let new = CampaignDraft::new("Natal", template.id, list.id)
-        .variables(BTreeMap::from([(1, "Ana".to_owned())]))
+        .variables(BTreeMap::from([(1.into(), "Ana".to_owned())]))
         .prosas(Prosas::from_units(1_500))
         .cost(Brl::from_units(250_000));
     let campaign = kit.app.campaigns().create(company, new).await.unwrap();

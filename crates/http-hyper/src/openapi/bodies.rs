@@ -176,6 +176,10 @@ impl ToSchema for AnyJson {}
 pub(crate) struct Dispatch {
     /// Anything that normalizes to a Brazilian phone number.
     phone_number: Option<String>,
-    /// By position. If it is present, the query's variables are ignored.
+    /// By position or name. If it is present, the query's variables are ignored.
     variables: Option<BTreeMap<String, String>>,
+    /// What the template's header needs. If it is present, the query's `header_url` is ignored.
+    header: Option<recado_core::templates::HeaderValueDraft>,
+    /// What the template's buttons need.
+    buttons: Option<Vec<recado_core::templates::ButtonValueDraft>>,
 }

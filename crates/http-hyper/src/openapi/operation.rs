@@ -116,6 +116,31 @@ impl Operation {
         self
     }
 
+    /// A JSON body, or a form with the same fields and perhaps the part `file`; with an example.
+    pub(crate) fn form<T: ToSchema>(mut self, example: &'static str) -> Self {
+        let example: Value = serde_json::from_str(example).expect("the example is JSON");
+        let schema = self.refer_with::<T>(|_, _| {});
+        let file = json!({"type": "object", "properties": {"file": binary()}});
+        let content = json!({
+            "application/json": {"schema": schema.clone(), "example": example},
+            "multipart/form-data": {"schema": {"allOf": [schema, file]}},
+        });
+        self.body = Some(json!({"required": true, "content": content}));
+        self
+    }
+
+    /// A file: raw, or the part `file` of a form.
+    pub(crate) fn file_body(mut self) -> Self {
+        let part =
+            json!({"type": "object", "required": ["file"], "properties": {"file": binary()}});
+        let content = json!({
+            "application/octet-stream": {"schema": binary()},
+            "multipart/form-data": {"schema": part},
+        });
+        self.body = Some(json!({"required": true, "content": content}));
+        self
+    }
+
     /// 200 with `data`.
     pub(crate) fn answers<T: ToSchema>(mut self) -> Self {
         let schema = envelope(&[("data", self.refer::<T>(), true)]);
@@ -304,6 +329,7 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("ContactListItem", "link_clicks"),
     ("ContactDetail", "lead_memory"),
     ("SentView", "group_jid"),
+    ("Upload", "url"),
     ("Upserted", "warnings"),
     ("EventResult", "message_id"),
     ("EventResult", "reason"),

@@ -26,7 +26,9 @@ pub(crate) const ROUTES: &[Route] = &[
                 r#"{"name": "Novidades de maio",
                         "template_id": "01939b5e-0000-7000-8000-000000000005",
                         "list_id": "01939b5e-0000-7000-8000-000000000006",
-                        "variables": {"1": "amigos"}, "cost_brl_per_message": 0.35}"#,
+                        "variables": {"nome": "Ana"}, "header": {"text": "77"},
+                        "buttons": [{"index": 0, "url_suffix": "77"}],
+                        "cost_brl_per_message": 0.35}"#,
             )
             .makes::<CampaignRecord>()
     }),

@@ -8,6 +8,7 @@ use recado_core::conversations::{
 };
 use recado_core::ids::ContactId;
 use recado_core::messages::MessageView;
+use recado_core::sending::MediaDraft;
 use serde::Serialize;
 #[cfg(test)]
 use utoipa::ToSchema;
@@ -18,6 +19,7 @@ use crate::error::Outcome;
 use crate::openapi::Operation;
 use crate::openapi::bodies::Nothing;
 use crate::route::{Route, verb};
+use crate::uploads::refuses_files;
 
 /// An action that only changes the state of the conversation.
 macro_rules! act {
@@ -51,7 +53,8 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
                 .body::<ReplyTemplateDraft>(
-                    r#"{"template": "boas_vindas", "variables": {"1": "Ana"}}"#,
+                    r#"{"template": "pedido_enviado", "variables": {"nome": "Ana"},
+                        "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
                 )
                 .answers::<ContactWithMessages>()
                 .refuses(Code::TemplateNotApproved)
@@ -59,6 +62,20 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .json(),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/contacts/{id}/reply-media",
+        |c| Box::pin(reply_media(c)),
+        |op| {
+            refuses_files(sends(op.says("replyWithMedia", "Send a file for an agent")))
+                .form::<MediaDraft>(
+                    r#"{"type": "document", "url": "https://files.example.org/contrato.pdf",
+                        "caption": "O contrato", "filename": "contrato.pdf"}"#,
+                )
+                .answers::<ContactWithMessages>()
+        },
+    )
+    .json_or_form(),
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/ai-turn",
@@ -171,6 +188,13 @@ async fn reply(call: CompanyCall) -> Outcome {
 async fn reply_template(call: CompanyCall) -> Outcome {
     let conversations = call.recado.conversations();
     let messages = conversations.reply_template(call.who.id, id(&call), &call.body).await?;
+    with_messages(&call, messages).await
+}
+
+async fn reply_media(call: CompanyCall) -> Outcome {
+    let conversations = call.recado.conversations();
+    let (company, contact) = (call.who.id, id(&call));
+    let messages = conversations.reply_media(company, contact, &call.body, call.file).await?;
     with_messages(&call, messages).await
 }
 

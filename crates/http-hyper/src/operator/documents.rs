@@ -2,6 +2,7 @@
 
 use recado_core::documents::Document;
 use recado_core::ids::{ContactId, DocumentId};
+use recado_core::messages::KeptFile;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
@@ -64,6 +65,6 @@ async fn attach(mut call: CompanyCall) -> Outcome {
 async fn read(call: CompanyCall) -> Outcome {
     let id = call.path.id("document_id", DocumentId::parse);
     let document = call.recado.documents().find(call.who.id, contact(&call), id).await?;
-    file_answer::answer(&call.recado, &document, "application/octet-stream", call.wanted, None)
-        .await
+    let file = KeptFile::Document(document);
+    file_answer::answer(&call.recado, &file, "application/octet-stream", call.wanted, None).await
 }

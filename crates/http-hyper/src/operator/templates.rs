@@ -18,8 +18,11 @@ pub(crate) const ROUTES: &[Route] = &[
         op.says("createTemplate", "Make a template")
             .more("`token` is the credential of template dispatch. It is shown this once.")
             .body::<TemplateDraft>(
-                r#"{"name": "boas_vindas", "category": "UTILITY", "body": "Olá {{1}}",
-                        "status": "APPROVED"}"#,
+                r#"{"name": "pedido_enviado", "category": "UTILITY", "body": "Olá {{nome}}",
+                    "components": {"header": {"type": "text", "text": "Pedido {{pedido}}"},
+                        "footer": "Loja", "buttons": [{"type": "url", "text": "Acompanhar",
+                        "url": "https://loja.example/pedidos/{{1}}"}]},
+                    "status": "APPROVED"}"#,
             )
             .makes::<TemplateTokenView>()
     }),

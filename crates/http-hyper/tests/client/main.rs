@@ -1,6 +1,7 @@
 //! The guarded client on real sockets, against peers that behave as each test specifies.
 
 mod addresses;
+mod files;
 mod gateways;
 mod lookups;
 mod names;

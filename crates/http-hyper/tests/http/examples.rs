@@ -154,8 +154,10 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let member = make("/members", r#"{"display_name":"Bia"}"#).await;
     let connection = r#"{"kind":"qr","name":"A","identifier":"1","gateway":"simulated"}"#;
     let connection = make("/connections", connection).await;
-    let template = r#"{"name":"boas_vindas","category":"UTILITY","body":"Olá {{1}}",
-                       "status":"APPROVED"}"#;
+    let template = r#"{"name": "pedido_enviado", "category": "UTILITY", "body": "Olá {{nome}}",
+        "components": {"header": {"type": "text", "text": "Pedido {{pedido}}"}, "buttons": [
+            {"type": "url", "text": "Ver", "url": "https://loja.example/pedidos/{{1}}"}]},
+        "status": "APPROVED"}"#;
     let template = site.company("POST", "/templates", template).await.data();
     let (template, token) = (&template["id"], &template["token"]);
     let (template, token) =

@@ -2,7 +2,7 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError, ProviderTemplate};
-use recado_core::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
+use recado_core::templates::{Components, TemplateCategory, TemplateNeeds, TemplateStatus};
 use recado_http_hyper::QrPainter;
 use serde_json::{Value, json};
 
@@ -134,6 +134,7 @@ async fn templates_are_read_from_the_gateway() {
         category: TemplateCategory::Utility,
         status: TemplateStatus::Approved,
         body: "Olá {{1}}".to_owned(),
+        components: Components::default(),
         needs: TemplateNeeds::default(),
     }]));
     let synced = site.company("POST", &sync, "").await.data();

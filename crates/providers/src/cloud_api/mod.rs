@@ -34,6 +34,7 @@ mod send;
 mod settings;
 mod state;
 mod status;
+mod template;
 mod template_shape;
 mod templates;
 mod upload;

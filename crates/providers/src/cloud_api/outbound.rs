@@ -4,7 +4,7 @@ use recado_core::gateway::{Content, FileKind, MediaContent, OutgoingFile, Reacti
 use recado_core::messages::{Location, SharedContact};
 use serde_json::{Value, json};
 
-use super::offer;
+use super::{offer, template};
 use crate::shared::digits;
 
 /// The file of a message, which is uploaded before it.
@@ -12,6 +12,7 @@ pub(super) fn file_of(content: &Content) -> Option<&OutgoingFile> {
     match content {
         Content::Media(media) => Some(&media.file),
         Content::Interactive(offered) => offered.header_file.as_ref().map(|(_, file)| file),
+        Content::Template(_) => content.file(),
         _ => None,
     }
 }
@@ -28,26 +29,13 @@ pub(super) fn unable(content: &Content) -> Option<&'static str> {
 pub(super) fn content(content: &Content, file: Option<&str>) -> (&'static str, Value) {
     match content {
         Content::Text(text) => ("text", json!({"body": text, "preview_url": false})),
-        Content::Template { name, language, variables, .. } => {
-            ("template", template(name, language, variables))
-        }
+        Content::Template(content) => ("template", template::template(content, file)),
         Content::Media(media) => (media_type(media.kind), media_object(media, file)),
         Content::Interactive(offered) => ("interactive", offer::interactive(offered, file)),
         Content::Location(place) => ("location", location(place)),
         Content::Contacts(cards) => ("contacts", Value::Array(cards.iter().map(card).collect())),
         Content::Reaction(reaction) => ("reaction", reacted(reaction)),
     }
-}
-
-fn template(name: &str, language: &str, variables: &[String]) -> Value {
-    let mut template = json!({"name": name, "language": {"code": language}});
-    // A component without variables must be left out.
-    if !variables.is_empty() {
-        let parameters: Vec<Value> =
-            variables.iter().map(|value| json!({"type": "text", "text": value})).collect();
-        template["components"] = json!([{"type": "body", "parameters": parameters}]);
-    }
-    template
 }
 
 /// The API's word for a kind of file.
@@ -79,7 +67,7 @@ fn media_object(media: &MediaContent, file: Option<&str>) -> Value {
 }
 
 /// A place. The API documents its degrees as texts, which lose no digit.
-fn location(place: &Location) -> Value {
+pub(super) fn location(place: &Location) -> Value {
     let mut object = json!({
         "latitude": place.latitude.to_string(),
         "longitude": place.longitude.to_string(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::answer::GraphError;
 use super::people::plain_name;
 use super::settings::ApiSettings;
-use super::template_shape;
+use super::template_shape::{self, Shape};
 use crate::shared::{MAX_ANSWER, array, at, parameter, parse, text, text_at, transport_text, word};
 
 const FIELDS: &str = "name,language,status,category,components,parameter_format";
@@ -82,8 +82,8 @@ fn template(listed: &Value) -> Option<ProviderTemplate> {
     };
     let body = components.iter().find(|component| is(component, "BODY"));
     let body = body.and_then(|component| text(component, "text")).unwrap_or_default();
-    let named = at(listed, &["parameter_format"])
-        .is_some_and(|format| format.as_str().is_none_or(|format| format != "POSITIONAL"));
+    let format = at(listed, &["parameter_format"]).map(|it| it.as_str().unwrap_or_default());
+    let Shape { components, needs } = template_shape::shape(components, format);
     Some(ProviderTemplate {
         provider_id: word(listed, "id").and_then(|id| plain_name(&id)),
         name: word(listed, "name")?,
@@ -91,10 +91,8 @@ fn template(listed: &Value) -> Option<ProviderTemplate> {
         category: category(text(listed, "category").unwrap_or_default()),
         status: status(text(listed, "status").unwrap_or_default()),
         body: body.to_owned(),
-        needs: match named {
-            true => template_shape::needs(components).with(template_shape::BY_NAME),
-            false => template_shape::needs(components),
-        },
+        components,
+        needs,
     })
 }
 

@@ -48,6 +48,18 @@ pub(super) fn session_failure(state: &str) -> SendFailure {
     SendFailure::Connection(Failure::new(DeliveryCode::ConnectionOffline, text))
 }
 
+/// How the gateway says that a body is too large, in an answer of status 500.
+const TOO_LARGE: &str = "request entity too large";
+
+/// Whether these words say that the gateway has no such operation. Texts can be sent by every
+/// version: where even that is missing, the address is wrong.
+fn lacks_operation(words: &str) -> bool {
+    let path = ["POST", "PUT", "DELETE"]
+        .iter()
+        .find_map(|method| words.strip_prefix("Cannot ")?.strip_prefix(method)?.strip_prefix(' '));
+    path.is_some_and(|path| path.contains("/api/") && !path.ends_with("/api/sendText"))
+}
+
 /// The failure for an error answer: a message that the gateway refused before it acted was surely
 /// not sent; otherwise the outcome is unknown.
 pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFailure {
@@ -62,7 +74,15 @@ pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFa
             || SendFailure::Connection(with(DeliveryCode::ConnectionOffline)),
             session_failure,
         ),
-        400 | 413 | 415 | 422 => SendFailure::Refused(with(DeliveryCode::ContentRejected)),
+        400 | 413 | 415 | 422 | 501 => SendFailure::Refused(with(DeliveryCode::ContentRejected)),
+        // The body was not even read.
+        500 if words.as_deref() == Some(TOO_LARGE) => {
+            SendFailure::Refused(with(DeliveryCode::ContentRejected))
+        }
+        // An older version, which has no such operation.
+        404 if words.as_deref().is_some_and(lacks_operation) => {
+            SendFailure::Refused(with(DeliveryCode::ContentRejected))
+        }
         401 | 403 => {
             let text = "the gateway refuses the API key".to_owned();
             SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text))

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::address::{ChatAddress, chat_of, chat_of_group};
 use super::answer::{accepted, key_of};
 use super::api::{Api, RequestError, ask};
+use super::content::{self, Said};
 use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
 use super::numbers::{self, NumberCheck, wants_check};
@@ -23,6 +24,10 @@ use crate::shared::{boolean, text as text_of};
 const AFTER: Duration = Duration::from_secs(10 * 60);
 /// How far the gateway's clock may be behind this server's: an earlier message is a different one.
 const SKEW: Duration = Duration::from_secs(60);
+/// The types whose messages are known by their text, or by the caption of their file. Another
+/// message with the same text would be another program's, or not tell the whole.
+const FOUND_BY_TEXT: [MessageType; 4] =
+    [MessageType::Text, MessageType::Image, MessageType::Video, MessageType::Document];
 /// How many messages of the chat are searched.
 const LOOKED_AT: &str = "50";
 
@@ -72,7 +77,8 @@ async fn by_id(
     Ok(if is_it && was_taken(&found) { accepted(&found, None) } else { None })
 }
 
-/// On the others: among the newest messages of the chat, by text and time.
+/// On the others: among the newest messages of the chat, by type, text and time. A file without a
+/// caption, and what has no text, cannot be told from another.
 async fn by_content(
     transport: &dyn Transport,
     known: &SessionCache,
@@ -80,11 +86,10 @@ async fn by_content(
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
     let api = Api::of(connection);
-    // The text of what is no text does not identify it.
-    if lookup.message_type != MessageType::Text {
+    let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
+    if said.trim().is_empty() || !FOUND_BY_TEXT.contains(&lookup.message_type) {
         return Ok(None);
     }
-    let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
     let Some(chat) = chat(transport, known, connection, lookup).await? else { return Ok(None) };
     let seconds = |at: Timestamp| at.millis().div_euclid(1000).to_string();
     let (from, to) = (seconds(lookup.sent_at.minus(SKEW)), seconds(lookup.sent_at.plus(AFTER)));
@@ -103,20 +108,27 @@ async fn by_content(
     };
     let candidates = found.as_array().map_or(&[][..], Vec::as_slice).iter();
     let nearest = candidates
-        .filter_map(|message| Some((distance(message, said, lookup.sent_at)?, message)))
+        .filter_map(|message| {
+            Some((distance(message, (lookup.message_type, said), lookup.sent_at)?, message))
+        })
         .min_by_key(|(apart, _)| *apart);
     Ok(nearest.and_then(|(_, message)| accepted(message, None)))
 }
 
 /// The difference between a message's time and that of the send, if it can be the message.
-fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration> {
+fn distance(
+    message: &Value,
+    (kind, said): (MessageType, &str),
+    sent_at: Timestamp,
+) -> Option<Duration> {
+    let is_of_type = matches!(content::read(message), Said::Content(of) if of.message_type == kind);
     let typed_on_the_phone = text_of(message, "source") == Some("app");
     let same = text_of(message, "body").is_some_and(|body| body.trim() == said.trim());
     let own = boolean(message, "fromMe") == Some(true);
     let at = text::time(message.get("timestamp"))?;
     let (after, before) = (at.since(sent_at), sent_at.since(at));
     let in_time = after <= AFTER && before <= SKEW;
-    let fits = own && same && !typed_on_the_phone && was_taken(message);
+    let fits = own && same && is_of_type && !typed_on_the_phone && was_taken(message);
     (fits && in_time).then_some(after.max(before))
 }
 

@@ -48,10 +48,20 @@ impl Engine {
     }
 }
 
+/// An engine that was reported.
+#[derive(Clone, Copy, Debug)]
+struct KnownEngine {
+    /// When the connection was changed last.
+    at: Timestamp,
+    engine: Engine,
+    /// Whether it may have changed since.
+    is_doubted: bool,
+}
+
 /// The cache of an adapter.
 #[derive(Debug, Default)]
 pub(super) struct SessionCache {
-    engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
+    engines: Mutex<HashMap<ConnectionId, KnownEngine>>,
     numbers: Mutex<HashMap<(ConnectionId, String), (Timestamp, String)>>,
     states: Mutex<HashMap<ConnectionId, (Timestamp, String)>>,
 }
@@ -68,21 +78,33 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
 }
 
 impl SessionCache {
-    /// The engine of a connection's session, unless the connection was changed since it was cached.
+    /// The engine of a connection's session, unless the connection was changed since it was cached,
+    /// or the engine may have changed.
     pub(super) fn engine(&self, connection: &Connection) -> Option<Engine> {
-        let engines = lock(&self.engines);
-        let (at, engine) = engines.get(&connection.id)?;
-        (*at == connection.updated_at).then_some(*engine)
+        self.reported(connection).filter(|known| !known.is_doubted).map(|known| known.engine)
+    }
+
+    /// The engine that was reported last, even if it may have changed.
+    pub(super) fn last_engine(&self, connection: &Connection) -> Option<Engine> {
+        self.reported(connection).map(|known| known.engine)
+    }
+
+    fn reported(&self, connection: &Connection) -> Option<KnownEngine> {
+        let known = lock(&self.engines).get(&connection.id).copied()?;
+        (known.at == connection.updated_at).then_some(known)
     }
 
     /// Caches the engine of a connection's session.
     pub(super) fn learn_engine(&self, connection: &Connection, engine: Engine) {
-        remember(&mut lock(&self.engines), connection.id, (connection.updated_at, engine));
+        let known = KnownEngine { at: connection.updated_at, engine, is_doubted: false };
+        remember(&mut lock(&self.engines), connection.id, known);
     }
 
-    /// Removes the engine of a connection's session from the cache: it may have changed.
+    /// The engine of a connection's session may have changed.
     pub(super) fn forget_engine(&self, connection: &Connection) {
-        lock(&self.engines).remove(&connection.id);
+        if let Some(known) = lock(&self.engines).get_mut(&connection.id) {
+            known.is_doubted = true;
+        }
     }
 
     /// The channel's form of a number, if it is cached and the connection was not changed since.

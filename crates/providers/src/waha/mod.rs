@@ -9,6 +9,9 @@ mod answer;
 mod answers;
 mod api;
 mod calls;
+mod cards;
+mod changes;
+mod choices;
 mod content;
 mod context;
 mod files;
@@ -16,19 +19,24 @@ mod find;
 mod groups;
 mod history;
 mod ids;
+mod kinds;
 mod known;
 mod message;
 mod names;
+mod naming;
 mod notices;
 mod numbers;
 mod offers;
+mod orders;
 mod own;
 mod pairing;
 mod places;
+mod presence;
 mod proto;
 mod reports;
 mod send;
 mod session;
+mod target;
 mod text;
 mod trade;
 mod webhook;
@@ -41,8 +49,9 @@ use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
 };
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
-    ProviderError, ProviderWebhook, Received, SendResult, WebhookRefused,
+    Accepted, Edit, FileKind, GatewayStatus, Incoming, Lookup, MediaFile, MessageKind, MessageName,
+    Missed, Outgoing, Pairing, Provider, ProviderError, ProviderWebhook, Received, SendFailure,
+    SendResult, Typing, TypingIn, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -50,7 +59,7 @@ use recado_core::transport::Transport;
 use known::SessionCache;
 
 /// The adapter. Settings of a connection: `base_url`, `session`, `api_key`, `webhook_hmac_key`,
-/// `timeout_ms`. Clones share a cache of engines, and of numbers in the channel's form.
+/// `engine`, `timeout_ms`. Clones share a cache of engines, and of numbers in the channel's form.
 #[derive(Clone, Debug)]
 pub struct Waha {
     group_suffix: String,
@@ -71,6 +80,9 @@ impl Waha {
             .setting(Setting::text("session").required())
             .setting(Setting::secret("api_key").required())
             .setting(Setting::secret("webhook_hmac_key").required())
+            .setting(Setting::text("engine"))
+            .sends(kinds::beside_text())
+            .file_limit(FileKind::Document, kinds::MAX_FILE)
             .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
             .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])
     }
@@ -89,6 +101,48 @@ impl Provider for Waha {
         outgoing: &Outgoing,
     ) -> SendResult {
         send::send(transport, &self.known, connection, outgoing).await
+    }
+
+    fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        kinds::of(&self.known, connection)
+    }
+
+    async fn edit(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        changes::edit(transport, &self.known, connection, target, edit).await
+    }
+
+    async fn revoke(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        changes::revoke(transport, &self.known, connection, target).await
+    }
+
+    async fn mark_read(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        presence::mark_read(transport, &self.known, connection, target).await
+    }
+
+    async fn typing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        presence::typing(transport, connection, whose, state).await
     }
 
     async fn find_sent(

@@ -1,152 +1,125 @@
-//! Sending (D38): at most three requests for information, then one request that sends.
-
-use std::time::Duration;
+//! Sending (D38): requests for information, then one request that sends.
 
 use recado_core::connections::Connection;
-use recado_core::gateway::{Content, Outgoing, SendFailure, SendResult};
-use recado_core::messages::DeliveryCode;
-use recado_core::transport::Transport;
-use serde_json::json;
+use recado_core::gateway::{Accepted, Content, Outgoing, ReactionContent, SendFailure, SendResult};
+use recado_core::transport::{Method, OutboundRequest, OutboundResponse, Transport};
+use serde_json::{Value, json};
 
-use super::address::{ChatAddress, chat_of, chat_of_group};
-use super::api::{Api, RequestError};
+use super::api::Api;
 use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
-use super::numbers::{self, NumberCheck, is_channels_own, wants_check};
-use super::{answer, session};
-use crate::shared::parse;
+use super::orders::{Order, cannot, order};
+use super::target::{self, ChatTarget, TimeBudget};
+use super::{answer, kinds, naming};
+use crate::shared::vote::derived_id;
+use crate::shared::{json_with_file, parse};
 
-/// The time limit of a send, which includes its requests for information.
-struct TimeBudget<'a> {
-    transport: &'a dyn Transport,
-    began: Option<Duration>,
-    whole: Duration,
-    question: Duration,
-    asked: u32,
-}
-
-impl<'a> TimeBudget<'a> {
-    fn new(transport: &'a dyn Transport, api: &Api<'_>) -> Self {
-        let (whole, question) = (api.timeout, api.question_time());
-        Self { transport, began: transport.elapsed(), whole, question, asked: 0 }
-    }
-
-    /// The time that is left. Without a clock, every request for information counts with its full
-    /// time limit.
-    fn left(&self) -> Duration {
-        let taken = match self.began.zip(self.transport.elapsed()) {
-            Some((began, now)) => now.saturating_sub(began),
-            None => self.question * self.asked,
-        };
-        self.whole.saturating_sub(taken)
-    }
-
-    /// How long one more request for information may take.
-    fn ask(&mut self) -> Duration {
-        let time = self.question.min(self.left());
-        self.asked += 1;
-        time
-    }
-}
-
-/// The destination of a message.
-struct ChatTarget {
-    chat: String,
-    /// The person's name, if the channel is known to use it.
-    name: Option<String>,
-}
-
-/// Sends a text. If the engine accepts ids, the message gets one made from its own id, so that it
-/// can be searched for, and reports of it can be matched.
+/// Sends a message. If the engine accepts ids, the message gets one made from its own id, so that
+/// it can be searched for, and reports of it can be matched.
 pub(super) async fn send(
     transport: &dyn Transport,
     known: &SessionCache,
     connection: &Connection,
     outgoing: &Outgoing,
 ) -> SendResult {
-    let Content::Text(text) = &outgoing.content else {
-        let reason = "this kind of connection has no templates";
-        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason.to_owned()));
-    };
+    if !kinds::of(known, connection).contains(&outgoing.content.kind()) {
+        return Err(cannot("the engine of the session does not carry it"));
+    }
     let api = Api::of(connection);
     let mut budget = TimeBudget::new(transport, &api);
-    let engine = engine(transport, known, connection, &mut budget).await?;
-    let target = target(transport, known, connection, outgoing, &mut budget).await?;
-    let mut body = json!({"session": api.session, "chatId": target.chat, "text": text});
-    if engine.is_some_and(Engine::knows_raw_ids) {
-        body["id"] = raw_of(outgoing.reference).into();
+    if let Content::Reaction(reaction) = &outgoing.content {
+        return react(transport, known, connection, (outgoing, reaction), budget).await;
     }
-    let request = api.post(&["sendText"], &body).with_timeout(budget.left());
-    let answered =
-        transport.send(request).await.map_err(|error| SendFailure::of_transport(&error))?;
-    let body = parse(&answered.body);
-    if !(200..=299).contains(&answered.status) {
-        known.forget_engine(connection);
-        return Err(answer::failure(&answered, body.as_ref()));
-    }
+    let order = order(&outgoing.content)?;
+    let engine = target::engine(transport, known, connection, &mut budget).await?;
+    let to = (&*outgoing.recipient, outgoing.group.as_ref());
+    let target = target::target(transport, known, connection, to, &mut budget).await?;
+    let quoted = match &outgoing.quoted {
+        // A quote that the engine does not have is left out, as most engines would do.
+        Some(name) if order.quotes => {
+            naming::exact(transport, &api, engine, name, &mut budget).await
+        }
+        _ => None,
+    };
+    let request = request(&api, order, &target, outgoing, engine, quoted);
+    let answered = transport
+        .send(request.with_timeout(budget.left()))
+        .await
+        .map_err(|error| SendFailure::of_transport(&error))?;
+    let body = accepted_body(known, connection, &answered)?;
     let accepted = body.and_then(|body| answer::accepted(&body, target.name.as_deref()));
     accepted.ok_or_else(|| SendFailure::uncertain("the gateway's answer names no message"))
 }
 
-/// The engine, requested once; `None` if the gateway does not report it: then the answer to the
-/// send shows whether anything is wrong. Only a gateway that cannot be reached stops the send here.
-async fn engine(
-    transport: &dyn Transport,
-    known: &SessionCache,
-    connection: &Connection,
-    budget: &mut TimeBudget<'_>,
-) -> Result<Option<Engine>, SendFailure> {
-    if let Some(engine) = known.engine(connection) {
-        return Ok(Some(engine));
-    }
-    let reported = match session::read(transport, known, connection, budget.ask()).await {
-        Ok(session) if session.engine.is_none() => {
-            session::try_engine(transport, known, connection, budget.ask()).await
+/// The request that sends.
+fn request(
+    api: &Api<'_>,
+    order: Order,
+    target: &ChatTarget,
+    outgoing: &Outgoing,
+    engine: Option<Engine>,
+    quoted: Option<String>,
+) -> OutboundRequest {
+    let takes_id = order.takes_id && engine.is_some_and(Engine::knows_raw_ids);
+    let id = takes_id.then(|| raw_of(outgoing.reference));
+    let order = order
+        .with_text("session", Some(api.session))
+        .with_text("chatId", Some(&target.chat))
+        .with_text("id", id.as_deref())
+        .with_text("reply_to", quoted.as_deref());
+    let Order { route, fields, file, .. } = order;
+    match file {
+        None => api.post(&[route], &Value::Object(fields)),
+        Some((path, file)) => {
+            let (body, attached) = json_with_file(&fields, path, file);
+            let request = api.post(&[route], &Value::Null);
+            OutboundRequest { body, ..request }.with_file(attached)
         }
-        reported => reported.map(|session| session.engine),
-    };
-    match reported {
-        Ok(engine) => Ok(engine),
-        Err(RequestError::Transport(error)) if !error.may_have_arrived() => {
-            Err(SendFailure::of_transport(&error))
-        }
-        Err(_) => Ok(None),
     }
 }
 
-/// The destination of the message, with a number in the channel's form (R133).
-async fn target(
+/// The body of a success, if it is JSON; otherwise the failure.
+fn accepted_body(
+    known: &SessionCache,
+    connection: &Connection,
+    answered: &OutboundResponse,
+) -> Result<Option<Value>, SendFailure> {
+    let body = parse(&answered.body);
+    if (200..=299).contains(&answered.status) {
+        return Ok(body);
+    }
+    known.forget_engine(connection);
+    Err(answer::failure(answered, body.as_ref()))
+}
+
+/// Reacts to a message, or withdraws the reaction. Engines that drive a browser answer without an
+/// id: the reaction gets one made from ours (R336).
+async fn react(
     transport: &dyn Transport,
     known: &SessionCache,
     connection: &Connection,
-    outgoing: &Outgoing,
-    budget: &mut TimeBudget<'_>,
-) -> Result<ChatTarget, SendFailure> {
-    if let Some(code) = &outgoing.group {
-        return Ok(ChatTarget { chat: chat_of_group(code), name: None });
+    (outgoing, reaction): (&Outgoing, &ReactionContent),
+    mut budget: TimeBudget<'_>,
+) -> SendResult {
+    let api = Api::of(connection);
+    let engine = target::engine(transport, known, connection, &mut budget).await?;
+    let exact = naming::exact(transport, &api, engine, &reaction.target, &mut budget).await;
+    let id = exact.ok_or_else(|| cannot("the gateway does not have the message any more"))?;
+    let emoji = reaction.emoji.as_deref().unwrap_or_default();
+    let body = json!({"session": api.session, "messageId": id, "reaction": emoji});
+    let request = OutboundRequest { method: Method::Put, ..api.post(&["reaction"], &body) };
+    let answered = transport
+        .send(request.with_timeout(budget.left()))
+        .await
+        .map_err(|error| SendFailure::of_transport(&error))?;
+    let body = accepted_body(known, connection, &answered)?;
+    if let Some(accepted) = body.as_ref().and_then(|body| answer::accepted(body, None)) {
+        return Ok(accepted);
     }
-    let Some(person) = ChatAddress::person(&outgoing.recipient) else {
-        let reason = "the recipient is not known by a phone or a LID";
-        return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason.to_owned()));
-    };
-    let named = |name: String| ChatTarget { chat: chat_of(&name), name: Some(name) };
-    if !wants_check(&person) {
-        let name = is_channels_own(&person).then(|| person.clone());
-        return Ok(ChatTarget { chat: chat_of(&person), name });
-    }
-    if let Some(name) = known.number(connection, &person) {
-        return Ok(named(name));
-    }
-    match numbers::check(transport, known, connection, &person, budget.ask()).await {
-        Ok(NumberCheck::Is(name)) => Ok(named(name)),
-        Ok(NumberCheck::Missing) => {
-            let reason = "the number is not on WhatsApp".to_owned();
-            Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason))
-        }
-        Ok(NumberCheck::Unknown) => Ok(ChatTarget { chat: chat_of(&person), name: None }),
-        Err(trouble) => match numbers::failure(&trouble) {
-            Some(failure) => Err(failure),
-            None => Ok(ChatTarget { chat: chat_of(&person), name: None }),
-        },
+    let says_nothing = body.is_some() || answered.body.is_empty();
+    let own = derived_id("reaction", &[&raw_of(outgoing.reference)]);
+    match own.filter(|_| says_nothing && !engine.is_some_and(Engine::knows_raw_ids)) {
+        Some(provider_id) => Ok(Accepted { provider_id, recipient: None, aliases: Vec::new() }),
+        None => Err(SendFailure::uncertain("the gateway's answer names no message")),
     }
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use recado_core::gateway::{Accepted, Content, SendFailure};
 use recado_core::groups::GroupCode;
-use recado_core::messages::{DeliveryCode, ProviderMessageId};
+use recado_core::messages::{DeliveryCode, Location, ProviderMessageId};
+use recado_core::templates::{Parameter, SentButton, SentHeader, TemplateContent};
 use recado_core::transport::{Method, TransportError};
 use recado_testkit::ScriptedTransport;
 use recado_testkit::transport::header;
-use serde_json::json;
+use serde_json::{Number, json};
 
 use crate::support::*;
 
@@ -88,6 +89,60 @@ async fn a_template_has_its_variables_in_order_and_no_empty_component() {
     let (_, request) = send_to(200, &accepted(), &template("553491234567", &[])).await;
     let template = json!({"name": "pedido_enviado", "language": {"code": "pt_BR"}});
     assert_eq!(body_of(&request)["template"], template);
+}
+
+/// X15.
+#[tokio::test]
+async fn header_and_buttons_of_a_template_are_components_with_parameters() {
+    let place = |name: Option<&str>| Location {
+        latitude: Number::from_f64(-23.5).expect("a number"),
+        longitude: Number::from(-46),
+        name: name.map(str::to_owned),
+        address: name.map(|_| "Rua A, 1".to_owned()),
+        url: None,
+        is_live: false,
+    };
+    let text = Parameter { name: Some("pedido".to_owned()), text: "77".to_owned() };
+    for (header, expected) in [
+        (SentHeader::Text(text), json!({"type": "text", "text": "77", "parameter_name": "pedido"})),
+        (
+            SentHeader::Location(place(None)),
+            json!({"type": "location", "location": {"latitude": "-23.5", "longitude": "-46"}}),
+        ),
+        (
+            SentHeader::Location(place(Some("Loja"))),
+            json!({"type": "location", "location": {"latitude": "-23.5", "longitude": "-46",
+                "name": "Loja", "address": "Rua A, 1"}}),
+        ),
+    ] {
+        let mut content = TemplateContent::new("pedido", "pt_BR", [], "never sent");
+        content.header = Some(header);
+        let out = to("553491234567", Content::Template(content));
+        let (_, request) = send_to(200, &accepted(), &out).await;
+        assert_eq!(
+            body_of(&request)["template"]["components"],
+            json!([{"type": "header", "parameters": [expected]}])
+        );
+    }
+    let mut content = TemplateContent::new("pedido", "pt_BR", [], "never sent");
+    content.buttons = vec![
+        (0, SentButton::Payload("certo".to_owned())),
+        (1, SentButton::UrlSuffix("p/77".to_owned())),
+        (2, SentButton::CopyCode("PROMO".to_owned())),
+        (3, SentButton::Otp("123456".to_owned())),
+    ];
+    let out = to("553491234567", Content::Template(content));
+    let (_, request) = send_to(200, &accepted(), &out).await;
+    let button = |index: &str, sub_type: &str, parameter: serde_json::Value| json!({"type": "button", "sub_type": sub_type, "index": index, "parameters": [parameter]});
+    assert_eq!(
+        body_of(&request)["template"]["components"],
+        json!([
+            button("0", "quick_reply", json!({"type": "payload", "payload": "certo"})),
+            button("1", "url", json!({"type": "text", "text": "p/77"})),
+            button("2", "copy_code", json!({"type": "coupon_code", "coupon_code": "PROMO"})),
+            button("3", "url", json!({"type": "text", "text": "123456"})),
+        ])
+    );
 }
 
 #[tokio::test]

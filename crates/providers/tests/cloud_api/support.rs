@@ -9,6 +9,7 @@ use recado_core::gateway::{
     Provider, Providers, Received, SendResult,
 };
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::templates::{Parameter, TemplateContent};
 use recado_core::transport::{OutboundRequest, Transport};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::ScriptedTransport;
@@ -65,13 +66,9 @@ pub fn text(recipient: &str) -> Outgoing {
 }
 
 pub fn template(recipient: &str, variables: &[&str]) -> Outgoing {
-    let content = Content::Template {
-        name: "pedido_enviado".to_owned(),
-        language: "pt_BR".to_owned(),
-        variables: variables.iter().map(|value| (*value).to_owned()).collect(),
-        rendered: "never sent".to_owned(),
-    };
-    to(recipient, content)
+    let variables = variables.iter().map(|value| Parameter::next(*value));
+    let content = TemplateContent::new("pedido_enviado", "pt_BR", variables, "never sent");
+    to(recipient, Content::Template(content))
 }
 
 pub async fn send(

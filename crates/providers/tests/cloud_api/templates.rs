@@ -2,7 +2,10 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Provider, ProviderError, ProviderTemplate};
-use recado_core::templates::{ButtonNeed, TemplateCategory, TemplateNeeds, TemplateStatus};
+use recado_core::templates::{
+    ButtonKind, ButtonNeed, ButtonPart, Components, HeaderKind, HeaderPart, TemplateCategory,
+    TemplateNeeds, TemplateStatus,
+};
 use recado_core::transport::{Method, TransportError};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::ScriptedTransport;
@@ -30,8 +33,12 @@ async fn list(templates: Vec<Value>, page: usize) -> Vec<ProviderTemplate> {
     listed.expect("listed")
 }
 
+fn button(kind: ButtonKind, text: &str, url: Option<&str>) -> ButtonPart {
+    ButtonPart { kind, text: text.to_owned(), url: url.map(str::to_owned) }
+}
+
 #[tokio::test]
-async fn a_template_is_listed_with_its_text() {
+async fn a_template_is_listed_with_its_text_and_its_parts() {
     let components = json!([body("Olá {{1}}, pedido {{2}}"), {"type": "FOOTER", "text": "Loja"},
         {"type": "HEADER", "format": "TEXT", "text": "Pedido"},
         {"type": "BUTTONS", "buttons": [{"type": "QUICK_REPLY", "text": "Parar promoções"},
@@ -47,6 +54,18 @@ async fn a_template_is_listed_with_its_text() {
             category: TemplateCategory::Utility,
             status: TemplateStatus::Approved,
             body: "Olá {{1}}, pedido {{2}}".to_owned(),
+            components: Components {
+                header: Some(HeaderPart {
+                    kind: HeaderKind::Text,
+                    text: Some("Pedido".to_owned()),
+                }),
+                footer: Some("Loja".to_owned()),
+                buttons: vec![
+                    button(ButtonKind::QuickReply, "Parar promoções", None),
+                    button(ButtonKind::Phone, "Ligar", None),
+                    button(ButtonKind::Url, "Site", Some("https://loja.example/")),
+                ],
+            },
             needs: TemplateNeeds::default(),
         }]
     );
@@ -59,6 +78,22 @@ async fn all_pages_are_read() {
     assert_eq!(templates.len(), 250);
     assert_eq!(templates[249].name, "t249");
     assert!(list(Vec::new(), 100).await.is_empty());
+}
+
+/// X15.
+#[tokio::test]
+async fn variables_by_name_and_codes_can_be_given() {
+    let otp = "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}";
+    let components = json!([body("Olá {{nome}}"),
+        {"type": "HEADER", "format": "TEXT", "text": "Pedido {{pedido}}"},
+        {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "Copiar", "url": otp},
+            {"type": "OTP", "otp_type": "ONE_TAP"}, {"type": "VOICE_CALL", "text": "Ligar"}]}]);
+    let mut named = listed("t", &components);
+    named["parameter_format"] = json!("NAMED");
+    let listed = list(vec![named], 9).await.remove(0);
+    let kinds: Vec<_> = listed.components.buttons.iter().map(|button| button.kind).collect();
+    assert_eq!(kinds, [ButtonKind::Otp, ButtonKind::Otp, ButtonKind::Other]);
+    assert_eq!(listed.needs.to_string(), "a header (text), button 0 (otp), button 1 (otp)");
 }
 
 /// D69.
@@ -86,7 +121,12 @@ async fn what_needs_more_than_its_text_says_so() {
         json!([]),
         json!([body("")]),
         json!([body("Olá {{nome}}")]),
+        json!([body("Olá {{ nome }}")]),
         json!([body("Olá {{2}}")]),
+        with(json!({"type": "HEADER", "format": "TEXT", "text": "{{nome}}"})),
+        with(json!({"type": "HEADER", "format": "TEXT", "text": "{{2}}"})),
+        with(json!({"type": "HEADER", "format": "TEXT", "text": "{{1}} {{2}}"})),
+        button(json!({"type": "URL", "url": "https://loja.example/{{1}}/x"})),
         json!([body("a"), body("b")]),
         json!([{"type": "BODY"}]),
         with(json!({"type": "HEADER", "format": "TEXT", "text": "Olá {{1}}"})),
@@ -108,7 +148,8 @@ async fn what_needs_more_than_its_text_says_so() {
     }
     let mut named = listed("t", &json!([body("Olá {{1}}")]));
     named["parameter_format"] = json!("NAMED");
-    assert_eq!(list(vec![named], 9).await[0].needs.to_string(), "variables by name");
+    let otherwise = "variables that are called otherwise";
+    assert_eq!(list(vec![named], 9).await[0].needs.to_string(), otherwise);
     let mut plain = listed("t", &json!([body("Olá {{1}} {{2}} {{1}}")]));
     plain.as_object_mut().expect("an object").remove("parameter_format");
     assert!(list(vec![plain], 9).await[0].needs.is_empty());

@@ -15,7 +15,10 @@ fn case() -> ProviderCase {
     let event = body(&fake.webhook_message(&message));
     let offline = r#"{"status": "SCAN_QR_CODE", "expected": ["WORKING"]}"#;
     ProviderCase::new(Waha::new("g.us"), fake.settings(), InProcess(fake))
-        .sending(|request| request.url.contains("/api/send"))
+        .sending(|request| {
+            let sends = request.url.contains("/api/send") && !request.url.ends_with("sendSeen");
+            sends || request.url.ends_with("/api/reaction")
+        })
         // A number that needs no check for the ninth digit.
         .to("351912345678")
         .answering(400, "{}", Expected::Refused)

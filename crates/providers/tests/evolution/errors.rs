@@ -5,6 +5,7 @@ use std::time::Duration;
 use recado_core::gateway::Provider;
 use recado_core::gateway::{Content, Outgoing, SendFailure};
 use recado_core::messages::DeliveryCode;
+use recado_core::templates::TemplateContent;
 use recado_core::transport::{Transport, TransportError};
 use recado_providers::evolution::Evolution;
 use recado_testkit::ScriptedTransport;
@@ -220,12 +221,7 @@ async fn a_send_is_one_request_that_is_never_repeated_and_keeps_to_the_time_limi
 async fn what_the_gateway_cannot_take_is_refused_without_a_call() {
     let scene = Scene::new();
     let template = Outgoing {
-        content: Content::Template {
-            name: "oi".to_owned(),
-            language: "pt_BR".to_owned(),
-            variables: Vec::new(),
-            rendered: "Oi".to_owned(),
-        },
+        content: Content::Template(TemplateContent::new("oi", "pt_BR", [], "Oi")),
         ..text_to(PERSON, "")
     };
     let failure = scene.send(&template).await.expect_err("refused");

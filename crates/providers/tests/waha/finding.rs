@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use recado_core::gateway::{Lookup, Provider, SendFailure};
+use recado_core::gateway::{Content, FileKind, Lookup, Provider, SendFailure};
+use recado_core::messages::MessageType;
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use serde_json::json;
 
-use super::support::{LISBON, NOW, Scene, failure_of, raw_id};
+use super::support::{LISBON, NOW, Scene, failure_of, file, media, raw_id};
 
 async fn found(scene: &Scene, lookup: &Lookup) -> Option<String> {
     let found = scene.adapter.find_sent(&scene.transport, &scene.connection, lookup).await;
@@ -125,4 +126,44 @@ async fn a_gateway_that_cannot_be_asked_proves_nothing() {
     scene.waha.set_up(false);
     let asked = scene.adapter.find_sent(&scene.transport, &scene.connection, &lookup).await;
     assert!(asked.is_err());
+}
+
+/// A lookup of a file with this caption.
+fn of_file(scene: &Scene, kind: MessageType, caption: &str) -> Lookup {
+    let content = Content::Text(caption.to_owned());
+    Lookup::new(scene.outgoing_content(1, LISBON, content), kind, NOW)
+}
+
+#[tokio::test]
+async fn a_file_is_found_by_our_id_or_by_its_type_and_caption() {
+    for engine in WahaEngine::ALL {
+        for caption in [Some("Veja"), None] {
+            let scene = Scene::new(engine);
+            scene.waha.script([SendBehaviour::AcceptThenDrop]);
+            let picture = file("foto", "image/png", None).await;
+            let content = media(FileKind::Image, picture, caption);
+            let failure = failure_of(scene.send_content(1, LISBON, content).await);
+            assert!(matches!(failure, SendFailure::Uncertain(_)), "{failure:?}");
+            let raw = scene.waha.accepted()[0].raw_id.clone();
+            let lookup = of_file(&scene, MessageType::Image, caption.unwrap_or_default());
+            // Without an id and a caption it cannot be told from another picture.
+            let is_known = engine.takes_ids() || caption.is_some();
+            assert_eq!(found(&scene, &lookup).await, is_known.then_some(raw), "{engine:?}");
+            scene.assert_clean();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_not_taken_for_a_text_nor_for_another_sort_of_file() {
+    let scene = Scene::new(WahaEngine::Webjs);
+    let picture = file("foto", "image/png", None).await;
+    let content = media(FileKind::Image, picture, Some("Olá"));
+    scene.send_content(1, LISBON, content).await.expect("accepted");
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "a text of the same words");
+    for kind in [MessageType::Document, MessageType::Audio, MessageType::Location] {
+        assert_eq!(found(&scene, &of_file(&scene, kind, "Olá")).await, None, "{kind:?}");
+    }
+    let lookup = of_file(&scene, MessageType::Image, "Olá");
+    assert!(found(&scene, &lookup).await.is_some());
 }

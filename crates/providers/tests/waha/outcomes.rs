@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use recado_core::gateway::{Provider, SendFailure};
+use recado_core::gateway::{Content, MessageKind, Provider, SendFailure};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::TransportError;
-use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{SendBehaviour, WahaEngine};
+use recado_testkit::{ScriptedTransport, contents};
 use serde_json::{Value, json};
 
 use super::support::{LISBON, Scene, failure_of};
@@ -199,4 +199,50 @@ async fn after_a_refusal_the_engine_is_asked_for_again() {
     let failure = failure_of(scene.send(1, LISBON).await);
     assert!(matches!(failure, SendFailure::Refused(_)), "{failure:?}");
     scene.send(2, LISBON).await.expect("the engine is known now");
+}
+
+/// A message of every kind that NOWEB carries beside texts and reactions.
+pub fn every_kind() -> Vec<Content> {
+    let others = [
+        MessageKind::Text,
+        MessageKind::Template,
+        MessageKind::Audio,
+        MessageKind::LocationRequest,
+        MessageKind::Reaction,
+    ];
+    let kinds = MessageKind::ALL.iter().filter(|kind| !others.contains(kind));
+    kinds.filter_map(|kind| contents::of(*kind, LISBON)).collect()
+}
+
+#[tokio::test]
+async fn what_becomes_of_a_send_does_not_depend_on_its_kind() {
+    let uncertain = ("uncertain", DeliveryCode::DeliveryUncertain);
+    let refused = ("refused", DeliveryCode::ContentRejected);
+    for content in every_kind() {
+        for (behaviour, expected) in [
+            (SendBehaviour::AcceptThenDrop, uncertain),
+            (SendBehaviour::AcceptLate(Duration::from_secs(600)), uncertain),
+            (SendBehaviour::AcceptWithoutId, uncertain),
+            (SendBehaviour::AcceptThenError(500, json!({})), uncertain),
+            (SendBehaviour::Broken(201), uncertain),
+            (SendBehaviour::Error(400, json!({"message": ["no"]})), refused),
+            (SendBehaviour::Error(501, json!({"message": "not implemented"})), refused),
+            (
+                SendBehaviour::Error(401, json!({"message": "Unauthorized"})),
+                ("connection", DeliveryCode::Configuration),
+            ),
+            (SendBehaviour::Error(429, json!({})), ("later", DeliveryCode::RateLimitedByProvider)),
+            (SendBehaviour::Refuse, ("unreachable", DeliveryCode::Network)),
+        ] {
+            let scene = Scene::new(WahaEngine::Noweb);
+            scene.waha.script([behaviour.clone()]);
+            let failure = failure_of(scene.send_content(1, LISBON, content.clone()).await);
+            assert_eq!(class(&failure), expected, "{content:?} {behaviour:?}");
+            let sends = scene.paths().into_iter().filter(|path| path.starts_with("POST"));
+            assert_eq!(sends.count(), 1, "{content:?} {behaviour:?}");
+            scene.assert_clean();
+        }
+        let scene = Scene::new(WahaEngine::Noweb);
+        scene.send_content(1, LISBON, content).await.expect("accepted");
+    }
 }

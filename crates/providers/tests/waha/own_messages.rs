@@ -6,6 +6,7 @@ use recado_core::messages::{MessageStatus, MessageType};
 use recado_testkit::gateways::{SignedWebhook, WahaEngine};
 use serde_json::{Value, json};
 
+use super::outcomes::every_kind;
 use super::support::{LISBON, NOW, SUFFIX, Scene, inbound, message_id, raw_id, status_of};
 
 fn reported(scene: &Scene, webhook: &SignedWebhook) -> Vec<GatewayEvent> {
@@ -186,5 +187,27 @@ fn notes_to_oneself_and_own_statuses_are_left_out() {
     for chat in ["551140028922@c.us", "777@lid", "status@broadcast", "12@newsletter"] {
         let payload = own(json!({"id": format!("true_{chat}_3EB0"), "to": chat, "source": "app"}));
         assert_eq!(scene.events("message.any", &payload), [], "{chat}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_of_any_kind_that_comes_back_is_no_second_one() {
+    for engine in [WahaEngine::Noweb, WahaEngine::Webjs] {
+        for content in every_kind() {
+            let scene = Scene::new(engine);
+            let kind = format!("{engine:?} {content:?}");
+            let Ok(accepted) = scene.send_content(1, LISBON, content).await else {
+                assert_eq!(engine, WahaEngine::Webjs, "{kind}");
+                continue;
+            };
+            let sent = scene.waha.sent_message(accepted.provider_id.as_str()).expect("kept");
+            let events = reported(&scene, &scene.waha.webhook_message(&sent));
+            let named = match &events[..] {
+                [GatewayEvent::Status(status)] => &status.provider_id,
+                [GatewayEvent::OwnSend(own)] => &own.provider_id,
+                other => panic!("{kind}: {other:?}"),
+            };
+            assert_eq!(*named, accepted.provider_id, "{kind}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! No signed body makes the adapter panic, however unusual it is.
 
 use proptest::prelude::*;
-use recado_core::gateway::{GatewayEvent, Provider};
-use recado_testkit::ScriptedTransport;
+use recado_core::gateway::{Edit, GatewayEvent, MessageKind, Provider};
 use recado_testkit::gateways::WahaEngine;
+use recado_testkit::{ScriptedTransport, contents};
 use serde_json::{Value, json};
 
 use super::support::{NOW, Scene, inbound};
@@ -195,7 +195,7 @@ proptest! {
             let scene = Scene::new(WahaEngine::Gows);
             let transport = ScriptedTransport::new();
             let answers = [json!([one]), one, other];
-            for answer in answers.iter().cycle().take(12) {
+            for answer in answers.iter().cycle().take(24) {
                 transport.then_json(200, answer).then_json(status, answer);
             }
             let (adapter, connection) = (&scene.adapter, &scene.connection);
@@ -208,6 +208,16 @@ proptest! {
             let _ = adapter.pairing(&transport, connection).await;
             let _ = adapter.missed(&transport, connection, NOW, NOW).await;
             let _ = adapter.media(&transport, connection, "waha-message:true_1@c.us_3E", 9).await;
+            let name = contents::received("3EB0", "5534991234567");
+            let edit = Edit { text: "x".to_owned(), is_caption: false };
+            let _ = adapter.edit(&transport, connection, &name, &edit).await;
+            let _ = adapter.revoke(&transport, connection, &name).await;
+            let _ = adapter.mark_read(&transport, connection, &name).await;
+            for kind in [MessageKind::Reaction, MessageKind::Image] {
+                let content = contents::of(kind, "5534991234567").expect("a message");
+                let outgoing = scene.outgoing_content(2, "5534991234567", content);
+                let _ = adapter.send(&transport, connection, &outgoing).await;
+            }
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use recado_core::gateway::{Content, Outgoing, SendFailure};
 use recado_core::messages::DeliveryCode;
+use recado_core::templates::TemplateContent;
 use recado_core::transport::TransportError;
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{FakeWaha, SendBehaviour, WahaEngine};
@@ -207,12 +208,7 @@ async fn a_check_that_shows_a_broken_connection_stops_the_send() {
 #[tokio::test]
 async fn templates_and_unknown_recipients_are_refused_without_a_call() {
     let scene = Scene::new(WahaEngine::Gows);
-    let content = Content::Template {
-        name: "pedido".to_owned(),
-        language: "pt_BR".to_owned(),
-        variables: Vec::new(),
-        rendered: "Olá".to_owned(),
-    };
+    let content = Content::Template(TemplateContent::new("pedido", "pt_BR", [], "Olá"));
     let template = Outgoing { content, ..scene.outgoing(1, LISBON) };
     for (outgoing, code) in [
         (template, DeliveryCode::TemplateRejected),

@@ -1,18 +1,23 @@
 //! A connection, a gateway and an adapter.
 
+use std::sync::Arc;
+
 use recado_core::Timestamp;
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
+use recado_core::documents::{Files, StoredFile};
 use recado_core::gateway::{
-    Content, GatewayDestinations, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing,
-    Provider, Received, SendFailure, SendResult, StatusEvent, WebhookRefused,
+    Content, FileKind, GatewayDestinations, GatewayEvent, GatewayMessage, Incoming, Lookup,
+    MediaContent, Outgoing, OutgoingFile, Provider, Received, SendFailure, SendResult, StatusEvent,
+    WebhookRefused,
 };
 use recado_core::groups::GroupCode;
-use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::ids::{CompanyId, ConnectionId, MessageId, UploadId};
 use recado_core::messages::MessageType;
 use recado_providers::waha::Waha;
+use recado_testkit::MemoryFiles;
 use recado_testkit::gateways::{FakeWaha, InProcess, SignedWebhook, WahaEngine};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -67,6 +72,31 @@ pub fn raw_id(n: u8) -> String {
     message_id(n).uuid().simple().to_string().to_uppercase()
 }
 
+/// A file with these bytes.
+pub async fn file(bytes: impl AsRef<[u8]>, mimetype: &str, filename: Option<&str>) -> OutgoingFile {
+    let bytes = bytes.as_ref().to_vec();
+    let (files, size) = (MemoryFiles::new(), bytes.len() as u64);
+    files.put("uploads/1", bytes).await.expect("kept");
+    OutgoingFile {
+        upload: UploadId::new(Uuid::from_u128(9)),
+        stored: StoredFile::new(Arc::new(files), "uploads/1", size),
+        mimetype: mimetype.to_owned(),
+        filename: filename.map(str::to_owned),
+    }
+}
+
+/// A file of this kind, no voice note.
+pub fn media(kind: FileKind, file: OutgoingFile, caption: Option<&str>) -> Content {
+    let caption = caption.map(str::to_owned);
+    Content::Media(MediaContent { kind, file, caption, is_voice: false })
+}
+
+/// A voice note.
+pub async fn voice(bytes: &str) -> Content {
+    let file = file(bytes, "audio/ogg", None).await;
+    Content::Media(MediaContent { kind: FileKind::Audio, file, caption: None, is_voice: true })
+}
+
 impl Scene {
     pub fn new(engine: WahaEngine) -> Self {
         Self::over(FakeWaha::new(engine))
@@ -89,6 +119,28 @@ impl Scene {
             content: Content::Text("Olá".to_owned()),
             quoted: None,
         }
+    }
+
+    pub fn outgoing_content(&self, n: u8, recipient: &str, content: Content) -> Outgoing {
+        Outgoing { content, ..self.outgoing(n, recipient) }
+    }
+
+    /// Lets the adapter learn the engine, which says what the connection carries.
+    pub async fn learn(&self) {
+        let status = self.adapter.status(&self.transport, &self.connection).await;
+        status.expect("the session is read");
+    }
+
+    pub async fn send_content(&self, n: u8, recipient: &str, content: Content) -> SendResult {
+        self.learn().await;
+        self.deliver(&self.outgoing_content(n, recipient, content)).await
+    }
+
+    pub async fn send_content_to_group(&self, n: u8, code: &str, content: Content) -> SendResult {
+        self.learn().await;
+        let group = GroupCode::parse(code, SUFFIX);
+        assert!(group.is_some(), "{code} is no code");
+        self.deliver(&Outgoing { group, ..self.outgoing_content(n, code, content) }).await
     }
 
     pub async fn send(&self, n: u8, recipient: &str) -> SendResult {

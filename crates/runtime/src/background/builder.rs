@@ -28,6 +28,8 @@ const RECOVERY: Duration = Duration::from_secs(2);
 const UPKEEP: Duration = Duration::from_secs(2);
 /// How often connections without the jobs that repeat for them are searched for.
 const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
+/// How often uploads are searched for that nobody has any more.
+const UPLOADS: Duration = Duration::from_secs(60);
 /// How often finished deliveries and events are searched for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
 /// How often messages, clicks and ledger lines are searched for that are not kept any longer.
@@ -168,6 +170,11 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
     loops.add("organizations", ORGANIZATIONS, move || {
         let recado = organizations.clone();
         async move { recado.retention().sweep_organizations().await }
+    });
+    let uploads = recado.clone();
+    loops.add("uploads", UPLOADS, move || {
+        let recado = uploads.clone();
+        async move { recado.uploads().sweep().await }
     });
     let store = recado.clone();
     loops.add("upkeep", UPKEEP, move || {

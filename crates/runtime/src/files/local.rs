@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::stream;
-use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files};
+use futures_util::{StreamExt, stream};
+use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files, Frames, StreamError};
 
 /// The folder in which files are written before they are renamed to their place.
 const STAGING: &str = ".staging";
@@ -74,6 +74,34 @@ impl Files for LocalFiles {
         blocking(move || replace(&target, &staged, |mut file| file.write_all(&bytes))).await
     }
 
+    /// R345.
+    async fn put_stream(
+        &self,
+        key: &str,
+        mut frames: Frames<'_>,
+        limit: u64,
+    ) -> Result<u64, StreamError> {
+        let target = self.path(key).map_err(StreamError::Files)?;
+        let mut staged = Staged::new(self.staged()).await.map_err(StreamError::Files)?;
+        let (mut gathered, mut size) = (Vec::new(), 0);
+        while let Some(frame) = frames.next().await {
+            let frame = frame.map_err(StreamError::Source)?;
+            size += frame.len() as u64;
+            if size > limit {
+                return Err(StreamError::TooLarge);
+            }
+            // Frames may be tiny, and each write is the work of another thread.
+            gathered.extend_from_slice(&frame);
+            if gathered.len() >= FRAME_BYTES {
+                let whole = std::mem::take(&mut gathered);
+                gathered = staged.write(whole).await.map_err(StreamError::Files)?;
+            }
+        }
+        staged.write(gathered).await.map_err(StreamError::Files)?;
+        staged.become_file(target).await.map_err(StreamError::Files)?;
+        Ok(size)
+    }
+
     async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
         let path = self.path(key)?;
         let opened = blocking(move || {
@@ -108,6 +136,65 @@ impl Files for LocalFiles {
             None => Ok(()),
         })
         .await
+    }
+}
+
+/// A file that is being written. It is removed unless it becomes another one.
+struct Staged {
+    path: PathBuf,
+    /// `None` while another thread writes, and at the end.
+    file: Option<File>,
+    is_done: bool,
+}
+
+impl Staged {
+    async fn new(path: PathBuf) -> Result<Self, FileError> {
+        let place = path.clone();
+        let opened = blocking(move || {
+            make_parents(&place)?;
+            OpenOptions::new().write(true).create_new(true).open(&place)
+        });
+        Ok(Self { file: Some(opened.await?), path, is_done: false })
+    }
+
+    /// Writes bytes; answers the buffer, emptied, for the next ones.
+    async fn write(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, FileError> {
+        let Some(mut file) = self.file.take() else {
+            return Err(FileError("the file is not open any more".to_owned()));
+        };
+        let written = blocking(move || {
+            file.write_all(&bytes)?;
+            bytes.clear();
+            Ok((file, bytes))
+        });
+        let (file, bytes) = written.await?;
+        self.file = Some(file);
+        Ok(bytes)
+    }
+
+    /// Makes it durable, and puts it in the place of `target`.
+    async fn become_file(mut self, target: PathBuf) -> Result<(), FileError> {
+        let (file, path) = (self.file.take(), self.path.clone());
+        blocking(move || {
+            make_parents(&target)?;
+            if let Some(file) = file {
+                file.sync_all()?;
+            }
+            fs::rename(path, &target)?;
+            sync_parent(&target)
+        })
+        .await?;
+        self.is_done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // A staged file that stays is swept at a later start.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -205,6 +292,43 @@ mod tests {
             assert_eq!(files.get("documents/a/b").await.expect("get"), Some(bytes.to_vec()));
         }
         assert_eq!(staged(&files), 0);
+    }
+
+    /// Frames of so many bytes, each filled with its number, and then perhaps an error.
+    fn frames_of(lengths: &[usize], fails: bool) -> Frames<'static> {
+        let numbered = lengths.iter().enumerate();
+        let mut frames: Vec<_> =
+            numbered.map(|(n, length)| Ok(vec![u8::try_from(n).unwrap_or(9); *length])).collect();
+        if fails {
+            frames.push(Err(FileError("cut off".to_owned())));
+        }
+        stream::iter(frames).boxed()
+    }
+
+    /// R345.
+    #[tokio::test]
+    async fn what_comes_in_frames_is_stored_as_a_whole_or_leaves_nothing_behind() {
+        let (_folder, files) = files();
+        let key = "uploads/a/b";
+        let lengths = [1, 70_000, 0, 200_000, 3];
+        let stored = files.put_stream(key, frames_of(&lengths, false), 270_004).await;
+        assert_eq!(stored.expect("stored"), 270_004);
+        let bytes = files.get(key).await.expect("get").expect("there");
+        let expected = [(0, 1), (1, 70_000), (3, 200_000), (4, 3)];
+        assert!(bytes == expected.map(|(n, length)| vec![n; length]).concat());
+
+        let large = files.put_stream(key, frames_of(&lengths, false), 270_003).await;
+        assert!(matches!(large, Err(StreamError::TooLarge)));
+        let cut = files.put_stream(key, frames_of(&lengths, true), 270_004).await;
+        assert!(matches!(cut, Err(StreamError::Source(_))));
+        let dropped = files.put_stream(key, stream::pending().boxed(), 1);
+        assert!(tokio::time::timeout(Duration::from_millis(20), dropped).await.is_err());
+        assert_eq!(staged(&files), 0);
+        assert!(files.get(key).await.expect("get").expect("there") == bytes, "as it was");
+        assert!(matches!(
+            files.put_stream("../x", frames_of(&[1], false), 9).await,
+            Err(StreamError::Files(_))
+        ));
     }
 
     #[tokio::test]

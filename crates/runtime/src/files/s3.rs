@@ -3,11 +3,17 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use futures_util::{TryStreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
-use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files};
+use object_store::{
+    GetOptions, GetRange, MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload, PutPayloadMut,
+};
+use recado_core::documents::{FRAME_BYTES, FileError, FileReader, Files, Frames, StreamError};
+
+/// The size of the parts of an object that comes in frames: the least that S3 takes. One part is
+/// held at a time.
+const PART_BYTES: usize = 5 * 1024 * 1024;
 
 /// Keeps documents in a bucket. Credentials, region and endpoint come from the usual `AWS_…`
 /// variables of the environment.
@@ -64,6 +70,24 @@ impl Files for S3Files {
         self.store.put(&self.path(key), bytes.into()).await.map(drop).map_err(failed)
     }
 
+    /// R345.
+    async fn put_stream(
+        &self,
+        key: &str,
+        mut frames: Frames<'_>,
+        limit: u64,
+    ) -> Result<u64, StreamError> {
+        let path = self.path(key);
+        let mut parts = Parts { store: &self.store, path: &path, upload: None };
+        match parts.put(&mut frames, limit).await {
+            Ok(size) => Ok(size),
+            Err(error) => {
+                parts.abort().await;
+                Err(error)
+            }
+        }
+    }
+
     async fn open(&self, key: &str, from: u64) -> Result<Option<FileReader>, FileError> {
         let range = (from > 0).then_some(GetRange::Offset(from));
         let asked = GetOptions { range, ..GetOptions::default() };
@@ -93,6 +117,66 @@ impl Files for S3Files {
 
     async fn remove(&self, key: &str) -> Result<(), FileError> {
         optional(self.store.delete(&self.path(key)).await).map(drop)
+    }
+}
+
+/// An object that is stored in parts, or at once if it is small.
+struct Parts<'a> {
+    store: &'a AmazonS3,
+    path: &'a Path,
+    /// Begun with the first part.
+    upload: Option<Box<dyn MultipartUpload>>,
+}
+
+impl Parts<'_> {
+    async fn put(&mut self, frames: &mut Frames<'_>, limit: u64) -> Result<u64, StreamError> {
+        let files = |error| StreamError::Files(failed(error));
+        let (mut size, mut part) = (0, PutPayloadMut::new());
+        while let Some(frame) = frames.next().await {
+            let frame = frame.map_err(StreamError::Source)?;
+            size += frame.len() as u64;
+            if size > limit {
+                return Err(StreamError::TooLarge);
+            }
+            // Parts are alike but for the last one: some stores require it.
+            let room = PART_BYTES - part.content_length();
+            let (now, later) = frame.split_at(frame.len().min(room));
+            part.extend_from_slice(now);
+            if part.content_length() == PART_BYTES {
+                self.part(std::mem::take(&mut part).freeze()).await.map_err(files)?;
+            }
+            part.extend_from_slice(later);
+        }
+        let last = part.freeze();
+        if self.upload.is_none() {
+            self.store.put(self.path, last).await.map_err(files)?;
+            return Ok(size);
+        }
+        if last.content_length() > 0 {
+            self.part(last).await.map_err(files)?;
+        }
+        if let Some(upload) = &mut self.upload {
+            upload.complete().await.map_err(files)?;
+        }
+        Ok(size)
+    }
+
+    async fn part(&mut self, part: PutPayload) -> object_store::Result<()> {
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            None => self.upload.insert(self.store.put_multipart(self.path).await?),
+        };
+        upload.put_part(part).await
+    }
+
+    /// Gives up the parts. If this fails, or the process dies, they stay until the bucket's rule
+    /// for unfinished uploads removes them.
+    async fn abort(&mut self) {
+        if let Some(mut upload) = self.upload.take()
+            && let Err(error) = upload.abort().await
+        {
+            tracing::warn!(%error, "the parts of an unfinished upload could not be removed");
+        }
     }
 }
 
@@ -130,6 +214,35 @@ mod tests {
             assert!(frames.iter().all(|frame| frame.len() <= FRAME_BYTES));
             assert_eq!(frames.concat(), bytes[from..]);
         }
+    }
+
+    /// R345.
+    #[tokio::test]
+    async fn what_comes_in_frames_is_stored_in_parts_or_leaves_nothing_behind() {
+        let bucket = Bucket::start();
+        let files = files(&bucket);
+        let frames = |bytes: usize, fails: bool| -> Frames<'static> {
+            let whole: Vec<u8> = (0..bytes).map(|n| n.to_le_bytes()[1]).collect();
+            let mut frames: Vec<_> = whole.chunks(60_000).map(|part| Ok(part.to_vec())).collect();
+            if fails {
+                frames.push(Err(FileError("cut off".to_owned())));
+            }
+            stream::iter(frames).boxed()
+        };
+        for bytes in [0, 5, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 60_001] {
+            let stored = files.put_stream("a", frames(bytes, false), bytes as u64).await;
+            assert_eq!(stored.expect("stored"), bytes as u64);
+            let got = files.get("a").await.expect("get").expect("there");
+            assert!((0..bytes).map(|n| n.to_le_bytes()[1]).eq(got), "{bytes}");
+        }
+        let before = files.size("a").await.expect("size");
+        let bytes = PART_BYTES + 70_000;
+        let large = files.put_stream("a", frames(bytes, false), bytes as u64 - 1).await;
+        assert!(matches!(large, Err(StreamError::TooLarge)));
+        let cut = files.put_stream("a", frames(bytes, true), bytes as u64).await;
+        assert!(matches!(cut, Err(StreamError::Source(_))));
+        assert_eq!(files.size("a").await.expect("size"), before);
+        assert_eq!(bucket.keys(), ["bucket/some/prefix/a"], "no parts are left");
     }
 
     #[tokio::test]

@@ -92,6 +92,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "sets_of_contacts",
         sql: include_str!("../migrations/0021_sets_of_contacts.sql"),
     },
+    Migration { version: 22, name: "uploads", sql: include_str!("../migrations/0022_uploads.sql") },
+    Migration {
+        version: 23,
+        name: "template_parts",
+        sql: include_str!("../migrations/0023_template_parts.sql"),
+    },
 ];
 
 impl Migration {

@@ -1,7 +1,8 @@
-//! The bytes of documents.
+//! The bytes of documents and of uploads.
 
 use recado_core::documents::{Document, FileError, Files, file_key, undo_key};
 use recado_core::store::{Row, RowKind, StoreError};
+use recado_core::uploads::Upload;
 
 use super::moved::Moved;
 use super::order::{MoveError, Progress};
@@ -33,7 +34,21 @@ pub(super) async fn count(reader: &mut dyn TransferReader) -> Result<DocumentCou
             counted.bytes += document.size;
         }
     }
+    reader.open(Part::Rows(RowKind::Upload)).await?;
+    while let Some(rows) = reader.next().await? {
+        for upload in rows.iter().filter_map(upload) {
+            counted.documents += 1;
+            counted.bytes += upload.size;
+        }
+    }
     Ok(counted)
+}
+
+fn upload(moved: &Moved) -> Option<&Upload> {
+    match moved {
+        Moved::Row { row: Row::Upload(upload), .. } => Some(upload),
+        _ => None,
+    }
 }
 
 fn document(moved: &Moved) -> Option<&Document> {
@@ -71,6 +86,17 @@ pub(super) async fn copy(
             progress(Progress::Document { bytes });
         }
     }
+    reader.open(Part::Rows(RowKind::Upload)).await?;
+    while let Some(rows) = reader.next().await? {
+        for upload in rows.iter().filter_map(upload) {
+            let found = copy_file(from, to, &upload.key()).await?;
+            let bytes = found.unwrap_or(0);
+            copied.documents += 1;
+            copied.bytes += bytes;
+            copied.missing += u64::from(found.is_none());
+            progress(Progress::Document { bytes });
+        }
+    }
     Ok(copied)
 }
 
@@ -80,8 +106,10 @@ async fn copy_file(from: &dyn Files, to: &dyn Files, key: &str) -> Result<Option
     if to.size(key).await? == Some(size) {
         return Ok(Some(size));
     }
-    let Some(bytes) = from.get(key).await? else { return Ok(None) };
-    to.put(key, bytes).await?;
+    let Some(bytes) = from.open(key, 0).await? else { return Ok(None) };
+    to.put_stream(key, bytes.into_frames(), size)
+        .await
+        .map_err(|error| FileError(error.to_string()))?;
     match to.size(key).await? {
         Some(stored) if stored == size => Ok(Some(size)),
         _ => Err(FileError("a document did not arrive whole".to_owned())),

@@ -123,6 +123,8 @@ impl Scene {
             list: ListId::new(self.uuid()),
             connection: None,
             variables: BTreeMap::new(),
+            header: None,
+            buttons: Vec::new(),
             prosas: Prosas::ZERO,
             cost: Brl::ZERO,
             messages_per_second: 80,

@@ -1,16 +1,18 @@
 //! Campaigns: their rows, their listings, and commits that rely on a running campaign (D58, D66).
 
-use std::collections::BTreeMap;
-
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignStatus, CampaignTotals, PauseReason, Recipient, RecipientCounts,
     RecipientStatus,
 };
 use recado_core::contacts::Contact;
-use recado_core::ids::{CampaignId, CompanyId, ConnectionId};
+use recado_core::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
+use recado_core::messages::Location;
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosas};
 use recado_core::store::{Change, ChangeSet, Conflict, Row, Stored, UniqueKey};
+use recado_core::templates::{ButtonValue, GivenButton, HeaderValue, Variable, VariableValues};
+
+use serde_json::Number;
 
 use super::Harness;
 use super::campaign_scene::{at_once, counted};
@@ -20,12 +22,42 @@ use super::scene::{Scene, assert_stale, assert_taken, at, conflict, first};
 /// The largest amount of any unit.
 const LARGEST: i64 = 1_000_000_000_000_000;
 
-/// Variables of every size: for none of a template's positions, for one, and so on.
-fn variables() -> Vec<BTreeMap<u32, String>> {
+/// Variables of every size: for none of a template's positions, for one, and so on; and by name.
+fn variables() -> Vec<VariableValues> {
     let texts = AWKWARD.iter().cycle().map(|text| (*text).to_owned());
-    let most = (1..=999).zip(texts.clone()).collect();
-    let long = BTreeMap::from([(1, "ç".repeat(1_024)), (999, "{{2}}".to_owned())]);
-    vec![BTreeMap::new(), (1..).zip(texts.take(AWKWARD.len())).collect(), most, long]
+    let positions = |last: u32| (1..=last).map(Variable::Position);
+    let most = positions(999).zip(texts.clone()).collect();
+    let name = Variable::Name("nome_2".to_owned());
+    let long = [(name, "ç".repeat(1_024)), (Variable::Position(999), "{{2}}".to_owned())];
+    let few = positions(999).zip(texts.take(AWKWARD.len())).collect();
+    vec![VariableValues::new(), few, most, long.into()]
+}
+
+/// Headers of every sort.
+fn headers(scene: &Scene, text: &str) -> [HeaderValue; 4] {
+    let (text, filename) = (text.to_owned(), Some(text.to_owned()));
+    let location = Location {
+        latitude: Number::from_f64(-23.550_52).expect("a number"),
+        longitude: Number::from(-46),
+        name: Some(text.clone()),
+        address: None,
+        url: None,
+        is_live: false,
+    };
+    [
+        HeaderValue::Url { url: "https://loja.example/?a=é".to_owned(), filename: None },
+        HeaderValue::Upload { media_id: UploadId::new(scene.uuid()), filename },
+        HeaderValue::Location { location },
+        HeaderValue::Text { text },
+    ]
+}
+
+/// Buttons of every sort.
+fn buttons(text: &str) -> Vec<ButtonValue> {
+    let text = || text.to_owned();
+    let given =
+        [GivenButton::UrlSuffix(text()), GivenButton::Payload(text()), GivenButton::Code(text())];
+    given.into_iter().zip(0..).map(|(given, index)| ButtonValue { index, given }).collect()
 }
 
 /// A campaign in which no field has its default value.
@@ -34,6 +66,8 @@ fn full(scene: &Scene, n: usize) -> Campaign {
         name: AWKWARD[n % AWKWARD.len()].to_owned(),
         connection: Some(ConnectionId::new(scene.uuid())),
         variables: variables()[n % 4].clone(),
+        header: Some(headers(scene, AWKWARD[n % AWKWARD.len()])[n % 4].clone()),
+        buttons: buttons(AWKWARD[n % AWKWARD.len()]),
         prosas: Prosas::from_units(LARGEST / 1_000 - n as i64),
         cost: Brl::from_units(LARGEST - n as i64),
         messages_per_second: [1, 80, u32::MAX][n % 3],

@@ -5,7 +5,7 @@ use recado_core::connections::{Connection, ConnectionKind, ConnectionSettings, C
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
 use recado_core::idempotency::{CallState, RememberedCall};
-use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId};
+use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId, UploadId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
@@ -14,7 +14,8 @@ use recado_core::messages::{
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Row};
 use recado_core::templates::{
-    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus,
+    ButtonKind, ButtonNeed, ButtonPart, Components, HeaderKind, HeaderPart, Template,
+    TemplateCategory, TemplateNeeds, TemplateStatus,
 };
 use recado_core::workers::Worker;
 use serde_json::json;
@@ -81,6 +82,21 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
                 category: TemplateCategory::ALL[scene.random::<1>()[0] as usize % 3],
                 language: "en_US".to_owned(),
                 body: "{{1}}\n\"é\" 👩‍👩‍👧 %s \\ {{2}}".to_owned(),
+                components: Components {
+                    header: Some(HeaderPart {
+                        kind: HeaderKind::Text,
+                        text: Some("\"é\" {{1}}".to_owned()),
+                    }),
+                    footer: Some("👩‍👩‍👧 \\".to_owned()),
+                    buttons: ButtonKind::ALL
+                        .iter()
+                        .map(|kind| ButtonPart {
+                            kind: *kind,
+                            text: "\n\"é\"".to_owned(),
+                            url: Some("https://loja.example/{{1}}".to_owned()),
+                        })
+                        .collect(),
+                },
                 status: *status,
                 provider_id: Some("1627019861106475 \"é\"".to_owned()),
                 needs: TemplateNeeds {
@@ -318,6 +334,10 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         JobKind::FindSent { message },
         JobKind::LearnNames { message },
         JobKind::EraseEvents { contact: ContactId::new(scene.uuid()) },
+        JobKind::FreeUploads {
+            contact: ContactId::new(scene.uuid()),
+            uploads: vec![UploadId::new(scene.uuid()), UploadId::new(scene.uuid())],
+        },
     ];
     for (millis, kind) in (0..).zip(kinds) {
         let job = Job { kind, due_at: at(millis), ..scene.job() };

@@ -20,7 +20,7 @@ use recado_core::messages::{
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::{RecordsExt, Stored};
 use recado_core::templates::{
-    Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
+    Components, Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
 };
 use recado_core::workers::Worker;
 use serde_json::json;
@@ -282,6 +282,7 @@ impl Scene {
             category: TemplateCategory::Utility,
             language: "pt_BR".to_owned(),
             body: "Olá, {{1}}!".to_owned(),
+            components: Components::default(),
             status: TemplateStatus::Approved,
             connection: connection.map(|connection| connection.id),
             provider_id: None,

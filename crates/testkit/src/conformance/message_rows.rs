@@ -3,7 +3,7 @@
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{Contact, Phone, Region};
-use recado_core::ids::{DocumentId, LedgerLineId, MessageId};
+use recado_core::ids::{DocumentId, LedgerLineId, MessageId, UploadId};
 use recado_core::messages::{
     Blocks, DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter,
     MessageStatus, MessageType, Participant, Quoted, SenderType,
@@ -34,6 +34,7 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
             url: filled("https://example.com/a?b=c&d=%20"),
             source: filled("media:1234"),
             document: Some(DocumentId::new(scene.uuid())),
+            upload: Some(UploadId::new(scene.uuid())),
             mimetype: filled("application/pdf"),
             filename: filled("orçamento \"final\".pdf"),
             caption: filled("veja"),

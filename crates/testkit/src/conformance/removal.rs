@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use recado_core::ids::CompanyId;
-use recado_core::store::{Listing, RecordsExt, Row, RowKind};
+use recado_core::store::{Listing, RecordsExt, Removable, Row, RowKind, Stored};
+use recado_core::uploads::{Upload, UploadState};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, at, first, search};
@@ -35,6 +36,7 @@ async fn fill(scene: &Scene, name: &str) {
         tag.clone().into(),
         scene.tagged(&contact, &tag).into(),
         scene.document(&contact).into(),
+        scene.upload(7).into(),
         scene.click(&link, 5, true).into(),
         scene.group(&connection, "120363000000000001").into(),
         scene.alias(&contact, name).into(),
@@ -97,6 +99,60 @@ pub async fn some_rows_of_a_kind_are_of_one_company(harness: &dyn Harness) {
     }
 }
 
+/// R348: uploads are found by their end, and by who has them.
+pub async fn uploads_are_found_by_their_end_and_by_their_messages(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (contact, connection) = scene.pair().await;
+    let (held, unused, due) = (scene.upload(1), scene.upload(2), scene.upload(3));
+    let due = Upload { expires_at: Some(at(10)), ..due };
+    let later = Upload { expires_at: Some(at(30)), ..scene.upload(4) };
+    let theirs = other.upload(1);
+    for upload in [&held, &unused, &due, &later] {
+        scene.add(upload.clone()).await;
+    }
+    other.add(theirs.clone()).await;
+    let mut message = scene.outbound(&contact, &connection, 3);
+    message.media.upload = Some(held.id);
+    scene.add(message.clone()).await;
+    let company = scene.company;
+    for state in UploadState::ALL.iter().copied() {
+        let read = scene.store.get::<Upload>((company, later.id)).await.expect("the store works");
+        let read = read.expect("it is there");
+        let changed = Upload { state, is_listed: !read.is_listed, ..read.value().clone() };
+        scene.apply(read.update(changed.clone())).await;
+        let again = scene.store.get::<Upload>((company, later.id)).await.expect("the store works");
+        assert_eq!(again.map(Stored::into_value), Some(changed));
+    }
+    let found = async |listing| {
+        let rows = scene.store.rows(listing).await.expect("the store works");
+        rows.iter().map(|row| row.value().key()).collect::<Vec<_>>()
+    };
+    let key = |upload: &Upload| Row::from(upload.clone()).key();
+    let oldest =
+        |until, limit| Listing::Oldest { company, kind: RowKind::Upload, until: at(until), limit };
+    assert_eq!(found(oldest(30, 9)).await, [key(&due), key(&later)]);
+    assert_eq!(found(oldest(29, 9)).await, [key(&due)]);
+    assert_eq!(found(oldest(30, 1)).await, [key(&due)]);
+    let free = |limit| Listing::Unused { company, kind: RowKind::Upload, limit };
+    assert_eq!(found(free(9)).await, [key(&unused)]);
+    let carried = |contact, limit| Listing::Carried { company, contact, limit };
+    assert_eq!(found(carried(contact.id, 9)).await, [key(&held)]);
+    let stranger = scene.contact();
+    assert_eq!(found(carried(stranger.id, 9)).await, []);
+    let used = async |company, id| {
+        let used = scene.store.is_in_use(company, Removable::Upload(id)).await;
+        used.expect("the store works")
+    };
+    assert!(used(company, held.id).await && !used(company, unused.id).await);
+    assert!(!used(other.company, held.id).await);
+    // What messages have can be deleted all the same: the core looks first.
+    scene.apply(first(held.clone()).delete()).await;
+    assert!(used(company, held.id).await);
+    scene.apply(first(message).delete()).await;
+    assert!(!used(company, held.id).await);
+}
+
 /// R210, R211, R212: messages, ledger lines and clicks, oldest first, up to a time.
 pub async fn the_oldest_rows_are_found_by_their_times(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
@@ -145,7 +201,7 @@ pub async fn organizations_that_no_contact_has_are_unused(harness: &dyn Harness)
     scene.add_all(rows).await;
     other.add(other.organization(CNPJ)).await;
     let found = async |limit| {
-        let unused = Listing::Unused { company: scene.company, limit };
+        let unused = Listing::Unused { company: scene.company, kind: RowKind::Organization, limit };
         let rows = scene.store.rows(unused).await.expect("the store works");
         rows.iter().map(|row| row.value().key()).collect::<Vec<_>>()
     };

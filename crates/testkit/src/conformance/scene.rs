@@ -19,6 +19,7 @@ use recado_core::store::{
     Change, ChangeSet, CommitError, Conflict, RecordsExt, Row, Store, Stored, UniqueKey, Version,
 };
 use recado_core::tags::{CloseReason, Tag};
+use recado_core::uploads::{FileHash, Upload, UploadState};
 use recado_core::{Ids, Timestamp};
 use uuid::Uuid;
 
@@ -352,6 +353,21 @@ impl Scene {
             size: 3,
             state: DocumentState::Stored,
             created_at: at(0),
+        }
+    }
+
+    pub(super) fn upload(&self, byte: u8) -> Upload {
+        Upload {
+            company: self.company,
+            id: UploadId::new(self.uuid()),
+            mimetype: "image/png".to_owned(),
+            size: 3,
+            sha256: FileHash::from_bytes([byte; 32]),
+            filename: (byte % 2 == 0).then(|| "a.png".to_owned()),
+            state: UploadState::Stored,
+            is_listed: byte % 2 == 1,
+            created_at: at(0),
+            expires_at: None,
         }
     }
 

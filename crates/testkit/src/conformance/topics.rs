@@ -306,6 +306,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] removal) => { $($go)::+! { [$($in)*] removal:
         some_rows_of_a_kind_are_of_one_company,
         the_oldest_rows_are_found_by_their_times,
+        uploads_are_found_by_their_end_and_by_their_messages,
         organizations_that_no_contact_has_are_unused,
         nothing_of_a_deleted_company_is_left,
     } };

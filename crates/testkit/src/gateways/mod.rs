@@ -21,7 +21,7 @@ use recado_core::gateway::ProviderWebhook;
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 use serde_json::Value;
 pub use signing::{hex_hmac_sha256, hex_hmac_sha512};
-pub use waha::{FakeWaha, WahaEngine, WahaGroup, WahaSent};
+pub use waha::{FakeWaha, WahaAct, WahaEngine, WahaGroup, WahaSent};
 
 /// A request as a gateway receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]

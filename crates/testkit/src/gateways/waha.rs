@@ -1,7 +1,11 @@
 //! A fake of WAHA with one session on any of its engines. It checks requests as strictly as the
 //! real one.
 
+mod acts;
 mod answering;
+mod fields;
+mod kinds;
+mod sends;
 mod shapes;
 mod webhooks;
 
@@ -57,8 +61,43 @@ pub struct WahaSent {
     pub is_callers_id: bool,
     /// The chat that the message was sent to.
     pub chat: String,
-    /// The text of the message.
+    /// The text of the message, or the caption of its file.
     pub text: String,
+    /// The operation that sent it, such as `sendImage`; `reaction` of a reaction.
+    pub route: String,
+    /// The whole request; of a file without its bytes.
+    pub body: Value,
+    /// The bytes of its file.
+    pub file: Option<Vec<u8>>,
+}
+
+/// A change of a message, or something that is no message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WahaAct {
+    /// A message has another text.
+    Edited {
+        /// The id of the message.
+        id: String,
+        /// Its text.
+        text: String,
+    },
+    /// A message was taken back.
+    Revoked {
+        /// The id of the message.
+        id: String,
+    },
+    /// Messages were marked as read.
+    Seen {
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// A person or group is shown this: `typing`, `recording` or `paused`.
+    Presence {
+        /// The chat.
+        chat: String,
+        /// What it is shown.
+        state: String,
+    },
 }
 
 /// A group that the session is in.
@@ -110,6 +149,9 @@ struct State {
     made: u64,
     script: Script,
     sent: Vec<WahaSent>,
+    acts: Vec<WahaAct>,
+    /// Whether the version has stickers.
+    has_stickers: bool,
     /// The session's messages in WAHA's form, oldest first.
     messages: Vec<Value>,
     /// The channel's form of numbers; `None` for a number without an account.
@@ -157,6 +199,8 @@ impl FakeWaha {
             made: 0,
             script: Script::default(),
             sent: Vec::new(),
+            acts: Vec::new(),
+            has_stickers: true,
             messages: Vec::new(),
             numbers: BTreeMap::new(),
             lids: BTreeMap::new(),
@@ -287,6 +331,16 @@ impl FakeWaha {
     /// The messages that it accepted, in order.
     pub fn accepted(&self) -> Vec<WahaSent> {
         self.state().sent.clone()
+    }
+
+    /// The changes of messages, and what is no message, in order.
+    pub fn acts(&self) -> Vec<WahaAct> {
+        self.state().acts.clone()
+    }
+
+    /// Sets whether the version has the operation that sends stickers.
+    pub fn set_has_stickers(&self, has: bool) -> &Self {
+        self.with(|state| state.has_stickers = has)
     }
 
     /// All requests that it answered, in order.

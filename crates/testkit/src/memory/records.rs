@@ -7,14 +7,15 @@ use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads};
 use recado_core::documents::{Document, DocumentReads};
 use recado_core::for_each_listing;
-use recado_core::ids::{CompanyId, ContactId, ListId};
+use recado_core::ids::{CompanyId, ContactId, ListId, UploadId};
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
+use recado_core::messages::Message;
 use recado_core::store::{
-    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, RowKind, StoreError,
-    Stored,
+    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, StoreError, Stored,
 };
+use recado_core::uploads::Upload;
 use uuid::Uuid;
 
 use super::{MemoryStore, State};
@@ -62,14 +63,28 @@ macro_rules! listed {
                 let old = old.into_iter().take(limit as usize);
                 old.map(|(_, entry)| Stored::new(entry.row.clone(), entry.version)).collect()
             }
-            Listing::Unused { company, limit } => $state
+            Listing::Unused { company, kind, limit } => $state
                 .rows
-                .entries(RowKind::Organization)
+                .entries(kind)
                 .filter(|entry| entry.row.key().company() == Some(company))
+                .filter(|entry| may_be_unused(&entry.row))
                 .filter(|entry| $state.referring(&entry.row.key()).is_empty())
                 .take(limit as usize)
                 .map(|entry| Stored::new(entry.row.clone(), entry.version))
                 .collect(),
+            Listing::Carried { company, contact, limit } => {
+                let carried: Vec<UploadId> = $state
+                    .rows
+                    .all::<Message>()
+                    .filter(|message| (message.company, message.contact) == (company, contact))
+                    .filter_map(|message| message.media.upload)
+                    .collect();
+                let found = $state.sorted_stored(
+                    |upload: &Upload| upload.company == company && carried.contains(&upload.id),
+                    |upload| upload.id,
+                );
+                any(found.into_iter().take(limit as usize).collect())
+            }
             Listing::Some { company, kind, limit } => $state
                 .rows
                 .entries(kind)
@@ -81,12 +96,22 @@ macro_rules! listed {
     };
 }
 
+/// Whether a row can be in [`Listing::Unused`].
+fn may_be_unused(row: &Row) -> bool {
+    match row {
+        Row::Organization(_) => true,
+        Row::Upload(upload) => upload.expires_at.is_none(),
+        _ => false,
+    }
+}
+
 /// The place of a row in [`Listing::Oldest`], if it can be there.
 fn aged(row: &Row, company: CompanyId) -> Option<(Timestamp, Uuid)> {
     let (of, at, id) = match row {
         Row::Message(message) => (message.company, message.created_at, message.id.uuid()),
         Row::LedgerLine(line) => (line.company, line.created_at, line.id.uuid()),
         Row::Click(click) => (click.company, click.at, click.id.uuid()),
+        Row::Upload(upload) => (upload.company, upload.expires_at?, upload.id.uuid()),
         _ => return None,
     };
     (of == company).then_some((at, id))

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use recado_core::gateway::{Content, FileKind, InteractiveContent, MediaContent, Outgoing};
+use recado_core::gateway::{
+    Content, FileKind, InteractiveContent, MediaContent, Outgoing, OutgoingFile,
+};
 use recado_core::messages::{Offer, OfferKind};
+use recado_core::templates::SentHeader;
 
 /// The most characters of texts.
 const CAPTION: usize = 1_024;
@@ -28,7 +31,11 @@ fn each(what: &str, texts: &[&Option<String>], most: usize) -> Result<(), String
 pub(super) async fn check(outgoing: &Outgoing) -> Result<(), String> {
     match &outgoing.content {
         Content::Text(text) if text.is_empty() => Err("the text is empty".to_owned()),
-        Content::Text(_) | Content::Template { .. } => Ok(()),
+        Content::Text(_) => Ok(()),
+        Content::Template(template) => match &template.header {
+            Some(SentHeader::File(kind, file)) => header(*kind, file).await,
+            Some(SentHeader::Text(_) | SentHeader::Location(_)) | None => Ok(()),
+        },
         Content::Media(media) => self::media(media).await,
         Content::Interactive(offered) => interactive(offered).await,
         Content::Location(place) => {
@@ -63,13 +70,18 @@ async fn media(media: &MediaContent) -> Result<(), String> {
     media.file.stored.open().await.map(drop).map_err(|error| error.to_string())
 }
 
+/// A file in a header.
+async fn header(kind: FileKind, file: &OutgoingFile) -> Result<(), String> {
+    if !matches!(kind, FileKind::Image | FileKind::Video | FileKind::Document) {
+        return Err(format!("a header of the kind {kind}"));
+    }
+    file.stored.open().await.map(drop).map_err(|error| error.to_string())
+}
+
 async fn interactive(offered: &InteractiveContent) -> Result<(), String> {
     let InteractiveContent { offer, header_file } = offered;
     if let Some((kind, file)) = header_file {
-        if !matches!(kind, FileKind::Image | FileKind::Video | FileKind::Document) {
-            return Err(format!("a header of the kind {kind}"));
-        }
-        file.stored.open().await.map(drop).map_err(|error| error.to_string())?;
+        header(*kind, file).await?;
     }
     at_most("the body", offer.body.as_deref().unwrap_or_default(), BODY)?;
     each("the footer", &[&offer.footer], SMALL)?;

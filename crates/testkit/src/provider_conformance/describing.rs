@@ -6,6 +6,7 @@ use recado_core::gateway::{
     Content, GatewayDestinations, Lookup, Outgoing, ProviderError, SendFailure,
 };
 use recado_core::messages::MessageType;
+use recado_core::templates::{Parameter, TemplateContent};
 
 use super::ProviderCase;
 use super::between::{Act, Between};
@@ -74,12 +75,9 @@ fn is_unable<T>(answer: Result<T, ProviderError>) -> bool {
 pub async fn content_that_the_gateway_cannot_send_is_refused_before_any_request(
     case: &ProviderCase,
 ) {
-    let template = Content::Template {
-        name: "pedido".to_owned(),
-        language: "pt_BR".to_owned(),
-        variables: vec!["Maria".to_owned()],
-        rendered: "Olá, Maria".to_owned(),
-    };
+    let variables = [Parameter::next("Maria")];
+    let template = TemplateContent::new("pedido", "pt_BR", variables, "Olá, Maria");
+    let template = Content::Template(template);
     let contents =
         [(Capability::Text, Content::Text("Olá".to_owned())), (Capability::Template, template)];
     for (needed, content) in contents {

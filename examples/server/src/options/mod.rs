@@ -58,6 +58,8 @@ pub struct Options {
     pub retention: Duration,
     /// How long a link to the file of a message is good, at least (R193).
     pub media_link_lifetime: Duration,
+    /// How long uploads are kept that no message has (X11).
+    pub media_retention: Duration,
     /// How long messages are kept (R210); `None` keeps them.
     pub message_retention: Option<Duration>,
     /// How long clicks are kept (R211); `None` keeps them.
@@ -100,6 +102,7 @@ impl Default for Options {
             webhook_timeout: Duration::from_millis(0),
             retention: Duration::from_millis(0),
             media_link_lifetime: Duration::from_millis(0),
+            media_retention: Duration::from_millis(0),
             message_retention: None,
             click_retention: None,
             ledger_retention: None,

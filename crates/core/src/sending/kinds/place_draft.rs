@@ -53,14 +53,19 @@ nested!(PlaceDraft);
 impl PlaceDraft {
     /// The message's content.
     pub(crate) fn content(self) -> Content {
-        Content::Location(Location {
+        Content::Location(self.location())
+    }
+
+    /// The place.
+    pub(crate) fn location(self) -> Location {
+        Location {
             latitude: self.latitude,
             longitude: self.longitude,
             name: self.name,
             address: self.address,
             url: None,
             is_live: false,
-        })
+        }
     }
 }
 

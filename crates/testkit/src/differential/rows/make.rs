@@ -20,7 +20,8 @@ use recado_core::messages::{
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 use recado_core::store::Row;
 use recado_core::templates::{
-    ButtonNeed, Template, TemplateCategory, TemplateNeeds, TemplateStatus, TemplateTokenHash,
+    ButtonNeed, Components, HeaderKind, HeaderPart, Template, TemplateCategory, TemplateNeeds,
+    TemplateStatus, TemplateTokenHash,
 };
 use recado_core::workers::Worker;
 use serde_json::json;
@@ -299,6 +300,7 @@ impl Maker<'_> {
                 url: self.maybe(13, || self.text(14)),
                 source: None,
                 document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
+                upload: self.maybe(17, || UploadId::new(self.known(16, "row message"))),
                 mimetype: self.maybe(17, || "image/png".to_owned()),
                 filename: None,
                 caption: self.maybe(18, || self.text(19)),
@@ -481,6 +483,14 @@ impl Maker<'_> {
             category: self.one(3, TemplateCategory::ALL),
             language: "pt_BR".to_owned(),
             body: self.text(4),
+            components: Components {
+                header: self.maybe(18, || HeaderPart {
+                    kind: self.one(19, HeaderKind::ALL),
+                    text: self.maybe(20, || self.text(21)),
+                }),
+                footer: self.maybe(22, || self.text(23)),
+                buttons: Vec::new(),
+            },
             status: self.one(5, TemplateStatus::ALL),
             connection: self.maybe(6, || self.connection_id(7)),
             provider_id: self.maybe(10, || self.text(11)),

@@ -1,7 +1,5 @@
 //! Rows of inbound endpoints, dispatch windows and campaigns, made from a command's numbers.
 
-use std::collections::BTreeMap;
-
 use recado_core::campaigns::{
     Campaign, CampaignStatus, ContactFault, PauseReason, Recipient, RecipientFault,
     RecipientNumber, RecipientStatus,
@@ -16,6 +14,7 @@ use recado_core::lists::{List, ListMember};
 use recado_core::messages::DeliveryCode;
 use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{Change, Row};
+use recado_core::templates::{ButtonValue, GivenButton, HeaderValue, Variable};
 use uuid::Uuid;
 
 use super::make::Maker;
@@ -166,9 +165,10 @@ impl Maker<'_> {
 
     fn campaign(&self) -> Campaign {
         let status = self.one(1, CampaignStatus::ALL);
-        let variables: BTreeMap<u32, String> = (0..self.command.number(2) % 4)
-            .map(|n| (1 + self.command.number(20 + n) as u32 % 999, self.text(24 + n)))
-            .collect();
+        let position = |n| Variable::Position(1 + self.command.number(20 + n) as u32 % 999);
+        let variables =
+            (0..self.command.number(2) % 4).map(|n| (position(n), self.text(24 + n))).collect();
+        let code = || ButtonValue { index: 1, given: GivenButton::Code(self.text(28)) };
         Campaign {
             id: CampaignId::new(self.fresh),
             company: self.company,
@@ -177,6 +177,8 @@ impl Maker<'_> {
             list: self.list_id(5),
             connection: self.maybe(6, || self.connection_id(7)),
             variables,
+            header: self.maybe(29, || HeaderValue::Text { text: self.text(30) }),
+            buttons: self.maybe(31, code).into_iter().collect(),
             prosas: Prosas::from_units(self.command.number(8) as i64),
             cost: Brl::from_units(self.command.number(9) as i64),
             messages_per_second: 1 + self.command.number(10) as u32,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::check_template::{self, UsedTemplate};
 use super::{check_content, check_offer};
 
 /// The most characters of a text.
@@ -44,13 +45,6 @@ pub(super) struct Media {
     pub(super) kind: String,
     pub(super) id: String,
     pub(super) is_voice: bool,
-}
-
-/// The template that a send uses.
-pub(super) struct UsedTemplate {
-    pub(super) name: String,
-    pub(super) language: String,
-    pub(super) variables: usize,
 }
 
 /// The fields of an object. Fails if it has other fields.
@@ -122,7 +116,10 @@ fn said(kind: &str, content: &Value) -> Result<Said, String> {
     let of_text = |text| Said { text, ..Said::default() };
     Ok(match kind {
         "text" => of_text(Some(text(content)?)),
-        "template" => Said { template: Some(template(content)?), ..Said::default() },
+        "template" => {
+            let (template, media) = check_template::used(content)?;
+            Said { template: Some(template), media, ..Said::default() }
+        }
         "image" | "video" | "audio" | "document" | "sticker" => {
             let (text, media) = check_content::media(kind, content)?;
             Said { media: Some(media), ..of_text(text) }
@@ -195,39 +192,4 @@ fn text(content: &Value) -> Result<String, String> {
     }
     let body = string(object, "body")?;
     if body.chars().count() > MAX_TEXT { Err("the text is too long".to_owned()) } else { Ok(body) }
-}
-
-fn template(content: &Value) -> Result<UsedTemplate, String> {
-    let object = only(content, "template", &["name", "language"], &["components"])?;
-    let language = only(&object["language"], "language", &["code"], &["policy"])?;
-    let mut variables = 0;
-    let none = Vec::new();
-    let components = match object.get("components") {
-        None => &none,
-        Some(Value::Array(components)) => components,
-        Some(_) => return Err("components is no list".to_owned()),
-    };
-    for component in components {
-        let component = only(component, "a component", &["type", "parameters"], &[])?;
-        if string(component, "type")? != "body" {
-            return Err("only the body has variables".to_owned());
-        }
-        let parameters = component["parameters"].as_array().ok_or("parameters is no list")?;
-        if parameters.is_empty() || variables > 0 {
-            return Err("a component without variables must be left out".to_owned());
-        }
-        for parameter in parameters {
-            let parameter = only(parameter, "a parameter", &["type", "text"], &[])?;
-            if string(parameter, "type")? != "text" {
-                return Err("a parameter is no text".to_owned());
-            }
-            string(parameter, "text")?;
-        }
-        variables = parameters.len();
-    }
-    Ok(UsedTemplate {
-        name: string(object, "name")?,
-        language: string(language, "code")?,
-        variables,
-    })
 }

@@ -3,6 +3,7 @@
 mod check;
 mod check_content;
 mod check_offer;
+mod check_template;
 mod reads;
 mod sends;
 #[cfg(test)]

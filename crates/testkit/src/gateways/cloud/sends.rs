@@ -1,12 +1,10 @@
 //! Answers sends.
 
-use std::collections::BTreeSet;
-
 use recado_core::ids::MessageId;
-use recado_core::templates::positions;
 use serde_json::{Value, json};
 
-use super::check::{self, Media, ReadMark, UsedTemplate, ValidSend};
+use super::check::{self, Media, ReadMark, ValidSend};
+use super::check_template::UsedTemplate;
 use super::{AcceptedSend, State, UploadedFile, graph_error};
 use crate::gateways::{AnswerMode, FakeRequest, Reply, SendBehaviour};
 
@@ -89,12 +87,8 @@ impl State {
             Some("DISABLED") => return Some(failure(132_016, "template is disabled")),
             _ => return Some(failure(132_001, "template is not approved")),
         }
-        let parts = known["components"].as_array()?.iter();
-        let body =
-            parts.filter(|part| part["type"] == "BODY").find_map(|part| part["text"].as_str());
-        let wanted: BTreeSet<u32> = positions(body?);
-        let fits = wanted.len() == used.variables;
-        (!fits).then(|| failure(132_000, "number of localizable_params does not match"))
+        let unfit = used.unfit(known["components"].as_array()?);
+        unfit.map(|(code, details)| failure(code, details))
     }
 
     /// The file that a message names: one that was uploaded, and fits what it is sent as.

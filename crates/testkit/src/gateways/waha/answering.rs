@@ -1,14 +1,14 @@
 //! Checks requests and answers them.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::super::{AnswerMode, FakeRequest, Reply, SendBehaviour};
-use super::{State, WahaEngine, WahaSent};
+use super::super::{FakeRequest, Reply};
+use super::{State, WahaEngine, sends};
 
 /// The PNG of every QR code: its signature, as base64.
 const PNG: &str = "iVBORw0KGgo=";
 
-fn error(status: u16, message: &str) -> Reply {
+pub(super) fn error(status: u16, message: &str) -> Reply {
     Reply::json(status, &json!({"statusCode": status, "message": message}))
 }
 
@@ -31,7 +31,17 @@ impl State {
             ("GET", ["api", "sessions", named]) => self.session_info(named, request),
             ("POST", ["api", "sessions", named, "start"]) => self.start(named, request),
             ("GET", ["api", "contacts", "check-exists"]) => self.check_exists(request),
-            ("POST", ["api", "sendText"]) => self.send_text(request),
+            ("POST", ["api", route]) if sends::ROUTES.contains(route) => self.send(route, request),
+            ("POST", ["api", route @ ("sendSeen" | "startTyping" | "stopTyping")]) => {
+                self.act(route, request)
+            }
+            ("POST", ["api", named, "presence"]) if *named == session => self.presence(request),
+            ("PUT", ["api", "reaction"]) => self.react(request),
+            ("PUT" | "DELETE", ["api", named, "chats", chat, "messages", id])
+                if *named == session =>
+            {
+                self.change(chat, id, request)
+            }
             ("GET", ["api", "files", name @ ..]) => match self.files.get(&name.join("/")) {
                 Some(bytes) => Reply::bytes(200, bytes.clone()),
                 None => error(404, "Not Found"),
@@ -63,18 +73,18 @@ impl State {
     }
 
     /// Records and refuses a request that the real gateway would refuse and no adapter should make.
-    fn wrong(&mut self, status: u16, what: String) -> Reply {
+    pub(super) fn wrong(&mut self, status: u16, what: String) -> Reply {
         let reply = error(status, &what);
         self.violations.push(what);
         reply
     }
 
-    fn no_session(&self) -> Reply {
+    pub(super) fn no_session(&self) -> Reply {
         error(404, "We didn't find a session with this name")
     }
 
     /// The answer if the session does not work.
-    fn not_working(&self, expected: &str) -> Option<Reply> {
+    pub(super) fn not_working(&self, expected: &str) -> Option<Reply> {
         (self.status != expected).then(|| {
             let text = "Session status is not as expected. Try again later or restart the session";
             let body = json!({"error": text, "session": self.session, "status": self.status,
@@ -159,89 +169,6 @@ impl State {
             }
             None => Reply::json(200, &json!({"numberExists": false})),
         }
-    }
-
-    fn send_text(&mut self, request: &FakeRequest) -> Reply {
-        let json_type =
-            request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
-        if !json_type {
-            self.violations.push("a body that is not said to be JSON".to_owned());
-        }
-        let Some(Value::Object(body)) = request.json() else {
-            return self.wrong(400, "the body is no object".to_owned());
-        };
-        let order = match self.read_order(&body) {
-            Ok(order) => order,
-            Err(what) => return self.wrong(400, what),
-        };
-        if body["session"].as_str() != Some(&self.session) || !self.is_there {
-            return self.no_session();
-        }
-        // The script applies to sends that are otherwise valid.
-        if let Some(reply) = self.not_working("WORKING") {
-            return reply;
-        }
-        let behaviour = self.script.next_send();
-        match &behaviour {
-            SendBehaviour::Error(status, body) => return Reply::json(*status, body),
-            SendBehaviour::Broken(status) => return Reply::bytes(*status, b"<html>".to_vec()),
-            SendBehaviour::Refuse => return Reply::refused(),
-            _ => {}
-        }
-        let answer = self.take(order);
-        let reply = Reply::json(201, &answer);
-        match behaviour {
-            SendBehaviour::AcceptThenDrop => reply.with_mode(AnswerMode::Drop),
-            SendBehaviour::AcceptLate(wait) => reply.with_mode(AnswerMode::Late(wait)),
-            SendBehaviour::AcceptWithoutId => Reply::json(201, &json!({})),
-            SendBehaviour::AcceptThenError(status, body) => Reply::json(status, &body),
-            _ => reply,
-        }
-    }
-
-    fn read_order(&mut self, body: &Map<String, Value>) -> Result<WahaSent, String> {
-        let known = ["session", "chatId", "text", "id", "reply_to", "mentions", "linkPreview"];
-        if let Some(name) = body.keys().find(|name| !known.contains(&name.as_str())) {
-            return Err(format!("{name} is no field of a text"));
-        }
-        let text = |name: &str| {
-            let value = body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-            value.map(str::to_owned).ok_or_else(|| format!("{name} is no text"))
-        };
-        text("session")?;
-        let chat = text("chatId")?;
-        let (user, server) = chat.split_once('@').ok_or("chatId is no address")?;
-        let is_number = !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_digit());
-        let is_group = user.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        if !(matches!(server, "c.us" | "lid") && is_number || server == "g.us" && is_group) {
-            return Err("chatId is no address of a chat".to_owned());
-        }
-        let chosen = if body.contains_key("id") { Some(text("id")?) } else { None };
-        if let Some(id) = &chosen {
-            if !self.engine.takes_ids() {
-                return Err("this engine takes no id".to_owned());
-            }
-            let is_hex = id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
-            if !is_hex || id.len() < 16 {
-                return Err("id is not one of a message".to_owned());
-            }
-            if self.sent.iter().any(|sent| sent.raw_id == *id) {
-                self.violations.push("an id is sent twice".to_owned());
-            }
-        }
-        let text = text("text")?;
-        let is_callers_id = chosen.is_some();
-        let raw_id = chosen.unwrap_or_else(|| self.next_id());
-        Ok(WahaSent { raw_id, is_callers_id, chat, text })
-    }
-
-    /// Accepts a message; answers in the engine's form.
-    fn take(&mut self, order: WahaSent) -> Value {
-        let message = self.own_message(&order.raw_id, &order.chat, &order.text, "api", 1);
-        self.messages.push(message.clone());
-        let answer = self.answer_of(&order, &message);
-        self.sent.push(order);
-        answer
     }
 
     fn members(&mut self, id: &str, request: &FakeRequest) -> Reply {

@@ -93,9 +93,11 @@ impl State {
     pub(super) fn answer_of(&self, order: &WahaSent, message: &Value) -> Value {
         match self.engine {
             WahaEngine::Webjs => message.clone(),
+            // Polls are answered in WAHA's own form.
+            WahaEngine::Noweb if order.route == "sendPoll" => message.clone(),
             WahaEngine::Gows => json!({"id": message["id"], "_data": message["_data"]}),
             WahaEngine::Noweb => json!({"key": {"remoteJid": jid(&order.chat), "fromMe": true,
-                "id": order.raw_id}, "message": {"extendedTextMessage": {"text": order.text}},
+                "id": order.raw_id}, "message": self.proto_of(order),
                 "messageTimestamp": self.seconds().to_string(), "status": 1}),
         }
     }

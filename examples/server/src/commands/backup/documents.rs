@@ -1,14 +1,15 @@
-//! The documents of a backup: those that records name, from a folder or a bucket alike.
+//! The documents and uploads of a backup: those that records name, from a folder or a bucket alike.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use futures_util::StreamExt;
 use recado_core::Recado;
 use recado_core::access::Company;
-use recado_core::documents::{Document, Files, file_key};
+use recado_core::documents::{Document, FRAME_BYTES, FileError, Files, file_key};
 use recado_core::store::{Listing, RecordsExt, RowKind, StoreError};
+use recado_core::uploads::Upload;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{Manifest, ManifestFile, hex};
@@ -21,6 +22,12 @@ async fn keys(recado: &Recado) -> Result<Vec<String>, StoreError> {
         for row in recado.store().rows(Listing::Some { company, kind, limit }).await? {
             if let Ok(document) = Document::try_from(row.into_value()) {
                 keys.push(file_key(company, document.id));
+            }
+        }
+        let kind = RowKind::Upload;
+        for row in recado.store().rows(Listing::Some { company, kind, limit }).await? {
+            if let Ok(upload) = Upload::try_from(row.into_value()) {
+                keys.push(upload.key());
             }
         }
     }
@@ -63,7 +70,10 @@ pub(super) async fn copy_out(
 
 /// The files of a manifest that are documents.
 pub(super) fn of(manifest: &Manifest) -> impl Iterator<Item = &ManifestFile> {
-    manifest.files.iter().filter(|file| file.path.starts_with("documents/"))
+    let kept = |file: &&ManifestFile| {
+        file.path.starts_with("documents/") || file.path.starts_with("uploads/")
+    };
+    manifest.files.iter().filter(kept)
 }
 
 /// Whether one of the documents is at its place already.
@@ -86,8 +96,15 @@ pub(super) async fn copy_in(
     let mut copied = 0;
     for file in of(manifest) {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.path);
-        let bytes = fs::read(file.place(folder)?).map_err(|error| failed(&error))?;
-        files.put(&file.path, bytes).await.map_err(|error| failed(&error))?;
+        let source = File::open(file.place(folder)?).map_err(|error| failed(&error))?;
+        let frames = futures_util::stream::try_unfold(source, |mut source| async move {
+            let mut frame = Vec::with_capacity(FRAME_BYTES);
+            let read = source.by_ref().take(FRAME_BYTES as u64).read_to_end(&mut frame);
+            read.map_err(|error| FileError(error.to_string()))?;
+            Ok((!frame.is_empty()).then_some((frame, source)))
+        });
+        let stored = files.put_stream(&file.path, frames.boxed(), u64::MAX).await;
+        stored.map_err(|error| failed(&error))?;
         copied += 1;
     }
     Ok(copied)
