@@ -18,7 +18,8 @@ use crate::world::OPERATOR;
 /// The path of the binary. It is built once, into the directory of the test executable.
 pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| build(&[]))
+    // As `scripts/package` builds it, so that nothing is built twice.
+    BINARY.get_or_init(|| build("s3"))
 }
 
 /// The path of a binary with the feature `otlp`. For a test executable that uses no other binary:
@@ -26,7 +27,7 @@ pub fn recado() -> &'static Path {
 pub fn recado_with_traces() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let built = build(&["--features", "otlp"]);
+        let built = build("s3,otlp");
         let kept = built.with_file_name(format!("recado-otlp{}", std::env::consts::EXE_SUFFIX));
         // One that still runs is replaced, not written to.
         let copy = kept.with_extension("new");
@@ -36,7 +37,7 @@ pub fn recado_with_traces() -> &'static Path {
     })
 }
 
-fn build(features: &[&str]) -> PathBuf {
+fn build(features: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the test executable");
     let folder = test.parent().expect("target/<profile>, or its deps");
     let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
@@ -44,7 +45,8 @@ fn build(features: &[&str]) -> PathBuf {
     let target = profile.parent().expect("a target folder");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = std::process::Command::new(cargo);
-    build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado"]).args(features);
+    build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado"]);
+    build.args(["--features", features]);
     build.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
     if profile.ends_with("release") {
         build.arg("--release");
@@ -79,6 +81,22 @@ pub async fn run_recado<S: AsRef<OsStr>>(
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Starts a command as [`run_recado`] does, and kills it (SIGKILL) once `when` has come.
+pub async fn kill_recado<S: AsRef<OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    env: &[(&str, &str)],
+    when: impl Future<Output = ()>,
+) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = command(folder.path());
+    command.args(args).envs(env.iter().copied()).stdout(Stdio::null());
+    let mut child = command.spawn().expect("the binary runs");
+    when.await;
+    let ended = child.try_wait().expect("a state");
+    assert!(ended.is_none(), "it ended by itself: {ended:?}");
+    child.kill().await.expect("it can be killed");
 }
 
 fn command(folder: &Path) -> Command {

@@ -129,7 +129,6 @@ pub(crate) fn columns_of<T: Table>(alias: &str) -> String {
 }
 
 fn qualified(table: &TableDef, alias: &str) -> String {
-    let columns = table.columns.iter().map(|column| named(table.name, column));
-    let columns = columns.chain(table.versioned.then_some("version"));
+    let columns = table.read_columns().map(|column| named(table.name, column));
     columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
 }

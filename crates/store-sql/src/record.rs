@@ -78,6 +78,11 @@ pub struct TableDef {
 }
 
 impl TableDef {
+    /// The columns that a record and its version are read from.
+    pub fn read_columns(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().copied().chain(self.versioned.then_some("version"))
+    }
+
     /// The columns that a field of the record is kept in; none if the record has no such field.
     pub fn columns_of(&self, field: &str) -> impl Iterator<Item = &'static str> {
         let parts = self.fields.iter().find(|(name, _)| *name == field).map(|(_, parts)| *parts);

@@ -101,12 +101,6 @@ impl Statements {
         }
     }
 
-    /// The columns and the version, as `select` has them.
-    pub(crate) fn selected(&self) -> String {
-        let version = if self.table.versioned { "version" } else { "1" };
-        format!("{}, {version}", self.table.columns.join(", "))
-    }
-
     /// Whether the table has a column for the version.
     pub(crate) const fn has_version(&self) -> bool {
         self.table.versioned

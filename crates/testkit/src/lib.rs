@@ -16,11 +16,13 @@
 //!   ([`AttachedSpawner`]). [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 //! - [`contents`]: a message of each kind.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
+//! - [`bucket`]: as much of S3 as documents need.
 //! - [`property!`], with the feature `proptest`: properties with async bodies, over the values of
 //!   `recado_core::strategies`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod bucket;
 pub mod clock;
 pub mod conformance;
 pub mod contents;

@@ -37,7 +37,7 @@ async fn refused(database: &Database, documents: &Path, args: &[&str], about: &s
     assert!(ended.stderr.contains(about), "{args:?}: {}", ended.stderr);
 }
 
-async fn get(process: &Process, path: &str) -> Value {
+pub(super) async fn get(process: &Process, path: &str) -> Value {
     let answer = Request::new("GET", path).send(process.addr).await;
     answer.expect(200);
     answer.json()
@@ -47,14 +47,18 @@ async fn make(process: &Process, us: &Tenant, path: &str, body: Value) -> Value 
     operator_at(process.addr, &us.id, "POST", path, body).await.expect(201).clone()
 }
 
-async fn contact(process: &Process, us: &Tenant, n: u32) -> Option<String> {
+pub(super) async fn contact(process: &Process, us: &Tenant, n: u32) -> Option<String> {
     let body = json!({ "phone": phone(n) });
     let request = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
     let answer = request.try_send(process.addr).await?;
     (answer.status == 201).then(|| text(&answer.data()["contact"]["id"]))
 }
 
-async fn text_to(process: &Process, us: &Tenant, to: &str) -> recado_tests::ScriptedAnswer {
+pub(super) async fn text_to(
+    process: &Process,
+    us: &Tenant,
+    to: &str,
+) -> recado_tests::ScriptedAnswer {
     let body = json!({ "to": to, "message": "oi" });
     Request::new("POST", "/api/v1/send/message")
         .bearer(&us.key)
@@ -63,7 +67,7 @@ async fn text_to(process: &Process, us: &Tenant, to: &str) -> recado_tests::Scri
         .await
 }
 
-async fn qr(process: &Process, us: &Tenant) -> String {
+pub(super) async fn qr(process: &Process, us: &Tenant) -> String {
     let body = json!({
         "kind": "qr", "name": "c", "identifier": "+551140000000", "gateway": "simulated",
     });
@@ -71,7 +75,7 @@ async fn qr(process: &Process, us: &Tenant) -> String {
 }
 
 /// A campaign that sends a message a second, to these contacts.
-async fn campaign(process: &Process, us: &Tenant, contacts: &[String]) -> String {
+pub(super) async fn campaign(process: &Process, us: &Tenant, contacts: &[String]) -> String {
     let list = make(process, us, "C/lists", json!({ "name": "all" })).await;
     let list = text(&list["id"]);
     let path = format!("C/lists/{list}/contacts");
@@ -92,7 +96,7 @@ async fn campaign(process: &Process, us: &Tenant, contacts: &[String]) -> String
     campaign
 }
 
-async fn document(process: &Process, us: &Tenant, contact: &str) -> String {
+pub(super) async fn document(process: &Process, us: &Tenant, contact: &str) -> String {
     let path =
         format!("/operator/v1/companies/{}/contacts/{contact}/documents?filename=a.txt", us.id);
     let request = Request::new("POST", path)
@@ -103,7 +107,14 @@ async fn document(process: &Process, us: &Tenant, contact: &str) -> String {
     text(&made.expect(201)["id"])
 }
 
-fn has_programs(kind: StoreKind) -> bool {
+/// Asserts that the document is there, whole.
+pub(super) async fn has_document(process: &Process, us: &Tenant, contact: &str, document: &str) {
+    let path = format!("/operator/v1/companies/{}/contacts/{contact}/documents/{document}", us.id);
+    let bytes = Request::new("GET", path).bearer(OPERATOR).send(process.addr).await;
+    assert_eq!((bytes.status, &bytes.body[..]), (200, &b"what is written here"[..]));
+}
+
+pub(super) fn has_programs(kind: StoreKind) -> bool {
     let has = kind == StoreKind::Sqlite
         || std::process::Command::new("pg_dump").arg("--version").output().is_ok();
     if !has {
@@ -192,10 +203,7 @@ async fn a_backup_under_load_has_what_was_acknowledged_and_sends_nothing_before_
     for id in &before {
         assert!(there.contains(id), "{id} was acknowledged before the backup began");
     }
-    let path =
-        format!("/operator/v1/companies/{}/contacts/{}/documents/{document}", us.id, first[0]);
-    let bytes = Request::new("GET", path).bearer(OPERATOR).send(process.addr).await;
-    assert_eq!((bytes.status, &bytes.body[..]), (200, &b"what is written here"[..]));
+    has_document(&process, &us, &first[0], &document).await;
     let path = format!("C/campaigns/{campaign}");
     let shown = operator_at(process.addr, &us.id, "GET", &path, Value::Null).await;
     assert_eq!(shown.expect(200)["status"], "paused");

@@ -217,26 +217,11 @@ impl Transferable for FullTarget {
 }
 
 #[async_trait]
-impl TransferReader for FullWriter {
-    async fn count(&mut self, part: Part) -> Result<u64, StoreError> {
-        self.inner.count(part).await
-    }
-
-    async fn open(&mut self, part: Part) -> Result<(), StoreError> {
-        self.inner.open(part).await
-    }
-
-    async fn next(&mut self) -> Result<Option<Vec<Moved>>, StoreError> {
-        self.inner.next().await
-    }
-
-    async fn places(&mut self) -> Result<Places, StoreError> {
-        self.inner.places().await
-    }
-}
-
-#[async_trait]
 impl TransferWriter for FullWriter {
+    async fn written(&mut self) -> Result<&mut dyn TransferReader, StoreError> {
+        self.inner.written().await
+    }
+
     async fn write(&mut self, part: Part, rows: Vec<Moved>) -> Result<(), StoreError> {
         self.rows = self.rows.checked_sub(rows.len()).ok_or(StoreError::Unavailable(None))?;
         self.inner.write(part, rows).await

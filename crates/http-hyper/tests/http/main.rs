@@ -13,6 +13,7 @@ mod operators;
 mod order;
 mod places;
 mod provider_webhooks;
+mod provider_webhooks_memory;
 mod public;
 mod reference;
 mod safe_answers;

@@ -182,133 +182,14 @@ impl Parts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::{TcpListener, TcpStream};
-    use std::sync::{Arc, Mutex};
-
     use futures_util::StreamExt;
+    use recado_testkit::bucket::Bucket;
 
     use super::*;
 
-    type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
-
-    /// As much of S3 as is needed: PUT, GET with a range, HEAD, copy, DELETE, the deletion of
-    /// several, and uploads in parts, which are kept beside the object until they are completed.
-    fn bucket(objects: Objects) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("bound");
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                answer(stream, &objects);
-            }
-        });
-        format!("http://{address}")
-    }
-
-    fn answer(mut stream: TcpStream, objects: &Objects) {
-        let mut reader = BufReader::new(stream.try_clone().expect("cloned"));
-        let mut head = Vec::new();
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).expect("a head");
-            match line.trim_end() {
-                "" => break,
-                line => head.push(line.to_owned()),
-            }
-        }
-        let header = |name: &str| {
-            let lines = head.iter().filter_map(|line| line.split_once(": "));
-            lines.filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.to_owned()).next()
-        };
-        let length = header("content-length").map_or(0, |l| l.parse().expect("a length"));
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).expect("a body");
-        let mut words = head[0].split(' ');
-        let method = words.next().expect("a method");
-        let key = words.next().expect("a path").trim_start_matches('/').to_owned();
-        let from = header("range").map_or(0, |range| {
-            let from = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'));
-            from.and_then(|from| from.parse().ok()).expect("a range with an open end")
-        });
-        let mut range = String::new();
-        let mut objects = objects.lock().expect("not poisoned");
-        let (status, body) = match (method, header("x-amz-copy-source")) {
-            ("PUT", Some(from)) => match objects.get(from.trim_start_matches('/')).cloned() {
-                Some(bytes) => {
-                    objects.insert(key, bytes);
-                    (200, b"<CopyObjectResult><ETag>1</ETag></CopyObjectResult>".to_vec())
-                }
-                None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
-            },
-            ("POST", None) if key.contains("?uploads") => {
-                let begun = "<InitiateMultipartUploadResult><UploadId>u1</UploadId>\
-                             </InitiateMultipartUploadResult>";
-                (200, begun.as_bytes().to_vec())
-            }
-            ("POST", None) if key.contains("?uploadId=") => {
-                let object = key.split('?').next().expect("a path").to_owned();
-                let parts = format!("{object}?part");
-                let of: Vec<String> =
-                    objects.keys().filter(|key| key.starts_with(&parts)).cloned().collect();
-                let whole = of.iter().flat_map(|key| objects.remove(key).expect("there")).collect();
-                objects.insert(object, whole);
-                let done = "<CompleteMultipartUploadResult><ETag>1</ETag>\
-                            </CompleteMultipartUploadResult>";
-                (200, done.as_bytes().to_vec())
-            }
-            ("DELETE", None) if key.contains("?uploadId=") => {
-                let parts = format!("{}?part", key.split('?').next().expect("a path"));
-                objects.retain(|key, _| !key.starts_with(&parts));
-                (204, Vec::new())
-            }
-            ("PUT", None) if key.contains("uploadId=") => {
-                let object = key.split('?').next().expect("a path").to_owned();
-                let number = key.split("partNumber=").nth(1).and_then(|n| n.split('&').next());
-                objects.insert(format!("{object}?part{}", number.expect("a number")), body);
-                (200, Vec::new())
-            }
-            ("PUT", None) => {
-                objects.insert(key, body);
-                (200, Vec::new())
-            }
-            ("GET" | "HEAD", _) => match objects.get(&key) {
-                Some(bytes) if from > 0 => {
-                    let (last, size) = (bytes.len() - 1, bytes.len());
-                    range = format!("Content-Range: bytes {from}-{last}/{size}\r\n");
-                    (206, bytes[from..].to_vec())
-                }
-                Some(bytes) => (200, bytes.clone()),
-                None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
-            },
-            ("DELETE", _) => {
-                objects.remove(&key);
-                (204, Vec::new())
-            }
-            _ => {
-                let body = String::from_utf8(body).expect("XML");
-                let mut answer = String::from("<DeleteResult>");
-                for key in body.split("<Key>").skip(1).filter_map(|k| k.split('<').next()) {
-                    objects.remove(&format!("bucket/{key}"));
-                    answer += &format!("<Deleted><Key>{key}</Key></Deleted>");
-                }
-                (200, (answer + "</DeleteResult>").into_bytes())
-            }
-        };
-        let length = body.len();
-        let body = if method == "HEAD" { Vec::new() } else { body };
-        write!(
-            stream,
-            "HTTP/1.1 {status} X\r\nETag: \"1\"\r\nConnection: close\r\n\
-             {range}Last-Modified: Tue, 01 Dec 2026 10:00:00 GMT\r\nContent-Length: {length}\r\n\r\n"
-        )
-        .and_then(|()| stream.write_all(&body))
-        .expect("answered");
-    }
-
-    fn files(objects: &Objects) -> S3Files {
+    fn files(bucket: &Bucket) -> S3Files {
         let builder = AmazonS3Builder::new()
-            .with_endpoint(bucket(objects.clone()))
+            .with_endpoint(bucket.endpoint())
             .with_bucket_name("bucket")
             .with_access_key_id("id")
             .with_secret_access_key("secret")
@@ -319,7 +200,7 @@ mod tests {
     /// R190.
     #[tokio::test]
     async fn an_object_is_read_in_small_frames_from_anywhere() {
-        let files = files(&Objects::default());
+        let files = files(&Bucket::start());
         let bytes: Vec<u8> = (0..300_000_u32).map(|n| n.to_le_bytes()[0]).collect();
         files.put("documents/a", bytes.clone()).await.expect("put");
         assert_eq!(files.size("documents/a").await.expect("size"), Some(300_000));
@@ -338,8 +219,8 @@ mod tests {
     /// R345.
     #[tokio::test]
     async fn what_comes_in_frames_is_stored_in_parts_or_leaves_nothing_behind() {
-        let objects = Objects::default();
-        let files = files(&objects);
+        let bucket = Bucket::start();
+        let files = files(&bucket);
         let frames = |bytes: usize, fails: bool| -> Frames<'static> {
             let whole: Vec<u8> = (0..bytes).map(|n| n.to_le_bytes()[1]).collect();
             let mut frames: Vec<_> = whole.chunks(60_000).map(|part| Ok(part.to_vec())).collect();
@@ -361,20 +242,19 @@ mod tests {
         let cut = files.put_stream("a", frames(bytes, true), bytes as u64).await;
         assert!(matches!(cut, Err(StreamError::Source(_))));
         assert_eq!(files.size("a").await.expect("size"), before);
-        assert_eq!(objects.lock().expect("fine").len(), 1, "no parts are left");
+        assert_eq!(bucket.keys(), ["bucket/some/prefix/a"], "no parts are left");
     }
 
     #[tokio::test]
     async fn a_bucket_keeps_what_it_is_given_under_its_prefix() {
-        let objects = Objects::default();
-        let files = files(&objects);
+        let bucket = Bucket::start();
+        let files = files(&bucket);
         assert_eq!(files.get("documents/a").await.expect("get"), None);
         assert!(!files.copy("documents/a", "undo/a").await.expect("nothing to copy"));
         files.remove("documents/a").await.expect("nothing to remove");
 
         files.put("documents/a", b"bytes".to_vec()).await.expect("put");
-        let keys: Vec<String> = objects.lock().expect("fine").keys().cloned().collect();
-        assert_eq!(keys, ["bucket/some/prefix/documents/a"]);
+        assert_eq!(bucket.keys(), ["bucket/some/prefix/documents/a"]);
         assert!(files.copy("documents/a", "undo/a").await.expect("copy"));
         files.remove("documents/a").await.expect("remove");
         assert_eq!(files.get("documents/a").await.expect("get"), None);

@@ -3,10 +3,8 @@
 use async_trait::async_trait;
 use futures_util::TryStreamExt;
 use recado_core::match_kind;
-use recado_core::store::{Row, StoreError};
-use recado_store_sql::transfer::{
-    ExportFrontier, JournalEntry, Moved, Part, Places, Scope, TransferReader,
-};
+use recado_core::store::StoreError;
+use recado_store_sql::transfer::{Moved, Part, Places, Scope, TransferReader, is_full};
 use tokio_postgres::Row as SqlRow;
 use uuid::Uuid;
 
@@ -14,11 +12,6 @@ use super::session::Session;
 use crate::columns::Columns;
 use crate::error::failed;
 use crate::table::columns_of;
-
-/// The most rows that are handed on together.
-const ROWS: usize = 2_000;
-/// The most bytes, if it is more than one row.
-const BYTES: usize = 4 * 1024 * 1024;
 
 /// The condition of the rows of a scope.
 fn within(part: Part, scope: Scope) -> (String, Vec<Uuid>) {
@@ -49,32 +42,6 @@ fn query(part: Part, condition: &str) -> String {
     }
 }
 
-fn moved(session: &Session, part: Part, row: &SqlRow) -> Result<Moved, StoreError> {
-    let mut columns = Columns::new(row);
-    Ok(match part {
-        Part::Rows(kind) => {
-            let stored = match_kind!(kind, T => {
-                columns.stored_sealed::<T>(&session.sealer)?.map(Row::from)
-            });
-            let place = if part.has_places() { Some(columns.get()?) } else { None };
-            let version = stored.version();
-            Moved::Row { row: stored.into_value(), version, place }
-        }
-        Part::ExportFrontiers => {
-            Moved::Frontier(ExportFrontier { company: columns.get()?, created_at: columns.get()? })
-        }
-        Part::Events => Moved::Event(JournalEntry {
-            place: columns.get()?,
-            company: columns.get()?,
-            id: columns.get()?,
-            event_type: columns.get()?,
-            contact: columns.get()?,
-            at: columns.get()?,
-            data: columns.get()?,
-        }),
-    })
-}
-
 /// The highest place that a column ever gave; 0 before the first.
 const HIGHEST: &str = "SELECT coalesce((SELECT last_value FROM pg_sequences \
      WHERE format('%I.%I', schemaname, sequencename)::regclass \
@@ -102,9 +69,9 @@ impl TransferReader for Session {
         let Some((part, mut rows)) = self.reading.take() else { return Ok(None) };
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         while let Some(row) = rows.try_next().await.map_err(failed)? {
-            chunk.push(moved(self, part, &row)?);
+            chunk.push(Moved::read(part, &mut Columns::new(&row), &self.sealer)?);
             bytes += row.raw_size_bytes();
-            if chunk.len() >= ROWS || bytes >= BYTES {
+            if is_full(chunk.len(), bytes) {
                 self.reading = Some((part, rows));
                 break;
             }

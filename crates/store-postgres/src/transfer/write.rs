@@ -137,28 +137,12 @@ fn raise(fill: Fill) -> &'static str {
 }
 
 #[async_trait]
-impl TransferReader for Filling {
-    async fn count(&mut self, part: Part) -> Result<u64, StoreError> {
-        self.end_copy().await?;
-        self.session.count(part).await
-    }
-
-    async fn open(&mut self, part: Part) -> Result<(), StoreError> {
-        self.end_copy().await?;
-        self.session.open(part).await
-    }
-
-    async fn next(&mut self) -> Result<Option<Vec<Moved>>, StoreError> {
-        self.session.next().await
-    }
-
-    async fn places(&mut self) -> Result<Places, StoreError> {
-        self.session.places().await
-    }
-}
-
-#[async_trait]
 impl TransferWriter for Filling {
+    async fn written(&mut self) -> Result<&mut dyn TransferReader, StoreError> {
+        self.end_copy().await?;
+        Ok(&mut self.session)
+    }
+
     async fn write(&mut self, part: Part, rows: Vec<Moved>) -> Result<(), StoreError> {
         if self.copying.as_ref().is_some_and(|(of, _)| *of != part) {
             self.end_copy().await?;

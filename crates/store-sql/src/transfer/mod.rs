@@ -25,6 +25,6 @@ pub use order::{MoveError, Order, Outcome, Plan, Progress};
 pub use part::{Part, stays_behind};
 pub use refusal::{Refusal, fill};
 pub use run::{Counted, Step, TransferError, compare, copy, count, tallies};
-pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable};
+pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable, is_full};
 pub use tables::{Treatment, moved_tables, unaccounted};
 pub use tally::{Tallies, Tally};

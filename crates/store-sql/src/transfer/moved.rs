@@ -3,7 +3,14 @@
 use recado_core::Timestamp;
 use recado_core::events::EventType;
 use recado_core::ids::{CompanyId, ContactId, EventId};
+use recado_core::match_kind;
 use recado_core::store::{Row, Version};
+
+use super::part::Part;
+use crate::cell::CellReader;
+use crate::field::Field;
+use crate::record::Layout;
+use crate::sealing::Sealer;
 
 /// A row as it is moved.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +32,48 @@ pub enum Moved {
 }
 
 impl Moved {
+    /// Reads a row of a part. Of a record, these are [`TableDef::read_columns`] and its place, if
+    /// it has one; of others, their fields in order.
+    ///
+    /// [`TableDef::read_columns`]: crate::TableDef::read_columns
+    ///
+    /// # Errors
+    ///
+    /// When a value cannot be read.
+    pub fn read<R: CellReader>(
+        part: Part,
+        reader: &mut R,
+        sealer: &Sealer,
+    ) -> Result<Self, R::Error> {
+        Ok(match part {
+            Part::Rows(kind) => {
+                let (row, version) = match_kind!(kind, T => {
+                    let row = T::read_sealed(reader, sealer)?;
+                    let version = match T::TABLE.versioned {
+                        true => Version::new(Field::read(reader)?),
+                        false => Version::FIRST,
+                    };
+                    (Row::from(row), version)
+                });
+                let place = if part.has_places() { Some(Field::read(reader)?) } else { None };
+                Self::Row { row, version, place }
+            }
+            Part::ExportFrontiers => Self::Frontier(ExportFrontier {
+                company: Field::read(reader)?,
+                created_at: Field::read(reader)?,
+            }),
+            Part::Events => Self::Event(JournalEntry {
+                place: Field::read(reader)?,
+                company: Field::read(reader)?,
+                id: Field::read(reader)?,
+                event_type: Field::read(reader)?,
+                contact: Field::read(reader)?,
+                at: Field::read(reader)?,
+                data: Field::read(reader)?,
+            }),
+        })
+    }
+
     /// The company whose row it is; `None` for rows of the installation.
     pub fn company(&self) -> Option<CompanyId> {
         match self {

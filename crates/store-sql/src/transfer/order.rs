@@ -194,7 +194,7 @@ impl Order<'_> {
             progress(Progress::Step(step));
         };
         let copied = copy(&mut *source, &mut *target, self.scope, fill, &mut step).await?;
-        compare(&copied, &mut *target, self.scope, fill, &mut step).await?;
+        compare(&copied, target.written().await?, self.scope, fill, &mut step).await?;
         if let Some(files) = self.files {
             outcome.documents = documents::copy(&mut *source, files, progress).await?;
         }

@@ -101,7 +101,7 @@ pub async fn copy(
     step: &mut (dyn FnMut(Step) + Send),
 ) -> Result<Tallies, TransferError> {
     if fill == Fill::Beside {
-        is_same_installation(source, target).await?;
+        is_same_installation(source, target.written().await?).await?;
     }
     let mut tallies = Tallies::default();
     for part in parts(fill) {
@@ -127,7 +127,7 @@ pub async fn copy(
 /// R261.
 async fn is_same_installation(
     source: &mut dyn TransferReader,
-    target: &mut dyn TransferWriter,
+    target: &mut dyn TransferReader,
 ) -> Result<(), TransferError> {
     let of_installation = Part::order()
         .into_iter()

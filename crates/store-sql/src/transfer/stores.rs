@@ -82,6 +82,16 @@ pub trait Transferable: Send + Sync {
     ) -> Result<Box<dyn TransferWriter>, StoreError>;
 }
 
+/// The most rows that a reader hands on together.
+const ROWS: usize = 2_000;
+/// The most bytes, if it is more than one row.
+const BYTES: usize = 4 * 1024 * 1024;
+
+/// Whether a reader hands on what it has before it reads more.
+pub const fn is_full(rows: usize, bytes: usize) -> bool {
+    rows >= ROWS || bytes >= BYTES
+}
+
 /// Reads the rows of a scope, part after part.
 #[async_trait]
 pub trait TransferReader: Send {
@@ -100,7 +110,10 @@ pub trait TransferReader: Send {
 
 /// Writes rows as they are, and reads what was written before.
 #[async_trait]
-pub trait TransferWriter: TransferReader {
+pub trait TransferWriter: Send {
+    /// A reader of what was written, once all of it is there.
+    async fn written(&mut self) -> Result<&mut dyn TransferReader, StoreError>;
+
     /// Writes rows of a part. A failure may be answered by a later call.
     async fn write(&mut self, part: Part, rows: Vec<Moved>) -> Result<(), StoreError>;
 

@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 use recado_core::match_kind;
-use recado_core::store::{Row, StoreError};
-use recado_store_sql::transfer::{
-    ExportFrontier, JournalEntry, Moved, Part, Places, Scope, TransferReader,
-};
+use recado_core::store::StoreError;
+use recado_store_sql::Layout;
+use recado_store_sql::transfer::{Moved, Part, Places, Scope, TransferReader, is_full};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row as SqlRow, params_from_iter};
 use tokio::sync::mpsc;
@@ -14,12 +13,6 @@ use super::session::{CHUNKS, Session};
 use crate::cell::{Cell, Columns};
 use crate::database::Connection;
 use crate::error::ReadResult;
-use crate::table::Table;
-
-/// The most rows that are handed on together.
-const ROWS: usize = 2_000;
-/// The most bytes, if it is more than one row.
-const BYTES: usize = 4 * 1024 * 1024;
 
 #[async_trait]
 impl TransferReader for Session {
@@ -81,7 +74,8 @@ fn within(part: Part, scope: Scope) -> (String, Vec<Cell<'static>>) {
 fn query(part: Part, condition: &str) -> String {
     match part {
         Part::Rows(kind) => {
-            let columns = match_kind!(kind, T => T::statements().selected());
+            let columns = match_kind!(kind, T => T::TABLE.read_columns().collect::<Vec<_>>());
+            let columns = columns.join(", ");
             let (place, order) =
                 if part.has_places() { (", seq", " ORDER BY seq") } else { ("", "") };
             format!("SELECT {columns}{place} FROM {} WHERE {condition}{order}", part.table())
@@ -109,9 +103,9 @@ fn read(
     let mut rows = statement.query(params_from_iter(values))?;
     let (mut chunk, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
-        chunk.push(moved(conn, part, row)?);
+        chunk.push(Moved::read(part, &mut Columns::new(row), conn.sealer())?);
         bytes += size(row, columns)?;
-        if chunk.len() >= ROWS || bytes >= BYTES {
+        if is_full(chunk.len(), bytes) {
             bytes = 0;
             if chunks.blocking_send(Ok(std::mem::take(&mut chunk))).is_err() {
                 return Ok(());
@@ -131,31 +125,5 @@ fn size(row: &SqlRow<'_>, columns: usize) -> ReadResult<usize> {
                 ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
                 _ => 8,
             })
-    })
-}
-
-fn moved(conn: &Connection, part: Part, row: &SqlRow<'_>) -> ReadResult<Moved> {
-    let mut columns = Columns::new(row);
-    Ok(match part {
-        Part::Rows(kind) => {
-            let stored = match_kind!(kind, T => {
-                columns.stored_sealed::<T>(conn.sealer())?.map(Row::from)
-            });
-            let place = if part.has_places() { Some(columns.get()?) } else { None };
-            let version = stored.version();
-            Moved::Row { row: stored.into_value(), version, place }
-        }
-        Part::ExportFrontiers => {
-            Moved::Frontier(ExportFrontier { company: columns.get()?, created_at: columns.get()? })
-        }
-        Part::Events => Moved::Event(JournalEntry {
-            place: columns.get()?,
-            company: columns.get()?,
-            id: columns.get()?,
-            event_type: columns.get()?,
-            contact: columns.get()?,
-            at: columns.get()?,
-            data: columns.get()?,
-        }),
     })
 }

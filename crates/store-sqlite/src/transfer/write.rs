@@ -43,7 +43,7 @@ impl Filling {
     }
 
     /// Waits for the last write.
-    async fn written(&mut self) -> Result<(), StoreError> {
+    async fn end_write(&mut self) -> Result<(), StoreError> {
         let Some(writing) = self.writing.take() else { return Ok(()) };
         writing.finish().await?.map_err(refused)
     }
@@ -156,38 +156,22 @@ fn raise(conn: &Connection, table: &str, place: u64) -> ReadResult<()> {
 }
 
 #[async_trait]
-impl TransferReader for Filling {
-    async fn count(&mut self, part: Part) -> Result<u64, StoreError> {
-        self.written().await?;
-        self.session.count(part).await
-    }
-
-    async fn open(&mut self, part: Part) -> Result<(), StoreError> {
-        self.written().await?;
-        self.session.open(part).await
-    }
-
-    async fn next(&mut self) -> Result<Option<Vec<Moved>>, StoreError> {
-        self.session.next().await
-    }
-
-    async fn places(&mut self) -> Result<Places, StoreError> {
-        self.session.places().await
-    }
-}
-
-#[async_trait]
 impl TransferWriter for Filling {
+    async fn written(&mut self) -> Result<&mut dyn TransferReader, StoreError> {
+        self.end_write().await?;
+        Ok(&mut self.session)
+    }
+
     // While the thread writes these rows, the caller reads the next ones.
     async fn write(&mut self, _: Part, rows: Vec<Moved>) -> Result<(), StoreError> {
-        self.written().await?;
+        self.end_write().await?;
         let fill = self.fill;
         self.writing = Some(self.session.start(move |conn| Ok(write(conn, fill, &rows))).await?);
         Ok(())
     }
 
     async fn finish(&mut self, places: Places) -> Result<(), StoreError> {
-        self.written().await?;
+        self.end_write().await?;
         let dropped = self.dropped.take();
         self.session
             .call(move |conn| {

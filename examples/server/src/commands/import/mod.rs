@@ -20,7 +20,7 @@ mod update;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use futures_util::StreamExt;
@@ -45,6 +45,11 @@ const WINDOW: usize = 512;
 /// How many of them are imported at the same time. Messages of one contact are not, because each
 /// changes the contact; nor are lines that name the same person or message: the earlier one counts.
 const AT_ONCE: usize = 64;
+
+/// How often the store is tended meanwhile.
+///
+/// R315.
+const UPKEEP_EVERY: Duration = Duration::from_secs(2);
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -177,6 +182,7 @@ pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result
     let mut refused = RefusedLines::new(report, &source);
     let progress = ImportProgress::new(source.size());
     let started = Instant::now();
+    let mut tended = started;
     let mut tally = Tally::default();
     let mut identities = Identities::new(args.company);
     let mut left = None;
@@ -203,7 +209,12 @@ pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result
             tally.count(entry.line, outcome);
         }
         progress.show(position, &tally);
+        if tended.elapsed() >= UPKEEP_EVERY {
+            tend(recado, manner).await?;
+            tended = Instant::now();
+        }
     }
+    tend(recado, manner).await?;
     progress.end();
     let report = refused.finish()?;
     summary::print(json, manner, &tally, report.as_deref(), started.elapsed());
@@ -211,6 +222,16 @@ pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result
         0 => Ok(()),
         count => Err(CommandError::Run(format!("{count} of {} lines were refused", tally.lines))),
     }
+}
+
+/// Does the upkeep that a server does, because none may be running.
+///
+/// R315.
+async fn tend(recado: &Recado, manner: Manner) -> Result<(), CommandError> {
+    if manner.is_rehearsal {
+        return Ok(());
+    }
+    recado.upkeep().await.map_err(CommandError::run)
 }
 
 /// Checks the columns before the first line is imported (R287).
