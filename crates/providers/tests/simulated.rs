@@ -334,7 +334,7 @@ fn told(name: &str) -> MessageName {
     contents::received("wamid.IN1", name)
 }
 
-/// X9 to X14, R332.
+/// R332.
 #[tokio::test(start_paused = true)]
 async fn every_kind_is_taken_and_shown_as_it_came() {
     let scene = Scene::new();

@@ -141,7 +141,7 @@ pub fn headed(offer: Offer, kind: FileKind) -> Content {
 pub fn buttons() -> Offer {
     let choice = |id: &str, title: &str| Choice { id: Some(id.into()), title: Some(title.into()) };
     Offer {
-        header: Some(OfferHeader { text: Some("Pedido".into()), ..OfferHeader::default() }),
+        header: Some(OfferHeader { text: Some("Pedido".into()) }),
         body: Some("Confirma?".into()),
         footer: Some("Padaria do João".into()),
         buttons: Some(vec![choice("sim", "Sim"), choice("nao", "Não")]),

@@ -90,4 +90,5 @@ pub fn evolution() -> GatewayDescription {
         .setting(Setting::secret("webhook_token").required())
         .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
         .able([Capability::State, Capability::Webhook, Capability::FindSent])
+        .sends(all_but(&[MessageKind::Text, MessageKind::Template, MessageKind::LocationRequest]))
 }

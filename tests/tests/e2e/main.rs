@@ -53,6 +53,7 @@ mod focus;
 mod full_disk;
 mod gateway_cloud;
 mod gateway_cloud_inbound;
+mod gateway_cloud_kinds;
 mod gateway_cloud_odd;
 mod gateway_cloud_templates;
 mod gateway_destinations;

@@ -15,12 +15,14 @@ mod context;
 mod files;
 mod groups;
 mod history;
+mod marks;
 mod media;
 mod message;
 mod names;
 mod native;
 mod offers;
 mod orders;
+mod orders_out;
 mod parts;
 mod polls;
 mod send;
@@ -37,8 +39,9 @@ use recado_core::connections::{
     Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
 };
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
-    ProviderError, ProviderWebhook, Received, SendResult, WebhookRefused,
+    Accepted, Edit, GatewayStatus, Incoming, Lookup, MediaFile, MessageKind, MessageName, Missed,
+    Outgoing, Pairing, Provider, ProviderError, ProviderWebhook, Received, SendFailure, SendResult,
+    Typing, TypingIn, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -53,6 +56,27 @@ pub struct Evolution {
     group_suffix: String,
     files: FileCache,
 }
+
+/// What it carries and does beside texts (R340).
+const KINDS: [MessageKind; 17] = [
+    MessageKind::Image,
+    MessageKind::Video,
+    MessageKind::Audio,
+    MessageKind::Voice,
+    MessageKind::Document,
+    MessageKind::Sticker,
+    MessageKind::Buttons,
+    MessageKind::List,
+    MessageKind::CtaUrl,
+    MessageKind::Poll,
+    MessageKind::Location,
+    MessageKind::Contacts,
+    MessageKind::Reaction,
+    MessageKind::Read,
+    MessageKind::Typing,
+    MessageKind::Edit,
+    MessageKind::Revoke,
+];
 
 impl Evolution {
     /// An adapter that writes group codes with this suffix (D2).
@@ -70,6 +94,7 @@ impl Evolution {
             .setting(Setting::secret("webhook_token").required())
             .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
             .able([Capability::State, Capability::Webhook, Capability::FindSent])
+            .sends(KINDS)
     }
 
     fn names<'a>(&'a self, connection: &'a Connection) -> InstanceNames<'a> {
@@ -90,6 +115,48 @@ impl Provider for Evolution {
         outgoing: &Outgoing,
     ) -> SendResult {
         send::send(self.names(connection), transport, connection, outgoing).await
+    }
+
+    fn kinds(&self, _connection: &Connection) -> Vec<MessageKind> {
+        Self::description().kinds()
+    }
+
+    async fn edit(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        marks::edit(self.names(connection), transport, connection, target, edit).await
+    }
+
+    async fn revoke(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        marks::revoke(self.names(connection), transport, connection, target).await
+    }
+
+    async fn mark_read(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        marks::mark_read(self.names(connection), transport, connection, target).await
+    }
+
+    async fn typing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        marks::typing(self.names(connection), transport, connection, whose, state).await
     }
 
     async fn find_sent(

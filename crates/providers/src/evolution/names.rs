@@ -102,6 +102,20 @@ impl<'a> InstanceNames<'a> {
         format!("{}@{GROUP}", id.unwrap_or(code))
     }
 
+    /// The gateway's address of a person or group that the core knows by this name.
+    pub(super) fn jid(&self, name: &str) -> String {
+        if let Some(code) = GroupCode::parse(name, self.suffix) {
+            return self.group_address(&code);
+        }
+        match ChatAddress::parse(name) {
+            Some(ChatAddress::Person(name)) if !name.contains('@') => {
+                format!("{name}@s.whatsapp.net")
+            }
+            Some(ChatAddress::Person(name)) => name,
+            Some(ChatAddress::Group(_) | ChatAddress::Nobody) | None => name.to_owned(),
+        }
+    }
+
     /// Whether this is the connection's own number, which may be stored in any notation.
     pub(super) fn is_own(&self, name: &str) -> bool {
         // Most names have other last digits, and need not be parsed.

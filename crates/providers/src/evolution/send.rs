@@ -1,16 +1,17 @@
-//! Sending a text.
+//! Sending a message of any kind.
 
 use recado_core::connections::Connection;
-use recado_core::gateway::{Accepted, Content, Outgoing, SendFailure, SendResult};
+use recado_core::gateway::{Accepted, Outgoing, SendFailure, SendResult};
 use recado_core::messages::DeliveryCode;
-use recado_core::transport::Transport;
-use serde_json::json;
+use recado_core::transport::{OutboundRequest, Transport};
+use serde_json::{Value, json};
 
 use super::answer::{ErrorAnswer, is_success};
 use super::names::{ChatAddress, InstanceNames};
+use super::orders_out::{OutgoingOrder, message_key, ordered};
 use super::settings::InstanceAddress;
 use super::values::message_id;
-use crate::shared::{SEND_IDLE, at, digits, parse};
+use crate::shared::{SEND_IDLE, at, digits, json_with_file, parse};
 
 /// The most digits of a phone. The gateway treats 18 digits and more as a group.
 const MAX_DIGITS: usize = 15;
@@ -22,16 +23,20 @@ pub(super) async fn send(
     connection: &Connection,
     outgoing: &Outgoing,
 ) -> SendResult {
-    let Content::Text(text) = &outgoing.content else {
-        let reason = "this gateway has no templates";
-        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason));
-    };
-    let Some(number) = address(names, outgoing) else {
-        let reason = "the recipient has no name that this gateway knows";
-        return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason));
-    };
-    let body = json!({"number": number, "text": text});
-    let mut request = InstanceAddress::of(connection).post(["message", "sendText"], &body);
+    let mut order = ordered(names, &outgoing.content)?;
+    if order.is_addressed {
+        let Some(number) = address(names, outgoing) else {
+            let reason = "the recipient has no name that this gateway knows";
+            return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason));
+        };
+        order.fields.insert("number".to_owned(), json!(number));
+        if let Some(quoted) = &outgoing.quoted {
+            let quote = json!({"key": message_key(names, quoted),
+                "message": {"conversation": quoted.content.as_deref().unwrap_or_default()}});
+            order.fields.insert("quoted".to_owned(), quote);
+        }
+    }
+    let mut request = request(&InstanceAddress::of(connection), order);
     request.max_idle = Some(SEND_IDLE);
     let response =
         transport.send(request).await.map_err(|error| SendFailure::of_transport(&error))?;
@@ -45,6 +50,19 @@ pub(super) async fn send(
     };
     let (recipient, aliases) = names.recipient(&record);
     Ok(Accepted { provider_id, recipient, aliases })
+}
+
+/// The request: a file is written in base64 within the body, while it is sent.
+fn request(address: &InstanceAddress<'_>, order: OutgoingOrder) -> OutboundRequest {
+    let OutgoingOrder { operation, fields, file, .. } = order;
+    match file {
+        None => address.post(["message", operation], &Value::Object(fields)),
+        Some((field, file)) => {
+            let (body, attached) = json_with_file(&fields, &[field], file);
+            let request = address.post(["message", operation], &Value::Null);
+            OutboundRequest { body, ..request }.with_file(attached)
+        }
+    }
 }
 
 /// The recipient in the gateway's form: digits, a LID's address or a group's.

@@ -3,6 +3,8 @@
 #[cfg(any(feature = "waha", feature = "evolution"))]
 mod call_log;
 mod calls;
+#[cfg(any(feature = "waha", feature = "evolution"))]
+mod file_json;
 mod json;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod money;
@@ -31,6 +33,8 @@ pub(crate) use call_log::call_log;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use calls::own_content;
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, transport_text};
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) use file_json::json_with_file;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use json::boolean;
 #[cfg(any(feature = "cloud-api", feature = "evolution"))]

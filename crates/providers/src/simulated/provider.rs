@@ -138,7 +138,7 @@ impl Provider for Simulated {
         self.accept(connection, outgoing, stage)
     }
 
-    /// Everything; polls on QR connections only (X9 to X14).
+    /// Everything; polls on QR connections only (R332).
     fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
         let is_qr = connection.kind == ConnectionKind::Qr;
         let all = MessageKind::ALL.iter().copied();

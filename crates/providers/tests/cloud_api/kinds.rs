@@ -162,7 +162,7 @@ async fn a_file_stands_above_buttons_and_pages() {
 #[tokio::test]
 async fn what_the_api_cannot_show_is_refused_before_any_request() {
     let asked = || Offer { body: Some("Onde?".into()), ..Offer::new(OfferKind::LocationRequest) };
-    let titled = OfferHeader { text: Some("Entrega".into()), ..OfferHeader::default() };
+    let titled = OfferHeader { text: Some("Entrega".into()) };
     for content in [
         contents::headed(contents::list(), FileKind::Image),
         contents::headed(asked(), FileKind::Image),

@@ -13,6 +13,7 @@ mod groups;
 mod history;
 mod identity;
 mod kept;
+mod kinds;
 mod media;
 mod messages;
 mod notices;

@@ -158,7 +158,7 @@ impl Fake {
     /// Sets what happens to the next upload.
     pub fn script_upload(&self, dice: &Dice) {
         let Self::Cloud(fake) = self else { return };
-        fake.script_uploads([match dice.below(12) {
+        fake.script_uploads([match dice.below(24) {
             0 => SendBehaviour::AcceptThenDrop,
             1 => SendBehaviour::AcceptLate(Duration::from_secs(120)),
             2 => SendBehaviour::AcceptWithoutId,

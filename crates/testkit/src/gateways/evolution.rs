@@ -1,6 +1,7 @@
 //! A fake of the Evolution API. It checks requests strictly, and its answers vary as those of the
 //! real one do, in the forms of four versions.
 
+mod kinds;
 mod people;
 mod requests;
 mod webhooks;
@@ -74,6 +75,9 @@ struct State {
     is_licensed: bool,
     lids: BTreeMap<String, String>,
     absent: BTreeSet<String>,
+    orders: Vec<(String, Value)>,
+    marks: Vec<(String, Value)>,
+    refuses_marks: bool,
 }
 
 /// The answer to a request for a pairing code.
@@ -130,6 +134,9 @@ impl FakeEvolution {
             is_licensed: true,
             lids: BTreeMap::new(),
             absent: BTreeSet::new(),
+            orders: Vec::new(),
+            marks: Vec::new(),
+            refuses_marks: false,
         })))
     }
 
@@ -159,6 +166,22 @@ impl FakeEvolution {
     /// The messages that it sent, in order.
     pub fn accepted(&self) -> Vec<EvolutionSent> {
         self.state().sent.clone()
+    }
+
+    /// The requests that send, by operation with their bodies, in order.
+    pub fn orders(&self) -> Vec<(String, Value)> {
+        self.state().orders.clone()
+    }
+
+    /// What it was asked about messages, by operation, in order: changes, withdrawals, marks as
+    /// read, and what people were shown.
+    pub fn marks(&self) -> Vec<(String, Value)> {
+        self.state().marks.clone()
+    }
+
+    /// Makes it refuse changes of messages, as it does for those that it cannot change.
+    pub fn refuse_marks(&self) -> &Self {
+        self.with(|state| state.refuses_marks = true)
     }
 
     /// The errors in requests.

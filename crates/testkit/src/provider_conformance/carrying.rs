@@ -7,11 +7,11 @@ use recado_core::gateway::{
     Content, Edit, MessageKind, MessageName, Outgoing, ProviderError, SendFailure, SendResult,
     Typing, TypingIn,
 };
-use recado_core::transport::{OutboundRequest, TransportError};
+use recado_core::transport::{OutboundRequest, OutboundResponse, TransportError};
 use serde_json::Value;
 
 use super::between::{Act, Between};
-use super::{Expected, ProviderCase};
+use super::{Expected, ProviderCase, hostile};
 use crate::contents;
 
 type Seen = Vec<(OutboundRequest, bool)>;
@@ -127,6 +127,27 @@ pub async fn a_file_that_does_not_get_there_is_surely_not_sent(case: &ProviderCa
             let failure = sent.expect_err("its file is not there");
             assert_ne!(Expected::of(&failure), Expected::Uncertain, "{kind}: {error}");
             assert_eq!(count(&requests), 0, "{kind}: {error}: it was sent without its file");
+        }
+    }
+}
+
+/// Whatever is answered about a file before its message is sent: the adapter does not panic, sends
+/// at most once, and knows whether it did.
+pub async fn a_hostile_answer_about_a_file_is_never_uncertain(case: &ProviderCase) {
+    let carries = |(_, content): &(MessageKind, Content)| matches!(content, Content::Media(_));
+    let Some((kind, content)) = carried(case).into_iter().find(carries) else { return };
+    for body in hostile::bodies() {
+        for status in [200, 400, 500] {
+            let answer = OutboundResponse::new(status, body.clone());
+            let act = move |_: &OutboundRequest, sends: bool| {
+                if sends { Act::Pass } else { Act::Instead(Ok(answer.clone())) }
+            };
+            let (sent, requests) = send(case, outgoing(case, &content), act).await;
+            assert!(count(&requests) <= 1, "{kind}: {status}: it was sent several times");
+            if let Err(failure) = sent {
+                let means = Expected::of(&failure);
+                assert_ne!(means, Expected::Uncertain, "{kind}: {status}");
+            }
         }
     }
 }

@@ -57,6 +57,7 @@ macro_rules! provider_conformance_suite {
             a_kind_that_is_not_declared_is_refused_before_any_request,
             a_lost_answer_to_any_kind_is_uncertain,
             a_file_that_does_not_get_there_is_surely_not_sent,
+            a_hostile_answer_about_a_file_is_never_uncertain,
             every_kind_ends_within_the_time_limit,
             what_is_declared_beside_sends_can_be_done,
         );

@@ -8,9 +8,10 @@ use metrics::{Label, Unit, counter, describe_counter, describe_histogram, histog
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, GatewayDescription, GatewayName};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing,
-    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, ReceiveResult,
-    SendFailure, SendResult, WebhookRefused,
+    Accepted, Edit, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, MessageKind,
+    MessageName, Missed, Outgoing, Pairing, Provider, ProviderError, ProviderTemplate,
+    ProviderWebhook, Providers, ReceiveResult, SendFailure, SendResult, Typing, TypingIn,
+    WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
@@ -91,6 +92,48 @@ impl Provider for CountedProvider {
         let outcome = Label::from_static_parts("outcome", outcome(&result));
         counter!(SENDS, vec![self.label(), outcome]).increment(1);
         result
+    }
+
+    fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        self.inner.kinds(connection)
+    }
+
+    async fn edit(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        self.inner.edit(transport, connection, target, edit).await
+    }
+
+    async fn revoke(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        self.inner.revoke(transport, connection, target).await
+    }
+
+    async fn mark_read(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        self.inner.mark_read(transport, connection, target).await
+    }
+
+    async fn typing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        self.inner.typing(transport, connection, whose, state).await
     }
 
     async fn find_sent(
@@ -193,8 +236,24 @@ mod tests {
     use std::time::Duration;
 
     use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
+    use recado_testkit::provider_conformance::{ProviderCase, carrying};
+    use recado_testkit::{ScriptedProvider, ScriptedTransport};
+    use serde_json::json;
 
     use super::*;
+
+    /// X10 to X14: what a gateway carries and does, it does when it is counted, too.
+    #[tokio::test]
+    async fn everything_is_passed_on_to_the_gateway() {
+        let scripted = ScriptedProvider::new();
+        let kinds = vec![MessageKind::Text, MessageKind::Edit, MessageKind::Read];
+        scripted.set_kinds(Some([kinds, vec![MessageKind::Revoke, MessageKind::Typing]].concat()));
+        let inner = Arc::new(scripted.clone());
+        let counted = CountedProvider { inner, gateway: GatewayName::new("simulated") };
+        let case = ProviderCase::new(counted, json!({}), ScriptedTransport::new());
+        carrying::what_is_declared_beside_sends_can_be_done(&case).await;
+        assert_eq!(scripted.acts().len(), 4);
+    }
 
     /// R281.
     #[test]

@@ -44,6 +44,17 @@ impl State {
         if request.header("apikey") != Some(API_KEY) {
             return failure(401, json!("Unauthorized"));
         }
+        if *area == "message"
+            && request.method == "POST"
+            && let Some(reply) = self.send_kind(operation, &inner)
+        {
+            return reply;
+        }
+        if *area == "chat"
+            && let Some(reply) = self.mark(&request.method, operation, &inner)
+        {
+            return reply;
+        }
         match (request.method.as_str(), *area, *operation) {
             ("POST", "message", "sendText") => self.send_text(&inner),
             ("POST", "chat", "findMessages") => self.find_messages(&inner),
@@ -60,17 +71,21 @@ impl State {
     }
 
     /// Records an error in a request, and answers it.
-    fn wrong(&mut self, what: &str, status: u16, message: Value) -> Reply {
+    pub(super) fn wrong(&mut self, what: &str, status: u16, message: Value) -> Reply {
         self.violations.push(what.to_owned());
         failure(status, message)
     }
 
-    fn invalid(&mut self, what: &str) -> Reply {
+    pub(super) fn invalid(&mut self, what: &str) -> Reply {
         self.wrong(what, 400, json!([[what]]))
     }
 
     /// The body of a POST: it must be declared as JSON and be an object with no fields but these.
-    fn body(&mut self, request: &FakeRequest, known: &[&str]) -> Result<Map<String, Value>, Reply> {
+    pub(super) fn body(
+        &mut self,
+        request: &FakeRequest,
+        known: &[&str],
+    ) -> Result<Map<String, Value>, Reply> {
         if !request.query.is_empty() {
             return Err(self.invalid("a query"));
         }
@@ -91,17 +106,24 @@ impl State {
     }
 
     fn send_text(&mut self, request: &FakeRequest) -> Reply {
-        let body = match self.body(request, &["number", "text"]) {
+        let body = match self.body(request, &["number", "text", "quoted"]) {
             Ok(body) => body,
             Err(reply) => return reply,
         };
         let field =
             |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let Some(number) = field("number").map(str::to_owned) else {
-            return self.invalid("instance requires property \"number\"");
-        };
         let Some(text) = field("text").map(str::to_owned) else {
             return self.invalid("instance requires property \"text\"");
+        };
+        self.orders.push(("sendText".to_owned(), Value::Object(body.clone())));
+        self.addressed(&body, &text)
+    }
+
+    /// A send to the number in the body.
+    pub(super) fn addressed(&mut self, body: &Map<String, Value>, text: &str) -> Reply {
+        let number = body.get("number").and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(number) = number.map(str::to_owned) else {
+            return self.invalid("instance requires property \"number\"");
         };
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let remote = if number.ends_with("@g.us") {
@@ -124,11 +146,11 @@ impl State {
             let reported = json!([{"jid": remote, "exists": false, "number": number}]);
             return failure(400, reported);
         }
-        self.act(&number, &remote, &text)
+        self.act(&number, &remote, text)
     }
 
     /// Handles a send as the script says.
-    fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
+    pub(super) fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
         let behaviour = self.script.next_send();
         let refuses = matches!(
             behaviour,
@@ -329,7 +351,7 @@ impl State {
     }
 }
 
-fn failure(status: u16, message: Value) -> Reply {
+pub(super) fn failure(status: u16, message: Value) -> Reply {
     Reply::json(status, &FakeEvolution::error(status, &message))
 }
 
