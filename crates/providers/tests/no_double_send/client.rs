@@ -4,7 +4,7 @@ use recado_core::access::Caller;
 use recado_core::contacts::{Phone, Region};
 use recado_core::gateway::MessageKind;
 use recado_core::idempotency::{Begun, CallError, CallKey, hash_of, is_remembered};
-use recado_core::ids::MessageId;
+use recado_core::ids::{MessageId, UploadId};
 use recado_core::messages::Failure;
 use recado_core::sending::{self, SendError, SendTarget, SentView};
 use recado_core::{Error, Recado};
@@ -19,6 +19,8 @@ use crate::kinds;
 pub struct Order {
     pub person: usize,
     pub kind: MessageKind,
+    /// The upload that it carries.
+    pub file: Option<UploadId>,
     /// Its text, or the mark in it.
     pub text: String,
     pub key: Option<String>,
@@ -74,9 +76,15 @@ pub async fn call(app: Recado, caller: Caller, order: Order) -> Answer {
     let wanted = json!({"to": PHONES[order.person], "message": order.text});
     let hash = hash_of(wanted.to_string().as_bytes());
     let wanted = body(wanted);
-    let send = async || match order.kind {
-        MessageKind::Text => Answer::of(app.sending().send_text(&caller, &wanted).await),
-        kind => {
+    let send = async || match (order.kind, order.file) {
+        (MessageKind::Text, _) => Answer::of(app.sending().send_text(&caller, &wanted).await),
+        (kind, Some(file)) => {
+            let wanted = body(json!({"to": PHONES[order.person], "type": kind.as_str(),
+                "media_id": file, "caption": order.text}));
+            let sent = app.sending().send_media(&caller, &wanted, None).await;
+            Answer::of(sent.map(|sent| sent.sent))
+        }
+        (kind, None) => {
             let phone = Phone::parse(PHONES[order.person], &Region::br()).expect("a phone");
             let target = SendTarget::Phone(phone);
             let text = sending::Order::text(caller.company(), target, None, String::new());

@@ -19,14 +19,21 @@ pub const OFFICIAL: [MessageKind; 10] = [
     MessageKind::Contacts,
 ];
 
-/// A message of this kind with this mark.
+/// What a message of this kind carries as its file.
+pub const fn file_of(kind: MessageKind) -> Option<FileKind> {
+    match kind {
+        MessageKind::Image => Some(FileKind::Image),
+        MessageKind::Video => Some(FileKind::Video),
+        MessageKind::Document => Some(FileKind::Document),
+        _ => None,
+    }
+}
+
+/// A message of this kind, which carries no file, with this mark.
 pub fn content(kind: MessageKind, mark: &str) -> Content {
     let body = || Some(mark.to_owned());
     let offered = |offer: Offer| contents::offered(Offer { body: body(), ..offer });
     match kind {
-        MessageKind::Image => contents::media(FileKind::Image, Some(mark)),
-        MessageKind::Video => contents::media(FileKind::Video, Some(mark)),
-        MessageKind::Document => contents::media(FileKind::Document, Some(mark)),
         MessageKind::Buttons => offered(contents::buttons()),
         MessageKind::List => offered(contents::list()),
         MessageKind::CtaUrl => offered(contents::page()),

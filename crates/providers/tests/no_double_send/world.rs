@@ -1,7 +1,7 @@
 //! One run: processes on one database, a gateway, programs that send, and random decisions.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,19 +9,21 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use recado_core::access::{Caller, CompanyDraft, KeyDraft, Scopes};
-use recado_core::gateway::ProviderWebhook;
-use recado_core::ids::{CompanyId, ConnectionId};
+use recado_core::gateway::{FileKind, ProviderWebhook};
+use recado_core::ids::{CompanyId, ConnectionId, UploadId};
+use recado_core::uploads::NewFile;
 use recado_core::workers::LEASE;
 use recado_core::{Clock as _, Parts, Recado, Settings};
 use recado_testkit::gateways::SignedWebhook;
 use recado_testkit::{
     AttachedSpawner, FaultyStore, MemoryFiles, MemoryStore, ScriptedTransport, SeededIds,
-    StoreFailure, StoreOp, TestClock,
+    StoreFailure, StoreOp, TestClock, contents,
 };
 
 use crate::client::{Answer, Order, call};
 use crate::dice::Dice;
 use crate::gateway::{Fake, PHONES};
+use crate::kinds;
 use crate::wire::Wire;
 
 /// The most orders of a run, and the most steps.
@@ -61,6 +63,9 @@ pub struct World {
     pub company: CompanyId,
     caller: Caller,
     connection: ConnectionId,
+    files: MemoryFiles,
+    /// The uploads of the company, by what they are sent as.
+    uploads: BTreeMap<FileKind, UploadId>,
     /// The running processes, by number.
     processes: Vec<(usize, Recado)>,
     started: u64,
@@ -106,7 +111,8 @@ impl World {
         let fake = Fake::of(seed, &dice);
         let wire = Wire::new(fake.clone(), dice.clone());
         fake.set_now(clock.now());
-        let app = start(&store, &clock, &wire, seed, 0);
+        let files = MemoryFiles::new();
+        let app = start(&store, &files, &clock, &wire, seed, 0);
         let (company, caller, connection) = finish(async {
             let draft = CompanyDraft::named("Padaria do João").expect("a name");
             let company = app.access().create_company(draft).await.expect("made").id;
@@ -116,6 +122,8 @@ impl World {
             let made = app.connections().create(company, &fake.connection()).await.expect("made");
             (company, caller, made.id)
         });
+        let kinds = fake.kinds().iter().filter_map(|kind| kinds::file_of(*kind));
+        let uploads = kinds.map(|kind| (kind, finish(upload(&app, &caller, kind)))).collect();
         Self {
             dice,
             clock,
@@ -126,6 +134,8 @@ impl World {
             company,
             caller,
             connection,
+            files,
+            uploads,
             processes: vec![(0, app)],
             started: 1,
             seed,
@@ -239,7 +249,7 @@ impl World {
     fn begin_process(&mut self) {
         let number = self.started;
         self.started += 1;
-        let app = start(&self.store, &self.clock, &self.wire, self.seed, number);
+        let app = start(&self.store, &self.files, &self.clock, &self.wire, self.seed, number);
         self.processes.push((usize::try_from(number).expect("few"), app));
     }
 
@@ -298,7 +308,8 @@ impl World {
                 None => {
                     let person = self.dice.below(PHONES.len());
                     let kind = *self.dice.pick(self.fake.kinds());
-                    Order { person, kind, text: format!("pedido {n}"), key }
+                    let file = kinds::file_of(kind).map(|file| self.uploads[&file]);
+                    Order { person, kind, file, text: format!("pedido {n}"), key }
                 }
             };
             self.orders.push(order);
@@ -462,13 +473,28 @@ impl World {
     }
 }
 
+/// Uploads a file of this kind.
+async fn upload(app: &Recado, caller: &Caller, kind: FileKind) -> UploadId {
+    let file = contents::file(kind);
+    let frames = Box::pin(file.stored.open().await.expect("it is there"));
+    let new = NewFile { mimetype: None, filename: file.filename, is_listed: true };
+    app.uploads().create(caller, new, frames).await.expect("kept").id
+}
+
 /// Starts a process.
-fn start(store: &FaultyStore, clock: &TestClock, wire: &Wire, seed: u64, number: u64) -> Recado {
+fn start(
+    store: &FaultyStore,
+    files: &MemoryFiles,
+    clock: &TestClock,
+    wire: &Wire,
+    seed: u64,
+    number: u64,
+) -> Recado {
     Recado::new(Parts {
         store: Arc::new(store.clone()),
         clock: Arc::new(clock.clone()),
         ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
-        files: Arc::new(MemoryFiles::new()),
+        files: Arc::new(files.clone()),
         spawner: Arc::new(AttachedSpawner),
         transport: Arc::new(ScriptedTransport::new()),
         gateway_transport: Some(Arc::new(wire.clone())),
