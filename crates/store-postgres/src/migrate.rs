@@ -84,6 +84,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "sets_of_contacts",
         sql: include_str!("migrations/0021_sets_of_contacts.sql"),
     },
+    Migration {
+        version: 22,
+        name: "campaign_plan",
+        sql: include_str!("migrations/0022_campaign_plan.sql"),
+    },
 ];
 
 /// The advisory lock of the process that migrates.

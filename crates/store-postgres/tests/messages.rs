@@ -3,7 +3,7 @@
 mod support;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
@@ -65,6 +65,7 @@ async fn with_messages() -> (Database, Client) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,

@@ -33,6 +33,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0017_sealed_media.sql"),
     include_str!("../migrations/0018_halts.sql"),
     include_str!("../migrations/0019_sets_of_contacts.sql"),
+    include_str!("../migrations/0020_campaign_plan.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -27,6 +27,7 @@ mod view;
 pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
+pub(crate) use claim::refunded_whole;
 pub(crate) use draft::MessageText;
 pub use draft::{SendAddress, SendMessage, SendRecipient, TextDraft};
 pub use error::{Cause, SendError};

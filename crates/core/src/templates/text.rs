@@ -105,7 +105,7 @@ pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, V
 }
 
 /// The forms of tags that count wherever they stand in a value: what opens and what closes them.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("{{", "}}"),
     ("${", "}"),
     ("[[", "]]"),
@@ -116,10 +116,12 @@ const TAGS: [(&str, &str); 10] = [
     ("{!", "}"),
     ("#{", "}"),
     ("<<", ">>"),
+    // Read in the variables of campaigns only (X16).
+    ("{contact.", "}"),
 ];
 
 /// Whether a variable's value is a tag that was not filled in (D49): it holds `{{…}}`, `${…}`,
-/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}` or `<<…>>`, or is as a whole
+/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}`, `<<…>>` or `{contact.…}`, or is as a whole
 /// `{words}`, `[WORDS]` or `%word%`.
 pub fn literal_tag(value: &str) -> bool {
     let holds = |(open, close): (&str, &str)| {

@@ -224,7 +224,7 @@ fn limited() -> SendFailure {
     SendFailure::TryLater { failure: Failure::new(limit, "slow down".to_owned()), wait: None }
 }
 
-/// R141.
+/// R141, R294, X16.
 #[tokio::test]
 async fn a_campaign_rests_longer_and_longer_while_the_gateway_takes_no_more() {
     let scene = Scene::with(Shop::new().await, 30, json!({ "messages_per_second": 10 })).await;
@@ -248,13 +248,15 @@ async fn a_campaign_rests_longer_and_longer_while_the_gateway_takes_no_more() {
     assert_eq!(waited, [1, 2, 4, 8]);
     provider.otherwise(None);
     pass_until_it_ends(&scene, TENTH).await;
-    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 30));
-    assert_eq!((scene.counts().await["failed"].clone(), scene.refunds().await), (json!(5), 5));
+    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 35));
+    let counts = scene.counts().await;
+    assert_eq!((&counts["sent"], &counts["failed"]), (&json!(30), &json!(0)));
+    assert_eq!((scene.put_off().await.len(), scene.refunds().await), (5, 5));
     process.stop().await;
     scene.check().await;
 }
 
-/// R141.
+/// R141, R294.
 #[tokio::test]
 async fn who_got_too_much_of_late_holds_up_no_other_recipient() {
     let scene = Scene::with(Shop::new().await, 20, json!({ "messages_per_second": 10 })).await;
@@ -264,10 +266,11 @@ async fn who_got_too_much_of_late_holds_up_no_other_recipient() {
         scene.shop.kit().provider.then(Err(SendFailure::RecipientLimited(limit.clone())));
     }
     scene.start().await;
-    pass(&scene, 30, TENTH).await;
-    assert_eq!((scene.shop.calls(), scene.refunds().await), (20, 10));
+    pass(&scene, 12, TENTH).await;
+    assert_eq!((scene.counts().await["sent"].clone(), scene.refunds().await), (json!(0), 10));
     pass_until_it_ends(&scene, TENTH).await;
     process.stop().await;
+    assert_eq!((scene.counts().await["sent"].clone(), scene.shop.calls()), (json!(20), 30));
     scene.check().await;
 }
 
@@ -278,7 +281,8 @@ async fn who_waits_for_no_rate_waits_for_no_rest_either() {
     scene.start().await;
     scene.shop.app().campaigns().drain().await;
     pass_drains(&scene).await;
-    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 3));
+    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 4));
+    assert_eq!(scene.counts().await["sent"], 3);
     scene.check().await;
 }
 
