@@ -177,8 +177,8 @@ impl RecipientQueue {
             None => self.is_read = true,
         }
         for next in chunk {
-            // Recipients to which messages are being sent may still be read as waiting, and one that
-            // was put back may be read again.
+            // Recipients to which messages are being sent may still be read as waiting, and one
+            // that was put back may be read again.
             let is_known = self.taking.contains(&next.number)
                 || self.queue.iter().any(|other| other.number == next.number);
             match self.put_off.get_mut(&next.number) {
@@ -267,9 +267,9 @@ impl RecipientQueue {
         self.put_off.insert(next.number, PutOff { refused, wait, waiting: Some(next) });
     }
 
-    /// A message was not sent because of the gateway's rate limit: its recipient waits again, in its
-    /// place (R294). Messages that were in flight when the wait began do not make it longer. `named`
-    /// is the wait that the gateway reported.
+    /// A message was not sent because of the gateway's rate limit: its recipient waits again, in
+    /// its place (R294). Messages that were in flight when the wait began do not make it longer.
+    /// `named` is the wait that the gateway reported.
     pub(super) fn limited(&mut self, next: Next, named: Option<Duration>, now: Timestamp) {
         self.took(next.number, false);
         self.put_back(next);

@@ -108,9 +108,9 @@ pub struct Recipient {
     pub sent_at: Option<Timestamp>,
 }
 
-/// Whether the channel keeps a campaign's message from this person for now, as the official API does
-/// with marketing messages (131049): it counts as skipped, not as failed, and is refunded whenever
-/// that is reported (X16, R296).
+/// Whether the channel keeps a campaign's message from this person for now, as the official API
+/// does with marketing messages (131049): it counts as skipped, not as failed, and is refunded
+/// whenever that is reported (X16, R296).
 pub fn is_withheld(failure: &Failure) -> bool {
     failure.code == DeliveryCode::MarketingLimited
 }

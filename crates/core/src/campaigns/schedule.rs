@@ -39,8 +39,8 @@ fn begun(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
     is_due.then(|| running(campaign.clone(), now))
 }
 
-/// The campaign after a change: one that was scheduled and has no time any more sends nothing before
-/// it is started again (R292).
+/// The campaign after a change: one that was scheduled and has no time any more sends nothing
+/// before it is started again (R292).
 pub(super) fn rescheduled(before: &Campaign, changed: Campaign) -> Campaign {
     if before.status != CampaignStatus::Scheduled || changed.scheduled_at.is_some() {
         return changed;

@@ -22,8 +22,8 @@ pub struct CopyHeld {
 
 impl Halts<'_> {
     /// Makes this installation, which is the copy of another one, one that writes to nobody by
-    /// itself: it is held (D75), its running and scheduled campaigns are paused, and what was being sent when it
-    /// was copied is uncertain (D36). Call it before any process serves the copy.
+    /// itself: it is held (D75), its running and scheduled campaigns are paused, and what was being
+    /// sent when it was copied is uncertain (D36). Call it before any process serves the copy.
     ///
     /// # Errors
     ///

@@ -191,8 +191,8 @@ impl RecordOutcome {
     }
 
     /// What is recorded when the channel refused a campaign's message for its rate: there is no
-    /// message, and its recipient waits again (R294). `None` if that was not so, or if anything else
-    /// was reported of the message meanwhile.
+    /// message, and its recipient waits again (R294). `None` if that was not so, or if anything
+    /// else was reported of the message meanwhile.
     fn put_off(&self, facts: &OutcomeFacts, now: Timestamp) -> Option<Decided<Message>> {
         let SendOutcome::Failed(failure) = &self.outcome else { return None };
         if !matches!(self.claim, Claim::Recipient { .. }) || !is_put_off(failure) {

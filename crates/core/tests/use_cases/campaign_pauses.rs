@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::campaign_process::{Process, SECOND, TENTH, pass, pass_drains, pass_until_it_ends};
 use super::campaign_scene::Scene;
-use super::shop::{Shop, refusal, uncertain, unreachable};
+use super::shop::{Shop, limited, refusal, uncertain, unreachable};
 use super::shown;
 
 /// R91.
@@ -217,11 +217,6 @@ async fn a_template_that_the_gateway_refuses_pauses_a_campaign_at_once() {
         process.stop().await;
         scene.check().await;
     }
-}
-
-fn limited() -> SendFailure {
-    let limit = DeliveryCode::RateLimitedByProvider;
-    SendFailure::TryLater { failure: Failure::new(limit, "slow down".to_owned()), wait: None }
 }
 
 /// R141, R294, X16.

@@ -14,7 +14,7 @@ use recado_testkit::{SeededIds, StoreFailure, StoreOp};
 use serde_json::json;
 
 use super::campaign_scene::Scene;
-use super::shop::{Shop, cut_off, phone, refusal, uncertain, unreachable};
+use super::shop::{Shop, cut_off, limited, phone, refusal, uncertain, unreachable};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -56,6 +56,7 @@ impl World {
             0 => Some(refusal()),
             1 => Some(uncertain()),
             2 => Some(unreachable()),
+            3 => Some(limited()),
             _ => None,
         });
         match dice.below(4) {
