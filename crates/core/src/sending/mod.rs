@@ -18,6 +18,7 @@ mod intent;
 mod leftovers;
 mod names;
 mod order;
+mod put_off;
 mod record_outcome;
 mod recover;
 mod send_text;

@@ -9,7 +9,6 @@ use super::intent::{Intended, written};
 use super::names::{LearntNames, reported_names};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
-use crate::campaigns::is_put_off;
 use crate::connections::{Capability, Connection};
 use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
@@ -80,14 +79,14 @@ impl From<SendResult> for SendOutcome {
 /// What the recording reads.
 #[derive(Debug)]
 pub(crate) struct OutcomeFacts {
-    message: Option<Stored<Message>>,
+    pub(super) message: Option<Stored<Message>>,
     connection: Option<Stored<Connection>>,
     referred: Option<Referred>,
     early: EarlyFacts,
     /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
     contacts: Option<Vec<ChannelContact>>,
     debit: Option<Stored<LedgerLine>>,
-    claimed: Claimed,
+    pub(super) claimed: Claimed,
 }
 
 impl OutcomeFacts {
@@ -188,33 +187,6 @@ impl RecordOutcome {
         let changes = facts.claimed.changes(&message, ended, self.refund, now);
         let changes = changes.into_iter().fold(ChangeSet::new(), ChangeSet::with);
         Decided::new(changes, message)
-    }
-
-    /// What is recorded when the channel refused a campaign's message for its rate: there is no
-    /// message, and its recipient waits again (R294). `None` if that was not so, or if anything
-    /// else was reported of the message meanwhile.
-    fn put_off(&self, facts: &OutcomeFacts, now: Timestamp) -> Option<Decided<Message>> {
-        let SendOutcome::Failed(failure) = &self.outcome else { return None };
-        if !matches!(self.claim, Claim::Recipient { .. }) || !is_put_off(failure) {
-            return None;
-        }
-        let stored = facts.message.as_ref();
-        let is_untouched = |message: &&Stored<Message>| {
-            message.status == MessageStatus::Pending && message.provider_id.is_none()
-        };
-        if stored.is_some() && stored.filter(is_untouched).is_none() {
-            return None;
-        }
-        let mut changes = ChangeSet::new();
-        for change in facts.claimed.put_off(self.refund, now)? {
-            changes = changes.with(change);
-        }
-        if let Some(stored) = stored {
-            changes = changes.with(stored.delete());
-        }
-        let (status, failure) = (MessageStatus::Failed, Some(failure.clone()));
-        let message = Message { status, failure, sender: None, ..self.message.clone() };
-        Some(Decided::new(changes, message))
     }
 
     /// The contact after the outcome (R25, D39).
