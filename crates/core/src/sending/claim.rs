@@ -277,9 +277,10 @@ impl Claimed {
 
     /// What has to be written when the channel refused the message for its rate, in place of its
     /// outcome: the recipient waits again, as if nothing had been sent, and its debit is refunded
-    /// (R294). `None` if it has claimed no recipient.
+    /// (R294). `None` unless a recipient is being sent to.
     pub(super) fn put_off(&self, refund: LedgerLineId, now: Timestamp) -> Option<Vec<Change>> {
-        let recipient = self.recipient.as_ref()?;
+        let sending = |known: &&Stored<Recipient>| known.status == RecipientStatus::Sending;
+        let recipient = self.recipient.as_ref().filter(sending)?;
         let waiting = Recipient {
             status: RecipientStatus::Waiting,
             message: None,
