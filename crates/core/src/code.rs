@@ -174,4 +174,16 @@ codes! {
     OnHold = "ON_HOLD": Unavailable,
     /// The data is being moved: nothing is written.
     Moving = "MOVING": Unavailable,
+    /// The connection's gateway cannot carry, or do, this.
+    NotSupportedByConnection = "NOT_SUPPORTED_BY_CONNECTION": Invalid,
+    /// The file is of a type that such messages do not have.
+    MediaTypeUnsupported = "MEDIA_TYPE_UNSUPPORTED": Invalid,
+    /// The file is larger than such messages may have.
+    MediaTooLarge = "MEDIA_TOO_LARGE": TooLarge,
+    /// The file at the address could not be fetched.
+    MediaUnreachable = "MEDIA_UNREACHABLE": Invalid,
+    /// There is no such upload.
+    MediaNotFound = "MEDIA_NOT_FOUND": NotFound,
+    /// It was sent too long ago.
+    TooLate = "TOO_LATE": Conflict,
 }

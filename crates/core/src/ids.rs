@@ -49,6 +49,8 @@ macro_rules! for_each_id {
             OrganizationId;
             /// A document attached to a contact.
             DocumentId;
+            /// A file that was uploaded to be sent.
+            UploadId;
             /// A tracked link.
             LinkId;
             /// A click on a tracked link.

@@ -6,9 +6,12 @@ mod special;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::Timestamp;
+use crate::documents::{FileError, StoredFile};
 
 pub(crate) use host::read_port;
 pub use host::{Host, Origin};
@@ -53,6 +56,43 @@ impl Method {
     }
 }
 
+/// How the bytes of an attached file are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEncoding {
+    /// As they are.
+    Raw,
+    /// In base64, with padding.
+    Base64,
+}
+
+/// A file within the body of a request: it follows [`body`](OutboundRequest::body), and `tail`
+/// follows it. It is read in frames while the request is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// The file.
+    pub file: StoredFile,
+    /// How it is written.
+    pub encoding: FileEncoding,
+    /// What follows it.
+    pub tail: Vec<u8>,
+}
+
+impl AttachedFile {
+    /// How many bytes of the body it makes, with its tail.
+    pub const fn len(&self) -> u64 {
+        let file = match self.encoding {
+            FileEncoding::Raw => self.file.size(),
+            FileEncoding::Base64 => self.file.size().div_ceil(3) * 4,
+        };
+        file + self.tail.len() as u64
+    }
+
+    /// Whether it makes no byte.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// An outbound request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboundRequest {
@@ -64,6 +104,8 @@ pub struct OutboundRequest {
     pub headers: Vec<(String, String)>,
     /// The body; empty for none.
     pub body: Vec<u8>,
+    /// A file that goes on with the body.
+    pub attached: Option<AttachedFile>,
     /// How long DNS, connecting, TLS and the answer may take together.
     pub timeout: Duration,
     /// How many bytes of the answer's body are read; the rest is dropped.
@@ -89,6 +131,7 @@ impl OutboundRequest {
             url: url.into(),
             headers: Vec::new(),
             body: Vec::new(),
+            attached: None,
             timeout: DEFAULT_TIMEOUT,
             answer_limit: DEFAULT_ANSWER_BYTES,
             status_decides: false,
@@ -141,6 +184,31 @@ impl OutboundRequest {
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
+    }
+
+    /// The same with a file that goes on with the body.
+    #[must_use]
+    pub fn with_file(mut self, file: AttachedFile) -> Self {
+        self.attached = Some(file);
+        self
+    }
+
+    /// The whole body in memory, for transports of tests.
+    ///
+    /// # Errors
+    ///
+    /// When the attached file cannot be read.
+    pub async fn whole_body(&self) -> Result<Vec<u8>, FileError> {
+        let mut body = self.body.clone();
+        if let Some(AttachedFile { file, encoding, tail }) = &self.attached {
+            let bytes = file.open().await?.read_to_end().await?;
+            match encoding {
+                FileEncoding::Raw => body.extend(bytes),
+                FileEncoding::Base64 => body.extend(STANDARD.encode(bytes).into_bytes()),
+            }
+            body.extend_from_slice(tail);
+        }
+        Ok(body)
     }
 
     /// The same for a request that changes something and must not arrive twice: it is never

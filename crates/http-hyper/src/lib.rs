@@ -52,6 +52,7 @@ mod links;
 mod lists;
 mod logging;
 mod lookups;
+mod marks;
 mod media;
 mod messages;
 mod metrics;

@@ -7,8 +7,8 @@ use http::Method;
 use crate::call::PathParts;
 use crate::route::Route;
 use crate::{
-    campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, media,
-    messages, operator, prosas, provider_webhooks, reference, sending,
+    campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, marks,
+    media, messages, operator, prosas, provider_webhooks, reference, sending,
 };
 
 /// The routes of each file, in the order of the documentation, with their feature.
@@ -16,6 +16,7 @@ pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static [Route])>
     let public = [
         ("contacts", contacts::ROUTES),
         ("messages", messages::ROUTES),
+        ("messages", marks::ROUTES),
         ("sending", sending::ROUTES),
         ("custom-fields", custom_fields::ROUTES),
         ("prosas", prosas::ROUTES),

@@ -2,14 +2,17 @@
 
 use recado_core::Code;
 use recado_core::access::Scope;
-use recado_core::sending::{SendMessage, SendTemplate, SentView, TemplateSentView};
+use recado_core::sending::{
+    KindSentView, SendContacts, SendInteractive, SendLocation, SendMessage, SendReaction,
+    SendTemplate, SentView, TemplateSentView,
+};
 
 use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::route::{Route, verb};
 
-pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE];
+pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE, INTERACTIVE, LOCATION, CONTACTS, REACTION];
 
 const MESSAGE: Route = Route::public(
     verb::POST,
@@ -24,24 +27,100 @@ const MESSAGE: Route = Route::public(
             )
             .body::<SendMessage>(r#"{"to": "+55 11 98765-4321", "message": "Olá, Ana!"}"#)
             .answers::<SentView>()
-            .refuses(Code::MissingField)
-            .refuses(Code::InvalidPhone)
-            .refuses(Code::ContactOptedOut)
-            .refuses(Code::ContactBlocked)
-            .refuses(Code::ExternalAiDisabled)
-            .refuses(Code::GroupAnnounceOnly)
-            .refuses(Code::NotFound)
-            .refuses(Code::GroupNotFound)
-            .refuses(Code::AmbiguousContact)
-            .refuses(Code::ConnectionRequired)
-            .refuses(Code::ProviderError)
-            .refuses(Code::DeliveryUncertain)
-            .refuses(Code::ContactStateUnavailable)
-            .refuses(Code::OnHold)
+            .refuses_all(&FREE_TEXT)
     },
 )
 .json()
 .idempotent();
+
+/// What refuses a send that is free text.
+const FREE_TEXT: [Code; 14] = [
+    Code::MissingField,
+    Code::InvalidPhone,
+    Code::ContactOptedOut,
+    Code::ContactBlocked,
+    Code::ExternalAiDisabled,
+    Code::GroupAnnounceOnly,
+    Code::NotFound,
+    Code::GroupNotFound,
+    Code::AmbiguousContact,
+    Code::ConnectionRequired,
+    Code::ProviderError,
+    Code::DeliveryUncertain,
+    Code::ContactStateUnavailable,
+    Code::OnHold,
+];
+
+/// What is said of each kind of message that not every gateway carries.
+const KIND: &str = "A gateway that cannot carry it refuses it by name before anything is stored. \
+                    After 502 DELIVERY_UNCERTAIN the message may have arrived: do not send it \
+                    again by yourself.";
+
+/// The send of one kind of message.
+macro_rules! kind {
+    ($path:literal, $id:literal, $summary:literal, $body:ident, $send:ident, $example:literal) => {
+        Route::public(
+            verb::POST,
+            concat!("/api/v1/send/", $path),
+            Scope::MessagesSend,
+            |c| {
+                Box::pin(
+                    async move { Answer::ok(c.recado.sending().$send(&c.who, &c.body).await?) },
+                )
+            },
+            |op| {
+                op.says($id, $summary)
+                    .more(KIND)
+                    .body::<$body>($example)
+                    .answers::<KindSentView>()
+                    .refuses_all(&FREE_TEXT)
+                    .refuses(Code::NotSupportedByConnection)
+            },
+        )
+        .json()
+        .idempotent()
+    };
+}
+
+const INTERACTIVE: Route = kind!(
+    "interactive",
+    "sendInteractive",
+    "Send a text with buttons, a list, a link, a request for a place, or a poll",
+    SendInteractive,
+    send_interactive,
+    r#"{"to": "+55 11 98765-4321", "kind": "buttons", "body": "Confirma a visita de amanhã?",
+        "buttons": [{"id": "yes", "title": "Sim"}, {"id": "no", "title": "Não"}],
+        "fallback": "text"}"#
+);
+
+const LOCATION: Route = kind!(
+    "location",
+    "sendLocation",
+    "Send a place",
+    SendLocation,
+    send_location,
+    r#"{"to": "+55 11 98765-4321", "latitude": -23.5614, "longitude": -46.6559,
+        "name": "MASP", "address": "Av. Paulista, 1578"}"#
+);
+
+const CONTACTS: Route = kind!(
+    "contacts",
+    "sendContacts",
+    "Send address cards",
+    SendContacts,
+    send_contacts,
+    r#"{"to": "+55 11 98765-4321",
+        "contacts": [{"name": "Ana Souza", "phones": ["+55 11 91234-5678"]}]}"#
+);
+
+const REACTION: Route = kind!(
+    "reaction",
+    "sendReaction",
+    "React to a message, change the reaction, or withdraw it",
+    SendReaction,
+    send_reaction,
+    r#"{"message_id": "01939b5e-0000-7000-8000-000000000005", "emoji": "👍"}"#
+);
 
 const TEMPLATE: Route = Route::public(
     verb::POST,

@@ -20,8 +20,12 @@ mod futures;
 mod history;
 #[path = "cloud_api/inbound.rs"]
 mod inbound;
+#[path = "cloud_api/kinds.rs"]
+mod kinds;
 #[path = "cloud_api/media.rs"]
 mod media;
+#[path = "cloud_api/receipts.rs"]
+mod receipts;
 #[path = "cloud_api/robustness.rs"]
 mod robustness;
 #[path = "cloud_api/senders.rs"]
@@ -36,3 +40,5 @@ mod statuses;
 mod support;
 #[path = "cloud_api/templates.rs"]
 mod templates;
+#[path = "cloud_api/uploads.rs"]
+mod uploads;

@@ -1,6 +1,7 @@
-//! Tests that no message is sent twice: thousands of seeded runs of the core with the real adapters
-//! against fake gateways, in which answers are lost, late or wrong, webhooks come early, twice, out
-//! of order or never, processes die and the database fails, each at a random moment.
+//! Tests that no message of any kind is sent twice: thousands of seeded runs of the core with the
+//! real adapters against fake gateways, in which answers are lost, late or wrong, webhooks come
+//! early, twice, out of order or never, processes die and the database fails, each at a random
+//! moment.
 //!
 //! `RECADO_TEST_SEEDS=from..to` tries other seeds. A failed run prints its seed, which repeats the
 //! same run.
@@ -15,6 +16,8 @@ mod client;
 mod dice;
 #[path = "no_double_send/gateway.rs"]
 mod gateway;
+#[path = "no_double_send/kinds.rs"]
+mod kinds;
 #[path = "no_double_send/recovery.rs"]
 mod recovery;
 #[path = "no_double_send/tally.rs"]

@@ -9,16 +9,18 @@ use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
+use recado_core::documents::StoredFile;
 use recado_core::gateway::{
-    Content, GatewayDestinations, GatewayEvent, Outgoing, Provider, SendFailure, SendResult,
-    StatusEvent,
+    Content, Edit, FileKind, GatewayDestinations, GatewayEvent, MediaContent, MessageKind,
+    MessageName, Outgoing, Provider, SendFailure, SendResult, StatusEvent, Typing, TypingIn,
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::messages::{DeliveryCode, ErrorType, MessageStatus};
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 use recado_core::{Clock, Ids, Timestamp};
-use recado_providers::simulated::{ReportBatch, Reports, Simulated};
+use recado_providers::simulated::{ReportBatch, Reports, SeenAct, Simulated};
+use recado_testkit::{MemoryFiles, contents};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -104,6 +106,7 @@ impl Scene {
             recipient: recipient.to_owned(),
             group: None,
             content: Content::Text("Olá".to_owned()),
+            quoted: None,
         }
     }
 
@@ -325,4 +328,94 @@ async fn the_channel_is_reached_as_the_record_says() {
         let reported = scene.gateway.status(&NoNetwork, &connection).await.expect("told");
         assert_eq!(reported.status, status);
     }
+}
+
+fn told(name: &str) -> MessageName {
+    contents::received("wamid.IN1", name)
+}
+
+/// X9 to X14, R332.
+#[tokio::test(start_paused = true)]
+async fn every_kind_is_taken_and_shown_as_it_came() {
+    let scene = Scene::new();
+    let seen = scene.gateway.watch();
+    let qr = scene.connection(json!({}));
+    let official = Connection { kind: ConnectionKind::OfficialCloud, ..qr.clone() };
+    assert_eq!(scene.gateway.kinds(&qr), MessageKind::ALL);
+    let lacking = |kind: &&MessageKind| !scene.gateway.kinds(&official).contains(kind);
+    let lacking: Vec<_> = MessageKind::ALL.iter().filter(lacking).collect();
+    assert_eq!(lacking, [&MessageKind::Poll]);
+    let mut sent = Vec::new();
+    for kind in MessageKind::ALL {
+        let Some(content) = contents::of(*kind, ANYBODY) else { continue };
+        let size = match &content {
+            Content::Media(media) => Some(media.file.stored.size()),
+            _ => None,
+        };
+        let quoted = Some(told(ANYBODY));
+        let outgoing = Outgoing { content, quoted, ..scene.outgoing(ANYBODY) };
+        let taken = scene.gateway.send(&NoNetwork, &qr, &outgoing).await;
+        taken.unwrap_or_else(|failure| panic!("{kind}: {failure:?}"));
+        sent.push(SeenAct::Send { outgoing: Box::new(outgoing), file_bytes: size });
+    }
+    let acts: Vec<SeenAct> = seen.all().into_iter().map(|request| request.act).collect();
+    assert_eq!(acts, sent);
+}
+
+/// R332.
+#[tokio::test(start_paused = true)]
+async fn the_digits_decide_about_every_kind_in_the_same_way() {
+    let scene = Scene::new();
+    let connection = scene.connection(json!({"timeout_ms": 1_000}));
+    for digits in ["0001", "0002", "0003", "0004", "0005"] {
+        let recipient = format!("551199000{digits}");
+        let text = scene.send(&connection, &recipient).await.map(|_| ());
+        for kind in MessageKind::ALL {
+            let Some(content) = contents::of(*kind, &recipient) else { continue };
+            let outgoing = Outgoing { content, ..scene.outgoing(&recipient) };
+            let sent = scene.gateway.send(&NoNetwork, &connection, &outgoing).await;
+            assert_eq!(sent.map(|_| ()), text, "{kind} to {digits}");
+        }
+    }
+}
+
+/// X14, R332.
+#[tokio::test(start_paused = true)]
+async fn changes_and_signs_are_shown_and_fail_by_the_same_digits() {
+    let scene = Scene::new();
+    let seen = scene.gateway.watch();
+    let connection = scene.connection(json!({}));
+    let edit = Edit { text: "Olá, Ana".to_owned(), is_caption: false };
+    for (name, works) in [(ANYBODY, true), ("5511990000004", true), ("5511990000001", false)] {
+        let (gateway, target) = (&scene.gateway, told(name));
+        let whose = TypingIn { recipient: name.to_owned(), group: None, last_inbound: None };
+        let edited = gateway.edit(&NoNetwork, &connection, &target, &edit).await;
+        let revoked = gateway.revoke(&NoNetwork, &connection, &target).await;
+        let read = gateway.mark_read(&NoNetwork, &connection, &target).await;
+        let typed = gateway.typing(&NoNetwork, &connection, &whose, Typing::Paused).await;
+        let done = [edited.is_ok(), revoked.is_ok(), read.is_ok(), typed.is_ok()];
+        assert_eq!(done, [works; 4], "{name}");
+        let acts = seen.all().into_iter().map(|request| request.act);
+        let expected = [
+            SeenAct::Edit(target.clone(), edit.clone()),
+            SeenAct::Revoke(target.clone()),
+            SeenAct::Read(target),
+            SeenAct::Type(name.to_owned(), Typing::Paused),
+        ];
+        assert_eq!(acts.skip(seen.all().len() - 4).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_cannot_be_read_is_refused() {
+    let scene = Scene::new();
+    let connection = scene.connection(json!({}));
+    let mut file = contents::file(FileKind::Document);
+    file.stored = StoredFile::new(Arc::new(MemoryFiles::new()), "gone", 7);
+    let kind = FileKind::Document;
+    let content = Content::Media(MediaContent { kind, file, caption: None, is_voice: false });
+    let outgoing = Outgoing { content, ..scene.outgoing(ANYBODY) };
+    let sent = scene.gateway.send(&NoNetwork, &connection, &outgoing).await;
+    let failure = sent.expect_err("no file");
+    assert_eq!(failure.failure().code, DeliveryCode::Media, "{failure:?}");
 }

@@ -2,8 +2,9 @@
 //! tests that do not need their adapters.
 
 use recado_core::connections::{
-    Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
+    Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
 };
+use recado_core::gateway::MessageKind;
 
 /// The names of the described gateways, in the order of [`all`].
 pub const NAMES: [GatewayName; 4] = [
@@ -24,6 +25,20 @@ pub fn simulated() -> GatewayDescription {
         .setting(Setting::integer("delay_ms", 0, 3_600_000))
         .setting(Setting::boolean("reports"))
         .able([Capability::Text, Capability::Template])
+        .sends(all_but(&[MessageKind::Text, MessageKind::Template]))
+}
+
+/// What a connection carries by the description of its gateway. A simulated one carries polls on QR
+/// connections only; one of a gateway that is not described carries everything.
+pub fn kinds(connection: &Connection) -> Vec<MessageKind> {
+    let described = all().into_iter().find(|known| *known.name() == connection.gateway);
+    let is_qr = connection.kind == ConnectionKind::Qr;
+    let kinds = described.map_or_else(|| all_but(&[]), |described| described.kinds());
+    kinds.into_iter().filter(|kind| is_qr || *kind != MessageKind::Poll).collect()
+}
+
+fn all_but(left_out: &[MessageKind]) -> Vec<MessageKind> {
+    MessageKind::ALL.iter().copied().filter(|kind| !left_out.contains(kind)).collect()
 }
 
 /// The official cloud API: templates, and one webhook address for all numbers of an account.
@@ -39,6 +54,13 @@ pub fn cloud_api() -> GatewayDescription {
         .setting(Setting::text("api_version"))
         .able([Capability::Text, Capability::Template, Capability::TemplateList])
         .able([Capability::State, Capability::Webhook, Capability::OptOuts])
+        .sends(all_but(&[
+            MessageKind::Text,
+            MessageKind::Template,
+            MessageKind::Poll,
+            MessageKind::Edit,
+            MessageKind::Revoke,
+        ]))
         .sharing_webhook(SharedWebhook {
             secret: "app_secret".into(),
             number: "phone_number_id".into(),

@@ -29,6 +29,11 @@ impl MemoryFiles {
         Self::default()
     }
 
+    /// Keeps a file at once.
+    pub fn keep(&self, key: &str, bytes: Vec<u8>) {
+        locked(&self.0).insert(key.to_owned(), Arc::new(bytes));
+    }
+
     /// The keys of all files, sorted.
     pub fn keys(&self) -> Vec<String> {
         locked(&self.0).keys().cloned().collect()

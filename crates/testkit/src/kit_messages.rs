@@ -143,12 +143,13 @@ impl Kit {
         results.into_iter().next().expect("every event has a result")
     }
 
-    /// The texts that the gateways were asked to send, in order. For templates, the text with its
-    /// variables filled in.
+    /// The texts that the gateways were asked to send, in order: for templates, the text with its
+    /// variables filled in; for what is no text, its kind.
     pub fn sent_texts(&self) -> Vec<String> {
         let texts = self.provider.sent().into_iter().map(|sent| match sent.outgoing.content {
             Content::Text(text) => text,
             Content::Template { rendered, .. } => rendered,
+            other => other.kind().as_str().to_owned(),
         });
         texts.collect()
     }

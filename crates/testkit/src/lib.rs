@@ -14,6 +14,7 @@
 //!   ids ([`SeededIds`]), documents ([`MemoryFiles`]), outbound requests ([`ScriptedTransport`])
 //!   and gateways ([`ScriptedProvider`]). Background work runs within the future that waits for it
 //!   ([`AttachedSpawner`]). [`FaultyStore`] and [`FaultyFiles`] fail on demand.
+//! - [`contents`]: a message of each kind.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
 //! - [`property!`], with the feature `proptest`: properties with async bodies, over the values of
 //!   `recado_core::strategies`.
@@ -22,6 +23,7 @@
 
 pub mod clock;
 pub mod conformance;
+pub mod contents;
 pub mod descriptions;
 #[cfg(feature = "proptest")]
 pub mod differential;

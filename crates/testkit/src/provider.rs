@@ -1,57 +1,33 @@
 //! A provider whose answers are set by the test.
 
+mod acts;
+mod asked;
+mod checks;
+mod gate;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use acts::{Act, ActAsked};
+pub use asked::{Asked, Pulled, Sent};
 use async_trait::async_trait;
+pub use gate::Gate;
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, Missed, Outgoing, Pairing,
-    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, Received, SendFailure,
-    SendResult, WebhookRefused,
+    Accepted, Edit, GatewayStatus, Handshake, Incoming, Lookup, MediaFile, MessageKind,
+    MessageName, Missed, Outgoing, Pairing, Provider, ProviderError, ProviderTemplate,
+    ProviderWebhook, Providers, Received, SendFailure, SendResult, Typing, TypingIn,
+    WebhookRefused,
 };
 use recado_core::groups::{Group, GroupList};
-use recado_core::ids::{ConnectionId, MessageId};
+use recado_core::ids::MessageId;
 use recado_core::messages::ProviderMessageId;
 use recado_core::transport::Transport;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::descriptions;
-
-/// A requested send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// The connection of the send.
-    pub connection: ConnectionId,
-    /// The message.
-    pub outgoing: Outgoing,
-}
-
-/// A request for missed messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pulled {
-    /// The connection.
-    pub connection: ConnectionId,
-    /// The start of the time span.
-    pub from: Timestamp,
-    /// The end of the time span.
-    pub to: Timestamp,
-}
-
-/// The number of requests of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// Requests for the groups of a connection.
-    pub groups: usize,
-    /// Requests for the state of a connection.
-    pub status: usize,
-    /// Requests for the templates of a connection.
-    pub templates: usize,
-    /// Requests for a code to pair a phone with.
-    pub pairing: usize,
-}
 
 /// The answer to a request that repeats for each connection.
 type ScriptedAnswer<T> = Result<T, ProviderError>;
@@ -69,6 +45,7 @@ struct Script {
     gate: Option<watch::Receiver<bool>>,
     found: ScriptedAnswer<Option<Accepted>>,
     looked_up: Vec<Lookup>,
+    acts: acts::Acts,
     questions: Asked,
     groups: ScriptedAnswer<GroupList>,
     status: ScriptedAnswer<GatewayStatus>,
@@ -99,6 +76,7 @@ impl Default for Script {
             gate: None,
             found: Err(ProviderError::Unsupported),
             looked_up: Vec::new(),
+            acts: acts::Acts::default(),
             questions: Asked::default(),
             groups: Err(ProviderError::Unsupported),
             status: Err(ProviderError::Unsupported),
@@ -121,8 +99,10 @@ impl Default for Script {
 
 /// A provider that answers from a script and records its requests. Clones share one state.
 ///
-/// By default it accepts every message, with the ids `fake.1`, `fake.2` and so on, and supports no
-/// other operation.
+/// By default it accepts every message of every kind that the described gateway carries, with the
+/// ids `fake.1`, `fake.2` and so on, does what is asked beside sends, and answers no question. It
+/// panics for a message that the core should not have given it: of a kind that the connection does
+/// not carry, or beyond the contract's limits.
 #[derive(Clone)]
 pub struct ScriptedProvider {
     script: Arc<Mutex<Script>>,
@@ -338,33 +318,6 @@ fn accepted(provider_id: ProviderMessageId) -> Accepted {
     Accepted { provider_id, recipient: None, aliases: Vec::new() }
 }
 
-/// Makes sends wait. Dropping the gate opens it.
-#[derive(Debug)]
-#[must_use = "a gate that is dropped is open"]
-pub struct Gate {
-    open: watch::Sender<bool>,
-    asked: watch::Receiver<usize>,
-}
-
-impl Gate {
-    /// Waits until `count` sends were requested, whether they wait or not.
-    pub async fn reached(&self, count: usize) {
-        let asked = self.asked.clone().wait_for(|asked| *asked >= count).await.map(|_| ());
-        asked.expect("the provider outlives its gates");
-    }
-
-    /// Lets all sends pass: those that wait and later ones.
-    pub fn open(&self) {
-        self.open.send_replace(true);
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        self.open();
-    }
-}
-
 #[async_trait]
 impl Provider for ScriptedProvider {
     fn describe(&self) -> GatewayDescription {
@@ -377,6 +330,10 @@ impl Provider for ScriptedProvider {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
+        let kind = outgoing.content.kind();
+        assert!(self.kinds(connection).contains(&kind), "the connection does not carry {kind}");
+        let fits = checks::check(outgoing).await;
+        assert_eq!(fits, Ok(()), "the core should not have given this");
         let sent = Sent { connection: connection.id, outgoing: outgoing.clone() };
         let (answer, gate) = self.take(sent);
         self.asked.send_modify(|asked| *asked += 1);
@@ -385,6 +342,49 @@ impl Provider for ScriptedProvider {
             let _ = gate.wait_for(|open| *open).await;
         }
         answer
+    }
+
+    fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        let scripted = self.script().acts.kinds.clone();
+        scripted.unwrap_or_else(|| descriptions::kinds(connection))
+    }
+
+    async fn edit(
+        &self,
+        _: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        self.script().acts.change(connection.id, Act::Edit(target.clone(), edit.clone()))
+    }
+
+    async fn revoke(
+        &self,
+        _: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        self.script().acts.change(connection.id, Act::Revoke(target.clone()))
+    }
+
+    async fn mark_read(
+        &self,
+        _: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> ScriptedAnswer<()> {
+        self.script().acts.sign(connection.id, Act::Read(target.clone()))
+    }
+
+    async fn typing(
+        &self,
+        _: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> ScriptedAnswer<()> {
+        self.script().acts.sign(connection.id, Act::Type(whose.recipient.clone(), state))
     }
 
     async fn find_sent(

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{Caller, ClientNet};
 use crate::Timestamp;
-use crate::ids::{CampaignId, InboundEndpointId, KeyId, LinkId, TemplateId};
+use crate::ids::{CampaignId, ContactId, InboundEndpointId, KeyId, LinkId, TemplateId};
 use crate::links::Clicker;
 use crate::store::StoreError;
 
@@ -119,6 +119,8 @@ pub enum RateKey {
     Clicker(Clicker),
     /// The clicks of a link by one client, as a person (R206).
     PersonsClick(LinkId, Clicker),
+    /// How often a contact is shown that somebody types (X14).
+    Typing(ContactId),
 }
 
 impl std::fmt::Display for RateKey {
@@ -138,6 +140,7 @@ impl std::fmt::Display for RateKey {
             Self::PersonsClick(link, client) => {
                 write!(f, "click:{link}:{}", client.as_text())
             }
+            Self::Typing(contact) => write!(f, "typing:{contact}"),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::connection::ConnectionKind;
 use super::gateway_name::GatewayName;
+use crate::gateway::{FileKind, MessageKind};
 use crate::words::words;
 
 /// The largest `timeout_ms` (D50).
@@ -160,6 +161,8 @@ pub struct GatewayDescription {
     kind: Option<ConnectionKind>,
     settings: Vec<Setting>,
     can: Vec<Capability>,
+    sends: Vec<MessageKind>,
+    file_limits: Vec<(FileKind, u64)>,
     shared_webhook: Option<SharedWebhook>,
 }
 
@@ -168,7 +171,15 @@ impl GatewayDescription {
     /// and can do nothing yet.
     pub fn new(name: GatewayName) -> Self {
         let settings = vec![Setting::timeout()];
-        Self { name, kind: None, settings, can: Vec::new(), shared_webhook: None }
+        Self {
+            name,
+            kind: None,
+            settings,
+            can: Vec::new(),
+            sends: Vec::new(),
+            file_limits: Vec::new(),
+            shared_webhook: None,
+        }
     }
 
     /// The same, for connections of this kind only.
@@ -194,6 +205,25 @@ impl GatewayDescription {
         self.can.extend(can);
         self.can.sort_unstable();
         self.can.dedup();
+        self
+    }
+
+    /// The same, carrying and doing all this too, beside text and templates, which are
+    /// [capabilities](Capability).
+    #[must_use]
+    pub fn sends(mut self, kinds: impl IntoIterator<Item = MessageKind>) -> Self {
+        self.sends.extend(kinds);
+        self.sends.sort_unstable();
+        self.sends.dedup();
+        self
+    }
+
+    /// The same, taking files of this kind up to `bytes` only, which is less than the contract's
+    /// limit (X10).
+    #[must_use]
+    pub fn file_limit(mut self, kind: FileKind, bytes: u64) -> Self {
+        self.file_limits.retain(|(known, _)| *known != kind);
+        self.file_limits.push((kind, bytes));
         self
     }
 
@@ -234,6 +264,18 @@ impl GatewayDescription {
     /// What it can do.
     pub fn capabilities(&self) -> &[Capability] {
         &self.can
+    }
+
+    /// What it carries and does.
+    pub fn kinds(&self) -> Vec<MessageKind> {
+        let text = self.can(Capability::Text).then_some(MessageKind::Text);
+        let template = self.can(Capability::Template).then_some(MessageKind::Template);
+        text.into_iter().chain(template).chain(self.sends.iter().copied()).collect()
+    }
+
+    /// The limit of its own for files of this kind, in bytes.
+    pub fn limit_of(&self, kind: FileKind) -> Option<u64> {
+        self.file_limits.iter().find(|(known, _)| *known == kind).map(|(_, bytes)| *bytes)
     }
 
     /// Whether it can do this.

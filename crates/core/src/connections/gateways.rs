@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::gateway::MessageKind;
+
 use super::{Capability, ConnectionKind, Connections, GatewayDescription, GatewayName, Setting};
 
 /// A setting of a gateway.
@@ -46,6 +48,8 @@ pub struct GatewayView {
     pub settings: Vec<SettingView>,
     /// What it can do.
     pub can: Vec<Capability>,
+    /// What it carries and does; a connection of it may do less.
+    pub kinds: Vec<MessageKind>,
 }
 
 impl GatewayView {
@@ -56,6 +60,7 @@ impl GatewayView {
             kind: gateway.kind(),
             settings: gateway.settings().iter().map(SettingView::new).collect(),
             can: gateway.capabilities().to_vec(),
+            kinds: gateway.kinds(),
         }
     }
 }

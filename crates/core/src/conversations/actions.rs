@@ -1,6 +1,8 @@
 //! Operators' actions on the state of a conversation (3.1, 3.4, D42–D44a). Their messages are in
 //! [`replies`](super::replies).
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
@@ -10,10 +12,13 @@ use super::body::{
 use super::{Act, ConversationState};
 use crate::contacts::{Contact, DraftFacts, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery};
+use crate::error::Error;
 use crate::events::{OptOutSource, contact_opted_out};
 use crate::ids::{CloseReasonId, CompanyId, ContactId, EventId, MemberId};
 use crate::input::Input;
 use crate::manage::{ManageError, ManageResult};
+use crate::messages::{Direction, Message, MessageFilter};
+use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError};
 use crate::use_case::UseCase;
@@ -233,6 +238,62 @@ impl UseCase for ReadConversation {
     }
 }
 
+/// Marks what a contact wrote on one connection up to a message as read (X14).
+#[derive(Clone, Copy, Debug)]
+struct ReadUpTo<'a> {
+    message: &'a Message,
+}
+
+#[async_trait]
+impl UseCase for ReadUpTo<'_> {
+    /// The contact, and how many of its messages came after the one that was read.
+    type Loaded = (Option<ChannelContact>, u64);
+    type Output = ();
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let Message { company, contact, connection, created_at, .. } = *self.message;
+        let query = ChannelQuery { ids: vec![contact], ..ChannelQuery::default() };
+        let found = store.channel_contacts(company, &query).await?.pop();
+        let later = MessageFilter {
+            contact: Some(contact),
+            connection: Some(connection),
+            direction: Some(Direction::Inbound),
+            from: Some(created_at.plus(Duration::from_millis(1))),
+            ..MessageFilter::default()
+        };
+        let page = store.message_page(company, &later, PageRequest::first(1)).await?;
+        Ok((found, page.total))
+    }
+
+    fn decide(
+        &self,
+        (found, later): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<()>, ManageError> {
+        let found = found.ok_or(ManageError::NotFound)?;
+        let mut changes = ChangeSet::new();
+        let mut unread = 0;
+        for known in &found.conversations {
+            let mut conversation = known.value().clone();
+            if conversation.connection == self.message.connection {
+                let later = u32::try_from(later).unwrap_or(u32::MAX);
+                conversation.unread = conversation.unread.min(later);
+            }
+            unread += u64::from(conversation.unread);
+            if conversation != *known.value() {
+                changes = changes.with(known.update(conversation));
+            }
+        }
+        let mut contact = found.contact.changed(now, |contact| contact.last_read_at = Some(now));
+        contact.has_unread &= unread > 0;
+        if contact != *found.contact.value() {
+            changes = changes.with(found.contact.update(contact));
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
+
 /// The use cases on conversations. Made by [`Recado::conversations`].
 #[derive(Clone, Copy, Debug)]
 pub struct Conversations<'a> {
@@ -247,6 +308,24 @@ impl Recado {
 }
 
 impl Conversations<'_> {
+    /// Marks a message, and what came before it on its connection, as read.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store; a contact that is gone has nothing unread.
+    pub(crate) async fn read_up_to(
+        &self,
+        company: CompanyId,
+        message: &Message,
+    ) -> Result<(), StoreError> {
+        debug_assert_eq!(company, message.company);
+        match self.app.run(&ReadUpTo { message }).await {
+            Ok(()) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
+            Err(Error::Busy) => Err(StoreError::Unavailable(None)),
+            Err(Error::Store(error)) => Err(error),
+        }
+    }
+
     /// Does an operator's action with the events it causes, in one commit. Idempotent except for
     /// the times it writes.
     ///

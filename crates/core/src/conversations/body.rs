@@ -8,10 +8,14 @@ use super::AiMode;
 use crate::Timestamp;
 use crate::body::{BodyField, Optional, OrDefault, Required, as_form, body};
 use crate::form::{Form, Short, to_json};
-use crate::ids::{CloseReasonId, MemberId};
+use crate::gateway::Content;
+use crate::ids::{CloseReasonId, MemberId, MessageId};
 use crate::input::{Given, Input};
+use crate::problems::Problems;
 use crate::prosas::{Brl, Prosas};
-use crate::sending::{MessageText, Variables};
+use crate::sending::{
+    CardDraft, Cards, MessageText, OfferDraft, PlaceDraft, Variables, cards_content,
+};
 
 /// The most bubbles of one AI turn.
 const MAX_BUBBLES: usize = 20;
@@ -97,14 +101,59 @@ impl Form for Backfill {
     }
 }
 
+/// The fields of a reply of which one has to be there.
+const CONTENTS: [&str; 4] = ["message", "interactive", "location", "contacts"];
+
 body! {
-    /// An agent's text.
+    /// An agent's message: a text, or one of the other contents.
     #[derive(Clone, PartialEq, Eq)]
     pub struct ReplyDraft as "Reply" {
         /// The text, as it arrives.
-        message: String = Required<WrittenText>,
+        message: Option<String> = Optional<WrittenText>,
+        /// Something to choose.
+        interactive: Option<OfferDraft> = Optional<OfferDraft>,
+        /// A place.
+        location: Option<PlaceDraft> = Optional<PlaceDraft>,
+        /// Address cards.
+        contacts: Option<Vec<CardDraft>> = Optional<Cards>,
+        /// The message of this contact that it answers.
+        quoted as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
         /// Assigns the conversation.
         member as "member_id": Option<MemberId> = Optional<MemberId>,
+    }
+    before |input| one_content(input);
+}
+
+/// Records a problem unless a reply has exactly one content.
+fn one_content(input: &mut Input<'_>) {
+    let given = CONTENTS.into_iter().filter(|name| input.raw(name).is_some_and(|v| !v.is_null()));
+    match given.collect::<Vec<_>>().as_slice() {
+        [] => input.problem("message", "is required, or another content"),
+        [_] => {}
+        [_, others @ ..] => {
+            for name in others {
+                input.problem(name, "cannot stand beside another content");
+            }
+        }
+    }
+}
+
+impl ReplyDraft {
+    /// What is sent, and the text in its place where the gateway cannot show it (X12).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an offer.
+    pub(crate) fn content(&self) -> Result<(Content, Option<String>), Problems> {
+        if let Some(offer) = &self.interactive {
+            let within = |problems: Problems| Problems::of("interactive", problems.to_string());
+            let content = offer.content().map_err(within)?;
+            return Ok((content, offer.fallback_text().map_err(within)?));
+        }
+        let other = self.location.clone().map(PlaceDraft::content);
+        let other = other.or_else(|| self.contacts.clone().map(cards_content));
+        let text = || Content::Text(self.message.clone().unwrap_or_default());
+        Ok((other.unwrap_or_else(text), None))
     }
 }
 

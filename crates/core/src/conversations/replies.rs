@@ -6,10 +6,10 @@ use crate::access::Member;
 use crate::body::IntoBody;
 use crate::error::Error;
 use crate::gateway::Content;
-use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
+use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId, MessageId};
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
-use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
+use crate::sending::{Order, ReactDraft, SendError, SendRules, SendTarget, TurnDebit};
 use crate::store::{RecordsExt, StoreError, Stored};
 use crate::templates::{Template, TemplateStatus, choose, compose};
 
@@ -18,7 +18,7 @@ fn invalid(problems: Problems) -> Error<SendError> {
 }
 
 impl Conversations<'_> {
-    /// Sends an agent's text to a contact. Once it was accepted the conversation is open, the AI is
+    /// Sends an agent's text, or another content, to a contact. Once it was accepted the conversation is open, the AI is
     /// off, and nothing in it is unread. An opt-out or an external AI that is off does not refuse
     /// it; a block of the contact does.
     ///
@@ -32,8 +32,29 @@ impl Conversations<'_> {
         body: impl IntoBody<ReplyDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = ReplyDraft::parse(body).map_err(invalid)?;
-        let text = Content::Text(draft.message);
-        self.send(self.agents(company, contact, text, draft.member).await?).await
+        let (content, fallback) = draft.content().map_err(invalid)?;
+        let quoted = self.app.sending().quoted(company, draft.quoted).await?;
+        let order = self.agents(company, contact, content, draft.member).await?;
+        self.send(Order { fallback, quoted, ..order }).await
+    }
+
+    /// Reacts to a message for an agent (X13), as [`Conversations::reply`] sends a text.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub async fn react(
+        &self,
+        company: CompanyId,
+        message: MessageId,
+        body: impl IntoBody<ReactDraft>,
+    ) -> Result<MessageView, Error<SendError>> {
+        let ReactDraft { emoji, .. } = ReactDraft::parse(body).map_err(invalid)?;
+        let agents =
+            |order: Order| Order { sender: SenderType::Agent, rules: SendRules::AGENT, ..order };
+        let delivered = self.app.sending().react(company, message, emoji, agents).await?;
+        let links = self.app.media_links().await?;
+        Ok(MessageView::new(&delivered.message, &links))
     }
 
     /// Sends an approved template to a contact for an agent, as [`Conversations::reply`] sends a

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::handle::Dispatches;
 use super::{AdmittedTemplate, DispatchDraft, DispatchError, window_rule};
 use crate::error::Error;
-use crate::gateway::Content;
 use crate::ids::{ContactId, MessageId};
+use crate::messages::Shown;
 use crate::query::Params;
 use crate::sending::{Claim, Order, SendTarget};
 use crate::templates::{Composed, TemplateStatus, compose};
@@ -40,11 +40,8 @@ pub struct Dispatched {
 /// The order for a dispatch: inside its window no other one like it is sent (D50).
 fn order(admitted: &AdmittedTemplate, to: SendTarget, composed: Composed) -> Order {
     let template = &admitted.template;
-    let rendered = match &composed.content {
-        Content::Template { rendered, .. } => rendered.as_str(),
-        Content::Text(text) => text.as_str(),
-    };
-    let rule = window_rule(template.category, &template.name, &template.language, rendered);
+    let rendered = Shown::of(&composed.content).content.unwrap_or_default();
+    let rule = window_rule(template.category, &template.name, &template.language, &rendered);
     Order { claim: Claim::Window(rule), ..Order::template(admitted.company.id, to, composed) }
 }
 

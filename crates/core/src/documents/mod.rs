@@ -6,6 +6,7 @@ mod file_reader;
 mod files;
 mod manage;
 mod reads;
+mod stored_file;
 
 pub use document::{Document, DocumentState};
 pub use file_error::FileError;
@@ -13,3 +14,4 @@ pub use file_reader::{FRAME_BYTES, FileReader};
 pub use files::{Files, file_key, undo_key};
 pub use manage::{AttachError, Documents, MAX_DOCUMENT_BYTES};
 pub use reads::DocumentReads;
+pub use stored_file::StoredFile;

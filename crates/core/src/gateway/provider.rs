@@ -5,45 +5,20 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::outcome::{Accepted, SendResult};
+use super::content::{Content, MessageName};
+use super::message_kind::MessageKind;
+use super::outcome::{Accepted, SendFailure, SendResult};
 use super::webhook::{Handshake, ProviderWebhook, ReceiveResult, WebhookRefused};
 use super::{GatewayStatus, Incoming};
 use crate::Timestamp;
 use crate::connections::{Connection, GatewayDescription};
 use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
-use crate::secret::{hides, masked};
+use crate::messages::{DeliveryCode, MessageType};
+use crate::secret::hides;
 use crate::templates::{TemplateCategory, TemplateNeeds, TemplateStatus};
 use crate::transport::Transport;
-
-/// The content of a message.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Content {
-    /// Free text.
-    Text(String),
-    /// An approved template.
-    Template {
-        /// Its name.
-        name: String,
-        /// Its language.
-        language: String,
-        /// Its variables by position, from 1.
-        variables: Vec<String>,
-        /// Its text with the variables filled in.
-        rendered: String,
-    },
-}
-
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => masked(f, "Text", "***", text),
-            Self::Template { name, language, variables, rendered } => {
-                masked(f, "Template", "***", &(name, language, variables, rendered))
-            }
-        }
-    }
-}
+use crate::words::words;
 
 /// An outbound message.
 #[derive(Clone, PartialEq, Eq)]
@@ -56,12 +31,14 @@ pub struct Outgoing {
     pub group: Option<GroupCode>,
     /// Its content.
     pub content: Content,
+    /// The message that it answers.
+    pub quoted: Option<MessageName>,
 }
 
 impl Outgoing {
-    /// A message to a person.
+    /// A message to a person, which answers none.
     pub fn new(reference: MessageId, recipient: impl Into<String>, content: Content) -> Self {
-        Self { reference, recipient: recipient.into(), group: None, content }
+        Self { reference, recipient: recipient.into(), group: None, content, quoted: None }
     }
 }
 
@@ -69,7 +46,7 @@ hides! {
     Outgoing {
         shows { reference }
         hides {
-            recipient, group, content,
+            recipient, group, content, quoted,
         }
     }
 }
@@ -77,16 +54,18 @@ hides! {
 /// A send with an unknown outcome, to search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
-    /// The message that was sent.
+    /// The message that was sent. Its content is its text, or the caption of its file.
     pub outgoing: Outgoing,
+    /// What it was: its text alone proves nothing of a message that is no text.
+    pub message_type: MessageType,
     /// When it was sent.
     pub sent_at: Timestamp,
 }
 
 impl Lookup {
-    /// A send at this time.
-    pub const fn new(outgoing: Outgoing, sent_at: Timestamp) -> Self {
-        Self { outgoing, sent_at }
+    /// A send of such a message at this time.
+    pub const fn new(outgoing: Outgoing, message_type: MessageType, sent_at: Timestamp) -> Self {
+        Self { outgoing, message_type, sent_at }
     }
 }
 
@@ -193,6 +172,53 @@ impl ProviderTemplate {
     }
 }
 
+words! {
+    /// What a person is shown of us while we write (X14).
+    Typing {
+        /// That a text is being written.
+        Text = "typing",
+        /// That sound is being recorded.
+        Recording = "recording",
+        /// That nothing is being written any more.
+        Paused = "paused",
+    }
+}
+
+/// Whose conversation somebody types in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TypingIn {
+    /// The channel's name of the person or group.
+    pub recipient: String,
+    /// The group, if it is one.
+    pub group: Option<GroupCode>,
+    /// The newest message that came from there: some gateways can show it as its answer only.
+    pub last_inbound: Option<MessageName>,
+}
+
+impl fmt::Debug for TypingIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypingIn(***)")
+    }
+}
+
+/// A new text of a message that was sent (X14).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The text, or the caption of a file.
+    pub text: String,
+    /// Whether the message carries a file.
+    pub is_caption: bool,
+}
+
+hides! {
+    Edit {
+        shows { is_caption }
+        hides {
+            text,
+        }
+    }
+}
+
 /// Why a request for information to a gateway failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
@@ -211,7 +237,7 @@ pub enum ProviderError {
 /// - One call of `send` makes at most one request that sends; nothing is repeated once it may have
 ///   arrived.
 /// - `send` ends within the connection's `timeout_ms`; an unanswered request is
-///   [`SendFailure::Uncertain`](super::SendFailure::Uncertain) once it was written.
+///   [`SendFailure::Uncertain`] once it was written.
 /// - `receive` verifies the signature or token before it reads anything of the body; an event that
 ///   cannot be read does not prevent the others.
 /// - Every network access goes through the given transport.
@@ -228,6 +254,55 @@ pub trait Provider: Send + Sync {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult;
+
+    /// What this connection carries and does: as [described](GatewayDescription::kinds), or less
+    /// where it depends on the connection. No network is used. The core asks for nothing else
+    /// (`NOT_SUPPORTED_BY_CONNECTION`).
+    fn kinds(&self, _connection: &Connection) -> Vec<MessageKind> {
+        self.describe().kinds()
+    }
+
+    /// Changes the text of a message that we sent (X14). Repeating it is harmless.
+    async fn edit(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        _target: &MessageName,
+        _edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        Err(SendFailure::refused(DeliveryCode::ContentRejected, "the gateway cannot change it"))
+    }
+
+    /// Takes back a message that we sent (X14). Repeating it is harmless.
+    async fn revoke(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        _target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        Err(SendFailure::refused(DeliveryCode::ContentRejected, "the gateway cannot take it back"))
+    }
+
+    /// Marks a received message, and what came before it, as read at the channel (X14).
+    async fn mark_read(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        _target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        Err(ProviderError::Unsupported)
+    }
+
+    /// Shows a person or group that we write, or do not any more (X14).
+    async fn typing(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        _whose: &TypingIn,
+        _state: Typing,
+    ) -> Result<(), ProviderError> {
+        Err(ProviderError::Unsupported)
+    }
 
     /// Searches for a message whose send has an unknown outcome. `Some` proves that it was sent;
     /// `None` proves nothing.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Provider;
+use super::{MessageKind, Provider};
 use crate::connections::{Capability, Connection, GatewayDescription, GatewayName};
 
 struct Registered {
@@ -69,6 +69,12 @@ impl Providers {
     /// Whether a connection's gateway is among them: through any other nothing is sent (R150).
     pub fn serves(&self, connection: &Connection) -> bool {
         self.find(&connection.gateway).is_some()
+    }
+
+    /// What a connection carries and does; nothing where its gateway is not among them.
+    pub fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        let found = self.find(&connection.gateway);
+        found.map_or_else(Vec::new, |found| found.provider.kinds(connection))
     }
 
     /// Whether a connection's gateway is among them and can do this.

@@ -5,7 +5,9 @@ use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::contacts::ChannelKey;
 use crate::gateway::GatewayMessage;
 use crate::ids::{ConnectionId, EventId};
-use crate::messages::{Direction, Message, MessageType, ProviderMessageId, RefTarget, count_vote};
+use crate::messages::{
+    Direction, Message, MessageType, OWN, ProviderMessageId, RefTarget, count_vote,
+};
 
 /// The id under which the reaction, or vote, of the person is found who sent this message; `None`
 /// for any other message, and in a group where the gateway does not report who it was. In a chat
@@ -24,7 +26,7 @@ pub(super) fn standing_id(
         return None;
     };
     let person = match direction {
-        Direction::Outbound => "own".to_owned(),
+        Direction::Outbound => OWN.to_owned(),
         Direction::Inbound if !is_group => "contact".to_owned(),
         Direction::Inbound => {
             let name = event.participant.as_deref()?;

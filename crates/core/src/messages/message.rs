@@ -55,6 +55,11 @@ words! {
 }
 
 impl MessageType {
+    /// Whether it is a text alone.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::Text)
+    }
+
     /// Whether it is a file, whose text is a caption.
     pub const fn is_file(self) -> bool {
         matches!(self, Self::Image | Self::Audio | Self::Video | Self::Document | Self::Sticker)

@@ -20,6 +20,7 @@ mod media_link;
 mod media_type;
 mod message;
 mod message_ref;
+mod of_content;
 mod participant;
 mod provider_id;
 mod read_media;
@@ -62,7 +63,9 @@ pub(crate) use media_link::LinkTarget;
 pub use media_link::MediaLinks;
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
 pub use message_ref::{MessageRef, RefTarget};
+pub(crate) use of_content::Shown;
 pub use participant::{Participant, ParticipantView};
+pub(crate) use provider_id::OWN;
 pub use provider_id::ProviderMessageId;
 pub use read_media::{LinkedFile, ReadMediaError};
 pub use reads::{

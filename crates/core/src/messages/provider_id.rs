@@ -6,6 +6,9 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::ConnectionId;
 
+/// Who reacts, or votes, where it is the company itself (X6, X7).
+pub(crate) const OWN: &str = "own";
+
 /// A message's id as its provider writes it (`wamid`), unique per connection.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderMessageId(String);
@@ -46,6 +49,14 @@ impl ProviderMessageId {
         let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);
         let hash = hash.chain_update("\t").chain_update(person);
         Self(format!("\t{word}{}", hexadecimal(hash)))
+    }
+}
+
+impl ProviderMessageId {
+    /// The id under which the company's own reaction to the message of this id is found (X7).
+    #[must_use]
+    pub(crate) fn own_reaction(&self, connection: ConnectionId) -> Self {
+        self.standing(connection, "reaction", OWN)
     }
 }
 

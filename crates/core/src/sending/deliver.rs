@@ -38,7 +38,10 @@ impl Sending<'_> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?;
         let is_held = self.app.halts().current().await?.is_held_for(order.company);
-        let ids = self.intent_ids();
+        let ids = IntentIds {
+            message: order.again.unwrap_or_else(|| MessageId::new(self.app.uuid(self.app.now()))),
+            ..self.intent_ids()
+        };
         let mut in_flight = InFlight::new(self.app, order.company, ids.message);
         let intended = self.intend(&order, ids, is_held, &mut in_flight).await?;
         let result = match order.claim.is_late(intended.message.created_at, self.app.now()) {
@@ -183,7 +186,8 @@ impl Sending<'_> {
             reference: intended.message.id,
             recipient: intended.recipient.clone(),
             group: intended.group.clone(),
-            content: order.content.clone(),
+            content: intended.content.clone(),
+            quoted: order.quoted.as_ref().map(|quoted| quoted.name.clone()),
         };
         let connection = intended.connection.value();
         let sent = provider.send(self.app.gateway_transport(), connection, &outgoing).await;

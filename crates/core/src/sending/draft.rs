@@ -7,7 +7,7 @@ use crate::body::{IntoBody, Optional, Required, body};
 use crate::contacts::{Phone, Region};
 use crate::form::Form;
 use crate::groups::GroupCode;
-use crate::ids::{ConnectionId, ContactId};
+use crate::ids::{ConnectionId, ContactId, MessageId};
 use crate::text;
 
 /// The recipient of a message.
@@ -89,6 +89,8 @@ pub struct TextDraft {
     pub message: String,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
+    /// The message that it answers.
+    pub quoted: Option<MessageId>,
 }
 
 impl TextDraft {
@@ -104,10 +106,10 @@ impl TextDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
-        require(body, "message")?;
-        let SendMessage { message, to, contact, connection } = SendMessage::parse(body)?;
+        require(body, &["message"])?;
+        let SendMessage { message, to, contact, connection, quoted } = SendMessage::parse(body)?;
         let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;
-        Ok(Self { to, message, connection })
+        Ok(Self { to, message, connection, quoted })
     }
 }
 
@@ -119,17 +121,33 @@ impl std::fmt::Debug for TextDraft {
 
 /// Names what is not there of `to`, for which `contact_id` may stand (D71), and `content`: missing,
 /// null, empty or blank.
-pub(super) fn require(body: &Map<String, Value>, content: &'static str) -> Result<(), SendError> {
-    let is_missing = |field: &str| match body.get(field) {
+pub(super) fn require(
+    body: &Map<String, Value>,
+    content: &[&'static str],
+) -> Result<(), SendError> {
+    let nobody = is_missing(body, "to") && is_missing(body, "contact_id");
+    let missing = nobody.then_some("to").into_iter();
+    let content = content.iter().filter(|field| is_missing(body, field)).copied();
+    let missing: Vec<&'static str> = missing.chain(content).collect();
+    if missing.is_empty() { Ok(()) } else { Err(SendError::MissingField(missing)) }
+}
+
+/// Whether a field is missing, null, empty or blank.
+pub(super) fn is_missing(body: &Map<String, Value>, field: &str) -> bool {
+    match body.get(field) {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text.trim().is_empty(),
         Some(_) => false,
-    };
-    let nobody = is_missing("to") && is_missing("contact_id");
-    let missing = nobody.then_some("to").into_iter();
-    let missing: Vec<&'static str> =
-        missing.chain(is_missing(content).then_some(content)).collect();
-    if missing.is_empty() { Ok(()) } else { Err(SendError::MissingField(missing)) }
+    }
+}
+
+/// To whom a message goes, as the body of a send names it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SendTo {
+    pub(crate) to: Option<String>,
+    pub(crate) contact: Option<ContactId>,
+    pub(crate) connection: Option<ConnectionId>,
+    pub(crate) quoted: Option<MessageId>,
 }
 
 /// A `to` ending in `@<group_suffix>` is a group or community code; anything else is a phone, or
@@ -184,6 +202,27 @@ impl Form for MessageText {
     }
 }
 
+/// A text of at most `MAX` characters as it is sent; a blank one counts as null (D9, D34).
+pub(crate) struct Said<const MAX: usize>;
+
+impl<const MAX: usize> Form for Said<MAX> {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let said = value.as_str().ok_or("must be a string")?;
+        text::as_sent(said, MAX).map_err(|error| error.to_string())
+    }
+
+    fn is_blank(value: &Value) -> bool {
+        crate::form::is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|schema| schema.max_length(Some(MAX)))
+    }
+}
+
 body! {
     /// A text to be sent.
     #[derive(Clone, PartialEq, Eq)]
@@ -197,6 +236,8 @@ body! {
         /// knows it by. Where both are given they have to mean one contact.
         contact as "contact_id": Option<ContactId> = Optional<ContactId>,
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
+        /// The message of this contact that it answers.
+        quoted as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
     }
 }
 

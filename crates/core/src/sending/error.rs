@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::connections::ConnectionKind;
 use crate::dispatches::ExistingSend;
 use crate::error::{Error, Rejection, object};
-use crate::gateway::Fault;
+use crate::gateway::{Fault, MessageKind};
 use crate::groups::{ConnectionNeeded, GroupRefusal};
 use crate::halts::OnHold;
 use crate::ids::{ContactId, MessageId};
@@ -82,6 +82,25 @@ pub enum SendError {
     /// pause.
     #[error("the service's AI is off or paused for the contact")]
     AiDisabled,
+    /// The company has no such message, or it is not of this contact.
+    #[error("the company has no such message of this contact")]
+    MessageNotFound,
+    /// The connection cannot carry, or do, this; use another connection or another kind (X10–X15).
+    #[error("the connection cannot carry or do this: {kind}")]
+    NotSupported {
+        /// What was asked for.
+        kind: MessageKind,
+        /// The kind of the connection.
+        provider: ConnectionKind,
+        /// What it carries and does.
+        supported: Vec<MessageKind>,
+    },
+    /// It was sent too long ago for the channel to change it or take it back (X14).
+    #[error("it was sent too long ago: at most {} minutes", within.as_secs() / 60)]
+    TooLate {
+        /// How long after it was sent it could be done.
+        within: Duration,
+    },
     /// No connection can be used for a contact; connect one, or name one.
     #[error(transparent)]
     ConnectionRequired(#[from] NoConnection),
@@ -198,7 +217,11 @@ impl Rejection for SendError {
             Self::MissingField(_) => Code::MissingField,
             Self::Invalid(problems) => problems.code(),
             Self::InvalidPhone => Code::InvalidPhone,
-            Self::ContactNotFound | Self::ConnectionNotFound => Code::NotFound,
+            Self::ContactNotFound | Self::ConnectionNotFound | Self::MessageNotFound => {
+                Code::NotFound
+            }
+            Self::TooLate { .. } => Code::TooLate,
+            Self::NotSupported { .. } => Code::NotSupportedByConnection,
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
@@ -234,6 +257,11 @@ impl Rejection for SendError {
         match self {
             Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
             Self::Invalid(problems) => problems.details(),
+            Self::NotSupported { kind, provider, supported } => Some(object([
+                ("kind", json!(kind)),
+                ("provider", json!(provider)),
+                ("supported", json!(supported)),
+            ])),
             Self::OptedOut { contact } => Some(object([("contact_id", json!(contact))])),
             Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
             Self::Provider { message, contact, failure, .. }

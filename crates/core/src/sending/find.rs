@@ -3,13 +3,11 @@
 
 use std::time::Duration;
 
+use super::address::{ChannelAddress, address_of};
 use super::find_job::{WAITS, can_be_found};
-use super::recipient_on;
 use crate::connections::Connection;
-use crate::conversations::ChannelQuery;
 use crate::error::Error;
 use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, NamesReport, Outgoing, StatusEvent};
-use crate::groups::GroupCode;
 use crate::ids::MessageId;
 use crate::inbox::InboxError;
 use crate::jobs::Job;
@@ -76,21 +74,13 @@ async fn ask_gateway(
     message: &Message,
 ) -> Result<Option<Proof>, StoreError> {
     let Some(provider) = app.provider(&connection.gateway) else { return Ok(None) };
-    let query = ChannelQuery { ids: vec![message.contact], ..ChannelQuery::default() };
-    let Some(found) = app.store().channel_contacts(message.company, &query).await?.pop() else {
+    let Some(address) = address_of(app, message.contact, connection).await? else {
         return Ok(None);
     };
-    let contact = found.contact.value();
-    let group = contact.external_chat_id.as_ref().filter(|_| contact.is_group);
-    let group = group.map(|code| GroupCode::from_stored(code.clone()));
-    let recipient = match &group {
-        Some(code) => Some(code.as_str().to_owned()),
-        None => recipient_on(&found, connection),
-    };
-    let Some(recipient) = recipient else { return Ok(None) };
-    let content = Content::Text(message.content.clone().unwrap_or_default());
-    let outgoing = Outgoing { reference: message.id, recipient, group, content };
-    let lookup = Lookup { outgoing, sent_at: message.created_at };
+    let ChannelAddress { recipient, group, .. } = address;
+    let content = Content::Text(message.written().clone().unwrap_or_default());
+    let outgoing = Outgoing { group, ..Outgoing::new(message.id, recipient, content) };
+    let lookup = Lookup::new(outgoing, message.message_type, message.created_at);
     let found = provider.find_sent(app.gateway_transport(), connection, &lookup).await;
     let Lookup { outgoing, .. } = lookup;
     Ok(found.ok().flatten().map(|accepted| Proof { accepted, called: outgoing.recipient }))

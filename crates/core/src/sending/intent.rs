@@ -10,12 +10,13 @@ use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone, twins};
-use crate::gateway::Providers;
+use crate::gateway::{Content, MessageKind, Providers};
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
 use crate::halts::OnHold;
-use crate::ids::{ContactId, EventId, MessageId, WorkerId};
+use crate::ids::{ConnectionId, ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
-    Blocks, Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
+    Direction, Message, MessageRef, MessageStatus, ProviderMessageId, RefTarget, Referred, Shown,
+    touch_contact, touch_conversation,
 };
 use crate::problems::Problems;
 use crate::store::{
@@ -64,6 +65,10 @@ pub(super) struct IntentFacts {
     is_named_known: bool,
     /// Others that are the same person as the contact that is meant.
     twins: Vec<ChannelContact>,
+    /// The message of ours that is changed.
+    again: Option<Stored<Message>>,
+    /// What the id of our reaction to the message refers to, if anything.
+    standing: Option<Referred>,
     export_frontier: Option<Timestamp>,
     claim: ClaimFacts,
 }
@@ -75,6 +80,8 @@ pub(super) struct Intended {
     pub(super) connection: Stored<Connection>,
     pub(super) recipient: String,
     pub(super) group: Option<GroupCode>,
+    /// What is sent.
+    pub(super) content: Content,
     /// The contact as it is once the intent is stored.
     pub(super) contact: ChannelContact,
     /// Whether it was made for the message.
@@ -180,16 +187,17 @@ impl Intent<'_> {
         Ok(twins(found, &others).cloned().collect())
     }
 
-    /// The connection, and the group if it goes to one.
+    /// The connection, of those that carry the content if `is_carrier`.
     fn route<'f>(
         &self,
         facts: &'f IntentFacts,
         group: Option<&GroupCode>,
         found: Option<&ChannelContact>,
+        is_carrier: bool,
     ) -> Result<&'f Stored<Connection>, SendError> {
-        let wanted = self.order.connection;
+        let wanted = self.order.wanted_connection();
         let Some(group) = group else {
-            return Ok(self.route_to_person(&facts.connections, found)?);
+            return Ok(self.route_to_person(&facts.connections, found, is_carrier)?);
         };
         let conversations = found.map_or(&[][..], |found| &found.conversations);
         let (connections, groups) = (&facts.connections, &facts.groups);
@@ -207,10 +215,14 @@ impl Intent<'_> {
         &self,
         connections: &'f [Stored<Connection>],
         found: Option<&ChannelContact>,
+        is_carrier: bool,
     ) -> Result<&'f Stored<Connection>, NoConnection> {
-        let wanted = self.order.connection;
+        let wanted = self.order.wanted_connection();
         let last = found.and_then(|found| found.contact.last_connection_id);
-        let fits = |connection: &Connection| self.order.fits(connection, self.gateways);
+        let fits = |connection: &Connection| match is_carrier {
+            true => self.order.fits(connection, self.gateways),
+            false => self.gateways.serves(connection),
+        };
         let reaches = |connection: &Connection| {
             found.is_none_or(|found| recipient_on(found, connection).is_some())
         };
@@ -260,23 +272,67 @@ impl Intent<'_> {
         Ok(contact)
     }
 
-    fn message(&self, contact: &Contact, connection: &Connection, now: Timestamp) -> Message {
+    /// The connection that carries it, and what it carries: where no connection carries the
+    /// content, the text in its place (X12).
+    fn carried<'f>(
+        &self,
+        facts: &'f IntentFacts,
+        group: Option<&GroupCode>,
+        found: Option<&ChannelContact>,
+    ) -> Result<(&'f Stored<Connection>, Content), SendError> {
+        let content = &self.order.content;
+        let refused = match self.route(facts, group, found, true) {
+            Ok(connection) if self.order.fits(connection, self.gateways) => {
+                return Ok((connection, content.clone()));
+            }
+            Ok(_) => None,
+            Err(refused) => Some(refused),
+        };
+        if let (false, Some(refused)) = (self.order.is_named_kind(), refused) {
+            return Err(refused);
+        }
+        let connection = self.route(facts, group, found, false)?;
+        let supported = self.gateways.kinds(connection);
+        match &self.order.fallback {
+            Some(text) if supported.contains(&MessageKind::Text) => {
+                Ok((connection, Content::Text(text.clone())))
+            }
+            _ if !self.order.is_named_kind() => Ok((connection, content.clone())),
+            _ => {
+                let (kind, provider) = (content.kind(), connection.kind);
+                Err(SendError::NotSupported { kind, provider, supported })
+            }
+        }
+    }
+
+    fn message(
+        &self,
+        contact: &Contact,
+        connection: &Connection,
+        sent: &Content,
+        now: Timestamp,
+    ) -> Message {
+        let shown = Shown::of(&self.order.content);
+        let shown = match sent {
+            Content::Text(text) if self.order.fallback.is_some() => shown.as_text(text.clone()),
+            _ => shown,
+        };
         Message {
             id: self.ids.message,
             company: self.order.company,
             contact: contact.id,
             connection: connection.id,
             direction: Direction::Outbound,
-            message_type: self.order.message_type(),
+            message_type: shown.message_type,
             sender_type: self.order.sender,
             status: MessageStatus::Pending,
             failure: None,
-            content: Some(self.order.text_content().to_owned()),
-            media: Media::default(),
-            blocks: Blocks::default(),
+            content: shown.content,
+            media: shown.media,
+            blocks: shown.blocks,
             provider_id: None,
             external_id: None,
-            quoted: Quoted::default(),
+            quoted: self.order.quoted_as_stored(),
             participant: None,
             template_category: self.order.category,
             prosa: None,
@@ -342,6 +398,8 @@ impl UseCase for Intent<'_> {
             contacts,
             is_named_known,
             twins: Vec::new(),
+            again: None,
+            standing: None,
             export_frontier,
             claim: ClaimFacts::default(),
         };
@@ -349,6 +407,13 @@ impl UseCase for Intent<'_> {
             Ok(twins) => facts.twins = twins,
             Err(StoreError::Unavailable(_)) => facts.contacts = None,
             Err(error) => return Err(error),
+        }
+        if let Some(id) = self.order.again {
+            facts.again = store.messages(company, &[id]).await?.into_iter().next();
+        }
+        if let Some((connection, standing)) = self.order.standing() {
+            let known = store.referred(company, connection, &[standing]).await?;
+            facts.standing = known.into_iter().next();
         }
         if self.order.claim != Claim::Nothing {
             let contact = self.contact(&facts).ok().flatten().map(|found| found.contact.id);
@@ -385,17 +450,22 @@ impl UseCase for Intent<'_> {
             if self.order.is_template() && found.contact.is_group {
                 return Err(SendError::IsGroup);
             }
+            self.order.check_quoted(found.contact.id)?;
             self.check_twins(found, &facts.twins)?;
             self.order.rules.check(&found.contact, now)?;
         }
         self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;
-        let connection = self.route(&facts, group.as_ref(), found)?;
+        let (connection, content) = self.carried(&facts, group.as_ref(), found)?;
 
         let contact = match found {
             Some(found) => found.contact.value().clone(),
             None => self.new_contact(&connection.platform, group.as_ref(), &facts, now)?,
         };
-        let message = self.message(&contact, connection, now);
+        let message = self.message(&contact, connection, &content, now);
+        let message = match &facts.again {
+            Some(before) => changed_again(before, message)?,
+            None => message,
+        };
         let conversations = found.map_or(&[][..], |found| &found.conversations);
         let recipient = match (&group, found) {
             (Some(code), _) => Some(code.as_str().to_owned()),
@@ -415,7 +485,15 @@ impl UseCase for Intent<'_> {
         };
         let here = conversations.iter().find(|known| known.connection == connection.id);
         let conversation = touch_conversation(here.map(Stored::value), &message, &recipient);
-        let changes = changes.with(written(here, conversation.clone())).insert(message.clone());
+        let changes = changes.with(written(here, conversation.clone()));
+        let changes = match &facts.again {
+            Some(before) => changes.with(before.update(message.clone())),
+            None => changes.insert(message.clone()),
+        };
+        let changes = match self.order.standing() {
+            Some((connection, id)) => self.stand(&facts, connection, id, changes)?,
+            None => changes,
+        };
         let (changes, claimed) = self.order.claim.win(&facts.claim, &message, changes);
         let contact = stored_after(found, touched, conversation);
         let intended = Intended {
@@ -423,12 +501,28 @@ impl UseCase for Intent<'_> {
             connection: connection.clone(),
             recipient,
             group,
+            content,
             contact,
             is_new_contact: found.is_none(),
             claimed,
         };
         Ok(Decided::new(changes, intended))
     }
+}
+
+/// Our reaction after it was changed: it is sent once more (X7).
+fn changed_again(before: &Message, message: Message) -> Result<Message, SendError> {
+    if before.status == MessageStatus::Pending {
+        return Err(SendError::ClaimLost);
+    }
+    Ok(Message {
+        edited_at: Some(message.created_at),
+        created_at: before.created_at,
+        timestamp: before.timestamp,
+        provider_id: before.provider_id.clone(),
+        sender_type: message.sender_type,
+        ..message
+    })
 }
 
 /// The refusal of a `to` and a `contact_id` that mean two contacts (D71).
@@ -463,6 +557,30 @@ fn stored_after(
 }
 
 impl Intent<'_> {
+    /// Makes our reaction known under the id that stands for it (X7).
+    fn stand(
+        &self,
+        facts: &IntentFacts,
+        connection: ConnectionId,
+        id: ProviderMessageId,
+        changes: ChangeSet,
+    ) -> Result<ChangeSet, SendError> {
+        let target = RefTarget::Message(self.ids.message);
+        match &facts.standing {
+            Some(known) if known.reference.target == target => Ok(changes),
+            // Another call has reacted meanwhile.
+            Some(Referred { message: Some(_), .. }) => Err(SendError::ClaimLost),
+            Some(known) => {
+                let reference = MessageRef { target, ..known.reference.value().clone() };
+                Ok(changes.with(known.reference.update(reference)))
+            }
+            None => {
+                let company = self.order.company;
+                Ok(changes.insert(MessageRef { company, connection, provider_id: id, target }))
+            }
+        }
+    }
+
     fn create(&self, contact: Contact, changes: ChangeSet) -> ChangeSet {
         let (company, id) = (contact.company, contact.id);
         let platform = contact.source_platform.clone();

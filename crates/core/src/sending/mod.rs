@@ -5,6 +5,7 @@
 //! called, and its outcome is recorded afterwards. A message that a process leaves pending becomes
 //! `failed` as uncertain and is never sent again automatically.
 
+mod address;
 mod choose;
 mod claim;
 mod deliver;
@@ -15,10 +16,13 @@ mod find_job;
 mod handle;
 mod in_flight;
 mod intent;
+mod kinds;
 mod leftovers;
+mod marks;
 mod names;
 mod order;
 mod put_off;
+mod quoted;
 mod record_outcome;
 mod recover;
 mod send_text;
@@ -34,9 +38,16 @@ pub use draft::{SendAddress, SendMessage, SendRecipient, TextDraft};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use handle::Sending;
+pub use kinds::{
+    CardDraft, CardsDraft, OfferDraft, PlaceDraft, ReactDraft, SendContacts, SendInteractive,
+    SendLocation, SendReaction,
+};
+pub(crate) use kinds::{Cards, cards_content};
 pub(crate) use leftovers::Unrecorded;
+pub use marks::{EditDraft, ReadMessageView, TypedView, TypingDraft};
 pub use order::{Automation, Delivered, Order, SendRules, SendTarget, TurnDebit};
+pub use quoted::QuotedMessage;
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use template::Variables;
 pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
-pub use view::SentView;
+pub use view::{KindSentView, SentView};

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use super::{Claim, SendError};
+use super::{Claim, QuotedMessage, SendError};
 use crate::Timestamp;
-use crate::connections::{Capability, Connection, ConnectionKind};
+use crate::connections::{Connection, ConnectionKind};
 use crate::contacts::{Contact, Phone};
 use crate::conversations::{Act, ConversationState};
 use crate::gateway::{Content, Providers};
 use crate::groups::GroupCode;
-use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
-use crate::messages::{Message, MessageType, SenderType};
+use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
+use crate::messages::{Message, SenderType};
 use crate::prosas::{Brl, Prosas};
 use crate::templates::{Composed, TemplateCategory};
 
@@ -106,6 +106,12 @@ pub struct Order {
     pub connection: Option<ConnectionId>,
     /// What it says.
     pub content: Content,
+    /// The message that it answers.
+    pub quoted: Option<QuotedMessage>,
+    /// The text that is sent where the connection cannot carry the content (X12).
+    pub fallback: Option<String>,
+    /// The message of ours that it changes: the reaction to the same message (X7).
+    pub again: Option<MessageId>,
     /// The category of the template it is made from.
     pub category: Option<TemplateCategory>,
     /// Who sends it.
@@ -135,6 +141,9 @@ impl Order {
             contact: None,
             connection,
             content: Content::Text(text),
+            quoted: None,
+            fallback: None,
+            again: None,
             category: None,
             sender: SenderType::System,
             rules: SendRules::FREE_TEXT,
@@ -156,22 +165,6 @@ impl Order {
         }
     }
 
-    /// The type of its message.
-    pub const fn message_type(&self) -> MessageType {
-        match self.content {
-            Content::Text(_) => MessageType::Text,
-            Content::Template { .. } => MessageType::Template,
-        }
-    }
-
-    /// What its message says.
-    pub fn text_content(&self) -> &str {
-        match &self.content {
-            Content::Text(text) => text,
-            Content::Template { rendered, .. } => rendered,
-        }
-    }
-
     /// Whether it is made from a template; groups get none (D40).
     pub const fn is_template(&self) -> bool {
         matches!(self.content, Content::Template { .. })
@@ -180,11 +173,13 @@ impl Order {
     /// Whether a connection can carry it: this program has its gateway, and the gateway sends such
     /// messages.
     pub fn fits(&self, connection: &Connection, gateways: &Providers) -> bool {
-        let needed = match self.content {
-            Content::Text(_) => Capability::Text,
-            Content::Template { .. } => Capability::Template,
-        };
-        gateways.can(connection, needed)
+        gateways.kinds(connection).contains(&self.content.kind())
+    }
+
+    /// Whether a connection that cannot carry it is named in the refusal (X10–X13): texts and
+    /// templates have none that would fit otherwise (D35).
+    pub const fn is_named_kind(&self) -> bool {
+        !matches!(self.content, Content::Text(_) | Content::Template { .. })
     }
 }
 

@@ -41,9 +41,10 @@ impl Sending<'_> {
         caller.require(Scope::MessagesSend)?;
         let suffix = &self.app.settings().group_suffix;
         let draft = TextDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        let quoted = self.quoted(caller.company(), draft.quoted).await?;
         let (target, contact) = self.target(caller.company(), draft.to).await?;
         let order = Order::text(caller.company(), target, draft.connection, draft.message);
-        let order = Order { contact, ..order };
+        let order = Order { contact, quoted, ..order };
         Ok(SentView::from(&self.deliver(order).await?))
     }
 }

@@ -59,7 +59,7 @@ impl SendTemplateDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         let body = &*body.into_map();
-        require(body, "template")?;
+        require(body, &["template"])?;
         let SendTemplate { template, to, contact, language, variables, connection } =
             SendTemplate::parse(body)?;
         let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;

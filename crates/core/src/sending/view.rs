@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::Delivered;
 use crate::connections::ConnectionKind;
 use crate::ids::{ContactId, MessageId};
+use crate::messages::MessageType;
 
 /// The answer to a send (4.8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,4 +23,23 @@ pub struct SentView {
     /// The group that received it; of a community, its announcement group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_jid: Option<String>,
+}
+
+/// The answer to a send of another kind than text and template (X10–X13).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct KindSentView {
+    /// What every send answers.
+    #[serde(flatten)]
+    pub sent: SentView,
+    /// What the message is.
+    #[serde(rename = "type")]
+    pub message_type: MessageType,
+}
+
+impl From<&Delivered> for KindSentView {
+    fn from(delivered: &Delivered) -> Self {
+        Self { sent: SentView::from(delivered), message_type: delivered.message.message_type }
+    }
 }

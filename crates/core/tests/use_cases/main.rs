@@ -81,6 +81,8 @@ mod replies;
 mod retention;
 mod send_answers;
 mod send_choices;
+mod send_kinds;
+mod send_marks;
 mod send_template;
 mod sending;
 mod shop;

@@ -85,6 +85,12 @@ impl Messaging {
         self.messages().await.into_iter().next().unwrap()
     }
 
+    /// The messages of a type, newest first.
+    pub(super) async fn of_type(&self, message_type: &str) -> Vec<Value> {
+        let all = self.messages().await;
+        all.into_iter().filter(|message| message["type"] == message_type).collect()
+    }
+
     pub(super) async fn ledger(&self) -> Vec<Value> {
         let ledger = self.kit.app.prosas();
         let filter = LedgerFilter::default();

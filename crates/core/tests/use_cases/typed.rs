@@ -190,7 +190,7 @@ async fn messages_are_sent_received_answered_and_imported() {
     let told = GatewayMessage::text(wamid("m1"), "5511987654321", "Bom dia");
     let told = vec![Ok(GatewayEvent::Message(told))];
     kit.app.inbox().receive(company, id, told).await.unwrap();
-    let reply = ReplyDraft::new("Bom dia!");
+    let reply = ReplyDraft::default().message("Bom dia!".to_owned());
     kit.app.conversations().reply(company, contact, reply).await.unwrap();
     let close = Action::Move(Transition::Close { reason: None, member: None });
     kit.app.conversations().perform(company, contact, close).await.unwrap();

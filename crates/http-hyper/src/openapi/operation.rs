@@ -254,6 +254,11 @@ impl Operation {
         self.refuses_as(status_of(code).as_u16(), code)
     }
 
+    /// All of these refusals.
+    pub(crate) fn refuses_all(self, codes: &[Code]) -> Self {
+        codes.iter().fold(self, |op, code| op.refuses(*code))
+    }
+
     /// The same under a status that is not its code's.
     pub(crate) fn refuses_as(mut self, status: u16, code: Code) -> Self {
         self.codes.push((status, code));

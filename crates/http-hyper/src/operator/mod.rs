@@ -17,6 +17,7 @@ mod keys;
 mod leads;
 mod links;
 mod lists;
+mod marks;
 mod members;
 mod messages;
 mod organizations;
@@ -46,6 +47,7 @@ pub(crate) const TABLES: &[(&str, &[Route])] = &[
     ("conversations", conversations::ROUTES),
     ("lead-memory", leads::ROUTES),
     ("messages", messages::ROUTES),
+    ("messages", marks::ROUTES),
     ("prosas", prosas::ROUTES),
     ("templates", templates::ROUTES),
     ("documents", documents::ROUTES),

@@ -8,14 +8,21 @@ use serde_json::Value;
 use super::errors::{ErrorClass, class_of};
 use super::people::plain_name;
 use super::settings::ApiSettings;
+use super::upload;
 use crate::shared::{array, at, integer, parse, text, text_at, word};
 
 /// Too many messages to one person lately: messages to others may be accepted.
 const PAIR_LIMIT: u32 = 131_056;
+/// A parameter is wrong: of an upload, the media type is none that the API takes.
+const PARAMETER: u32 = 100;
+/// The subcode for an object that does not exist.
+const NOT_THERE: i64 = 33;
 
 /// An error of the API: its code and text.
 pub(super) struct GraphError {
     pub(super) code: u32,
+    /// What a general error is about; old, and not always there.
+    subcode: Option<i64>,
     pub(super) text: String,
 }
 
@@ -26,7 +33,8 @@ impl GraphError {
         let code = u32::try_from(integer(error, "code")?).ok()?;
         let reported =
             text_at(error, &["error_data", "details"]).or_else(|| text(error, "message"));
-        Some(Self { code, text: access.reported(reported.unwrap_or_default()) })
+        let subcode = integer(error, "error_subcode");
+        Some(Self { code, subcode, text: access.reported(reported.unwrap_or_default()) })
     }
 
     fn failure(&self, code: DeliveryCode) -> Failure {
@@ -41,10 +49,37 @@ pub(super) fn sent(access: &ApiSettings<'_>, answer: &OutboundResponse) -> SendR
         return accepted(body.as_ref());
     }
     let error = body.as_ref().and_then(|body| GraphError::of(access, body));
-    Err(match error {
-        Some(error) => coded(answer, &error),
+    Err(failure(answer, error.as_ref()))
+}
+
+/// What an answer that refuses an upload means. No message was sent, so nothing is uncertain: what
+/// may have failed within the API counts as a gateway that was not reached (R330).
+pub(super) fn refused_upload(access: &ApiSettings<'_>, answer: &OutboundResponse) -> SendFailure {
+    let error = parse(&answer.body).and_then(|body| GraphError::of(access, &body));
+    let reported = match &error {
+        Some(error) => format!("{}: {}", error.code, error.text),
+        None => format!("HTTP {}", answer.status),
+    };
+    let is_of_the_file = match &error {
+        // The same code says that the number is not there.
+        Some(error) => error.code == PARAMETER && error.subcode != Some(NOT_THERE),
+        None => matches!(answer.status, 413 | 415),
+    };
+    match failure(answer, error.as_ref()) {
+        SendFailure::Refused(_) if is_of_the_file => {
+            SendFailure::refused(DeliveryCode::Media, reported)
+        }
+        SendFailure::Uncertain(_) => upload::unreachable(&reported),
+        sure => sure,
+    }
+}
+
+/// What an answer that is no success means.
+fn failure(answer: &OutboundResponse, error: Option<&GraphError>) -> SendFailure {
+    match error {
+        Some(error) => coded(answer, error),
         None => uncoded(answer, &format!("HTTP {}", answer.status), DeliveryCode::Unknown),
-    })
+    }
 }
 
 fn accepted(body: Option<&Value>) -> SendResult {

@@ -7,9 +7,12 @@
 //! The message id is sent as `biz_opaque_callback_data` and returned with every status. This is how
 //! the outcome of a send without an answer becomes known, as the API cannot be searched for
 //! messages. The API has no access to groups that people have made, so nothing is sent to groups.
+//!
+//! A file is uploaded first, streamed from where it is kept; the message names the id that it got.
 
 mod account;
 mod answer;
+mod budget;
 mod calls;
 mod cards;
 mod changes;
@@ -21,26 +24,55 @@ mod identity;
 mod interactive;
 mod media;
 mod message;
+mod offer;
+mod outbound;
 mod people;
 mod preferences;
 mod provider;
+mod receipts;
 mod send;
 mod settings;
 mod state;
 mod status;
 mod template_shape;
 mod templates;
+mod upload;
 mod webhook;
+
+use std::sync::Arc;
 
 pub use errors::{ErrorClass, class_of};
 use recado_core::connections::{
     Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
 };
+use recado_core::gateway::MessageKind;
+use upload::UploadedFiles;
 
-/// The adapter for the official cloud API. It contains only the suffix of group codes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What it carries beside texts and templates. The API has no polls, and can neither change nor
+/// take back a message. Its limits of files are those of the contract (X10).
+const SENDS: [MessageKind; 15] = [
+    MessageKind::Image,
+    MessageKind::Video,
+    MessageKind::Audio,
+    MessageKind::Voice,
+    MessageKind::Document,
+    MessageKind::Sticker,
+    MessageKind::Buttons,
+    MessageKind::List,
+    MessageKind::CtaUrl,
+    MessageKind::LocationRequest,
+    MessageKind::Location,
+    MessageKind::Contacts,
+    MessageKind::Reaction,
+    MessageKind::Read,
+    MessageKind::Typing,
+];
+
+/// The adapter for the official cloud API. Clones share a cache of the ids of uploaded files.
+#[derive(Clone, Debug)]
 pub struct CloudApi {
     group_suffix: String,
+    uploaded: Arc<UploadedFiles>,
 }
 
 impl CloudApi {
@@ -51,7 +83,7 @@ impl CloudApi {
 
     /// An adapter that writes group codes with the installation's suffix (D2).
     pub fn with_group_suffix(suffix: impl Into<String>) -> Self {
-        Self { group_suffix: suffix.into() }
+        Self { group_suffix: suffix.into(), uploaded: Arc::default() }
     }
 
     /// The description of the gateway.
@@ -67,6 +99,7 @@ impl CloudApi {
             .setting(Setting::text("api_version"))
             .able([Capability::Text, Capability::Template, Capability::TemplateList])
             .able([Capability::State, Capability::Webhook, Capability::OptOuts])
+            .sends(SENDS)
             .sharing_webhook(SharedWebhook {
                 secret: "app_secret".into(),
                 number: "phone_number_id".into(),

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
-    GatewayStatus, Handshake, Incoming, MediaFile, Outgoing, Provider, ProviderError,
-    ProviderTemplate, ProviderWebhook, Received, SendResult, WebhookRefused,
+    GatewayStatus, Handshake, Incoming, MediaFile, MessageName, Outgoing, Provider, ProviderError,
+    ProviderTemplate, ProviderWebhook, Received, SendResult, Typing, TypingIn, WebhookRefused,
 };
 use recado_core::transport::Transport;
 
 use super::settings::ApiSettings;
-use super::{CloudApi, media, send, state, templates, webhook};
+use super::{CloudApi, media, receipts, send, state, templates, webhook};
 
 #[async_trait]
 impl Provider for CloudApi {
@@ -23,7 +23,26 @@ impl Provider for CloudApi {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
-        send::send(transport, &ApiSettings::of(connection), outgoing).await
+        send::send(transport, &ApiSettings::of(connection), &self.uploaded, outgoing).await
+    }
+
+    async fn mark_read(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        receipts::mark_read(transport, &ApiSettings::of(connection), target).await
+    }
+
+    async fn typing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        receipts::typing(transport, &ApiSettings::of(connection), whose, state).await
     }
 
     async fn status(

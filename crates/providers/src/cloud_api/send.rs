@@ -1,4 +1,4 @@
-//! Sending texts and templates.
+//! Sending: a file is uploaded first, then one request sends.
 
 use recado_core::contacts::is_scoped_id;
 use recado_core::gateway::{Content, Outgoing, SendFailure, SendResult};
@@ -6,26 +6,47 @@ use recado_core::messages::DeliveryCode;
 use recado_core::transport::Transport;
 use serde_json::{Map, Value, json};
 
-use super::answer;
+use super::budget::TimeBudget;
 use super::settings::ApiSettings;
+use super::upload::UploadedFiles;
+use super::{answer, outbound};
 use crate::shared::{SEND_IDLE, digits};
 
 /// Sends one message with one request.
 pub(super) async fn send(
     transport: &dyn Transport,
     access: &ApiSettings<'_>,
+    uploaded: &UploadedFiles,
     outgoing: &Outgoing,
 ) -> SendResult {
-    let body = Value::Object(body(outgoing)?);
-    let mut request = access.post(&[access.number, "messages"], &body);
+    let mut body = envelope(outgoing)?;
+    if let Some(reason) = outbound::unable(&outgoing.content) {
+        return Err(SendFailure::refused(DeliveryCode::ContentRejected, reason));
+    }
+    let file = outbound::file_of(&outgoing.content);
+    let budget = TimeBudget::new(transport, access.timeout, file.is_some());
+    let id = match file {
+        Some(file) => Some(uploaded.id_of(&budget, access, outgoing.reference, file).await?),
+        None => None,
+    };
+    let (kind, content) = outbound::content(&outgoing.content, id.as_deref());
+    body.insert("type".to_owned(), json!(kind));
+    body.insert(kind.to_owned(), content);
+    let mut request = access.post(&[access.number, "messages"], &Value::Object(body));
     request.max_idle = Some(SEND_IDLE);
-    match transport.send(request).await {
+    request.timeout = budget.for_the_send();
+    let sent = match transport.send(request).await {
         Ok(answer) => answer::sent(access, &answer),
         Err(error) => Err(SendFailure::of_transport(&error)),
+    };
+    if let (Some(file), Err(SendFailure::Refused(_))) = (file, &sent) {
+        uploaded.forget(access, file);
     }
+    sent
 }
 
-fn body(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
+/// What stands around the content.
+fn envelope(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
     if outgoing.group.is_some() {
         let reported = "this kind of connection does not reach groups";
         return Err(SendFailure::refused(DeliveryCode::Group, reported));
@@ -38,9 +59,12 @@ fn body(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
         SendFailure::refused(DeliveryCode::RecipientUnreachable, reported)
     })?;
     body.insert(field.to_owned(), json!(name));
-    let (kind, content) = content(&outgoing.content);
-    body.insert("type".to_owned(), json!(kind));
-    body.insert(kind.to_owned(), content);
+    // A reaction names its message itself, and the API takes none that quotes.
+    let quotes = !matches!(outgoing.content, Content::Reaction(_));
+    if let Some(quoted) = outgoing.quoted.as_ref().filter(|_| quotes) {
+        let context = json!({"message_id": quoted.provider_id.as_str()});
+        body.insert("context".to_owned(), context);
+    }
     let reference = outgoing.reference.to_string();
     body.insert("biz_opaque_callback_data".to_owned(), json!(reference));
     Ok(body)
@@ -57,20 +81,4 @@ fn recipient(name: &str) -> Option<(&'static str, String)> {
     let bare = bare.unwrap_or(name);
     let phone = digits(bare.strip_prefix('+').unwrap_or(bare))?;
     Some(("to", format!("+{phone}")))
-}
-
-fn content(content: &Content) -> (&'static str, Value) {
-    match content {
-        Content::Text(text) => ("text", json!({"body": text, "preview_url": false})),
-        Content::Template { name, language, variables, .. } => {
-            let mut template = json!({"name": name, "language": {"code": language}});
-            // A component without variables must be left out.
-            if !variables.is_empty() {
-                let parameters: Vec<Value> =
-                    variables.iter().map(|value| json!({"type": "text", "text": value})).collect();
-                template["components"] = json!([{"type": "body", "parameters": parameters}]);
-            }
-            ("template", template)
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use recado_core::connections::Connection;
+use recado_core::ids::ConnectionId;
 use recado_core::transport::OutboundRequest;
 
 use crate::shared::{clip, digits, join, query};
@@ -19,6 +20,8 @@ pub(super) struct ApiSettings<'a> {
     pub(super) account: Option<&'a str>,
     token: &'a str,
     pub(super) timeout: Duration,
+    /// The connection that they are of.
+    pub(super) connection: ConnectionId,
 }
 
 impl<'a> ApiSettings<'a> {
@@ -33,6 +36,7 @@ impl<'a> ApiSettings<'a> {
             account: settings.text("business_account_id"),
             token: settings.text("access_token").unwrap_or_default(),
             timeout: settings.timeout(),
+            connection: connection.id,
         }
     }
 
@@ -65,6 +69,13 @@ impl<'a> ApiSettings<'a> {
             vec![self.authorization(), ("content-type".to_owned(), "application/json".to_owned())];
         OutboundRequest::post(self.node(path, &[]), headers, body.to_string().into_bytes())
             .with_timeout(self.timeout)
+    }
+
+    /// A POST that uploads a file for the number; it may be repeated, as it sends nothing.
+    pub(super) fn upload(&self) -> OutboundRequest {
+        let url = self.node(&[self.number, "media"], &[]);
+        let request = OutboundRequest::post(url, vec![self.authorization()], Vec::new());
+        OutboundRequest { repeatable: true, ..request }
     }
 
     /// A text of the API for people, shortened and without the token, as the API repeats an invalid

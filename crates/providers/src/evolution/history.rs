@@ -9,6 +9,7 @@ use recado_core::contacts::{Phone, Region};
 use recado_core::gateway::{
     Accepted, Content, GatewayEvent, Incoming, Lookup, Missed, ProviderError,
 };
+use recado_core::messages::MessageType;
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
@@ -90,6 +91,10 @@ pub(super) async fn find_sent(
     connection: &Connection,
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
+    // The text of what is no text does not identify it.
+    if lookup.message_type != MessageType::Text {
+        return Ok(None);
+    }
     let Content::Text(text) = &lookup.outgoing.content else { return Ok(None) };
     let Some(address) = address(names, &lookup.outgoing) else { return Ok(None) };
     let from = lookup.sent_at.minus(SKEW);

@@ -6,6 +6,8 @@ mod calls;
 mod json;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod money;
+#[cfg(feature = "cloud-api")]
+mod multipart;
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) mod native;
 #[cfg(any(feature = "waha", feature = "evolution"))]
@@ -38,6 +40,8 @@ pub(crate) use json::object;
 pub(crate) use json::{array, at, digits, integer, parse, text, text_at};
 #[cfg(feature = "cloud-api")]
 pub(crate) use json::{few, prose, seconds, word};
+#[cfg(feature = "cloud-api")]
+pub(crate) use multipart::{FilePart, with_form};
 #[cfg(any(feature = "cloud-api", feature = "evolution"))]
 pub(crate) use signature::same;
 #[cfg(feature = "cloud-api")]

@@ -26,7 +26,12 @@ impl Behaviour {
         if outgoing.group.is_some() {
             return Self::Accept;
         }
-        match phone_digits(&outgoing.recipient).map(last_four) {
+        Self::of(&outgoing.recipient)
+    }
+
+    /// The behaviour towards the person or group with this name on the channel.
+    pub fn of(name: &str) -> Self {
+        match phone_digits(name).map(last_four) {
             Some("0001") => Self::Refuse,
             Some("0002") => Self::Uncertain,
             Some("0003") => Self::ConnectionLost,
@@ -60,12 +65,9 @@ mod tests {
     use super::*;
 
     fn to(recipient: &str, group: Option<GroupCode>) -> Behaviour {
-        Behaviour::towards(&Outgoing {
-            reference: MessageId::parse("0193a5c0-0000-7000-8000-000000000001").expect("an id"),
-            recipient: recipient.to_owned(),
-            group,
-            content: Content::Text("Olá".to_owned()),
-        })
+        let reference = MessageId::parse("0193a5c0-0000-7000-8000-000000000001").expect("an id");
+        let content = Content::Text("Olá".to_owned());
+        Behaviour::towards(&Outgoing { group, ..Outgoing::new(reference, recipient, content) })
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The simulated gateway: accepts every send, calls no server, and reports that messages were sent,
-//! delivered and read.
+//! The simulated gateway: accepts every message of every kind, calls no server, and reports that
+//! messages were sent, delivered and read.
 //!
-//! The last four digits of a phone select the behaviour for its messages; see [`Behaviour`].
+//! The last four digits of a phone select the behaviour for its messages; see [`Behaviour`]. The
+//! same digits select it for changing a message, taking it back, marking as read and typing.
 //! Nothing is kept: reports that are not due when the process ends are lost.
 //!
 //! ```
@@ -30,7 +31,9 @@
 mod behaviour;
 mod provider;
 mod reports;
+mod seen;
 
 pub use behaviour::Behaviour;
 pub use provider::Simulated;
 pub use reports::{ReportBatch, Reports};
+pub use seen::{SeenAct, SeenRequest, SeenRequests};

@@ -1,14 +1,19 @@
 //! [`Simulated`]: the provider itself.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::connections::{Capability, Connection, GatewayDescription, GatewayName, Setting};
+use futures_util::StreamExt;
+use recado_core::connections::{
+    Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
+};
+use recado_core::documents::FileError;
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, SendFailure,
-    SendResult, WebhookRefused,
+    Accepted, Content, Edit, GatewayStatus, MessageKind, MessageName, Outgoing, OutgoingFile,
+    Provider, ProviderError, ProviderWebhook, SendFailure, SendResult, Typing, TypingIn,
+    WebhookRefused,
 };
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
@@ -16,6 +21,7 @@ use recado_core::{Clock, Ids};
 
 use super::Behaviour;
 use super::reports::{Course, ReportQueue, ReportStage, Reports};
+use super::seen::{SeenAct, SeenRequests};
 
 /// How long a slow answer takes.
 const SLOW: Duration = Duration::from_secs(15);
@@ -30,6 +36,7 @@ pub struct Simulated {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     queue: Arc<ReportQueue>,
+    seen: OnceLock<SeenRequests>,
 }
 
 impl fmt::Debug for Simulated {
@@ -44,7 +51,18 @@ impl Simulated {
     pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> (Self, Reports) {
         let queue = Arc::new(ReportQueue::default());
         let reports = Reports::new(queue.clone(), clock.clone());
-        (Self { clock, ids, queue }, reports)
+        (Self { clock, ids, queue, seen: OnceLock::new() }, reports)
+    }
+
+    /// Shows what the gateway gets from now on. Nothing is kept unless this was called.
+    pub fn watch(&self) -> SeenRequests {
+        self.seen.get_or_init(SeenRequests::default).clone()
+    }
+
+    fn see(&self, connection: &Connection, act: impl FnOnce() -> SeenAct) {
+        if let Some(seen) = self.seen.get() {
+            seen.add(connection.id, act());
+        }
     }
 
     /// The description of the gateway.
@@ -53,6 +71,7 @@ impl Simulated {
             .setting(Setting::integer("delay_ms", 0, MAX_DELAY_MS))
             .setting(Setting::boolean("reports"))
             .able([Capability::Text, Capability::Template])
+            .sends(beside_capabilities())
     }
 
     fn accept(
@@ -96,32 +115,76 @@ impl Provider for Simulated {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
+        let (kind, file) = (outgoing.content.kind(), file_of(&outgoing.content));
+        let (bytes, quotes) = (file.map(|file| file.stored.size()), outgoing.quoted.is_some());
         // One line for each call, so that tests from outside can count them.
-        tracing::info!(target: "recado::simulated", reference = %outgoing.reference, "call");
-        match Behaviour::towards(outgoing) {
-            Behaviour::Accept => self.accept(connection, outgoing, ReportStage::Sent),
-            Behaviour::FailLater => self.accept(connection, outgoing, ReportStage::Failed),
-            Behaviour::Refuse => Err(SendFailure::refused(
-                DeliveryCode::RecipientUnreachable,
-                "refused by the simulated gateway",
-            )),
-            Behaviour::Uncertain => {
-                Err(SendFailure::uncertain("the simulated gateway gave no answer".to_owned()))
+        tracing::info!(
+            target: "recado::simulated",
+            reference = %outgoing.reference, %kind, bytes, quotes, "call"
+        );
+        let file_bytes = match file {
+            Some(file) => Some(swallow(file).await?),
+            None => None,
+        };
+        let outgoing_of = || Box::new(outgoing.clone());
+        self.see(connection, || SeenAct::Send { outgoing: outgoing_of(), file_bytes });
+        let stage = match Behaviour::towards(outgoing) {
+            Behaviour::FailLater => ReportStage::Failed,
+            behaviour => {
+                act(behaviour, connection).await?;
+                ReportStage::Sent
             }
-            Behaviour::ConnectionLost => Err(SendFailure::Connection(Failure::new(
-                DeliveryCode::ConnectionOffline,
-                "the simulated gateway lost its connection".to_owned(),
-            ))),
-            Behaviour::Slow => {
-                let timeout = connection.settings.timeout();
-                tokio::time::sleep(SLOW.min(timeout)).await;
-                if timeout < SLOW {
-                    let text = "the simulated gateway did not answer in time";
-                    return Err(SendFailure::uncertain(text));
-                }
-                self.accept(connection, outgoing, ReportStage::Sent)
-            }
-        }
+        };
+        self.accept(connection, outgoing, stage)
+    }
+
+    /// Everything; polls on QR connections only (X9 to X14).
+    fn kinds(&self, connection: &Connection) -> Vec<MessageKind> {
+        let is_qr = connection.kind == ConnectionKind::Qr;
+        let all = MessageKind::ALL.iter().copied();
+        all.filter(|kind| is_qr || *kind != MessageKind::Poll).collect()
+    }
+
+    async fn edit(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+        edit: &Edit,
+    ) -> Result<(), SendFailure> {
+        self.see(connection, || SeenAct::Edit(target.clone(), edit.clone()));
+        act(Behaviour::of(&target.chat), connection).await
+    }
+
+    async fn revoke(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), SendFailure> {
+        self.see(connection, || SeenAct::Revoke(target.clone()));
+        act(Behaviour::of(&target.chat), connection).await
+    }
+
+    async fn mark_read(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+        target: &MessageName,
+    ) -> Result<(), ProviderError> {
+        self.see(connection, || SeenAct::Read(target.clone()));
+        act(Behaviour::of(&target.chat), connection).await.map_err(as_answer)
+    }
+
+    async fn typing(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+        whose: &TypingIn,
+        state: Typing,
+    ) -> Result<(), ProviderError> {
+        self.see(connection, || SeenAct::Type(whose.recipient.clone(), state));
+        act(Behaviour::of(&whose.recipient), connection).await.map_err(as_answer)
     }
 
     async fn status(
@@ -141,4 +204,60 @@ impl Provider for Simulated {
     ) -> Result<(), WebhookRefused> {
         Err(WebhookRefused::Unsupported)
     }
+}
+
+/// Every kind that is no capability of its own.
+fn beside_capabilities() -> impl Iterator<Item = MessageKind> {
+    let all = MessageKind::ALL.iter().copied();
+    all.filter(|kind| !matches!(kind, MessageKind::Text | MessageKind::Template))
+}
+
+/// What a behaviour does with a request: nothing, or it fails. Reports are another matter.
+async fn act(behaviour: Behaviour, connection: &Connection) -> Result<(), SendFailure> {
+    match behaviour {
+        Behaviour::Accept | Behaviour::FailLater => Ok(()),
+        Behaviour::Refuse => Err(SendFailure::refused(
+            DeliveryCode::RecipientUnreachable,
+            "refused by the simulated gateway",
+        )),
+        Behaviour::Uncertain => {
+            Err(SendFailure::uncertain("the simulated gateway gave no answer".to_owned()))
+        }
+        Behaviour::ConnectionLost => Err(SendFailure::Connection(Failure::new(
+            DeliveryCode::ConnectionOffline,
+            "the simulated gateway lost its connection".to_owned(),
+        ))),
+        Behaviour::Slow => {
+            let timeout = connection.settings.timeout();
+            tokio::time::sleep(SLOW.min(timeout)).await;
+            if timeout < SLOW {
+                let text = "the simulated gateway did not answer in time";
+                return Err(SendFailure::uncertain(text));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn as_answer(failure: SendFailure) -> ProviderError {
+    ProviderError::Failed(failure.failure().message.clone().unwrap_or_default())
+}
+
+fn file_of(content: &Content) -> Option<&OutgoingFile> {
+    match content {
+        Content::Media(media) => Some(&media.file),
+        Content::Interactive(offered) => offered.header_file.as_ref().map(|(_, file)| file),
+        _ => None,
+    }
+}
+
+/// Reads a file to its end, as a gateway would, and keeps nothing of it: how many bytes it has.
+async fn swallow(file: &OutgoingFile) -> Result<u64, SendFailure> {
+    let failed = |error: FileError| SendFailure::refused(DeliveryCode::Media, error.to_string());
+    let mut frames = file.stored.open().await.map_err(failed)?;
+    let mut bytes = 0_u64;
+    while let Some(frame) = frames.next().await {
+        bytes = bytes.saturating_add(frame.map_err(failed)?.len() as u64);
+    }
+    Ok(bytes)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{Accepted, Content, Lookup, ProviderError};
-use recado_core::messages::MessageStatus;
+use recado_core::messages::{MessageStatus, MessageType};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
@@ -80,6 +80,10 @@ async fn by_content(
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
     let api = Api::of(connection);
+    // The text of what is no text does not identify it.
+    if lookup.message_type != MessageType::Text {
+        return Ok(None);
+    }
     let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
     let Some(chat) = chat(transport, known, connection, lookup).await? else { return Ok(None) };
     let seconds = |at: Timestamp| at.millis().div_euclid(1000).to_string();

@@ -12,7 +12,7 @@ use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::transport::{OutboundRequest, Transport};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::FakeCloud;
+use recado_testkit::gateways::{FakeCloud, InProcess};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ pub fn reference() -> MessageId {
 }
 
 pub fn to(recipient: &str, content: Content) -> Outgoing {
-    Outgoing { reference: reference(), recipient: recipient.to_owned(), group: None, content }
+    Outgoing::new(reference(), recipient, content)
 }
 
 pub fn text(recipient: &str) -> Outgoing {
@@ -152,4 +152,15 @@ pub fn maria() -> Value {
 
 pub const fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1_000)
+}
+
+/// Maria, as she is written to.
+pub const MARIA: &str = "553491234567";
+
+/// Sends to Maria through a fake, which must be content with every request.
+pub async fn send_by(fake: &FakeCloud, content: Content) -> SendResult {
+    let connection = connection_with(&fake.settings(&FakeCloud::base()));
+    let sent = send(&InProcess(fake.clone()), &connection, &to(MARIA, content)).await;
+    assert_eq!(fake.violations(), Vec::<String>::new());
+    sent
 }

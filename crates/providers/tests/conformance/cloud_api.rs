@@ -20,6 +20,7 @@ fn case() -> ProviderCase {
     let (first, second) = (event("wamid.A", "Oi"), event("wamid.B", "Tudo bem?"));
     let settings = Value::Object(fake.settings(&FakeCloud::base()));
     ProviderCase::new(CloudApi::new(), settings, InProcess(fake))
+        .sending(|request| request.url.ends_with("/messages"))
         .answering(400, error(131_026), Expected::Refused)
         .answering(400, error(131_056), Expected::RecipientLimited)
         .answering(400, error(130_429), Expected::TryLater)

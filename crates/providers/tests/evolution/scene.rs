@@ -11,6 +11,7 @@ use recado_core::gateway::{
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::messages::MessageType;
 use recado_providers::evolution::Evolution;
 use recado_testkit::gateways::{FakeEvolution, InProcess, SignedWebhook};
 use serde_json::{Map, Value};
@@ -104,6 +105,7 @@ pub(crate) fn text_to(recipient: &str, text: &str) -> Outgoing {
         recipient: recipient.to_owned(),
         group: None,
         content: Content::Text(text.to_owned()),
+        quoted: None,
     }
 }
 
@@ -113,7 +115,7 @@ pub(crate) fn text_to_group(code: &str, text: &str) -> Outgoing {
 }
 
 pub(crate) fn lookup(outgoing: Outgoing, sent_at: i64) -> Lookup {
-    Lookup { outgoing, sent_at: Timestamp::from_millis(sent_at) }
+    Lookup::new(outgoing, MessageType::Text, Timestamp::from_millis(sent_at))
 }
 
 pub(crate) fn only(events: Vec<Incoming>) -> GatewayEvent {

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use recado_core::events::EventType;
 use recado_core::ids::MessageId;
 use recado_core::messages::{
-    Direction, Failure, Message, MessageFilter, MessageReads as _, MessageStatus, SenderType,
+    Direction, Failure, Message, MessageFilter, MessageReads as _, MessageStatus, MessageType,
+    SenderType,
 };
 use recado_core::page::PageRequest;
 use serde_json::Value;
 
 use crate::client::Answer;
 use crate::gateway::Arrived;
+use crate::kinds::mark_of;
 use crate::tally::Tally;
 use crate::world::{World, finish};
 
@@ -84,7 +86,7 @@ impl<'a> Facts<'a> {
     }
 
     fn with_text(&self, text: &str) -> Vec<&Message> {
-        self.messages.iter().filter(|m| m.content.as_deref() == Some(text)).collect()
+        self.messages.iter().filter(|m| mark_of(m).as_deref() == Some(text)).collect()
     }
 
     /// Whether only one order has this text.
@@ -122,7 +124,7 @@ impl<'a> Facts<'a> {
                 continue;
             };
             assert!(references.insert(reference), "sent twice: {arrived:?}");
-            assert_eq!(self.message(reference).content.as_ref(), Some(&arrived.text));
+            assert_eq!(mark_of(self.message(reference)).as_ref(), Some(&arrived.text));
         }
     }
 
@@ -179,7 +181,7 @@ impl<'a> Facts<'a> {
     fn every_status_is_true(&self) {
         let mut ids = BTreeSet::new();
         for message in &self.messages {
-            let text = message.content.as_deref().expect("a text");
+            let text = &mark_of(message).expect("a mark");
             let Some(provider_id) = &message.provider_id else {
                 assert!(!is_out(message), "sent without an id: {message:?}");
                 continue;
@@ -235,6 +237,8 @@ impl<'a> Facts<'a> {
             requests: self.sends.len() as u64,
             accepted: self.arrived.len() as u64,
             sent: count(&is_out),
+            other_kinds: count(&|message| message.message_type != MessageType::Text),
+            files: count(&|message| message.media.mimetype.is_some() && is_out(message)),
             failed: count(&surely_failed),
             uncertain: count(&is_uncertain),
             unproved: (self.arrived.len() as u64)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::gateway::Providers;
+use recado_core::gateway::{MessageKind, Providers};
 use recado_core::ids::MessageId;
 use recado_core::transport::{
     Method, OutboundRequest, OutboundResponse, Transport, TransportError,
@@ -19,6 +19,7 @@ use recado_testkit::gateways::{
 use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
+use crate::kinds;
 
 /// The recipients: a Brazilian mobile whose ninth digit the channel drops, one whose ninth digit it
 /// keeps, and a number of another country.
@@ -141,7 +142,35 @@ impl Fake {
         }
     }
 
-    /// The text of a request, if it is one that sends.
+    /// The kinds of messages that are sent through it.
+    pub const fn kinds(&self) -> &'static [MessageKind] {
+        match self {
+            Self::Cloud(_) => &kinds::OFFICIAL,
+            Self::Waha(_) | Self::Evolution(_) => &[MessageKind::Text],
+        }
+    }
+
+    /// Whether a request uploads a file, and so sends nothing by itself.
+    pub fn is_upload(&self, request: &OutboundRequest) -> bool {
+        matches!(self, Self::Cloud(_)) && request.url.ends_with("/media")
+    }
+
+    /// Sets what happens to the next upload.
+    pub fn script_upload(&self, dice: &Dice) {
+        let Self::Cloud(fake) = self else { return };
+        fake.script_uploads([match dice.below(12) {
+            0 => SendBehaviour::AcceptThenDrop,
+            1 => SendBehaviour::AcceptLate(Duration::from_secs(120)),
+            2 => SendBehaviour::AcceptWithoutId,
+            3 => SendBehaviour::Broken(502),
+            4 => SendBehaviour::Refuse,
+            5 => self.sure(dice),
+            6 => self.doubtful(dice, SendBehaviour::Error),
+            _ => SendBehaviour::Accept,
+        }]);
+    }
+
+    /// The text of a request, if it is one that sends; of what is no text, its mark.
     pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
         let (path, index): (&str, &[&str]) = match self {
             Self::Cloud(_) => ("/messages", &["text", "body"]),
@@ -152,6 +181,9 @@ impl Fake {
             return None;
         }
         let body: Value = serde_json::from_slice(&request.body).expect("a send is JSON");
+        if matches!(self, Self::Cloud(_)) {
+            return Some(kinds::mark_in_official(&body).expect("a send has a mark"));
+        }
         let text = index.iter().try_fold(&body, |value, name| value.get(name));
         Some(text.and_then(Value::as_str).expect("a send has a text").to_owned())
     }
@@ -164,7 +196,7 @@ impl Fake {
                 .into_iter()
                 .map(|sent| Arrived {
                     id: sent.id,
-                    text: sent.text.expect("only texts are sent"),
+                    text: kinds::mark_in_official(&sent.body).expect("a send has a mark"),
                     reference: sent.reference,
                 })
                 .collect(),

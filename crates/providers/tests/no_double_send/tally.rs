@@ -8,6 +8,9 @@ pub struct Tally {
     /// Requests that send, and those of them that were accepted.
     pub requests: u64,
     pub accepted: u64,
+    /// Messages that are no texts, and those with a file that were sent.
+    pub other_kinds: u64,
+    pub files: u64,
     /// Messages by their final status.
     pub sent: u64,
     pub failed: u64,
@@ -36,6 +39,8 @@ impl Tally {
             (&mut self.runs, other.runs),
             (&mut self.requests, other.requests),
             (&mut self.accepted, other.accepted),
+            (&mut self.other_kinds, other.other_kinds),
+            (&mut self.files, other.files),
             (&mut self.sent, other.sent),
             (&mut self.failed, other.failed),
             (&mut self.uncertain, other.uncertain),
@@ -57,6 +62,8 @@ impl Tally {
     /// Asserts that every kind of failure has occurred often.
     pub fn assert_enough(&self) {
         let counts = [
+            ("other_kinds", self.other_kinds),
+            ("files", self.files),
             ("sent", self.sent),
             ("failed", self.failed),
             ("uncertain", self.uncertain),

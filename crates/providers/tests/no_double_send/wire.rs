@@ -142,6 +142,9 @@ impl Transport for Wire {
                 self.fake.script(self.fake.behaviour(&self.dice));
             }
         }
+        if self.fake.is_upload(&request) && !self.log().calm {
+            self.fake.script_upload(&self.dice);
+        }
         let answer = self.fake.send(request).await;
         Pause(self.dice.below(5)).await;
         answer

@@ -292,12 +292,16 @@ impl World {
             let n = self.orders.len();
             let key = self.dice.one_in(2).then(|| format!("key-{n}"));
             let again = n > 0 && key.is_none() && self.dice.one_in(8);
-            let (person, text) = match again.then(|| self.dice.pick(&self.orders).clone()) {
+            let order = match again.then(|| self.dice.pick(&self.orders).clone()) {
                 // The same message once more, as a new order.
-                Some(first) => (first.person, first.text),
-                None => (self.dice.below(PHONES.len()), format!("pedido {n}")),
+                Some(first) => Order { key, ..first },
+                None => {
+                    let person = self.dice.below(PHONES.len());
+                    let kind = *self.dice.pick(self.fake.kinds());
+                    Order { person, kind, text: format!("pedido {n}"), key }
+                }
             };
-            self.orders.push(Order { person, text, key });
+            self.orders.push(order);
             n
         };
         let index = self.calls.borrow().len();

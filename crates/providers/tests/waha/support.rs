@@ -11,6 +11,7 @@ use recado_core::gateway::{
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::messages::MessageType;
 use recado_providers::waha::Waha;
 use recado_testkit::gateways::{FakeWaha, InProcess, SignedWebhook, WahaEngine};
 use serde_json::{Value, json};
@@ -86,6 +87,7 @@ impl Scene {
             recipient: recipient.to_owned(),
             group: None,
             content: Content::Text("Olá".to_owned()),
+            quoted: None,
         }
     }
 
@@ -104,7 +106,7 @@ impl Scene {
     }
 
     pub fn lookup(&self, n: u8, recipient: &str) -> Lookup {
-        Lookup { outgoing: self.outgoing(n, recipient), sent_at: NOW }
+        Lookup::new(self.outgoing(n, recipient), MessageType::Text, NOW)
     }
 
     pub fn take(&self, webhook: &SignedWebhook) -> Result<Vec<Received>, WebhookRefused> {

@@ -7,6 +7,7 @@
 
 pub mod cloud;
 pub mod evolution;
+pub mod form;
 mod signing;
 pub mod waha;
 
@@ -38,7 +39,8 @@ pub struct FakeRequest {
 }
 
 impl FakeRequest {
-    /// A request of a transport, as the gateway would receive it.
+    /// A request of a transport, as the gateway would receive it, without a file that is attached
+    /// to it.
     pub fn of(request: &OutboundRequest) -> Self {
         let method = request.method.as_str();
         let after_scheme = request.url.split_once("://").map_or(&*request.url, |(_, rest)| rest);
@@ -269,7 +271,10 @@ impl<G: Gateway> Transport for InProcess<G> {
         if !self.0.serves(&request.url) {
             return Err(TransportError::Dns);
         }
-        let reply = self.0.answer(&FakeRequest::of(&request));
+        // A file that cannot be read breaks the connection amid the request.
+        let unread = |_| TransportError::Broken { after_sending: false };
+        let body = request.whole_body().await.map_err(unread)?;
+        let reply = self.0.answer(&FakeRequest { body, ..FakeRequest::of(&request) });
         match reply.mode {
             AnswerMode::Refuse => Err(TransportError::Refused),
             AnswerMode::Drop => Err(TransportError::Broken { after_sending: true }),

@@ -62,6 +62,7 @@ pub struct ProviderCase {
     pub(super) gateway: Arc<dyn Transport>,
     pub(super) sends: Sends,
     pub(super) recipient: String,
+    pub(super) inbound: String,
     pub(super) answers: Vec<(OutboundResponse, Expected)>,
     pub(super) limit: Option<OutboundResponse>,
     pub(super) sign: Option<Sign>,
@@ -95,6 +96,7 @@ impl ProviderCase {
             gateway: Arc::new(gateway),
             sends: Arc::new(|_| true),
             recipient: "5511987654321".to_owned(),
+            inbound: "wamid.KNOWN".to_owned(),
             answers: Vec::new(),
             limit: None,
             sign: None,
@@ -118,6 +120,14 @@ impl ProviderCase {
     #[must_use]
     pub fn to(mut self, recipient: impl Into<String>) -> Self {
         self.recipient = recipient.into();
+        self
+    }
+
+    /// Sets the id of a message that the gateway received from the recipient: it is quoted, reacted
+    /// to and marked as read. The default is `wamid.KNOWN`.
+    #[must_use]
+    pub fn having_received(mut self, provider_id: impl Into<String>) -> Self {
+        self.inbound = provider_id.into();
         self
     }
 
@@ -208,6 +218,7 @@ impl ProviderCase {
             recipient: self.recipient.clone(),
             group: None,
             content: Content::Text("Olá, Maria".to_owned()),
+            quoted: None,
         }
     }
 

@@ -5,6 +5,7 @@ use recado_core::connections::{Capability, ConnectionSettings, Setting};
 use recado_core::gateway::{
     Content, GatewayDestinations, Lookup, Outgoing, ProviderError, SendFailure,
 };
+use recado_core::messages::MessageType;
 
 use super::ProviderCase;
 use super::between::{Act, Between};
@@ -54,7 +55,7 @@ pub async fn what_the_gateway_can_do_by_its_description_it_can_be_asked(case: &P
                 is_unable(provider.names(&transport, &connection, "123@lid").await)
             }
             Capability::FindSent => {
-                let lookup = Lookup { outgoing: case.outgoing(), sent_at: at };
+                let lookup = Lookup::new(case.outgoing(), MessageType::Text, at);
                 is_unable(provider.find_sent(&transport, &connection, &lookup).await)
             }
             Capability::Text | Capability::Template | Capability::Webhook | Capability::OptOuts => {

@@ -19,6 +19,7 @@
 //! with `macros` and `rt`.
 
 mod between;
+pub mod carrying;
 mod case;
 pub mod describing;
 mod hostile;
@@ -50,6 +51,14 @@ macro_rules! provider_conformance_suite {
             a_wrong_value_in_an_answer_is_never_a_sure_failure,
             each_answer_means_what_the_case_says,
             a_limit_says_after_how_long_to_try_again,
+        );
+        $crate::provider_conformance_topic!($case, carrying:
+            each_kind_that_is_declared_is_taken_by_one_request,
+            a_kind_that_is_not_declared_is_refused_before_any_request,
+            a_lost_answer_to_any_kind_is_uncertain,
+            a_file_that_does_not_get_there_is_surely_not_sent,
+            every_kind_ends_within_the_time_limit,
+            what_is_declared_beside_sends_can_be_done,
         );
         $crate::provider_conformance_topic!($case, secrets:
             what_is_sent_as_a_credential_is_declared_secret,

@@ -2,15 +2,48 @@
 
 use serde_json::{Map, Value};
 
+use super::{check_content, check_offer};
+
 /// The most characters of a text.
 const MAX_TEXT: usize = 4096;
+/// The types of messages.
+const TYPES: [&str; 11] = [
+    "text",
+    "template",
+    "image",
+    "video",
+    "audio",
+    "document",
+    "sticker",
+    "interactive",
+    "location",
+    "contacts",
+    "reaction",
+];
 
 /// A valid send.
 pub(super) struct ValidSend {
     pub(super) to: String,
     pub(super) is_scoped: bool,
+    pub(super) kind: String,
+    pub(super) said: Said,
+}
+
+/// What a message says.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Its text: of a file the caption, of a place and of cards the name, of a reaction the emoji.
     pub(super) text: Option<String>,
     pub(super) template: Option<UsedTemplate>,
+    pub(super) media: Option<Media>,
+}
+
+/// A file that a message names.
+pub(super) struct Media {
+    /// What it is sent as.
+    pub(super) kind: String,
+    pub(super) id: String,
+    pub(super) is_voice: bool,
 }
 
 /// The template that a send uses.
@@ -21,7 +54,7 @@ pub(super) struct UsedTemplate {
 }
 
 /// The fields of an object. Fails if it has other fields.
-fn only<'a>(
+pub(super) fn only<'a>(
     value: &'a Value,
     what: &str,
     required: &[&str],
@@ -39,27 +72,27 @@ fn only<'a>(
     }
 }
 
-fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
+pub(super) fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
     let text = object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     text.map(str::to_owned).ok_or_else(|| format!("{name} is no text"))
 }
 
+/// A text of at most so many characters.
+pub(super) fn bounded(
+    object: &Map<String, Value>,
+    name: &str,
+    most: usize,
+) -> Result<String, String> {
+    let text = string(object, name)?;
+    let length = text.chars().count();
+    if length > most { Err(format!("{name} has {length} characters of {most}")) } else { Ok(text) }
+}
+
 /// Checks the body of a send.
 pub(super) fn body(value: &Value) -> Result<ValidSend, String> {
-    let object = only(
-        value,
-        "the body",
-        &["messaging_product", "type"],
-        &[
-            "recipient_type",
-            "to",
-            "recipient",
-            "text",
-            "template",
-            "context",
-            "biz_opaque_callback_data",
-        ],
-    )?;
+    let known = ["recipient_type", "to", "recipient", "context", "biz_opaque_callback_data"];
+    let optional: Vec<&str> = known.into_iter().chain(TYPES).collect();
+    let object = only(value, "the body", &["messaging_product", "type"], &optional)?;
     if string(object, "messaging_product")? != "whatsapp" {
         return Err("messaging_product is not whatsapp".to_owned());
     }
@@ -71,18 +104,66 @@ pub(super) fn body(value: &Value) -> Result<ValidSend, String> {
     }
     let (to, is_scoped) = recipient(object)?;
     let kind = string(object, "type")?;
-    for other in ["text", "template"] {
-        if other != kind && object.contains_key(other) {
-            return Err(format!("a {kind} has {other}"));
+    if let Some(context) = object.get("context") {
+        if kind == "reaction" {
+            return Err("a reaction quotes".to_owned());
         }
+        string(only(context, "context", &["message_id"], &[])?, "message_id")?;
+    }
+    if let Some(other) = TYPES.iter().find(|other| **other != kind && object.contains_key(**other))
+    {
+        return Err(format!("a {kind} has {other}"));
     }
     let content = object.get(&kind).ok_or_else(|| format!("the body has no {kind}"))?;
-    let (text, template) = match kind.as_str() {
-        "text" => (Some(text(content)?), None),
-        "template" => (None, Some(template(content)?)),
+    Ok(ValidSend { to, is_scoped, said: said(&kind, content)?, kind })
+}
+
+fn said(kind: &str, content: &Value) -> Result<Said, String> {
+    let of_text = |text| Said { text, ..Said::default() };
+    Ok(match kind {
+        "text" => of_text(Some(text(content)?)),
+        "template" => Said { template: Some(template(content)?), ..Said::default() },
+        "image" | "video" | "audio" | "document" | "sticker" => {
+            let (text, media) = check_content::media(kind, content)?;
+            Said { media: Some(media), ..of_text(text) }
+        }
+        "interactive" => {
+            let (text, media) = check_offer::interactive(content)?;
+            Said { media, ..of_text(Some(text)) }
+        }
+        "location" => of_text(check_content::location(content)?),
+        "contacts" => of_text(Some(check_content::contacts(content)?)),
+        "reaction" => of_text(Some(check_content::reaction(content)?)),
         other => return Err(format!("the type {other} is not expected")),
-    };
-    Ok(ValidSend { to, is_scoped, text, template })
+    })
+}
+
+/// A mark that a message was read.
+pub(super) struct ReadMark {
+    pub(super) message: String,
+    pub(super) types: bool,
+}
+
+/// Checks the body of a mark that a message was read; `None` if it is none.
+pub(super) fn read_mark(value: &Value) -> Option<Result<ReadMark, String>> {
+    value.get("status")?;
+    Some(mark(value))
+}
+
+fn mark(value: &Value) -> Result<ReadMark, String> {
+    let required = ["messaging_product", "status", "message_id"];
+    let object = only(value, "a mark", &required, &["typing_indicator"])?;
+    if object["messaging_product"] != "whatsapp" || object["status"] != "read" {
+        return Err("a mark is of another status than read".to_owned());
+    }
+    if let Some(typing) = object.get("typing_indicator") {
+        let typing = only(typing, "typing_indicator", &["type"], &[])?;
+        if typing["type"] != "text" {
+            return Err("the typing indicator is no text".to_owned());
+        }
+    }
+    let types = object.contains_key("typing_indicator");
+    Ok(ReadMark { message: string(object, "message_id")?, types })
 }
 
 fn recipient(object: &Map<String, Value>) -> Result<(String, bool), String> {

@@ -1,8 +1,13 @@
 //! A fake of the official cloud API.
 
 mod check;
+mod check_content;
+mod check_offer;
 mod reads;
 mod sends;
+#[cfg(test)]
+mod strictness;
+mod uploads;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -10,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use recado_core::ids::MessageId;
 use serde_json::{Map, Value, json};
+pub use uploads::UploadedFile;
 
 use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
@@ -29,8 +35,12 @@ pub struct AcceptedSend {
     pub wa_id: String,
     /// The reference in the request.
     pub reference: Option<MessageId>,
-    /// The text of a text message.
+    /// Its type, such as `text` or `image`.
+    pub kind: String,
+    /// Its text: of a file the caption, of a place and of cards the name, of a reaction the emoji.
     pub text: Option<String>,
+    /// Its file, or that of its header.
+    pub media: Option<UploadedFile>,
     /// The whole body.
     pub body: Value,
 }
@@ -58,6 +68,12 @@ struct State {
     templates: Vec<Value>,
     page: usize,
     files: BTreeMap<String, File>,
+    uploads_script: Script,
+    uploaded: Vec<UploadedFile>,
+    marks_script: Script,
+    /// The messages that were marked as read, and those at which somebody typed.
+    read: Vec<String>,
+    typed: Vec<String>,
     /// The answer to requests for the number, if it is not the number's state.
     state: Option<(u16, Value)>,
     /// Whether the token is revoked.
@@ -100,6 +116,11 @@ impl FakeCloud {
             templates: Vec::new(),
             page: 100,
             files: BTreeMap::new(),
+            uploads_script: Script::default(),
+            uploaded: Vec::new(),
+            marks_script: Script::default(),
+            read: Vec::new(),
+            typed: Vec::new(),
             state: None,
             revoked: false,
             requests: 0,
@@ -132,6 +153,32 @@ impl FakeCloud {
     /// Sets what happens to the next sends, in order. Later sends are accepted.
     pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
         self.state().script.extend(behaviours);
+    }
+
+    /// Sets what happens to the next uploads, in order. Later uploads are accepted.
+    pub fn script_uploads(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
+        self.state().uploads_script.extend(behaviours);
+    }
+
+    /// Sets what happens to the next marks that a message was read, in order: accepted, or an
+    /// error. Later marks are accepted.
+    pub fn script_marks(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
+        self.state().marks_script.extend(behaviours);
+    }
+
+    /// Every file that was uploaded, in order.
+    pub fn uploaded(&self) -> Vec<UploadedFile> {
+        self.state().uploaded.clone()
+    }
+
+    /// The messages that were marked as read, in order.
+    pub fn read(&self) -> Vec<String> {
+        self.state().read.clone()
+    }
+
+    /// The messages as whose answer somebody typed, in order.
+    pub fn typed(&self) -> Vec<String> {
+        self.state().typed.clone()
     }
 
     /// Every accepted message, in order.
@@ -221,6 +268,7 @@ impl Gateway for FakeCloud {
         match (&*request.method, segments.as_slice()) {
             ("GET", ["file", id]) => state.file(id),
             ("POST", [VERSION, id, "messages"]) if *id == number => state.send(request),
+            ("POST", [VERSION, id, "media"]) if *id == number => state.upload(request),
             ("GET", [VERSION, id]) if *id == number => state.number(request),
             ("GET", [VERSION, id, "message_templates"]) if *id == account => {
                 state.list_templates(request)

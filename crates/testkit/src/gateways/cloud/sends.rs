@@ -6,8 +6,8 @@ use recado_core::ids::MessageId;
 use recado_core::templates::positions;
 use serde_json::{Value, json};
 
-use super::check::{self, UsedTemplate, ValidSend};
-use super::{AcceptedSend, State, graph_error};
+use super::check::{self, Media, ReadMark, UsedTemplate, ValidSend};
+use super::{AcceptedSend, State, UploadedFile, graph_error};
 use crate::gateways::{AnswerMode, FakeRequest, Reply, SendBehaviour};
 
 fn failure(code: u32, details: &str) -> Reply {
@@ -29,6 +29,9 @@ impl State {
             self.violation("a send has no JSON body");
             return failure(100, "Invalid parameter");
         };
+        if let Some(mark) = check::read_mark(&body) {
+            return self.mark(mark);
+        }
         let checked = match check::body(&body) {
             Ok(checked) => checked,
             Err(reason) => {
@@ -36,6 +39,10 @@ impl State {
                 self.violation(reason);
                 return reported;
             }
+        };
+        let media = match checked.said.media.as_ref().map(|named| self.named(named)).transpose() {
+            Ok(media) => media,
+            Err(reply) => return reply,
         };
         let behaviour = self.script.next_send();
         match behaviour {
@@ -46,10 +53,12 @@ impl State {
             }
             _ => {}
         }
-        if let Some(reply) = checked.template.as_ref().and_then(|used| self.refuse_template(used)) {
+        if let Some(reply) =
+            checked.said.template.as_ref().and_then(|used| self.refuse_template(used))
+        {
             return reply;
         }
-        let answer = self.take(&checked, body);
+        let answer = self.take(&checked, media, body);
         match behaviour {
             SendBehaviour::AcceptThenDrop => Reply::json(200, &answer).with_mode(AnswerMode::Drop),
             SendBehaviour::AcceptLate(wait) => {
@@ -88,7 +97,49 @@ impl State {
         (!fits).then(|| failure(132_000, "number of localizable_params does not match"))
     }
 
-    fn take(&mut self, checked: &ValidSend, body: Value) -> Value {
+    /// The file that a message names: one that was uploaded, and fits what it is sent as.
+    fn named(&mut self, named: &Media) -> Result<UploadedFile, Reply> {
+        let file = self.uploaded.iter().find(|file| file.id == named.id).cloned();
+        let reason = match &file {
+            None => format!("nobody uploaded {}", named.id),
+            Some(file) if !file.may_be(&named.kind) => {
+                format!("{} is sent as {}", file.mimetype, named.kind)
+            }
+            Some(file) if named.is_voice && file.mimetype != "audio/ogg" => {
+                format!("{} is no voice note", file.mimetype)
+            }
+            Some(file) => return Ok(file.clone()),
+        };
+        let reply = failure(131_009, &reason);
+        self.violation(reason);
+        Err(reply)
+    }
+
+    /// A mark that a message was read, perhaps with a sign that somebody types.
+    fn mark(&mut self, mark: Result<ReadMark, String>) -> Reply {
+        let mark = match mark {
+            Ok(mark) => mark,
+            Err(reason) => {
+                let reported = failure(100, &reason);
+                self.violation(reason);
+                return reported;
+            }
+        };
+        match self.marks_script.next_send() {
+            SendBehaviour::Accept => {}
+            SendBehaviour::Error(status, body) => return Reply::json(status, &body),
+            SendBehaviour::Refuse => return Reply::refused(),
+            SendBehaviour::Broken(status) => return Reply::bytes(status, Vec::new()),
+            other => panic!("{other:?} is no way to take a mark"),
+        }
+        self.read.push(mark.message.clone());
+        if mark.types {
+            self.typed.push(mark.message);
+        }
+        Reply::json(200, &json!({"success": true}))
+    }
+
+    fn take(&mut self, checked: &ValidSend, media: Option<UploadedFile>, body: Value) -> Value {
         let id = format!("wamid.{}-{:06}", self.number, self.accepted.len() + 1);
         let wa_id = if checked.is_scoped { checked.to.clone() } else { wa_id(&checked.to) };
         let name = if checked.is_scoped { "user_id" } else { "wa_id" };
@@ -98,11 +149,13 @@ impl State {
             to: checked.to.clone(),
             wa_id: wa_id.clone(),
             reference,
-            text: checked.text.clone(),
+            kind: checked.kind.clone(),
+            text: checked.said.text.clone(),
+            media,
             body,
         });
         let mut message = json!({ "id": id });
-        if checked.template.is_some() {
+        if checked.said.template.is_some() {
             message["message_status"] = json!("accepted");
         }
         json!({
