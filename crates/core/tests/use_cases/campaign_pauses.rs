@@ -261,8 +261,9 @@ async fn who_got_too_much_of_late_holds_up_no_other_recipient() {
         scene.shop.kit().provider.then(Err(SendFailure::RecipientLimited(limit.clone())));
     }
     scene.start().await;
-    pass(&scene, 12, TENTH).await;
-    assert_eq!((scene.counts().await["sent"].clone(), scene.refunds().await), (json!(0), 10));
+    pass(&scene, 30, TENTH).await;
+    let (sent, refunds) = (scene.counts().await["sent"].as_u64(), scene.refunds().await);
+    assert!(sent >= Some(8) && refunds == 10, "{sent:?} were sent, {refunds} refunded");
     pass_until_it_ends(&scene, TENTH).await;
     process.stop().await;
     assert_eq!((scene.counts().await["sent"].clone(), scene.shop.calls()), (json!(20), 30));
