@@ -30,12 +30,12 @@ async fn set_zone(world: &Campaigning, zone: &str) -> Value {
 /// X16: fields of 2.1 and custom fields, with defaults; who lacks one is skipped.
 #[both_stores]
 async fn each_contact_gets_a_text_with_what_it_has(world: Campaigning) {
-    world.field("pedido").await;
+    let field = world.field("pedido").await;
     let ana = json!({
-        "phone": mobile(1), "name": "Ana Lima", "city": "Recife", "custom_fields": {"pedido": "77"},
+        "phone": mobile(1), "name": "Ana Lima", "city": "Recife", "custom_fields": {(&field): "77"},
     });
     let ana = world.import(ana).await;
-    let rui = json!({"phone": mobile(2), "name": "Rui", "custom_fields": {"pedido": "78"}});
+    let rui = json!({"phone": mobile(2), "name": "Rui", "custom_fields": {(&field): "78"}});
     let rui = world.import(rui).await;
     let nobody = world.import(json!({"phone": mobile(3), "name": "Eva"})).await;
     let variables = json!({
