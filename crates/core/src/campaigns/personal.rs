@@ -194,6 +194,9 @@ pub(super) enum NoMessage {
     ForThis(ContactFault),
 }
 
+/// Variables in which nothing is left to fill in.
+type Filled = BTreeMap<u32, String>;
+
 /// A campaign's message to a contact, and the variables in it. Without a contact, stand-ins take
 /// the place of its fields.
 ///
@@ -204,7 +207,7 @@ pub(super) fn personal_message(
     template: &Template,
     variables: &BTreeMap<u32, String>,
     person: Option<&Person>,
-) -> Result<(Composed, BTreeMap<u32, String>), (NoMessage, BTreeMap<u32, String>)> {
+) -> Result<(Composed, Filled), (NoMessage, Filled)> {
     let stand_ins = stand_ins(variables);
     let usual = match compose(template, &stand_ins) {
         Ok(usual) => usual,
