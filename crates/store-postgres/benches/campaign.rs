@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
-use recado_core::campaigns::{Campaign, CampaignReads, CampaignStatus, Recipient, RecipientStatus};
+use recado_core::access::{Company, Features, Plan, TimeZone};
+use recado_core::campaigns::{
+    Campaign, CampaignReads, CampaignStatus, Recipient, RecipientStatus, RecipientsFrom,
+};
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
@@ -79,6 +81,10 @@ fn campaign(list: ListId) -> Campaign {
         prosas: Prosas::from_units(1),
         cost: Brl::from_units(1),
         messages_per_second: 1000,
+        scheduled_at: None,
+        send_between: None,
+        stop_after_failures: None,
+        failures_after: None,
         status: CampaignStatus::Running,
         pause_reason: None,
         created_at: NOW,
@@ -97,6 +103,7 @@ async fn fill(store: &PostgresStore) -> ListId {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            time_zone: TimeZone::default(),
             erase_deleted_messages: false,
             created_at: NOW,
             updated_at: NOW,
@@ -210,7 +217,7 @@ struct Work {
 
 impl Work {
     async fn run(&self) {
-        let campaigns = self.store.running_campaigns().await.expect("the store works");
+        let campaigns = self.store.active_campaigns(Timestamp::MAX).await.expect("the store works");
         let mut campaign = campaigns.into_iter().next().expect("one runs");
         let connection = self.store.get::<Connection>((company(), connection().id)).await;
         let connection = connection.expect("the store works").expect("it is there");
@@ -273,7 +280,9 @@ async fn run(store: PostgresStore) {
     store.upkeep(NOW).await.expect("the store works");
     let waiting = RecipientStatus::Waiting;
     let began = Instant::now();
-    let queue = store.recipients(company(), campaign.id, waiting, None, RECIPIENTS).await;
+    let queue = store
+        .recipients(company(), campaign.id, waiting, RecipientsFrom::After(None), RECIPIENTS)
+        .await;
     let queue = queue.expect("the store works");
     assert_eq!(queue.len(), RECIPIENTS as usize);
     println!("the whole queue: {:?}", began.elapsed());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Phone, Platform, Region,
     SearchQuery,
@@ -63,6 +63,7 @@ async fn fill(store: &PostgresStore) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: at,
         updated_at: at,

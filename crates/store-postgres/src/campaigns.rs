@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientNumber,
-    RecipientStatus,
+    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
@@ -23,6 +24,11 @@ use crate::table::{Table, columns_of};
 /// The running campaigns of all companies, read from an index.
 pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE status = 'running' ORDER BY id, company_id", Campaign::sql().select)
+});
+
+/// Those that are scheduled for the time `$1` or an earlier one, read from an index.
+pub(crate) static SCHEDULED: LazyLock<String> = LazyLock::new(|| {
+    format!("{} WHERE status = 'scheduled' AND scheduled_at <= $1", Campaign::sql().select)
 });
 
 /// The campaigns of a company with the sums of their ledger lines: one row for each campaign and
@@ -90,8 +96,20 @@ impl CampaignReads for PostgresStore {
         Ok(totals)
     }
 
-    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
-        all_stored(&rows(&self.pool, RUNNING.as_str(), Vec::new()).await?)
+    async fn active_campaigns(
+        &self,
+        until: Timestamp,
+    ) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        // Those that are scheduled come first, so that none is missed while it begins.
+        let scheduled = rows(&self.pool, SCHEDULED.as_str(), params![until.millis()]).await?;
+        let mut active: Vec<Stored<Campaign>> = all_stored(&scheduled)?;
+        let running: Vec<Stored<Campaign>> =
+            all_stored(&rows(&self.pool, RUNNING.as_str(), Vec::new()).await?)?;
+        let key = |campaign: &Campaign| (campaign.id, campaign.company);
+        active.retain(|known| running.iter().all(|other| key(other) != key(known)));
+        active.extend(running);
+        active.sort_unstable_by_key(|campaign| key(campaign));
+        Ok(active)
     }
 
     async fn recipients(
@@ -99,10 +117,10 @@ impl CampaignReads for PostgresStore {
         company: CompanyId,
         campaign: CampaignId,
         status: RecipientStatus,
-        after: Option<RecipientNumber>,
+        from: RecipientsFrom,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
-        self.queue_of_recipients(company, campaign, status, after, limit).await
+        self.queue_of_recipients(company, campaign, status, from, limit).await
     }
 
     async fn recipients_of(

@@ -7,11 +7,11 @@ use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use crate::campaigns::{COUNTED, RUNNING, TOTALS};
+use crate::campaigns::{COUNTED, RUNNING, SCHEDULED, TOTALS};
 use crate::contacts_draft::FIELDS;
 use crate::inbound::BY_SLUG;
 use crate::plans::walk;
-use crate::recipients::{ENROLL, OF_MESSAGES, QUEUE, counts_of, page_sql};
+use crate::recipients::{ENROLL, LAST, OF_MESSAGES, QUEUE, counts_of, page_sql};
 use crate::table::Table;
 use crate::templates::BY_TOKEN;
 use crate::upkeep::FORGET_WINDOWS;
@@ -109,6 +109,7 @@ fn cases() -> Vec<Case> {
     vec![
         case("the queue", &QUEUE, &format!("{campaign}, 'waiting', 6100, 100"), (120.0, 40.0)),
         case("the whole queue", &QUEUE, &format!("{campaign}, 'waiting', -1, 100"), (120.0, 400.0)),
+        case("the last ones", &LAST, &format!("{campaign}, 'waiting', 100"), (120.0, 40.0)),
         case("an empty queue", &QUEUE, &format!("{campaign}, 'sending', -1, 100"), (0.0, 10.0)),
         // All recipients with the status are counted in an index.
         case("a page", &page_sql(false), &format!("{campaign}, 50, 200"), (9_400.0, 25_000.0)),
@@ -123,6 +124,7 @@ fn cases() -> Vec<Case> {
         case("the campaigns", &COUNTED, company, (15_050.0, 2_500.0)),
         case("the totals", &TOTALS, campaign, (15_020.0, 1_500.0)),
         case("those that run", &RUNNING, "", (9.0, 20.0)),
+        case("those whose time has come", &SCHEDULED, "0", (0.0, 10.0)),
         case(
             "those of messages",
             &OF_MESSAGES,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use recado_core::campaigns::{
-    Recipient, RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus,
+    Recipient, RecipientCounts, RecipientEntry, RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::{Identifier, Phone};
 use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
@@ -94,6 +94,17 @@ pub(crate) static QUEUE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The last recipients of `$1` and `$2` with the status `$3`, read from the same index backwards.
+pub(crate) static LAST: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM recipients r WHERE (r.status, r.company_id, r.campaign_id) \
+         >= ($3::text, $1::uuid, $2::uuid) AND (r.status, r.company_id, r.campaign_id) \
+         <= ($3::text, $1::uuid, $2::uuid) ORDER BY r.status DESC, r.company_id DESC, \
+         r.campaign_id DESC, r.number DESC LIMIT $4::bigint",
+        columns_of::<Recipient>("r"),
+    )
+});
+
 /// The recipients of these messages. Each is looked up separately.
 pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -142,13 +153,20 @@ impl PostgresStore {
         company: CompanyId,
         campaign: CampaignId,
         status: RecipientStatus,
-        after: Option<RecipientNumber>,
+        from: RecipientsFrom,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
-        let after = after.map_or(BEFORE_ALL, |after| i64::from(after.0));
-        let params =
-            params![company.uuid(), campaign.uuid(), status.as_str(), after, i64::from(limit)];
-        all_stored(&rows(&self.pool, QUEUE.as_str(), params).await?)
+        let mut params = params![company.uuid(), campaign.uuid(), status.as_str()];
+        let queue = match from {
+            RecipientsFrom::After(after) => {
+                let after = after.map_or(BEFORE_ALL, |after| i64::from(after.0));
+                params.extend(params![after]);
+                QUEUE.as_str()
+            }
+            RecipientsFrom::Last => LAST.as_str(),
+        };
+        params.extend(params![i64::from(limit)]);
+        all_stored(&rows(&self.pool, queue, params).await?)
     }
 
     pub(crate) async fn recipients_of_messages(

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, TemplateId};
@@ -49,6 +50,10 @@ fn campaign() -> Campaign {
         prosas: Prosas::from_units(1),
         cost: Brl::from_units(1),
         messages_per_second: 10,
+        scheduled_at: None,
+        send_between: None,
+        stop_after_failures: None,
+        failures_after: None,
         status: CampaignStatus::Running,
         pause_reason: None,
         created_at: NOW,
@@ -71,6 +76,7 @@ async fn with_list(contacts: u128) -> Database {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
@@ -171,7 +177,9 @@ async fn a_contact_that_goes_during_an_enrollment_leaves_no_gap() {
     holder.batch_execute("COMMIT").await.unwrap();
     enrolled.await.unwrap().unwrap();
     let id = campaign().id;
-    let waiting = store.recipients(company(), id, RecipientStatus::Waiting, None, 10).await;
+    let waiting = store
+        .recipients(company(), id, RecipientStatus::Waiting, RecipientsFrom::After(None), 10)
+        .await;
     let waiting: Vec<_> = waiting.unwrap().iter().map(|r| (r.number.0, r.contact)).collect();
     assert_eq!(waiting, [(1, Some(contact(1))), (2, Some(contact(3)))]);
 }

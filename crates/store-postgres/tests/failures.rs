@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan, Secret};
+use recado_core::access::{Company, Features, Plan, Secret, TimeZone};
 use recado_core::contacts::Region;
 use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, RecordsExt, StoreError};
@@ -20,6 +20,7 @@ fn company(id: u128) -> Company {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

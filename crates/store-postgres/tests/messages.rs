@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
@@ -69,6 +69,7 @@ async fn with_messages() -> (Database, Client) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,

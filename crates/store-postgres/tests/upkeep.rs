@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Gcra, Limiter, Plan, RateCheck, RateKey};
+use recado_core::access::{Company, Features, Gcra, Limiter, Plan, RateCheck, RateKey, TimeZone};
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Platform, Region,
 };
@@ -36,6 +36,7 @@ async fn with_contacts(count: u32) -> Database {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,

@@ -2,6 +2,7 @@
 
 use recado_core::access::{
     ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scope, Scopes, Secret, SecretName,
+    TimeZone,
 };
 use recado_core::contacts::Region;
 use recado_core::secret::SecretBytes;
@@ -17,6 +18,7 @@ record! {
         plan,
         features: Features { inbound_contacts, template_dispatch },
         default_region,
+        time_zone,
         erase_deleted_messages,
         created_at,
         updated_at,
@@ -61,6 +63,7 @@ words! { Plan, Role, SecretName }
 
 texts! {
     Region: Region::as_str, Region::parse;
+    TimeZone: TimeZone::as_str, TimeZone::parse;
 }
 
 bytes! {

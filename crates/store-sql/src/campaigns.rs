@@ -1,11 +1,11 @@
 //! Campaigns and their recipients.
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, PauseReason, Recipient, RecipientFault, RecipientNumber,
-    RecipientStatus,
+    Campaign, CampaignStatus, FailureLimit, PauseReason, Recipient, RecipientFault,
+    RecipientNumber, RecipientStatus, SendWindow,
 };
 
-use crate::field::{numbers, words};
+use crate::field::{json, numbers, words};
 use crate::record::record;
 
 record! {
@@ -22,6 +22,10 @@ record! {
         prosas,
         cost,
         messages_per_second,
+        scheduled_at,
+        send_between,
+        stop_after_failures,
+        failures_after,
         status,
         pause_reason,
         created_at,
@@ -44,6 +48,8 @@ record! {
         sent_at,
     }
 }
+
+json! { FailureLimit, SendWindow }
 
 words! { CampaignStatus, PauseReason, RecipientFault, RecipientStatus }
 

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
@@ -81,6 +82,10 @@ fn campaign(number: u32) -> Campaign {
         prosas: Prosas::from_units(1_250),
         cost: Brl::from_units(62_500),
         messages_per_second: 500,
+        scheduled_at: None,
+        send_between: None,
+        stop_after_failures: None,
+        failures_after: None,
         status: CampaignStatus::Running,
         pause_reason: None,
         created_at: NOW,
@@ -103,6 +108,7 @@ async fn fill(store: &SqliteStore) {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: NOW,
         updated_at: NOW,
@@ -220,7 +226,8 @@ fn campaigns(criterion: &mut Criterion) {
     group.bench_function("next_100", |bench| {
         bench.to_async(&runtime).iter(|| async {
             let (waiting, after) = (RecipientStatus::Waiting, Some(RecipientNumber(5_000)));
-            let next = store.recipients(company(), id, waiting, after, 100).await;
+            let next =
+                store.recipients(company(), id, waiting, RecipientsFrom::After(after), 100).await;
             black_box(next.expect("it works"))
         });
     });

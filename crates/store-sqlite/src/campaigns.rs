@@ -1,9 +1,10 @@
 //! Campaigns.
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientNumber,
-    RecipientStatus,
+    Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
@@ -18,6 +19,8 @@ use crate::table::{self};
 
 /// The running campaigns of all companies, as [`table::list`] takes it.
 const RUNNING: &str = "status = 'running' ORDER BY id, company_id";
+/// Those that are scheduled for a time or an earlier one.
+const SCHEDULED: &str = "status = 'scheduled' AND scheduled_at <= ?1";
 
 /// What is counted and summed of a campaign, in indexes alone.
 fn totals(
@@ -56,8 +59,22 @@ impl CampaignReads for SqliteStore {
         self.read_of(company, move |conn| totals(conn, company, campaign)).await
     }
 
-    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
-        self.read(|conn| table::list(conn, RUNNING, &[])).await
+    async fn active_campaigns(
+        &self,
+        until: Timestamp,
+    ) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        self.read(move |conn| {
+            // Those that are scheduled come first, so that none is missed while it begins.
+            let mut active: Vec<Stored<Campaign>> =
+                table::list(conn, SCHEDULED, &[until.millis().into()])?;
+            let running: Vec<Stored<Campaign>> = table::list(conn, RUNNING, &[])?;
+            let key = |campaign: &Campaign| (campaign.id, campaign.company);
+            active.retain(|known| running.iter().all(|other| key(other) != key(known)));
+            active.extend(running);
+            active.sort_unstable_by_key(|campaign| key(campaign));
+            Ok(active)
+        })
+        .await
     }
 
     async fn recipients(
@@ -65,11 +82,11 @@ impl CampaignReads for SqliteStore {
         company: CompanyId,
         campaign: CampaignId,
         status: RecipientStatus,
-        after: Option<RecipientNumber>,
+        from: RecipientsFrom,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
         self.read_of(company, move |conn| {
-            recipients::of_status(conn, company, campaign, status, after, limit)
+            recipients::of_status(conn, company, campaign, status, from, limit)
         })
         .await
     }
@@ -109,5 +126,8 @@ mod tests {
         let query = format!("{} WHERE {RUNNING}", Campaign::statements().select);
         let step = plans::step(&plans::database(), &query);
         assert_eq!(step, "SCAN campaigns USING INDEX campaigns_running");
+        let query = format!("{} WHERE {SCHEDULED}", Campaign::statements().select);
+        let step = plans::step(&plans::database(), &query);
+        assert_eq!(step, "SEARCH campaigns USING INDEX campaigns_scheduled (scheduled_at<?)");
     }
 }

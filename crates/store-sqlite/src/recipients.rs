@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use recado_core::campaigns::{
-    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus,
+    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::{Identifier, Phone};
 use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
@@ -96,20 +96,29 @@ pub(crate) fn counts(
 /// A condition for [`table::list`].
 const OF_STATUS: &str = "company_id = ?1 AND campaign_id = ?2 AND status = ?3 AND number > ?4 \
      ORDER BY number LIMIT ?5";
+/// The last ones.
+const LAST_OF_STATUS: &str = "company_id = ?1 AND campaign_id = ?2 AND status = ?3 \
+     ORDER BY number DESC LIMIT ?4";
 
-/// The recipients with a status whose numbers are greater than a given one.
+/// The recipients with a status, from the first after a number or from the last.
 pub(crate) fn of_status(
     conn: &Connection,
     company: CompanyId,
     campaign: CampaignId,
     status: RecipientStatus,
-    after: Option<RecipientNumber>,
+    from: RecipientsFrom,
     limit: u32,
 ) -> ReadResult<Vec<Stored<Recipient>>> {
-    let after = after.map_or(-1, |after| i64::from(after.0));
-    let values =
-        [company.into(), campaign.into(), status.as_str().into(), after.into(), limit.into()];
-    table::list(conn, OF_STATUS, &values)
+    let mut values: Vec<Cell<'_>> = vec![company.into(), campaign.into(), status.as_str().into()];
+    let of_status = match from {
+        RecipientsFrom::After(after) => {
+            values.push(after.map_or(-1, |after| i64::from(after.0)).into());
+            OF_STATUS
+        }
+        RecipientsFrom::Last => LAST_OF_STATUS,
+    };
+    values.push(limit.into());
+    table::list(conn, of_status, &values)
 }
 
 /// A condition for [`table::list`].
@@ -203,6 +212,10 @@ mod tests {
         let found = "SEARCH recipients USING INDEX recipients_by_status \
                      (company_id=? AND campaign_id=? AND status=? AND number>?)";
         assert_eq!(plans::step(&plans::database(), &query), found);
+        let query = format!("{} WHERE {LAST_OF_STATUS}", Recipient::statements().select);
+        let found = "SEARCH recipients USING INDEX recipients_by_status \
+                     (company_id=? AND campaign_id=? AND status=?)";
+        assert_eq!(plans::steps(&plans::database(), &query), [found]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_uploads.sql"),
     include_str!("../migrations/0021_template_parts.sql"),
     include_str!("../migrations/0022_message_search.sql"),
+    include_str!("../migrations/0023_campaign_plan.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

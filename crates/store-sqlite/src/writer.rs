@@ -185,7 +185,7 @@ pub(crate) fn read_error(error: rusqlite::Error) -> CommitError {
 #[cfg(test)]
 pub(crate) mod tests {
     use recado_core::Timestamp;
-    use recado_core::access::{Company, Features, Plan};
+    use recado_core::access::{Company, Features, Plan, TimeZone};
     use recado_core::contacts::{Contact, Identifier, Platform, Region};
     use recado_core::ids::{CompanyId, ContactId};
     use recado_core::store::ChangeSet;
@@ -211,6 +211,7 @@ pub(crate) mod tests {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            time_zone: TimeZone::default(),
             erase_deleted_messages: false,
             created_at: Timestamp::MIN,
             updated_at: Timestamp::MIN,

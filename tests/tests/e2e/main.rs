@@ -15,6 +15,7 @@ mod campaigns_kill;
 mod campaigns_list;
 mod campaigns_operator;
 mod campaigns_outcomes;
+mod campaigns_plan;
 mod campaigns_processes;
 mod campaigns_run;
 mod channel_names;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::TimeZone;
 use crate::Timestamp;
 use crate::body::{Optional, OrDefault, Replaced, Required, WriteOver, body};
 use crate::contacts::Region;
@@ -60,6 +61,9 @@ pub struct Company {
     /// The region whose national phone numbers it writes without a country code (D14).
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub default_region: Region,
+    /// The time zone of the hours in which its campaigns may send (X16).
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub time_zone: TimeZone,
     /// Whether the content of messages that their sender deletes is erased (X3).
     pub erase_deleted_messages: bool,
     /// When it was made.
@@ -89,13 +93,16 @@ body! {
         features: FeaturesPatch = OrDefault<FeaturesPatch>,
         /// The region whose national phone numbers it writes; `BR` by default.
         default_region: Region = OrDefault<Region>,
+        /// The IANA time zone of its campaigns' hours; `America/Sao_Paulo` by default.
+        time_zone: TimeZone = OrDefault<TimeZone>,
         /// Whether the content of messages that their sender deletes is erased; `false` by default.
         erase_deleted_messages: Option<bool> = Optional<bool>,
     }
 }
 
 impl CompanyDraft {
-    /// A company with a name and the defaults: plan `enterprise`, no features, region `BR`.
+    /// A company with a name and the defaults: plan `enterprise`, no features, region `BR`,
+    /// time zone `America/Sao_Paulo`.
     ///
     /// # Errors
     ///
@@ -112,6 +119,7 @@ impl CompanyDraft {
             plan: self.plan.unwrap_or(Plan::Enterprise),
             features: self.features.over(&Features::default()),
             default_region: self.default_region,
+            time_zone: self.time_zone,
             erase_deleted_messages: self.erase_deleted_messages.unwrap_or(false),
             created_at: now,
             updated_at: now,
@@ -156,6 +164,7 @@ body! {
         plan: Option<Plan> = Optional<Plan>,
         features: FeaturesPatch = OrDefault<FeaturesPatch>,
         default_region: Option<Region> = Optional<Region>,
+        time_zone: Option<TimeZone> = Optional<TimeZone>,
         erase_deleted_messages: Option<bool> = Optional<bool>,
     }
 }

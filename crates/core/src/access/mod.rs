@@ -12,6 +12,7 @@ mod rates;
 mod reads;
 mod removal;
 mod secret;
+mod time_zone;
 mod used_keys;
 
 pub use caller::{Caller, Denied, Unauthorized};
@@ -26,4 +27,5 @@ pub use rates::{
 pub use reads::AccessReads;
 pub(crate) use removal::{drop_job, remove_company_job};
 pub use secret::{Secret, SecretName};
+pub use time_zone::{TimeZone, WallTime};
 pub(crate) use used_keys::UsedKeys;

@@ -55,7 +55,7 @@ impl Access<'_> {
             let company = self.app.company(id).await?.ok_or(NOT_FOUND)?;
             let routes = store.get::<Routes>(id).await?;
             let webhooks = store.webhooks(id).await?;
-            let running = store.running_campaigns().await?;
+            let running = store.active_campaigns(Timestamp::MAX).await?;
             let running = running.into_iter().filter(|campaign| campaign.company == id);
             let around = Around { routes, webhooks, running: running.collect() };
             Ok(Decided::new(deletion(&company, &around, job, now), ()))

@@ -1,6 +1,6 @@
 //! A campaign, and a recipient with its contact.
 
-use super::Recipient;
+use super::{FailureLimit, Recipient, RecipientNumber, SendWindow};
 use crate::Timestamp;
 use crate::contacts::{Identifier, Phone};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
@@ -9,10 +9,12 @@ use crate::templates::{ButtonValue, HeaderValue, TemplateValues, VariableValues}
 use crate::words::words;
 
 words! {
-    /// The status of a campaign (D58).
+    /// The status of a campaign (D58, X16).
     CampaignStatus {
         /// Not started yet.
         Draft = "draft",
+        /// Started; its messages are sent from its time on (X16).
+        Scheduled = "scheduled",
         /// Its messages are being sent.
         Running = "running",
         /// It waits to be started again.
@@ -23,7 +25,7 @@ words! {
 }
 
 words! {
-    /// Why a campaign is paused (D66).
+    /// Why a campaign is paused (D66, X16).
     PauseReason {
         /// The operator paused it.
         Operator = "operator",
@@ -35,6 +37,10 @@ words! {
         TemplateVariables = "template_variables",
         /// No connection can send it.
         Connection = "connection",
+        /// Its list was deleted before its time came.
+        ListNotFound = "list_not_found",
+        /// As many of its last messages failed as `stop_after_failures` says.
+        Failures = "failures",
     }
 }
 
@@ -53,7 +59,7 @@ pub struct Campaign {
     pub list: ListId,
     /// The only connection it sends through; with `None` D35 chooses. It may have been deleted.
     pub connection: Option<ConnectionId>,
-    /// The template's variables, the same for all recipients.
+    /// The template's variables, which may name fields of a contact (X16).
     pub variables: VariableValues,
     /// What is given for the template's header.
     pub header: Option<HeaderValue>,
@@ -65,6 +71,14 @@ pub struct Campaign {
     pub cost: Brl,
     /// The most messages a second that are sent to the gateway.
     pub messages_per_second: u32,
+    /// When it begins to send, once it was started; with `None` at once.
+    pub scheduled_at: Option<Timestamp>,
+    /// The hours in which it sends; with `None` always.
+    pub send_between: Option<SendWindow>,
+    /// How many failures pause it.
+    pub stop_after_failures: Option<FailureLimit>,
+    /// The last recipient whose failure does not count for that any more (R295).
+    pub failures_after: Option<RecipientNumber>,
     /// Its status.
     pub status: CampaignStatus,
     /// Why it is paused; only while it is.
@@ -73,7 +87,7 @@ pub struct Campaign {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// When it was first started.
+    /// When it first began to send: from then on its list is fixed.
     pub started_at: Option<Timestamp>,
     /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
@@ -87,6 +101,11 @@ impl Campaign {
             header: self.header.clone(),
             buttons: self.buttons.clone(),
         }
+    }
+
+    /// Whether its list was taken: its recipients are fixed.
+    pub const fn has_begun(&self) -> bool {
+        self.started_at.is_some()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bodies that make and change campaigns (D66).
 
-use super::{Campaign, CampaignStatus};
+use super::{Campaign, CampaignStatus, FailureLimit, SendWindow};
 use crate::Timestamp;
 use crate::body::{Clearable, Kept, Optional, OrDefault, Required, body};
 use crate::form::{Name, Number};
@@ -25,11 +25,13 @@ body! {
     pub struct CampaignDraft as "CreateCampaign" {
         name: String = Required<Name>,
         template as "template_id": TemplateId = Required<TemplateId>,
-        /// The list whose contacts become its recipients when it is started.
+        /// The list whose contacts become its recipients when it begins to send.
         list as "list_id": ListId = Required<ListId>,
         /// The only connection it sends through.
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
-        /// The template's variables by position or name, the same for all recipients.
+        /// The template's variables by position or name. `{contact.first_name}`, `{contact.name}` and
+        /// every other field of a contact, and `{contact.custom.SLUG}`, are filled in for each
+        /// recipient; `{contact.city|your town}` has a default.
         variables: VariableValues = OrDefault<Variables>,
         /// What the template's header needs, the same for all recipients.
         header: Option<HeaderValue> = Optional<HeaderValueDraft>,
@@ -41,6 +43,12 @@ body! {
         cost as "cost_brl_per_message": Brl = OrDefault<Brl>,
         /// 10 by default.
         messages_per_second: Option<u32> = Optional<PerSecond>,
+        /// When it begins to send, once it was started; in the future.
+        scheduled_at: Option<Timestamp> = Optional<Timestamp>,
+        /// The hours in which it sends, in the company's time zone.
+        send_between: Option<SendWindow> = Optional<SendWindow>,
+        /// So many failures among the last so many messages pause it.
+        stop_after_failures: Option<FailureLimit> = Optional<FailureLimit>,
     }
 }
 
@@ -50,7 +58,7 @@ body! {
     pub struct CampaignPatch as "UpdateCampaign" of Campaign, updated_at {
         name: Option<String> = Kept<Name>,
         template as "template_id": Option<TemplateId> = Kept<TemplateId>,
-        /// Only before it is started.
+        /// Only before it has begun to send.
         list as "list_id": Option<ListId> = Kept<ListId>,
         messages_per_second: Option<u32> = Kept<PerSecond>,
         connection as "connection_id": Given<ConnectionId> = Clearable<ConnectionId>,
@@ -61,6 +69,10 @@ body! {
         buttons: Given<Vec<ButtonValue>> = Clearable<ButtonValues>,
         prosas as "prosas_per_message": Given<Prosas> = Clearable<Prosas>,
         cost as "cost_brl_per_message": Given<Brl> = Clearable<Brl>,
+        /// In the future. Null takes a scheduled campaign back.
+        scheduled_at: Given<Timestamp> = Clearable<Timestamp>,
+        send_between: Given<SendWindow> = Clearable<SendWindow>,
+        stop_after_failures: Given<FailureLimit> = Clearable<FailureLimit>,
     }
 }
 
@@ -84,6 +96,10 @@ impl CampaignDraft {
             prosas: self.prosas,
             cost: self.cost,
             messages_per_second: self.messages_per_second.unwrap_or(DEFAULT_RATE),
+            scheduled_at: self.scheduled_at,
+            send_between: self.send_between,
+            stop_after_failures: self.stop_after_failures,
+            failures_after: None,
             status: CampaignStatus::Draft,
             pause_reason: None,
             created_at: now,

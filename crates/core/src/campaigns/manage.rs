@@ -4,6 +4,8 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
+use super::personal::{NoMessage, personal_message, unknown_fields};
+use super::schedule::{require_to_come, rescheduled};
 use super::{
     Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
     RecipientFilter, RecipientListing,
@@ -14,13 +16,14 @@ use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
 use crate::code::Code;
 use crate::connections::Connection;
+use crate::custom_fields::CustomField;
 use crate::error::{Error, Rejection};
 use crate::ids::{CampaignId, CompanyId, ConnectionId};
 use crate::lists::List;
 use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
-use crate::templates::{Template, compose};
+use crate::templates::Template;
 use crate::use_case::UseCase;
 
 /// Why a campaign was not written.
@@ -85,6 +88,7 @@ struct CampaignReferences {
     template: Option<Stored<Template>>,
     list: Option<Stored<List>>,
     connections: Vec<Stored<Connection>>,
+    custom: Vec<CustomField>,
 }
 
 impl CampaignReferences {
@@ -94,6 +98,7 @@ impl CampaignReferences {
             template: store.get::<Template>((campaign.company, campaign.template)).await?,
             list: list.map(|(list, _)| list),
             connections: store.all_stored::<Connection>(campaign.company).await?,
+            custom: store.all::<CustomField>(campaign.company).await?,
         })
     }
 
@@ -118,12 +123,18 @@ impl CampaignReferences {
         if before.is_some_and(is_same) {
             return problems;
         }
+        let unknown = unknown_fields(&campaign.variables, &self.custom);
+        if !unknown.is_empty() {
+            let named: Vec<String> = unknown.into_iter().collect();
+            problems.add("variables", format!("hold unknown fields: {}", named.join(", ")));
+        }
         match &self.template {
             None => {
                 problems.add("template_id", "names a template that the company does not have");
             }
             Some(template) => {
-                if let Err(error) = compose(template, &campaign.values()) {
+                let message = personal_message(template, &campaign.values(), None);
+                if let Err((NoMessage::ForAnybody(error), _)) = message {
                     problems.merge(error.problems());
                 }
                 if template.connection.is_some()
@@ -163,7 +174,9 @@ impl UseCase for CreateCampaign {
         now: Timestamp,
     ) -> Result<Decided<Campaign>, CampaignError> {
         let campaign = self.draft.clone().into_campaign(self.company, self.id, now);
-        around.problems(&campaign, None).into_result()?;
+        let mut problems = around.problems(&campaign, None);
+        problems.merge(require_to_come(&campaign, None, now));
+        problems.into_result()?;
         Ok(Decided::new(ChangeSet::new().insert(campaign.clone()), campaign))
     }
 }
@@ -196,14 +209,16 @@ impl UseCase for ChangeCampaign {
         now: Timestamp,
     ) -> Result<Decided<Campaign>, CampaignError> {
         let (campaign, around) = loaded.ok_or(CampaignError::NotFound)?;
-        let changed = self.patch.apply(&campaign, now);
+        let changed = rescheduled(&campaign, self.patch.apply(&campaign, now));
         if changed == *campaign.value() {
             return Ok(Decided::unchanged(changed));
         }
-        if changed.list != campaign.list && campaign.status != CampaignStatus::Draft {
+        if changed.list != campaign.list && campaign.has_begun() {
             return Err(CampaignError::Started);
         }
-        around.problems(&changed, Some(&campaign)).into_result()?;
+        let mut problems = around.problems(&changed, Some(&campaign));
+        problems.merge(require_to_come(&changed, Some(&campaign), now));
+        problems.into_result()?;
         let change = campaign.update(changed.clone());
         Ok(Decided::new(ChangeSet::new().with(change), changed))
     }
@@ -319,8 +334,8 @@ impl Campaigns<'_> {
         self.show(&made).await
     }
 
-    /// Changes a campaign. The change applies to later sends. Once it was started its list cannot
-    /// change.
+    /// Changes a campaign. The change applies to later sends. Once it has begun to send its list
+    /// cannot change.
     ///
     /// # Errors
     ///

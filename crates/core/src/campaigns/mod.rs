@@ -1,26 +1,35 @@
-//! Campaigns: one template to every contact of a list, each at most once (D58, D66).
+//! Campaigns: one template to every contact of a list, each at most once (D58, D66, X16).
 
 mod campaign;
 mod draft;
+mod failure_limit;
 mod files;
 mod listing;
 mod manage;
+mod personal;
+mod preview;
 mod queue;
 mod reads;
 mod recipient;
 mod run;
+mod schedule;
 mod send;
 mod start;
 mod view;
+mod watch;
+mod window;
 
 pub use campaign::{Campaign, CampaignStatus, PauseReason, RecipientEntry};
 pub use draft::{CampaignDraft, CampaignPatch, DEFAULT_RATE, MAX_RATE};
+pub use failure_limit::FailureLimit;
 pub use listing::{RecipientFilter, RecipientListing, RecipientView};
 pub use manage::{CampaignError, CampaignResult, Campaigns};
-pub use reads::CampaignReads;
+pub use preview::CampaignPreview;
+pub use reads::{CampaignReads, RecipientsFrom};
 pub use recipient::{
     CampaignTotals, ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber,
-    RecipientStatus, follow,
+    RecipientStatus, follow, is_put_off, is_withheld,
 };
 pub(crate) use start::paused;
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};
+pub use window::{DayTime, SendWindow, Weekday, Weekdays};

@@ -1,10 +1,11 @@
 //! Which recipient of a running campaign is next. Plain data and pure decisions.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use super::{Campaign, RecipientNumber};
 use crate::Timestamp;
+use crate::access::TimeZone;
 use crate::ids::ContactId;
 use crate::store::Stored;
 
@@ -44,6 +45,23 @@ impl RateLimitWait {
     }
 }
 
+/// A recipient to whom the gateway accepts no message for now.
+#[derive(Clone, Copy, Debug)]
+struct PutOff {
+    /// How many messages in a row were refused.
+    refused: u32,
+    wait: RateLimitWait,
+    /// Whether it waits here to be tried again, and not in the queue.
+    waiting: Option<Next>,
+}
+
+/// A campaign that is under way, and the time zone of its hours.
+#[derive(Clone, Debug)]
+pub(super) struct Assigned {
+    pub(super) campaign: Stored<Campaign>,
+    pub(super) zone: TimeZone,
+}
+
 /// A recipient that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
@@ -66,6 +84,8 @@ pub(super) enum CampaignTask {
 #[derive(Debug)]
 pub(super) struct RecipientQueue {
     pub(super) campaign: Stored<Campaign>,
+    /// The time zone of its hours.
+    zone: TimeZone,
     /// Whether the campaign has changed and was not read again yet.
     outdated: bool,
     queue: VecDeque<Next>,
@@ -81,6 +101,8 @@ pub(super) struct RecipientQueue {
     limited: u32,
     /// No message goes out before this moment, because of that.
     rate_limit: Option<RateLimitWait>,
+    /// The recipients to whom the gateway accepts no message for now (R294).
+    put_off: BTreeMap<RecipientNumber, PutOff>,
     /// Counts the rounds from the beginning: what an earlier round began is ignored.
     round: u64,
     /// Nothing is begun before this moment.
@@ -88,9 +110,10 @@ pub(super) struct RecipientQueue {
 }
 
 impl RecipientQueue {
-    pub(super) fn new(campaign: Stored<Campaign>) -> Self {
+    pub(super) fn new(assigned: Assigned) -> Self {
         Self {
-            campaign,
+            campaign: assigned.campaign,
+            zone: assigned.zone,
             outdated: false,
             queue: VecDeque::new(),
             taking: HashSet::new(),
@@ -102,6 +125,7 @@ impl RecipientQueue {
             unreached: 0,
             limited: 0,
             rate_limit: None,
+            put_off: BTreeMap::new(),
             round: 0,
             waits_until: None,
         }
@@ -126,16 +150,18 @@ impl RecipientQueue {
             self.reading = true;
             steps.push(CampaignTask::Read(self.read_to));
         }
-        let has_room = has_room && self.taking.len() < IN_FLIGHT;
+        self.call_back(now);
+        let has_room = has_room && self.taking.len() < self.most_in_flight();
         if self.rate_limit.is_some_and(|rest| rest.is_over(now)) {
             self.rate_limit = None;
         }
-        let may_ask = !self.asking && self.rate_limit.is_none();
+        let may_ask = !self.asking && self.rate_limit.is_none() && self.is_open(now);
         if may_ask && !self.queue.is_empty() && has_room {
             self.asking = true;
             steps.push(CampaignTask::Ask);
         }
-        let is_through = self.is_read && self.queue.is_empty() && self.taking.is_empty();
+        let nobody_waits = self.queue.is_empty() && !self.has_put_off();
+        let is_through = self.is_read && nobody_waits && self.taking.is_empty();
         if is_through && !self.reading && !self.asking && !self.finishing {
             self.finishing = true;
             steps.push(CampaignTask::Finish);
@@ -150,16 +176,68 @@ impl RecipientQueue {
             Some(last) => self.read_to = Some(last),
             None => self.is_read = true,
         }
-        // Recipients to which messages are being sent may still be read as waiting.
-        self.queue.extend(chunk.into_iter().filter(|next| !self.taking.contains(&next.number)));
+        for next in chunk {
+            // Recipients to which messages are being sent may still be read as waiting, and one
+            // that was put back may be read again.
+            let is_known = self.taking.contains(&next.number)
+                || self.queue.iter().any(|other| other.number == next.number);
+            match self.put_off.get_mut(&next.number) {
+                _ if is_known => {}
+                Some(put_off) => put_off.waiting = Some(next),
+                None => self.queue.push_back(next),
+            }
+        }
     }
 
-    /// Another message may be sent: the next recipient.
-    pub(super) fn next(&mut self) -> Option<Next> {
+    /// Another message may be sent: the next recipient, while the campaign may send.
+    pub(super) fn next(&mut self, now: Timestamp) -> Option<Next> {
         self.asking = false;
+        if !self.is_open(now) {
+            return None;
+        }
         let next = self.queue.pop_front()?;
         self.taking.insert(next.number);
         Some(next)
+    }
+
+    /// Whether the campaign's hours are open (X16, R293).
+    fn is_open(&self, now: Timestamp) -> bool {
+        self.opens_at(now) <= now
+    }
+
+    fn opens_at(&self, now: Timestamp) -> Timestamp {
+        let hours = self.campaign.send_between.as_ref();
+        hours.map_or(now, |hours| hours.opens_at(self.zone, now))
+    }
+
+    /// How many of its messages may be in flight: of a campaign that failures stop no more than are
+    /// looked back on (R295), and one while the gateway's limit is tried out (R294).
+    fn most_in_flight(&self) -> usize {
+        if self.limited > 0 {
+            return 1;
+        }
+        let limit = self.campaign.stop_after_failures;
+        let looked_back_on = limit.and_then(|limit| usize::try_from(limit.of).ok());
+        looked_back_on.unwrap_or(IN_FLIGHT).min(IN_FLIGHT)
+    }
+
+    fn has_put_off(&self) -> bool {
+        self.put_off.values().any(|put_off| put_off.waiting.is_some())
+    }
+
+    /// Puts the recipients whose wait is over back into the queue.
+    fn call_back(&mut self, now: Timestamp) {
+        let over = self.put_off.values_mut().filter(|put_off| put_off.wait.is_over(now));
+        let due: Vec<Next> = over.filter_map(|put_off| put_off.waiting.take()).collect();
+        for next in due {
+            self.put_back(next);
+        }
+    }
+
+    /// Puts a recipient back in its place: before those with higher numbers.
+    fn put_back(&mut self, next: Next) {
+        let place = self.queue.partition_point(|other| other.number < next.number);
+        self.queue.insert(place, next);
     }
 
     /// No message may be sent before `until`; the rate is checked again then, or sooner.
@@ -172,13 +250,29 @@ impl RecipientQueue {
     /// has to pause.
     pub(super) fn took(&mut self, number: RecipientNumber, unreached: bool) -> bool {
         self.taking.remove(&number);
+        self.put_off.remove(&number);
         self.unreached = if unreached { self.unreached + 1 } else { 0 };
         self.unreached >= UNREACHED
     }
 
-    /// A message was not sent because of the gateway's rate limit. Messages that were in flight
-    /// when the wait began do not make it longer. `named` is the wait that the gateway reported.
-    pub(super) fn limited(&mut self, named: Option<Duration>, now: Timestamp) {
+    /// A message was not sent because the gateway accepts none to this recipient for now. It is
+    /// tried again after a wait; the others go on (R294).
+    pub(super) fn refused_for_now(&mut self, next: Next, now: Timestamp) {
+        self.taking.remove(&next.number);
+        self.unreached = 0;
+        let refused =
+            self.put_off.get(&next.number).map_or(1, |known| known.refused.saturating_add(1));
+        let length = rest_after(refused);
+        let wait = RateLimitWait { until: now.plus(length), length };
+        self.put_off.insert(next.number, PutOff { refused, wait, waiting: Some(next) });
+    }
+
+    /// A message was not sent because of the gateway's rate limit: its recipient waits again, in
+    /// its place (R294). Messages that were in flight when the wait began do not make it longer.
+    /// `named` is the wait that the gateway reported.
+    pub(super) fn limited(&mut self, next: Next, named: Option<Duration>, now: Timestamp) {
+        self.took(next.number, false);
+        self.put_back(next);
         if self.rate_limit.is_none_or(|rest| rest.is_over(now)) {
             self.limited = self.limited.saturating_add(1);
             let named = named.unwrap_or_default().min(LONGEST_NAMED_REST);
@@ -196,7 +290,9 @@ impl RecipientQueue {
 
     /// The next moment at which there may be something to begin, if it waits for one.
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
-        self.waits_until.into_iter().chain(self.rate_limit.map(|rest| rest.until)).min()
+        let put_off = self.put_off.values().filter(|put_off| put_off.waiting.is_some());
+        let moments = put_off.map(|put_off| put_off.wait.until).chain(self.waits_until);
+        moments.chain(self.rate_limit.map(|rest| rest.until)).min()
     }
 
     /// A slot was not used: its recipient may still wait, and gets another slot in the next round.
@@ -217,8 +313,9 @@ impl RecipientQueue {
     }
 
     /// The campaign as it was read again.
-    pub(super) fn found(&mut self, campaign: Stored<Campaign>) {
-        self.campaign = campaign;
+    pub(super) fn found(&mut self, assigned: Assigned) {
+        self.campaign = assigned.campaign;
+        self.zone = assigned.zone;
         self.outdated = false;
     }
 
@@ -230,6 +327,9 @@ impl RecipientQueue {
         self.is_read = false;
         self.read_to = None;
         self.queue.clear();
+        for put_off in self.put_off.values_mut() {
+            put_off.waiting = None;
+        }
         self.round += 1;
         self.waits_until = Some(until);
     }
@@ -242,244 +342,4 @@ fn is_over(until: Timestamp, now: Timestamp, longest: Duration) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use uuid::Uuid;
-
-    use super::super::CampaignStatus;
-    use super::*;
-    use crate::ids::{CampaignId, CompanyId, ListId, TemplateId};
-    use crate::prosas::{Brl, Prosas};
-    use crate::store::Version;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_000);
-
-    fn queue() -> RecipientQueue {
-        let campaign = Campaign {
-            id: CampaignId::new(Uuid::from_u128(1)),
-            company: CompanyId::new(Uuid::from_u128(2)),
-            name: String::new(),
-            template: TemplateId::new(Uuid::from_u128(3)),
-            list: ListId::new(Uuid::from_u128(4)),
-            connection: None,
-            variables: BTreeMap::new(),
-            header: None,
-            buttons: Vec::new(),
-            prosas: Prosas::ZERO,
-            cost: Brl::ZERO,
-            messages_per_second: 10,
-            status: CampaignStatus::Running,
-            pause_reason: None,
-            created_at: NOW,
-            updated_at: NOW,
-            started_at: Some(NOW),
-            finished_at: None,
-        };
-        RecipientQueue::new(Stored::new(campaign, Version::FIRST))
-    }
-
-    fn chunk(numbers: std::ops::RangeInclusive<u32>) -> Vec<Next> {
-        numbers.map(|n| Next { number: RecipientNumber(n), contact: None }).collect()
-    }
-
-    fn steps(queue: &mut RecipientQueue) -> Vec<CampaignTask> {
-        queue.steps(NOW, true)
-    }
-
-    #[test]
-    fn recipients_take_their_turns_in_order_one_question_at_a_time() {
-        let mut queue = queue();
-        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
-        assert_eq!(steps(&mut queue), []);
-        queue.read(chunk(1..=2), Some(RecipientNumber(2)));
-        assert_eq!(
-            steps(&mut queue),
-            [CampaignTask::Read(Some(RecipientNumber(2))), CampaignTask::Ask]
-        );
-        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(1)));
-        assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
-        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
-        assert_eq!(steps(&mut queue), []);
-    }
-
-    #[test]
-    fn the_end_is_looked_for_when_nobody_is_left_and_every_turn_has_ended() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=1), Some(RecipientNumber(1)));
-        steps(&mut queue);
-        queue.next();
-        queue.read(Vec::new(), None);
-        assert_eq!(steps(&mut queue), []);
-        queue.took(RecipientNumber(1), false);
-        assert_eq!(steps(&mut queue), [CampaignTask::Finish]);
-        assert_eq!(steps(&mut queue), []);
-    }
-
-    #[test]
-    fn nothing_is_begun_before_the_rate_allows_it() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut queue);
-        queue.paced(Timestamp::from_millis(1_100), NOW);
-        assert_eq!(queue.steps(Timestamp::from_millis(1_099), true), []);
-        assert_eq!(queue.steps(Timestamp::from_millis(1_100), true), [CampaignTask::Ask]);
-    }
-
-    #[test]
-    fn no_more_are_on_their_way_than_there_is_room_for() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=300), Some(RecipientNumber(300)));
-        for _ in 0..IN_FLIGHT {
-            assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
-            queue.next();
-            if queue.queue.len() < LOW {
-                break;
-            }
-        }
-        assert!(queue.taking.len() <= IN_FLIGHT);
-        assert!(!queue.steps(NOW, false).contains(&CampaignTask::Ask));
-    }
-
-    #[test]
-    fn after_trouble_everything_is_read_from_the_beginning_but_who_is_being_served() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut queue);
-        queue.next();
-        let before = queue.round();
-        queue.again(NOW);
-        assert_ne!(queue.round(), before);
-        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
-        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut queue);
-        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
-    }
-
-    #[test]
-    fn five_messages_in_a_row_that_do_not_get_through_are_too_many() {
-        let mut queue = queue();
-        for n in 1..=4 {
-            assert!(!queue.took(RecipientNumber(n), true));
-        }
-        assert!(!queue.took(RecipientNumber(5), false));
-        for n in 6..=9 {
-            assert!(!queue.took(RecipientNumber(n), true));
-        }
-        assert!(queue.took(RecipientNumber(10), true));
-    }
-
-    #[test]
-    fn a_gateway_that_takes_no_more_gets_longer_and_longer_rests_until_it_takes_one() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=300), Some(RecipientNumber(300)));
-        let (mut now, mut waits) = (NOW, Vec::new());
-        for _ in 0..8 {
-            assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
-            queue.next();
-            queue.limited(None, now);
-            // Results of messages that were in flight meanwhile change nothing.
-            queue.limited(None, now);
-            queue.passed(now);
-            let until = queue.wakes_at().expect("it rests");
-            assert!(
-                !queue
-                    .steps(Timestamp::from_millis(until.millis() - 1), true)
-                    .contains(&CampaignTask::Ask)
-            );
-            waits.push(until.since(now).as_secs());
-            now = until;
-        }
-        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
-        queue.passed(now);
-        queue.limited(None, now);
-        assert_eq!(queue.wakes_at(), Some(now.plus(Duration::from_secs(1))));
-    }
-
-    /// R141.
-    #[test]
-    fn a_gateway_that_names_a_longer_rest_gets_it_and_a_shorter_one_changes_nothing() {
-        for (named, expected) in [(0, 1), (45, 45), (90, 90), (100_000, 3_600)] {
-            let mut queue = queue();
-            steps(&mut queue);
-            queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-            queue.limited(Some(Duration::from_secs(named)), NOW);
-            let until = queue.wakes_at().expect("it rests");
-            assert_eq!(until.since(NOW).as_secs(), expected);
-            assert!(!queue.steps(NOW, true).contains(&CampaignTask::Ask));
-            assert!(queue.steps(until, true).contains(&CampaignTask::Ask));
-        }
-    }
-
-    #[test]
-    fn a_rest_that_a_clock_made_that_was_set_back_since_is_over() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        queue.limited(None, NOW.plus(Duration::from_secs(3_600)));
-        assert!(queue.steps(NOW, true).contains(&CampaignTask::Ask));
-    }
-
-    #[test]
-    fn a_clock_that_is_set_back_holds_nothing_up() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut queue);
-        let later = Timestamp::from_millis(3_600_000);
-        queue.paced(later.plus(Duration::from_millis(100)), later);
-        assert_eq!(queue.steps(later, true), []);
-        assert_eq!(queue.steps(NOW, true), [CampaignTask::Ask]);
-    }
-
-    #[test]
-    fn a_wait_of_minutes_is_asked_about_again_after_a_second() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut queue);
-        queue.paced(NOW.plus(Duration::from_secs(120)), NOW);
-        assert_eq!(queue.steps(Timestamp::from_millis(1_999), true), []);
-        assert_eq!(queue.steps(Timestamp::from_millis(2_000), true), [CampaignTask::Ask]);
-    }
-
-    #[test]
-    fn of_a_campaign_that_has_changed_nothing_is_begun_before_it_was_looked_up() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut queue);
-        queue.outdated(NOW);
-        assert_eq!(queue.steps(NOW.plus(Duration::from_secs(60)), true), []);
-        assert_eq!(queue.waits_until, None);
-        queue.found(queue.campaign.clone());
-        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
-    }
-
-    #[test]
-    fn recipients_who_are_all_passed_over_end_nothing() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(Vec::new(), Some(RecipientNumber(256)));
-        assert_eq!(steps(&mut queue), [CampaignTask::Read(Some(RecipientNumber(256)))]);
-    }
-
-    #[test]
-    fn a_recipient_in_trouble_holds_up_nobody_behind_it() {
-        let mut queue = queue();
-        steps(&mut queue);
-        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut queue);
-        queue.next();
-        queue.not_taken(RecipientNumber(1));
-        queue.rest(NOW);
-        assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
-        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
-    }
-}
+mod tests;

@@ -5,9 +5,19 @@ use async_trait::async_trait;
 use super::{
     Campaign, CampaignTotals, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
 };
+use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, MessageId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
+
+/// From where a queue of recipients is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecipientsFrom {
+    /// By number, those with a number above this.
+    After(Option<RecipientNumber>),
+    /// The last ones, the highest number first.
+    Last,
+}
 
 /// Reads of campaigns. Listings of campaigns are by `created_at`, then `id`; of recipients by
 /// number.
@@ -28,18 +38,20 @@ pub trait CampaignReads: Send + Sync {
         campaign: CampaignId,
     ) -> Result<CampaignTotals, StoreError>;
 
-    /// The running campaigns of all companies, by id. The cost grows with their number only, not
-    /// with that of other campaigns.
-    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError>;
+    /// The campaigns of all companies that run, and those that are scheduled for `until` or an
+    /// earlier time, by id. The cost grows with their number only, not with that of other
+    /// campaigns.
+    async fn active_campaigns(&self, until: Timestamp)
+    -> Result<Vec<Stored<Campaign>>, StoreError>;
 
-    /// Up to `limit` recipients of a status, those with a number above `after`, by number. The cost
-    /// grows with the answer only, not with the number of other recipients.
+    /// Up to `limit` recipients of a status, from the first after a number or from the last. The
+    /// cost grows with the answer only, not with the number of other recipients.
     async fn recipients(
         &self,
         company: CompanyId,
         campaign: CampaignId,
         status: RecipientStatus,
-        after: Option<RecipientNumber>,
+        from: RecipientsFrom,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError>;
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, MessageId};
-use crate::messages::{DeliveryCode, Message, MessageStatus};
+use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::prosas::LedgerTotals;
 use crate::words::words;
 
@@ -42,6 +42,10 @@ words! {
         /// Several connections can be used, and its last message was on none of them; or it has no
         /// phone, and the usable ones have no other name of it (D71).
         NoConnection = "CONNECTION_REQUIRED",
+        /// A variable has a field that is empty for it and has no default (X16).
+        EmptyVariable = "EMPTY_VARIABLE",
+        /// With what it has in the fields, the text is longer than the channel allows.
+        TextTooLong = "TEXT_TOO_LONG",
     }
 }
 
@@ -104,6 +108,19 @@ pub struct Recipient {
     pub sent_at: Option<Timestamp>,
 }
 
+/// Whether the channel keeps a campaign's message from this person for now, as the official API
+/// does with marketing messages (131049): it counts as skipped, not as failed, and is refunded
+/// whenever that is reported (X16, R296).
+pub fn is_withheld(failure: &Failure) -> bool {
+    failure.code == DeliveryCode::MarketingLimited
+}
+
+/// Whether the channel refused a campaign's message for its rate: its recipient waits again, in its
+/// place (X16, R294).
+pub fn is_put_off(failure: &Failure) -> bool {
+    failure.code == DeliveryCode::RateLimitedByProvider
+}
+
 /// The recipient with the status of its message (D58: by current status; R96).
 #[must_use]
 pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recipient {
@@ -112,6 +129,9 @@ pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recip
         MessageStatus::Sent => RecipientStatus::Sent,
         MessageStatus::Delivered => RecipientStatus::Delivered,
         MessageStatus::Read => RecipientStatus::Read,
+        MessageStatus::Failed if message.failure.as_ref().is_some_and(is_withheld) => {
+            RecipientStatus::Skipped
+        }
         MessageStatus::Failed => RecipientStatus::Failed,
     };
     // A report may say that a message failed before the gateway's answer to it is recorded.

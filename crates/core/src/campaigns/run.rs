@@ -11,11 +11,15 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::files::CampaignFiles;
-use super::queue::{CHUNK, CampaignTask, Next, POLL, RecipientQueue};
+use super::personal::{fill, is_personal};
+use super::queue::{Assigned, CHUNK, CampaignTask, Next, POLL, RecipientQueue};
 use super::send::{SlotOutcome, fault_of};
 use super::start::{Finish, FinishCampaign};
-use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
-use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
+use super::{
+    Campaign, CampaignStatus, Campaigns, ContactFault, PauseReason, RecipientNumber,
+    RecipientStatus, RecipientsFrom,
+};
+use crate::access::{Gcra, RateCheck, RateDecision, RateKey, TimeZone};
 use crate::conversations::ChannelQuery;
 use crate::deliveries::Timer;
 use crate::error::Error;
@@ -31,10 +35,11 @@ type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
 /// The result of a task.
 enum TaskResult {
-    Polled(Result<Vec<Stored<Campaign>>, StoreError>),
+    Polled(Result<Vec<Assigned>, StoreError>),
+    Begun(CampaignId, Result<(), StoreError>),
     Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
-    Taken(At, RecipientNumber, Result<SlotOutcome, StoreError>),
+    Taken(At, Next, Result<SlotOutcome, StoreError>),
     Finished(At, Result<Finish, StoreError>),
     Paused,
     Slept(Timestamp),
@@ -73,6 +78,8 @@ struct Runner<'a> {
     timer: Option<&'a dyn Timer>,
     queues: BTreeMap<CampaignId, RecipientQueue>,
     files: Arc<CampaignFiles>,
+    /// The scheduled campaigns that are beginning now.
+    beginning: BTreeSet<CampaignId>,
     running: FuturesUnordered<Running<'a>>,
     taking: usize,
     /// Tasks under way that are not waits.
@@ -91,6 +98,7 @@ impl<'a> Runner<'a> {
             timer,
             queues: BTreeMap::new(),
             files: Arc::default(),
+            beginning: BTreeSet::new(),
             running: FuturesUnordered::new(),
             taking: 0,
             working: 0,
@@ -142,20 +150,27 @@ impl<'a> Runner<'a> {
                     Err(error) => self.trouble(&error),
                 }
             }
+            TaskResult::Begun(id, begun) => {
+                self.beginning.remove(&id);
+                match begun {
+                    Ok(()) => self.poll(),
+                    Err(error) => self.trouble(&error),
+                }
+            }
             TaskResult::Read(at, chunk) => match chunk {
                 Ok(chunk) => self.with(at, |queue| queue.read(chunk.next, chunk.read_to)),
                 Err(error) => self.failed(at, &error, now),
             },
             TaskResult::Asked(at, decision) => match decision {
-                Ok(RateDecision::Allowed) => self.begin_slot(at),
+                Ok(RateDecision::Allowed) => self.begin_slot(at, now),
                 Ok(RateDecision::Limited { retry_after }) => {
                     self.with(at, |queue| queue.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            TaskResult::Taken(at, number, slot) => {
+            TaskResult::Taken(at, next, slot) => {
                 self.taking -= 1;
-                self.slot_ended(at, number, slot, now);
+                self.slot_ended(at, next, slot, now);
             }
             TaskResult::Finished(at, finish) => match finish {
                 Ok(Finish::Over) => {
@@ -196,44 +211,61 @@ impl<'a> Runner<'a> {
 
     /// Sets the running campaigns. Those that no longer run are dropped once nothing of them is in
     /// flight.
-    fn found(&mut self, campaigns: Vec<Stored<Campaign>>) {
-        let running: BTreeSet<CampaignId> = campaigns.iter().map(|known| known.id).collect();
-        self.queues.retain(|id, _| running.contains(id));
-        for campaign in campaigns {
-            match self.queues.get_mut(&campaign.id) {
-                Some(queue) => queue.found(campaign),
+    fn found(&mut self, assigned: Vec<Assigned>) {
+        let is_scheduled = |known: &Assigned| known.campaign.status == CampaignStatus::Scheduled;
+        let (scheduled, running): (Vec<_>, Vec<_>) = assigned.into_iter().partition(is_scheduled);
+        let ids: BTreeSet<CampaignId> = running.iter().map(|known| known.campaign.id).collect();
+        self.queues.retain(|id, _| ids.contains(id));
+        for known in running {
+            match self.queues.get_mut(&known.campaign.id) {
+                Some(queue) => queue.found(known),
                 None => {
-                    self.queues.insert(campaign.id, RecipientQueue::new(campaign));
+                    self.queues.insert(known.campaign.id, RecipientQueue::new(known));
                 }
             }
         }
+        for known in scheduled {
+            self.begin(&known.campaign);
+        }
     }
 
-    fn begin_slot(&mut self, at: At) {
+    /// Begins a scheduled campaign whose time has come (X16).
+    fn begin(&mut self, campaign: &Campaign) {
+        let (app, company, id) = (self.app, campaign.company, campaign.id);
+        if self.stopping || !self.beginning.insert(id) {
+            return;
+        }
+        self.working += 1;
+        self.running.push(Box::pin(async move {
+            TaskResult::Begun(id, app.campaigns().begin(company, id).await)
+        }));
+    }
+
+    fn begin_slot(&mut self, at: At, now: Timestamp) {
         let Some(queue) = self.queues.get_mut(&at.campaign) else { return };
         if self.stopping || queue.round() != at.round {
             return;
         }
-        let Some(next) = queue.next() else { return };
+        let Some(next) = queue.next(now) else { return };
         self.taking += 1;
         self.working += 1;
         let (app, campaign, files) = (self.app, queue.campaign.clone(), self.files.clone());
         self.running.push(Box::pin(async move {
-            let (number, contact) = (next.number, next.contact);
-            let slot = app.campaigns().use_slot(&campaign, number, contact, &files).await;
-            TaskResult::Taken(at, next.number, slot)
+            let slot = app.campaigns().use_slot(&campaign, next.number, next.contact, &files).await;
+            TaskResult::Taken(at, next, slot)
         }));
     }
 
     fn slot_ended(
         &mut self,
         at: At,
-        number: RecipientNumber,
+        next: Next,
         slot: Result<SlotOutcome, StoreError>,
         now: Timestamp,
     ) {
         // In any round, its recipient is no longer being sent to.
         let Some(queue) = self.queues.get_mut(&at.campaign) else { return };
+        let number = next.number;
         match slot {
             Ok(SlotOutcome::Sent) => {
                 queue.took(number, false);
@@ -242,10 +274,8 @@ impl<'a> Runner<'a> {
             Ok(SlotOutcome::Taken) => {
                 queue.took(number, false);
             }
-            Ok(SlotOutcome::Limited(wait)) => {
-                queue.took(number, false);
-                queue.limited(wait, now);
-            }
+            Ok(SlotOutcome::Limited(wait)) => queue.limited(next, wait, now),
+            Ok(SlotOutcome::PutOff) => queue.refused_for_now(next, now),
             Ok(SlotOutcome::Unreached) => {
                 if queue.took(number, true) {
                     let (company, id) = (queue.campaign.company, at.campaign);
@@ -337,23 +367,18 @@ fn up_to_millis(wait: Duration) -> Duration {
     Duration::from_millis(u64::try_from(wait.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX))
 }
 
-/// The running campaigns that are assigned to this process.
-async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
+/// The campaigns that run or whose time has come and that are assigned to this process, without
+/// those that failures stop.
+async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
     let halted = app.halts().current().await?;
     if halted.is_quiet() {
         // D75, D76.
         return Ok(Vec::new());
     }
-    let mut running = app.store().running_campaigns().await?;
-    running.retain(|campaign| !halted.is_quiet_for(campaign.company));
-    let companies: BTreeSet<CompanyId> = running.iter().map(|campaign| campaign.company).collect();
-    for company in companies {
-        if app.company(company).await?.is_none() {
-            running.retain(|campaign| campaign.company != company);
-        }
-    }
-    if running.is_empty() {
-        return Ok(running);
+    let mut active = app.store().active_campaigns(app.now()).await?;
+    active.retain(|campaign| !halted.is_quiet_for(campaign.company));
+    if active.is_empty() {
+        return Ok(Vec::new());
     }
     app.workers().ensure_alive().await?;
     let (own, now) = (app.workers().own_id(), app.now());
@@ -363,10 +388,27 @@ async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
         .filter(|worker| worker.runs_deliveries && worker.is_alive(now))
         .map(|worker| worker.id)
         .collect();
-    Ok(running
-        .into_iter()
-        .filter(|campaign| falls_to(own, &alive, campaign.id.uuid().as_bytes()))
-        .collect())
+    active.retain(|campaign| falls_to(own, &alive, campaign.id.uuid().as_bytes()));
+    let mut zones: BTreeMap<CompanyId, Option<TimeZone>> = BTreeMap::new();
+    let mut assigned = Vec::with_capacity(active.len());
+    for campaign in active {
+        let zone = match zones.get(&campaign.company) {
+            Some(known) => *known,
+            None => {
+                let company = app.company(campaign.company).await?;
+                let zone = company.map(|company| company.time_zone);
+                zones.insert(campaign.company, zone);
+                zone
+            }
+        };
+        // Reports that came since may have failed many (R295).
+        if let Some(zone) = zone
+            && !app.campaigns().stop_on_failures(&campaign).await?
+        {
+            assigned.push(Assigned { campaign, zone });
+        }
+    }
+    Ok(assigned)
 }
 
 /// Some recipients that wait.
@@ -380,12 +422,14 @@ struct Chunk {
 /// none of the campaign's rate.
 async fn read(
     app: &Recado,
-    campaign: &Campaign,
+    campaign: &Stored<Campaign>,
     after: Option<RecipientNumber>,
 ) -> Result<Chunk, StoreError> {
     let (store, company) = (app.store(), campaign.company);
     let waiting = RecipientStatus::Waiting;
-    let found = store.recipients(company, campaign.id, waiting, after, CHUNK).await?;
+    let found = store
+        .recipients(company, campaign.id, waiting, RecipientsFrom::After(after), CHUNK)
+        .await?;
     let mut chunk = Chunk { next: Vec::new(), read_to: found.last().map(|last| last.number) };
     let ids: Vec<ContactId> = found.iter().filter_map(|recipient| recipient.contact).collect();
     if found.is_empty() {
@@ -396,13 +440,28 @@ async fn read(
     for recipient in &found {
         let is_it = |contact: ContactId| recipient.contact == Some(contact);
         let contact = contacts.iter().find(|known| is_it(known.contact.id));
-        if fault_of(contact.map(|known| known.contact.value())).is_some() {
-            app.campaigns().pass_over(campaign, recipient.number, None).await?;
+        let shown = fault_of(contact.map(|known| known.contact.value()));
+        if shown.is_some() || is_empty_for(app, campaign, recipient.contact).await? {
+            let fault = Some(ContactFault::EmptyVariable).filter(|_| shown.is_none());
+            app.campaigns().pass_over(campaign, recipient.number, fault).await?;
         } else {
             chunk.next.push(Next { number: recipient.number, contact: recipient.contact });
         }
     }
     Ok(chunk)
+}
+
+/// Whether a contact lacks what the campaign's variables say of it (X16).
+async fn is_empty_for(
+    app: &Recado,
+    campaign: &Campaign,
+    contact: Option<ContactId>,
+) -> Result<bool, StoreError> {
+    let Some(contact) = contact.filter(|_| is_personal(&campaign.variables)) else {
+        return Ok(false);
+    };
+    let person = app.campaigns().person(campaign, contact).await?;
+    Ok(person.is_some_and(|person| fill(&campaign.variables, &person).is_err()))
 }
 
 /// Whether another message may go out now.

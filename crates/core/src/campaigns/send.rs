@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::files::CampaignFiles;
 use super::{
     Campaign, CampaignStatus, Campaigns, ContactFault, PauseReason, Recipient, RecipientFault,
-    RecipientNumber, RecipientStatus,
+    RecipientNumber, RecipientStatus, is_put_off,
 };
 use crate::Timestamp;
 use crate::contacts::Contact;
@@ -16,10 +16,12 @@ use crate::gateway::Fault;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
-use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
-use crate::templates::{Composed, Template, TemplateStatus, compose};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
+use crate::templates::{Composed, Template, TemplateStatus};
 use crate::uploads::{FileRefused, FileSource};
 use crate::use_case::UseCase;
+
+use super::personal::{NoMessage, is_personal, personal_message};
 
 /// The outcome of a recipient's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +32,12 @@ pub(super) enum SlotOutcome {
     Taken,
     /// Its message failed because of the connection, its account or its gateway.
     Unreached,
-    /// Its message failed because the gateway accepts no more messages for now; for how long, if it
-    /// reports that.
+    /// The gateway accepts no more messages for now, so that it waits again; for how long, if the
+    /// gateway reports that (R294).
     Limited(Option<Duration>),
+    /// The gateway accepts no more messages to this recipient for now, so that it waits again
+    /// (R294).
+    PutOff,
     /// Its message failed because the gateway no longer accepts the template.
     TemplateLost,
     /// The campaign is not as it was read, or not running any more.
@@ -40,7 +45,7 @@ pub(super) enum SlotOutcome {
 }
 
 /// The consequence of a message that surely was not sent for the campaign's other messages, which
-/// have the same connection and the same text (D66, R92, R140, R141).
+/// have the same connection and the same text (D66, R92, R140, R141, R294).
 pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
     let unreached = matches!(
         failure.error_type,
@@ -51,7 +56,8 @@ pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
         // Some gateways answer alike to wrong settings and to a wrong request.
         _ if unreached => SlotOutcome::Unreached,
         (_, DeliveryCode::TemplateRejected) => SlotOutcome::TemplateLost,
-        (Fault::Moment { wait }, DeliveryCode::RateLimitedByProvider) => SlotOutcome::Limited(wait),
+        (Fault::Moment { wait }, _) if is_put_off(failure) => SlotOutcome::Limited(wait),
+        (Fault::Message, _) if is_put_off(failure) => SlotOutcome::PutOff,
         (Fault::Message | Fault::Moment { .. }, _) => SlotOutcome::Taken,
     }
 }
@@ -70,13 +76,25 @@ pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
     }
 }
 
+/// What a campaign has to say to a contact.
+enum Text {
+    /// This.
+    Ready(Box<Composed>),
+    /// Nothing to this contact.
+    NotFor(ContactFault),
+    /// Nothing to anybody any more.
+    Lost(PauseReason),
+}
+
 /// Skips a waiting recipient, if there is a reason to (R99).
 struct PassOver {
     company: CompanyId,
     campaign: CampaignId,
     number: RecipientNumber,
-    /// A reason that the contact itself does not show.
+    /// A reason that the contact's row itself does not show.
     fault: Option<ContactFault>,
+    /// The version of the campaign for which that is a reason.
+    read_at: Version,
 }
 
 #[async_trait]
@@ -104,7 +122,10 @@ impl UseCase for PassOver {
         let Some(fault) = fault_of(contact).or(self.fault) else {
             return Ok(Decided::unchanged(()));
         };
-        let runs = campaign.status == CampaignStatus::Running;
+        // Another text may have something for this contact (X16).
+        let is_of_text = matches!(fault, ContactFault::EmptyVariable | ContactFault::TextTooLong);
+        let is_outdated = is_of_text && campaign.version() != self.read_at;
+        let runs = campaign.status == CampaignStatus::Running && !is_outdated;
         if !runs || recipient.status != RecipientStatus::Waiting {
             return Ok(Decided::unchanged(()));
         }
@@ -135,9 +156,13 @@ impl Campaigns<'_> {
             self.pass_over(campaign, number, None).await?;
             return Ok(SlotOutcome::Taken);
         };
-        let composed = match self.compose(campaign).await? {
-            Ok(composed) => composed,
-            Err(reason) => {
+        let composed = match self.compose(campaign, contact).await? {
+            Text::Ready(composed) => *composed,
+            Text::NotFor(fault) => {
+                self.pass_over(campaign, number, Some(fault)).await?;
+                return Ok(SlotOutcome::Taken);
+            }
+            Text::Lost(reason) => {
                 self.pause_for(campaign.company, campaign.id, reason).await?;
                 return Ok(SlotOutcome::Outdated);
             }
@@ -184,14 +209,16 @@ impl Campaigns<'_> {
                 self.pause_for(campaign.company, campaign.id, reason).await?;
                 Ok(SlotOutcome::Outdated)
             }
-            Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(SlotOutcome::Taken),
+            Err(Error::Rejected(SendError::Uncertain { .. })) => {
+                self.failed(campaign, SlotOutcome::Taken).await
+            }
             Err(Error::Rejected(SendError::Provider { failure, fault, .. })) => {
                 let slot = slot_outcome(&failure, fault);
                 if slot == SlotOutcome::TemplateLost {
                     let reason = PauseReason::TemplateNotApproved;
                     self.pause_for(campaign.company, campaign.id, reason).await?;
                 }
-                Ok(slot)
+                self.failed(campaign, slot).await
             }
             Err(Error::Rejected(SendError::ClaimLost | SendError::OnHold(_))) => {
                 Ok(SlotOutcome::Outdated)
@@ -226,28 +253,49 @@ impl Campaigns<'_> {
         }
     }
 
-    /// The campaign's message, or why it cannot be sent.
-    async fn compose(
+    /// The outcome of a slot whose message was not accepted; the campaign may stop after it (X16).
+    async fn failed(
         &self,
         campaign: &Campaign,
-    ) -> Result<Result<Composed, PauseReason>, StoreError> {
-        let found = self.app.store().get::<Template>((campaign.company, campaign.template)).await?;
-        let Some(template) = found else { return Ok(Err(PauseReason::TemplateNotFound)) };
-        if template.status != TemplateStatus::Approved {
-            return Ok(Err(PauseReason::TemplateNotApproved));
+        slot: SlotOutcome,
+    ) -> Result<SlotOutcome, StoreError> {
+        match self.stop_on_failures(campaign).await? {
+            true => Ok(SlotOutcome::Outdated),
+            false => Ok(slot),
         }
-        Ok(compose(&template, &campaign.values()).map_err(|_| PauseReason::TemplateVariables))
     }
 
-    /// Skips a recipient if there is a reason to; `fault` is one that its contact does not show.
+    /// The campaign's message to a contact, or why it cannot be sent.
+    async fn compose(&self, campaign: &Campaign, contact: ContactId) -> Result<Text, StoreError> {
+        let found = self.app.store().get::<Template>((campaign.company, campaign.template)).await?;
+        let Some(template) = found else { return Ok(Text::Lost(PauseReason::TemplateNotFound)) };
+        if template.status != TemplateStatus::Approved {
+            return Ok(Text::Lost(PauseReason::TemplateNotApproved));
+        }
+        let mut person = None;
+        if is_personal(&campaign.variables) {
+            person = self.person(campaign, contact).await?;
+            if person.is_none() {
+                return Ok(Text::NotFor(ContactFault::Deleted));
+            }
+        }
+        Ok(match personal_message(&template, &campaign.values(), person.as_ref()) {
+            Ok((composed, _)) => Text::Ready(Box::new(composed)),
+            Err((NoMessage::ForThis(fault), _)) => Text::NotFor(fault),
+            Err((NoMessage::ForAnybody(_), _)) => Text::Lost(PauseReason::TemplateVariables),
+        })
+    }
+
+    /// Skips a recipient if there is a reason to; `fault` is one that the row of its contact does
+    /// not show.
     pub(super) async fn pass_over(
         &self,
-        campaign: &Campaign,
+        campaign: &Stored<Campaign>,
         number: RecipientNumber,
         fault: Option<ContactFault>,
     ) -> Result<(), StoreError> {
-        let (company, campaign) = (campaign.company, campaign.id);
-        match self.app.run(&PassOver { company, campaign, number, fault }).await {
+        let (company, read_at, campaign) = (campaign.company, campaign.version(), campaign.id);
+        match self.app.run(&PassOver { company, campaign, number, fault, read_at }).await {
             Ok(()) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
             Err(Error::Busy) => Err(StoreError::Unavailable(None)),
             Err(Error::Store(error)) => Err(error),
@@ -281,6 +329,7 @@ mod tests {
                 DeliveryCode::Configuration
                 | DeliveryCode::ConnectionOffline
                 | DeliveryCode::Network => SlotOutcome::Unreached,
+                DeliveryCode::RateLimitedByProvider => SlotOutcome::PutOff,
                 _ => SlotOutcome::Taken,
             };
             assert_eq!(slot(SendFailure::Refused, *code), expected);
@@ -290,7 +339,7 @@ mod tests {
         for wait in [None, Some(Duration::from_secs(7))] {
             assert_eq!(slot(later(wait), limit), SlotOutcome::Limited(wait));
         }
-        assert_eq!(slot(SendFailure::RecipientLimited, limit), SlotOutcome::Taken);
+        assert_eq!(slot(SendFailure::RecipientLimited, limit), SlotOutcome::PutOff);
         assert_eq!(slot(later(None), DeliveryCode::Unknown), SlotOutcome::Taken);
     }
 }

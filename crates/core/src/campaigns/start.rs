@@ -2,44 +2,40 @@
 
 use async_trait::async_trait;
 
+use super::schedule::{going_over, started};
+use super::watch::last_begun;
 use super::{
     Campaign, CampaignError, CampaignRecord, CampaignResult, CampaignStatus, Campaigns,
-    ContactFault, PauseReason, Recipient, RecipientFault, RecipientStatus,
+    ContactFault, PauseReason, Recipient, RecipientFault, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use crate::Timestamp;
 use crate::error::{Error, NotFound};
 use crate::ids::{CampaignId, CompanyId};
 use crate::lists::List;
-use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
 /// How many recipients whose contact was deleted during the send are recorded in one commit.
 const ORPHANS: u32 = 100;
 
-/// The campaign after a start: a draft begins, a paused one continues, a running or finished one
-/// stays as it is. From then on its list cannot change.
-fn started(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
-    match campaign.status {
-        CampaignStatus::Running | CampaignStatus::Finished => None,
-        CampaignStatus::Draft | CampaignStatus::Paused => Some(Campaign {
-            status: CampaignStatus::Running,
-            pause_reason: None,
-            started_at: campaign.started_at.or(Some(now)),
-            updated_at: now,
-            ..campaign.clone()
-        }),
-    }
-}
-
-/// The campaign after a pause; `None` unless it is running.
+/// The campaign after a pause; `None` unless it is running or scheduled (D66, X16).
 pub(crate) fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
-    (campaign.status == CampaignStatus::Running).then(|| Campaign {
+    let is_active = matches!(campaign.status, CampaignStatus::Running | CampaignStatus::Scheduled);
+    is_active.then(|| Campaign {
         status: CampaignStatus::Paused,
         pause_reason: Some(reason),
         updated_at: now,
         ..campaign.clone()
     })
+}
+
+/// What a start reads.
+struct StartFacts {
+    campaign: Stored<Campaign>,
+    list: Option<Stored<List>>,
+    /// The last recipient whose failure does not count any more (R295).
+    last_begun: Option<RecipientNumber>,
 }
 
 /// Starts or continues a campaign (R91).
@@ -50,7 +46,7 @@ struct StartCampaign {
 
 #[async_trait]
 impl UseCase for StartCampaign {
-    type Loaded = Option<(Stored<Campaign>, Option<Stored<List>>)>;
+    type Loaded = Option<StartFacts>;
     type Output = Campaign;
     type Error = CampaignError;
 
@@ -58,8 +54,12 @@ impl UseCase for StartCampaign {
         let Some(campaign) = store.get::<Campaign>((self.company, self.id)).await? else {
             return Ok(None);
         };
-        let list = store.list(self.company, campaign.list).await?;
-        Ok(Some((campaign, list.map(|(list, _)| list))))
+        let list = store.list(self.company, campaign.list).await?.map(|(list, _)| list);
+        let last_begun = match campaign.pause_reason {
+            Some(PauseReason::Failures) => last_begun(store, &campaign).await?,
+            _ => campaign.failures_after,
+        };
+        Ok(Some(StartFacts { campaign, list, last_begun }))
     }
 
     fn decide(
@@ -67,20 +67,13 @@ impl UseCase for StartCampaign {
         loaded: Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Campaign>, CampaignError> {
-        let (campaign, list) = loaded.ok_or(CampaignError::NotFound)?;
-        let Some(running) = started(&campaign, now) else {
+        let StartFacts { campaign, list, last_begun } = loaded.ok_or(CampaignError::NotFound)?;
+        let Some(after) = started(&campaign, now) else {
             return Ok(Decided::unchanged(campaign.into_value()));
         };
-        let mut changes = ChangeSet::new();
-        if campaign.status == CampaignStatus::Draft {
-            let list = list.ok_or_else(|| Problems::of("list_id", "names a list that is gone"))?;
-            changes = changes.require(list.unchanged());
-        }
-        changes = changes.with(campaign.update(running.clone()));
-        if campaign.status == CampaignStatus::Draft {
-            changes = changes.with(Change::enroll(self.company, self.id, campaign.list));
-        }
-        Ok(Decided::new(changes, running))
+        let after = Campaign { failures_after: last_begun, ..after };
+        let changes = going_over(&campaign, &after, list)?;
+        Ok(Decided::new(changes, after))
     }
 }
 
@@ -150,11 +143,12 @@ impl UseCase for FinishCampaign {
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let (company, id) = (self.company, self.id);
         let Some(campaign) = store.get::<Campaign>((company, id)).await? else { return Ok(None) };
+        let first = RecipientsFrom::After(None);
         // In the order in which recipients change status, so that none is missed between the two
         // reads.
-        let waiting = store.recipients(company, id, RecipientStatus::Waiting, None, 1).await?;
+        let waiting = store.recipients(company, id, RecipientStatus::Waiting, first, 1).await?;
         let sending =
-            store.recipients(company, id, RecipientStatus::Sending, None, ORPHANS).await?;
+            store.recipients(company, id, RecipientStatus::Sending, first, ORPHANS).await?;
         Ok(Some(UnfinishedFacts { campaign, waiting: !waiting.is_empty(), sending }))
     }
 
@@ -191,8 +185,9 @@ impl UseCase for FinishCampaign {
 
 impl Campaigns<'_> {
     /// Starts a campaign: every contact that is in its list now becomes a recipient, in one step,
-    /// and its messages begin to go out. A paused one continues; one that is running or finished
-    /// stays as it is (D66).
+    /// and its messages begin to go out. Both wait for its time if it has one that is still to come
+    /// (X16). A paused one continues; one that is scheduled, running or finished stays as it is
+    /// (D66).
     ///
     /// # Errors
     ///
@@ -207,7 +202,7 @@ impl Campaigns<'_> {
     }
 
     /// Pauses a campaign: no message begins to be sent after this has answered; those in flight are
-    /// finished. One that is not running stays as it is (D66).
+    /// finished. A scheduled one waits to be started again. Any other stays as it is (D66).
     ///
     /// # Errors
     ///

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Campaign, CampaignStatus, CampaignTotals, PauseReason, RecipientCounts, RecipientStatus,
+    Campaign, CampaignStatus, CampaignTotals, FailureLimit, PauseReason, RecipientCounts,
+    RecipientStatus, SendWindow,
 };
 use crate::Timestamp;
 use crate::ids::{CampaignId, ConnectionId, ListId, TemplateId};
@@ -63,7 +64,7 @@ pub struct CampaignView {
     pub counts: CampaignCounts,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it was first started.
+    /// When it first began to send.
     pub started_at: Option<Timestamp>,
     /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
@@ -98,7 +99,7 @@ pub struct CampaignRecord {
     pub campaign: CampaignView,
     /// The only connection it sends through.
     pub connection_id: Option<ConnectionId>,
-    /// The template's variables by position or name.
+    /// The template's variables by position or name, as they were given.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, String>))]
     pub variables: VariableValues,
     /// What the template's header needs.
@@ -113,7 +114,15 @@ pub struct CampaignRecord {
     pub cost_brl_per_message: Brl,
     /// The most messages a second that are sent to the gateway.
     pub messages_per_second: u32,
+    /// When it begins to send, once it was started; null: at once.
+    pub scheduled_at: Option<Timestamp>,
+    /// The hours in which it sends, in the company's time zone; null: always.
+    pub send_between: Option<SendWindow>,
+    /// How many failures among its last messages pause it; null: any number.
+    pub stop_after_failures: Option<FailureLimit>,
     /// Why it is paused; null while it is not.
+    pub paused_reason: Option<PauseReason>,
+    /// The same as `paused_reason`, by its earlier name.
     pub pause_reason: Option<PauseReason>,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -131,6 +140,10 @@ impl CampaignRecord {
             prosas_per_message: campaign.prosas,
             cost_brl_per_message: campaign.cost,
             messages_per_second: campaign.messages_per_second,
+            scheduled_at: campaign.scheduled_at,
+            send_between: campaign.send_between.clone(),
+            stop_after_failures: campaign.stop_after_failures,
+            paused_reason: campaign.pause_reason,
             pause_reason: campaign.pause_reason,
             updated_at: campaign.updated_at,
         }

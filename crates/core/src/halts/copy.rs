@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use super::{HaltKind, Halts};
+use crate::Timestamp;
 use crate::deliveries::Shard;
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
 use crate::workers::Worker;
@@ -13,7 +14,7 @@ const SWEEP: u32 = 100;
 /// What [`Halts::hold_copy`] has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopyHeld {
-    /// The campaigns that ran and are paused.
+    /// The campaigns that ran or were scheduled and are paused.
     pub campaigns_paused: u64,
     /// The messages that were under way and are uncertain.
     pub sends_uncertain: u64,
@@ -21,8 +22,8 @@ pub struct CopyHeld {
 
 impl Halts<'_> {
     /// Makes this installation, which is the copy of another one, one that writes to nobody by
-    /// itself: it is held (D75), its running campaigns are paused, and what was being sent when it
-    /// was copied is uncertain (D36). Call it before any process serves the copy.
+    /// itself: it is held (D75), its running and scheduled campaigns are paused, and what was being
+    /// sent when it was copied is uncertain (D36). Call it before any process serves the copy.
     ///
     /// # Errors
     ///
@@ -31,7 +32,7 @@ impl Halts<'_> {
         self.hold(Some(reason)).await?;
         self.leave_processes_behind().await?;
         let mut held = CopyHeld::default();
-        for campaign in self.app.store().running_campaigns().await? {
+        for campaign in self.app.store().active_campaigns(Timestamp::MAX).await? {
             let paused = self.app.campaigns().pause(campaign.company, campaign.id).await;
             held.campaigns_paused += u64::from(paused.is_ok());
         }

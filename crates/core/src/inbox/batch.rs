@@ -12,14 +12,16 @@ use super::person::{Person, Tracked};
 use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
 use crate::access::Company;
+use crate::campaigns::is_withheld;
 use crate::connections::Connection;
 use crate::contacts::{ChannelKey, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery};
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming, Preference};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use crate::messages::{DeliveryCode, MediaLinks};
-use crate::store::{Decided, Reads, RecordsExt, StoreError};
+use crate::messages::{DeliveryCode, MediaLinks, RefTarget};
+use crate::prosas::LedgerLine;
+use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
@@ -98,6 +100,30 @@ impl Batch {
             _ => None,
         });
         failures.into_iter().any(|failure| failure.code == DeliveryCode::RecipientOptedOut)
+    }
+
+    /// The debits of the recipients whose messages the channel withholds (X16).
+    async fn debits(
+        &self,
+        store: &dyn Reads,
+        facts: &BatchFacts,
+    ) -> Result<Vec<Stored<LedgerLine>>, StoreError> {
+        let early = facts.referred.iter().filter_map(|known| match &known.reference.target {
+            RefTarget::Early { early, .. } => early.report.as_ref()?.failure.as_ref(),
+            RefTarget::Message(_) | RefTarget::Forgotten { .. } => None,
+        });
+        let told = self.readable().filter_map(|event| match event {
+            GatewayEvent::Status(status) => status.failure.as_ref(),
+            _ => None,
+        });
+        if !early.chain(told).any(is_withheld) {
+            return Ok(Vec::new());
+        }
+        let mut debits = Vec::new();
+        for debit in facts.recipients.iter().filter_map(|recipient| recipient.debit) {
+            debits.extend(store.get::<LedgerLine>((self.company, debit)).await?);
+        }
+        Ok(debits)
     }
 
     async fn groups(&self, store: &dyn Reads) -> Result<Vec<GroupCode>, StoreError> {
@@ -228,6 +254,7 @@ impl UseCase for Batch {
             referred: Vec::new(),
             messages: Vec::new(),
             recipients: Vec::new(),
+            debits: Vec::new(),
             people: Some(Vec::new()),
             groups: Vec::new(),
             export_frontier: None,
@@ -260,6 +287,7 @@ impl UseCase for Batch {
         if !of_campaigns.is_empty() {
             let of_campaigns: Vec<MessageId> = of_campaigns.into_iter().collect();
             facts.recipients = store.recipients_of(self.company, &of_campaigns).await?;
+            facts.debits = self.debits(store, &facts).await?;
         }
         let known = facts.referred.iter().filter_map(|referred| referred.message.as_ref());
         let ids: BTreeSet<ContactId> =
@@ -339,7 +367,7 @@ mod tests {
     use super::*;
     use crate::conversations::StopWords;
     use crate::gateway::Providers;
-    use crate::ids::{EventId, JobId};
+    use crate::ids::{EventId, JobId, LedgerLineId};
     use crate::secret::SecretBytes;
 
     fn ids(n: u128) -> EventIds {
@@ -350,6 +378,7 @@ mod tests {
             job: JobId::new(id),
             names_job: JobId::new(id),
             events: [EventId::new(id); 5],
+            refund: LedgerLineId::new(id),
         }
     }
 

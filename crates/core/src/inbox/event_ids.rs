@@ -1,6 +1,6 @@
 //! The ids that one gateway event may need, made before it is decided.
 
-use crate::ids::{ContactId, EventId, JobId, MessageId};
+use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::{Recado, Timestamp};
 
 /// Ids for the records that one event may make. They are made once, so that deciding again has the
@@ -18,6 +18,8 @@ pub struct EventIds {
     /// Of events: the contact's creation, what happened to the message, its second step, a block,
     /// what happened to another message.
     pub events: [EventId; 5],
+    /// Of the refund of a campaign's message.
+    pub refund: LedgerLineId,
 }
 
 impl EventIds {
@@ -29,6 +31,7 @@ impl EventIds {
             job: JobId::new(app.uuid(now)),
             names_job: JobId::new(app.uuid(now)),
             events: [event(), event(), event(), event(), event()],
+            refund: LedgerLineId::new(app.uuid(now)),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, UnknownEventId};
 use crate::jobs::Job;
 use crate::messages::{MediaLinks, Message, ProviderMessageId, Referred};
+use crate::prosas::LedgerLine;
 use crate::store::Stored;
 
 /// Events of one connection that are decided together.
@@ -46,6 +47,8 @@ pub struct BatchFacts {
     pub(super) messages: Vec<Stored<Message>>,
     /// The campaigns' recipients of these messages.
     pub(super) recipients: Vec<Stored<Recipient>>,
+    /// The debits of those recipients; read only where the channel withholds a message (X16).
+    pub(super) debits: Vec<Stored<LedgerLine>>,
     /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
     /// Those of the named groups that are stored for the connection.

@@ -185,6 +185,7 @@ impl Workspace<'_> {
             self.emit(reported);
         }
         self.replace_message(message);
+        self.refund_withheld(id, ids.refund);
         true
     }
 

@@ -6,15 +6,17 @@ use std::time::Duration;
 use super::person::{Person, Tracked};
 use super::{BatchFacts, EventOutcome, EventResult};
 use crate::Timestamp;
-use crate::campaigns::{Recipient, follow};
+use crate::campaigns::{Recipient, follow, is_withheld};
 use crate::connections::Connection;
 use crate::contacts::Alias;
 use crate::events::Event;
 use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode};
-use crate::ids::{ContactId, MessageId};
+use crate::ids::{ContactId, LedgerLineId, MessageId};
 use crate::jobs::{Job, JobKind};
 use crate::messages::{Early, Message, MessageRef, ProviderMessageId, RefTarget};
+use crate::prosas::LedgerLine;
+use crate::sending::refunded_whole;
 use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row, Stored};
 
 /// How long a report that came before its message is kept (D28).
@@ -33,6 +35,10 @@ pub(super) struct Workspace<'a> {
     messages: BTreeMap<MessageId, Tracked<Message>>,
     /// The recipients of campaigns, by message.
     recipients: BTreeMap<MessageId, Tracked<Recipient>>,
+    /// The debits of those whose messages the channel may withhold.
+    debits: Vec<Stored<LedgerLine>>,
+    /// What is refunded of them.
+    refunds: Vec<Change>,
     refs: HashMap<ProviderMessageId, Tracked<MessageRef>>,
     groups: Vec<GroupCode>,
     new_groups: Vec<GroupCode>,
@@ -80,6 +86,8 @@ impl<'a> Workspace<'a> {
             people: facts.people,
             messages,
             recipients: recipients.collect(),
+            debits: facts.debits,
+            refunds: Vec::new(),
             refs,
             groups: facts.groups,
             new_groups: Vec::new(),
@@ -191,6 +199,18 @@ impl<'a> Workspace<'a> {
         }
     }
 
+    /// Refunds a campaign's message that the channel withholds, once (X16, R296).
+    pub(super) fn refund_withheld(&mut self, message: MessageId, refund: LedgerLineId) {
+        let failure = self.message(message).and_then(|message| message.failure.as_ref());
+        let debit = self.recipients.get(&message).and_then(|recipient| recipient.now.debit);
+        if let Some(debit) = debit.filter(|_| failure.is_some_and(is_withheld)) {
+            let own = self.debits.iter().position(|line| line.id == debit);
+            if let Some(line) = own.map(|at| self.debits.swap_remove(at)) {
+                self.refunds.extend(refunded_whole(refund, &line, self.now));
+            }
+        }
+    }
+
     /// Adds a message, and makes its provider's id refer to it. Messages that named it before refer
     /// to it now. Returns what else was reported of it before.
     pub(super) fn add_message(&mut self, message: Message) -> Early {
@@ -290,6 +310,7 @@ impl<'a> Workspace<'a> {
         changes.changes.extend(contacts.into_iter().chain(conversations).chain(messages));
         changes.changes.extend(recipients);
         changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
+        changes.changes.extend(self.refunds);
         // A reference that held a report may refer to a new message now.
         changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));
         for job in self.announcements {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::SendError;
 use crate::Timestamp;
 use crate::campaigns::{
-    Campaign, CampaignStatus, Recipient, RecipientNumber, RecipientStatus, follow,
+    Campaign, CampaignStatus, Recipient, RecipientNumber, RecipientStatus, follow, is_withheld,
 };
 use crate::contacts::Contact;
 use crate::dispatches::{DispatchWindow, Eligibility, WindowRule, WindowState};
@@ -266,18 +266,50 @@ impl Claimed {
                 changes.push(recipient.update(after));
             }
         }
-        let untouched = |debit: &&Stored<LedgerLine>| debit.refunded == (Prosas::ZERO, Brl::ZERO);
         let is_lost = !ended.may_have_arrived && ended.is_news;
-        if let Some(debit) = self.debit.as_ref().filter(|_| is_lost).filter(untouched) {
-            let (prosas, cost) = debit.refundable();
-            let reason = Some("the message was not sent".to_owned());
-            if let Some((debited, line)) =
-                give_back(refund, debit, GivenBack { prosas, cost, reason }, now)
-            {
-                changes.push(debit.update(debited));
-                changes.push(Change::insert(line));
-            }
+        // X16: whatever had been reported before.
+        let is_withheld = message.failure.as_ref().is_some_and(is_withheld);
+        if is_lost || is_withheld {
+            changes.extend(self.given_back(refund, now));
         }
         changes
+    }
+
+    /// What has to be written when the channel refused the message for its rate, in place of its
+    /// outcome: the recipient waits again, as if nothing had been sent, and its debit is refunded
+    /// (R294). `None` unless a recipient is being sent to.
+    pub(super) fn put_off(&self, refund: LedgerLineId, now: Timestamp) -> Option<Vec<Change>> {
+        let sending = |known: &&Stored<Recipient>| known.status == RecipientStatus::Sending;
+        let recipient = self.recipient.as_ref().filter(sending)?;
+        let waiting = Recipient {
+            status: RecipientStatus::Waiting,
+            message: None,
+            debit: None,
+            ..recipient.value().clone()
+        };
+        let mut changes = vec![recipient.update(waiting)];
+        changes.extend(self.given_back(refund, now));
+        Some(changes)
+    }
+
+    /// The refund of the whole debit, unless something was refunded before.
+    fn given_back(&self, refund: LedgerLineId, now: Timestamp) -> Vec<Change> {
+        let untouched = |debit: &&Stored<LedgerLine>| debit.refunded == (Prosas::ZERO, Brl::ZERO);
+        let Some(debit) = self.debit.as_ref().filter(untouched) else { return Vec::new() };
+        refunded_whole(refund, debit, now)
+    }
+}
+
+/// The refund of all that is left of the debit of a message that was not sent (D66).
+pub(crate) fn refunded_whole(
+    refund: LedgerLineId,
+    debit: &Stored<LedgerLine>,
+    now: Timestamp,
+) -> Vec<Change> {
+    let (prosas, cost) = debit.refundable();
+    let reason = Some("the message was not sent".to_owned());
+    match give_back(refund, debit, GivenBack { prosas, cost, reason }, now) {
+        Some((debited, line)) => vec![debit.update(debited), Change::insert(line)],
+        None => Vec::new(),
     }
 }

@@ -79,14 +79,14 @@ impl From<SendResult> for SendOutcome {
 /// What the recording reads.
 #[derive(Debug)]
 pub(crate) struct OutcomeFacts {
-    message: Option<Stored<Message>>,
+    pub(super) message: Option<Stored<Message>>,
     connection: Option<Stored<Connection>>,
     referred: Option<Referred>,
     early: EarlyFacts,
     /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
     contacts: Option<Vec<ChannelContact>>,
     debit: Option<Stored<LedgerLine>>,
-    claimed: Claimed,
+    pub(super) claimed: Claimed,
 }
 
 impl OutcomeFacts {
@@ -372,6 +372,9 @@ impl UseCase for RecordOutcome {
     }
 
     fn decide(&self, facts: OutcomeFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
+        if let Some(put_off) = self.put_off(&facts, now) {
+            return Ok(put_off);
+        }
         let Some(stored) = facts.message.as_ref() else {
             return Ok(self.without_message(&facts, now));
         };

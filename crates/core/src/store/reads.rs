@@ -44,12 +44,14 @@ macro_rules! for_each_read {
                     company: $crate::ids::CompanyId,
                     campaign: $crate::ids::CampaignId,
                 ) -> $crate::campaigns::CampaignTotals;
-                fn running_campaigns() -> Vec<$crate::store::Stored<$crate::campaigns::Campaign>>;
+                fn active_campaigns(
+                    until: $crate::Timestamp,
+                ) -> Vec<$crate::store::Stored<$crate::campaigns::Campaign>>;
                 fn recipients(
                     company: $crate::ids::CompanyId,
                     campaign: $crate::ids::CampaignId,
                     status: $crate::campaigns::RecipientStatus,
-                    after: Option<$crate::campaigns::RecipientNumber>,
+                    from: $crate::campaigns::RecipientsFrom,
                     limit: u32,
                 ) -> Vec<$crate::store::Stored<$crate::campaigns::Recipient>>;
                 fn recipients_of(

@@ -3,7 +3,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 /// The forms of tags that count wherever they stand in a value: what opens and what closes them.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("{{", "}}"),
     ("${", "}"),
     ("[[", "]]"),
@@ -14,10 +14,12 @@ const TAGS: [(&str, &str); 10] = [
     ("{!", "}"),
     ("#{", "}"),
     ("<<", ">>"),
+    // Read in the variables of campaigns only (X16).
+    ("{contact.", "}"),
 ];
 
 /// Whether a variable's value is a tag that was not filled in (D49): it holds `{{…}}`, `${…}`,
-/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}` or `<<…>>`, or is as a whole
+/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}`, `<<…>>` or `{contact.…}`, or is as a whole
 /// `{words}`, `[WORDS]` or `%word%`.
 pub fn literal_tag(value: &str) -> bool {
     let holds = |(open, close): (&str, &str)| {

@@ -159,8 +159,8 @@ async fn several_campaigns_to_one_contact_each_write_once() {
     scene.start().await;
     campaigns.start(company, second).await.unwrap();
     pass_drains(&scene).await;
-    assert!(scene.calls().values().all(|calls| *calls == 2));
-    assert_eq!(scene.calls().len(), 5);
+    assert!(scene.calls().await.values().all(|calls| *calls == 2));
+    assert_eq!(scene.calls().await.len(), 5);
     assert_eq!(scene.shop.ledger().await.len(), 10);
 }
 

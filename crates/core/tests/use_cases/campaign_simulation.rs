@@ -14,7 +14,7 @@ use recado_testkit::{SeededIds, StoreFailure, StoreOp};
 use serde_json::json;
 
 use super::campaign_scene::Scene;
-use super::shop::{Shop, cut_off, phone, refusal, uncertain, unreachable};
+use super::shop::{Shop, cut_off, limited, phone, refusal, uncertain, unreachable};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -56,6 +56,7 @@ impl World {
             0 => Some(refusal()),
             1 => Some(uncertain()),
             2 => Some(unreachable()),
+            3 => Some(limited()),
             _ => None,
         });
         match dice.below(4) {
@@ -226,10 +227,11 @@ impl World {
                 }
             }
         }
-        assert_eq!(called, answers.len(), "every call was for a recipient");
+        let put_off = self.scene.put_off().await.len();
+        assert_eq!(called + put_off, answers.len(), "every call was for a recipient");
         let refunds = self.scene.refunds().await;
-        assert_eq!(refunds, sure, "what surely failed is given back, and nothing else");
-        let calls = self.scene.calls();
+        assert_eq!(refunds, sure + put_off, "what surely failed is given back, and nothing else");
+        let calls = self.scene.calls().await;
         for n in 0..self.scene.contacts.len() {
             let digits = phone(n).trim_start_matches('+').to_owned();
             assert!(calls.get(&digits).copied().unwrap_or_default() <= 1);

@@ -76,7 +76,7 @@ async fn while_running_campaigns_cannot_be_read_a_changed_one_is_not_tried_all_t
     pass(&scene, 12, TENTH).await;
     let sent = scene.shop.calls();
     assert!((1..200).contains(&sent), "{sent}");
-    scene.shop.store.fail_read("running_campaigns");
+    scene.shop.store.fail_read("active_campaigns");
     let changed = recado_testkit::kit::body(json!({ "variables": { "1": "Ana" } }));
     let company = scene.shop.kit().company.id;
     scene.shop.other.campaigns().change(company, scene.id, &changed).await.unwrap();

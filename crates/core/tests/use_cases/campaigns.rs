@@ -281,11 +281,26 @@ async fn the_price_and_rate_and_text_that_are_changed_count_for_what_follows() {
 #[tokio::test]
 async fn a_failure_that_is_reported_at_once_by_a_refusing_provider_names_its_code() {
     let scene = Scene::of(1).await;
+    let failure = Failure::new(DeliveryCode::Payment, "pay first".to_owned());
+    scene.shop.kit().provider.then(Err(recado_core::gateway::SendFailure::Refused(failure)));
+    scene.start().await;
+    scene.drain().await;
+    let reported = scene.of_contact(scene.contacts[0]).await;
+    assert_eq!(reported, ("failed".to_owned(), json!("PAYMENT")));
+    assert_eq!(scene.status().await, ("finished".to_owned(), None));
+}
+
+/// X16, R296.
+#[tokio::test]
+async fn a_message_that_the_channel_withholds_from_a_person_is_skipped_and_refunded() {
+    let scene = Scene::of(1).await;
     let failure = Failure::new(DeliveryCode::MarketingLimited, "held back".to_owned());
     scene.shop.kit().provider.then(Err(recado_core::gateway::SendFailure::Refused(failure)));
     scene.start().await;
     scene.drain().await;
     let reported = scene.of_contact(scene.contacts[0]).await;
-    assert_eq!(reported, ("failed".to_owned(), json!("MARKETING_LIMITED")));
-    assert_eq!(scene.status().await, ("finished".to_owned(), None));
+    assert_eq!(reported, ("skipped".to_owned(), json!("MARKETING_LIMITED")));
+    assert_eq!(scene.shop.messaging.newest().await["status"], "failed");
+    assert_eq!((scene.refunds().await, scene.status().await.0.as_str()), (1, "finished"));
+    scene.check().await;
 }

@@ -133,12 +133,12 @@ async fn a_campaign_rests_during_a_hold_and_goes_on_after_it() {
     scene.start().await;
     scene.shop.app().halts().hold(None).await.unwrap();
     scene.shop.app().campaigns().drain().await;
-    assert_eq!(scene.calls().len(), 0);
+    assert_eq!(scene.calls().await.len(), 0);
     assert_eq!(scene.statuses().await.get("waiting"), Some(&3));
     assert_eq!(scene.status().await.0, "running");
     scene.shop.app().halts().resume(false).await.unwrap();
     scene.drain().await;
-    assert_eq!(scene.calls().values().collect::<Vec<_>>(), [&1, &1, &1]);
+    assert_eq!(scene.calls().await.values().collect::<Vec<_>>(), [&1, &1, &1]);
 }
 
 /// D75: the registry is not asked; a job that calls nobody is done.

@@ -220,6 +220,11 @@ pub(super) fn refusal() -> SendFailure {
     SendFailure::refused(DeliveryCode::RecipientUnreachable, "not on WhatsApp")
 }
 
+/// The gateway accepts no more messages for now.
+pub(super) fn limited() -> SendFailure {
+    SendFailure::limited("slow down", None)
+}
+
 pub(super) fn unreachable() -> SendFailure {
     SendFailure::Unreachable(Failure::new(DeliveryCode::Network, "refused".to_owned()))
 }

@@ -115,6 +115,7 @@ const OF_ALL: &[(&str, &str)] = &[
     ("currency", "BRL"),
     ("custom_fields", r#"{"tamanho": "M"}"#),
     ("custom_fields", r#"["tamanho"]"#),
+    ("days", r#"["mon", "fri"]"#),
     ("default_region", "BR"),
     ("description", "Conversa de novembro"),
     ("details", "More than 24 hours have passed since the contact last wrote."),

@@ -2,17 +2,18 @@
 
 use recado_core::Code;
 use recado_core::campaigns::{
-    CampaignDraft, CampaignPatch, CampaignRecord, RecipientFilter, RecipientView,
+    CampaignDraft, CampaignPatch, CampaignPreview, CampaignRecord, RecipientFilter, RecipientView,
 };
-use recado_core::ids::CampaignId;
+use recado_core::ids::{CampaignId, ContactId};
 use recado_core::page::PageRequest;
+use recado_core::query::InvalidParameter;
 
 use super::crud::{change, create, delete, get, list};
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::campaigns::RECIPIENTS;
 use crate::error::Outcome;
-use crate::openapi::bodies;
+use crate::openapi::{ParamKind, QueryParam, bodies};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -26,9 +27,13 @@ pub(crate) const ROUTES: &[Route] = &[
                 r#"{"name": "Novidades de maio",
                         "template_id": "01939b5e-0000-7000-8000-000000000005",
                         "list_id": "01939b5e-0000-7000-8000-000000000006",
-                        "variables": {"nome": "Ana"}, "header": {"text": "77"},
+                        "variables": {"nome": "{contact.first_name|amigos}"},
+                        "header": {"text": "77"},
                         "buttons": [{"index": 0, "url_suffix": "77"}],
-                        "cost_brl_per_message": 0.35}"#,
+                        "cost_brl_per_message": 0.35,
+                        "send_between": {"from": "09:00", "to": "20:00",
+                            "days": ["mon", "tue", "wed", "thu", "fri"]},
+                        "stop_after_failures": {"failed": 20, "of": 100}}"#,
             )
             .makes::<CampaignRecord>()
     }),
@@ -55,8 +60,9 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("startCampaign", "Start a campaign, or let it go on")
                 .more(
-                    "The contacts that the list has at the first start are its recipients. \
-                     Nothing changes where it runs already or is finished.",
+                    "The contacts that the list has when it begins are its recipients. It begins at \
+                     `scheduled_at`, or at once where there is none; until then its status is \
+                     `scheduled`. Nothing changes where it was started already or is finished.",
                 )
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<CampaignRecord>()
@@ -69,12 +75,23 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(pause(c)),
         |op| {
             op.says("pauseCampaign", "Pause a campaign")
-                .more("Nothing changes where it does not run.")
+                .more("Nothing changes where it neither runs nor is scheduled.")
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<CampaignRecord>()
         },
     )
     .optional_json(),
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/campaigns/{id}/preview",
+        |c| Box::pin(preview(c)),
+        |op| {
+            op.says("previewCampaign", "Show what a contact would get from a campaign")
+                .more("Nothing is sent. The contact need not be in the list.")
+                .answers::<CampaignPreview>()
+        },
+    )
+    .query(&[QueryParam::new("contact_id", ParamKind::Required, "The contact.")]),
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/campaigns/{id}/recipients",
@@ -103,6 +120,13 @@ async fn start(call: CompanyCall) -> Outcome {
 async fn pause(call: CompanyCall) -> Outcome {
     call.takes_no_fields()?;
     Answer::ok(call.recado.campaigns().pause(call.who.id, id(&call)).await?)
+}
+
+async fn preview(call: CompanyCall) -> Outcome {
+    let what = "the id of a contact";
+    let contact = call.params.read("contact_id", what, ContactId::parse)?;
+    let contact = contact.ok_or_else(|| InvalidParameter::new("contact_id", "is required"))?;
+    Answer::ok(call.recado.campaigns().preview(call.who.id, id(&call), contact).await?)
 }
 
 async fn recipients(call: CompanyCall) -> Outcome {

@@ -103,6 +103,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "message_search",
         sql: include_str!("../migrations/0024_message_search.sql"),
     },
+    Migration {
+        version: 25,
+        name: "campaign_plan",
+        sql: include_str!("../migrations/0025_campaign_plan.sql"),
+    },
 ];
 
 impl Migration {

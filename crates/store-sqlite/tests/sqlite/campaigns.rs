@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, ContactFault, PauseReason, Recipient, RecipientFault,
-    RecipientNumber, RecipientStatus,
+    RecipientNumber, RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::Contact;
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -62,6 +62,10 @@ fn campaign(of: CompanyId, n: u128) -> Campaign {
         prosas: Prosas::from_units(1250),
         cost: Brl::from_units(62_500),
         messages_per_second: 80,
+        scheduled_at: None,
+        send_between: None,
+        stop_after_failures: None,
+        failures_after: None,
         status: CampaignStatus::Running,
         pause_reason: None,
         created_at: at(1),
@@ -173,7 +177,7 @@ async fn every_page_and_count_of_recipients_is_that_of_the_model() {
     assert_eq!(counts, model.campaign_totals(of, id).await.unwrap());
     assert_eq!(counts.counts.total(), u64::from(CONTACTS * 4 / 5));
     assert_eq!(scene.store.campaigns(of).await.unwrap(), model.campaigns(of).await.unwrap());
-    let running = scene.store.running_campaigns().await.unwrap();
+    let running = scene.store.active_campaigns(Timestamp::MAX).await.unwrap();
     let of_companies: Vec<_> = running.iter().map(|campaign| campaign.company).collect();
     assert_eq!(of_companies, [of, company(2).id], "and not those that are paused");
 }
@@ -185,8 +189,13 @@ async fn recipients_are_found_by_status_and_by_message_as_the_model_finds_them()
     for status in RecipientStatus::ALL {
         for after in [None, Some(0), Some(7), Some(400), Some(u32::MAX)] {
             let after = after.map(RecipientNumber);
-            let ours = scene.store.recipients(of, id, *status, after, 13).await.unwrap();
-            let models = model.recipients(of, id, *status, after, 13).await.unwrap();
+            let ours = scene
+                .store
+                .recipients(of, id, *status, RecipientsFrom::After(after), 13)
+                .await
+                .unwrap();
+            let models =
+                model.recipients(of, id, *status, RecipientsFrom::After(after), 13).await.unwrap();
             assert_eq!(ours, models, "{status} after {after:?}");
         }
     }

@@ -343,10 +343,10 @@ async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had()
     conn.execute("INSERT INTO secrets VALUES ('cursor_key', ?1, 1)", [[7_u8; 32]]).unwrap();
     let store = SqliteStore::open(&path).unwrap();
     assert!(store.ready().await.is_err());
-    assert!(store.running_campaigns().await.is_err());
+    assert!(store.active_campaigns(Timestamp::MAX).await.is_err());
     store.migrate().unwrap();
     store.ready().await.unwrap();
-    assert_eq!(store.running_campaigns().await.unwrap(), []);
+    assert_eq!(store.active_campaigns(Timestamp::MAX).await.unwrap(), []);
     let kept = store.get::<Secret>(SecretName::CursorKey).await.unwrap();
     assert_eq!(kept.as_deref(), Some(&secret()));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{ChangeSet, Commit};
@@ -24,6 +24,7 @@ pub(crate) fn company(n: u128) -> Company {
         plan: Plan::Enterprise,
         features: Features::default(),
         default_region: Region::br(),
+        time_zone: TimeZone::default(),
         erase_deleted_messages: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

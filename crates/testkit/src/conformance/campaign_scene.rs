@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use recado_core::campaigns::{
     Campaign, CampaignStatus, Recipient, RecipientCounts, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::contacts::Contact;
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -128,6 +129,10 @@ impl Scene {
             prosas: Prosas::ZERO,
             cost: Brl::ZERO,
             messages_per_second: 80,
+            scheduled_at: None,
+            send_between: None,
+            stop_after_failures: None,
+            failures_after: None,
             status: CampaignStatus::Draft,
             pause_reason: None,
             created_at: at(0),
@@ -223,7 +228,10 @@ impl Scene {
     pub(super) async fn recipients_now(&self, campaign: CampaignId) -> Vec<Stored<Recipient>> {
         let mut all = Vec::new();
         for status in RecipientStatus::ALL {
-            let some = self.store.recipients(self.company, campaign, *status, None, ALL).await;
+            let some = self
+                .store
+                .recipients(self.company, campaign, *status, RecipientsFrom::After(None), ALL)
+                .await;
             all.extend(some.expect("the store works"));
         }
         all.sort_by_key(|recipient| recipient.number);

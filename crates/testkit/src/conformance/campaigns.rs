@@ -2,10 +2,11 @@
 
 use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, CampaignTotals, PauseReason, Recipient, RecipientCounts,
-    RecipientStatus,
+    Campaign, CampaignStatus, CampaignTotals, DayTime, FailureLimit, PauseReason, Recipient,
+    RecipientCounts, RecipientNumber, RecipientStatus, SendWindow, Weekdays,
 };
 use recado_core::contacts::Contact;
+use recado_core::form::Form as _;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use recado_core::messages::Location;
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosas};
@@ -60,6 +61,13 @@ fn buttons(text: &str) -> Vec<ButtonValue> {
     given.into_iter().zip(0..).map(|(given, index)| ButtonValue { index, given }).collect()
 }
 
+/// Hours over midnight, on some days.
+fn hours() -> SendWindow {
+    let time = |text| DayTime::parse(text).expect("a time of day");
+    let days = Weekdays::read(&serde_json::json!(["sat", "mon"])).expect("days");
+    SendWindow::new(time("22:30"), time("06:00")).days(days)
+}
+
 /// A campaign in which no field has its default value.
 fn full(scene: &Scene, n: usize) -> Campaign {
     Campaign {
@@ -72,6 +80,10 @@ fn full(scene: &Scene, n: usize) -> Campaign {
         cost: Brl::from_units(LARGEST - n as i64),
         messages_per_second: [1, 80, u32::MAX][n % 3],
         status: CampaignStatus::ALL[n % CampaignStatus::ALL.len()],
+        scheduled_at: Some([Timestamp::MAX, at(2)][n % 2]),
+        send_between: Some(hours()),
+        stop_after_failures: Some(FailureLimit::new(2_u32, 3_u32 + n as u32)),
+        failures_after: Some(RecipientNumber([0, u32::MAX][n % 2])),
         pause_reason: Some(PauseReason::ALL[n % PauseReason::ALL.len()]),
         created_at: [at(-9), Timestamp::MIN][n % 2],
         updated_at: [at(9), Timestamp::MAX][n % 2],
@@ -97,9 +109,10 @@ pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
             assert_eq!((stored.value(), stored.version().number()), (&next, 2));
             let listed = scene.store.campaigns(scene.company).await.expect("works");
             assert!(listed.contains(&(next.clone(), CampaignTotals::default())));
-            let running = scene.store.running_campaigns().await.expect("works");
-            let is_running = next.status == CampaignStatus::Running;
-            assert_eq!(running.contains(&stored), is_running);
+            let active = scene.store.active_campaigns(Timestamp::MAX).await.expect("works");
+            let is_active =
+                matches!(next.status, CampaignStatus::Running | CampaignStatus::Scheduled);
+            assert_eq!(active.contains(&stored), is_active);
         }
     }
 }
@@ -185,26 +198,38 @@ pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) 
     assert_eq!(summed(&two).await, (i64::MAX, i64::MIN));
 }
 
-/// Every process reads this once a second: the running campaigns of all companies, as they are now.
-pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness) {
+/// Every process reads this once a second: the campaigns of all companies that run, and those that
+/// are scheduled for now or before, as they are now.
+pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
-    let running = async || scene.store.running_campaigns().await.expect("works");
-    assert_eq!(running().await, []);
+    let until = at(100);
+    let active = async || scene.store.active_campaigns(until).await.expect("works");
+    assert_eq!(active().await, []);
     let mut all = Vec::new();
     for n in 0..12 {
         let owner = if n % 3 == 0 { &other } else { &scene };
         let status = CampaignStatus::ALL[n % CampaignStatus::ALL.len()];
-        all.push(Campaign { status, created_at: at(-(n as i64)), ..owner.campaign() });
+        // The campaign's time is before that, the same, later, or there is none.
+        let scheduled_at = [Some(at(99)), Some(until), Some(at(101)), None][n / 3];
+        let created_at = at(-(n as i64));
+        all.push(Campaign { status, scheduled_at, created_at, ..owner.campaign() });
     }
     scene.add_all(all.iter().rev().cloned()).await;
+    let is_due = |campaign: &Campaign| campaign.scheduled_at.is_some_and(|at| at <= until);
+    let is_active = |campaign: &Campaign| match campaign.status {
+        CampaignStatus::Scheduled => is_due(campaign),
+        status => status == CampaignStatus::Running,
+    };
+    let running = all.iter().filter(|known| known.status == CampaignStatus::Running).count();
     let mut wanted: Vec<Stored<Campaign>> = all
         .iter()
-        .filter(|campaign| campaign.status == CampaignStatus::Running)
+        .filter(|campaign| is_active(campaign))
         .map(|campaign| first(campaign.clone()))
         .collect();
     wanted.sort_by_key(|campaign| campaign.id);
-    assert_eq!(running().await, wanted);
+    assert_eq!(active().await, wanted);
+    assert_eq!(scene.store.active_campaigns(Timestamp::MIN).await.expect("works").len(), running);
     // Each status follows each other one, and the listing changes with it.
     for status in CampaignStatus::ALL {
         for of in &all {
@@ -213,8 +238,12 @@ pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness
             let next = Campaign { status: *status, ..of.clone() };
             owner.apply(stored.update(next)).await;
         }
-        let count = if *status == CampaignStatus::Running { all.len() } else { 0 };
-        let now = running().await;
+        let count = match status {
+            CampaignStatus::Running => all.len(),
+            CampaignStatus::Scheduled => all.iter().filter(|known| is_due(known)).count(),
+            _ => 0,
+        };
+        let now = active().await;
         assert_eq!(now.len(), count, "{status:?}");
         assert!(now.is_sorted_by_key(|campaign| campaign.id));
     }
@@ -226,9 +255,9 @@ pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
     let id = enrolled.campaign.id;
-    assert_eq!(scene.store.running_campaigns().await.expect("works").len(), 1);
+    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works").len(), 1);
     scene.apply(first(enrolled.campaign.clone()).delete()).await;
-    assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
+    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works"), []);
     assert_eq!(scene.campaign_now(id).await, None);
     assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
     // Promise 6: its recipients were deleted with it, and those of another campaign were not.
@@ -310,7 +339,7 @@ pub async fn a_campaign_needs_its_company(harness: &dyn Harness) {
     let company = CompanyId::new(scene.uuid());
     let status = CampaignStatus::Running;
     scene.refuses(Change::insert(Campaign { company, status, ..scene.campaign() })).await;
-    assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
+    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works"), []);
 }
 
 /// Promise 8.

@@ -1,7 +1,7 @@
 //! Rows that both contacts have when the rows of one are reassigned to the other (D62): which of
 //! the two is kept.
 
-use recado_core::campaigns::{Recipient, RecipientNumber, RecipientStatus};
+use recado_core::campaigns::{Recipient, RecipientNumber, RecipientStatus, RecipientsFrom};
 use recado_core::contacts::{Stays, recipient_that_stays, window_that_stays};
 use recado_core::dispatches::{DispatchWindow, WindowState};
 use recado_core::page::PageRequest;
@@ -134,7 +134,10 @@ pub async fn of_two_recipients_of_a_campaign_the_one_that_was_claimed_stays(harn
             assert_stale(scene.try_apply(first(own.clone()).update(taken)).await);
         }
         // The recipient without a contact stays in the queue, and is skipped.
-        let queue = scene.store.recipients(scene.company, own.campaign, waiting, None, 9).await;
+        let queue = scene
+            .store
+            .recipients(scene.company, own.campaign, waiting, RecipientsFrom::After(None), 9)
+            .await;
         let queue = queue.expect("the store works");
         let waits = |number| queue.iter().any(|place| place.number == RecipientNumber(number));
         assert_eq!((waits(2), waits(3)), (own.status == waiting, true));

@@ -3,6 +3,7 @@
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     ContactFault, Recipient, RecipientEntry, RecipientFault, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::ids::{LedgerLineId, MessageId};
 use recado_core::messages::DeliveryCode;
@@ -50,7 +51,13 @@ pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
                 let version = stored.version().next();
                 stored = scene.recipient_now(id, next.number.0).await.expect("it is there");
                 assert_eq!((stored.value(), stored.version()), (&next, version));
-                let of_status = scene.store.recipients(scene.company, id, next.status, None, ALL);
+                let of_status = scene.store.recipients(
+                    scene.company,
+                    id,
+                    next.status,
+                    RecipientsFrom::After(None),
+                    ALL,
+                );
                 assert!(of_status.await.expect("works").contains(&stored));
             }
         }
@@ -102,7 +109,7 @@ async fn mixed(scene: &Scene) -> (Enrolled, Vec<Stored<Recipient>>) {
 }
 
 /// What the campaign runner reads: the next recipients with a status, by number, after a given
-/// number.
+/// number, and the last ones.
 pub async fn recipients_of_a_status_come_by_number_after_a_number(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (enrolled, all) = mixed(&scene).await;
@@ -118,9 +125,19 @@ pub async fn recipients_of_a_status_come_by_number_after_a_number(harness: &dyn 
                     .take(limit as usize)
                     .cloned()
                     .collect();
-                let found = scene.store.recipients(company, id, *status, after, limit).await;
+                let found = scene
+                    .store
+                    .recipients(company, id, *status, RecipientsFrom::After(after), limit)
+                    .await;
                 assert_eq!(found.expect("works"), wanted, "{status:?} after {after:?}");
             }
+        }
+        for limit in [0, 1, 2, 5, ALL] {
+            let last = all.iter().rev().filter(|r| r.status == *status);
+            let wanted: Vec<_> = last.take(limit as usize).cloned().collect();
+            let found =
+                scene.store.recipients(company, id, *status, RecipientsFrom::Last, limit).await;
+            assert_eq!(found.expect("works"), wanted, "the last {limit} {status:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Rows are read back as they were stored, by their own company.
 
 use recado_core::Timestamp;
-use recado_core::access::{ApiKey, Company, Features, Member, Plan, Role, Scope, Scopes};
+use recado_core::access::{ApiKey, Company, Features, Member, Plan, Role, Scope, Scopes, TimeZone};
 use recado_core::contacts::{
     Address, Birthday, Contact, Cpf, CrmStatus, Email, InboxStatus, Platform, PostalCode, Priority,
     Profile, Region,
@@ -202,6 +202,7 @@ pub async fn every_field_of_the_other_rows_is_read_back(harness: &dyn Harness) {
         plan: Plan::Professional,
         features: Features { inbound_contacts: true, template_dispatch: false },
         default_region: Region::parse("PT").expect("a region"),
+        time_zone: TimeZone::parse("Asia/Kathmandu").expect("a zone"),
         updated_at: at(5),
         deleted_at: None,
         ..scene.company_row(id)

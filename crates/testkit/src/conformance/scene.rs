@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use recado_core::access::{ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scopes};
+use recado_core::access::{
+    ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scopes, TimeZone,
+};
 use recado_core::contacts::{Contact, ContactFilter, ContactSlice, ContactTag, Identifier};
 use recado_core::contacts::{Phone, Platform, Region};
 use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
@@ -204,6 +206,7 @@ impl Scene {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            time_zone: TimeZone::default(),
             erase_deleted_messages: false,
             created_at: at(0),
             updated_at: at(0),

@@ -370,7 +370,7 @@ macro_rules! conformance_topic {
         every_field_of_a_campaign_is_read_back,
         campaigns_come_by_creation_then_id_with_their_counts,
         a_campaign_sums_its_debits_less_its_refunds,
-        running_campaigns_of_all_companies_come_by_id,
+        active_campaigns_of_all_companies_come_by_id,
         a_deleted_campaign_is_running_no_more,
         recipients_go_with_their_campaign_alone,
         what_a_campaign_names_may_be_missing,

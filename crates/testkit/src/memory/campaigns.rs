@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, CampaignTotals, Recipient, RecipientCounts,
-    RecipientEntry, RecipientNumber, RecipientStatus,
+    RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
@@ -144,11 +145,16 @@ impl CampaignReads for MemoryStore {
         Ok(self.state().totals(company, campaign))
     }
 
-    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
-        Ok(self.state().sorted_stored(
-            |campaign: &Campaign| campaign.status == CampaignStatus::Running,
-            |campaign| campaign.id,
-        ))
+    async fn active_campaigns(
+        &self,
+        until: Timestamp,
+    ) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        let is_active = |campaign: &Campaign| match campaign.status {
+            CampaignStatus::Running => true,
+            CampaignStatus::Scheduled => campaign.scheduled_at.is_some_and(|at| at <= until),
+            CampaignStatus::Draft | CampaignStatus::Paused | CampaignStatus::Finished => false,
+        };
+        Ok(self.state().sorted_stored(is_active, |campaign| campaign.id))
     }
 
     async fn recipients(
@@ -156,12 +162,19 @@ impl CampaignReads for MemoryStore {
         company: CompanyId,
         campaign: CampaignId,
         status: RecipientStatus,
-        after: Option<RecipientNumber>,
+        from: RecipientsFrom,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
         let mut found = self.state().recipients_where(company, campaign, |recipient| {
-            recipient.status == status && after.is_none_or(|after| recipient.number > after)
+            let is_behind = match from {
+                RecipientsFrom::After(after) => Some(recipient.number) > after,
+                RecipientsFrom::Last => true,
+            };
+            recipient.status == status && is_behind
         });
+        if from == RecipientsFrom::Last {
+            found.reverse();
+        }
         found.truncate(limit as usize);
         Ok(found)
     }

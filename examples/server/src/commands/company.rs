@@ -95,6 +95,9 @@ struct CompanyFields {
     /// The region of phone numbers without a country code, such as BR
     #[arg(long, value_name = "REGION")]
     default_region: Option<String>,
+    /// The IANA time zone of the hours in which campaigns send, such as America/Sao_Paulo
+    #[arg(long, value_name = "ZONE")]
+    time_zone: Option<String>,
     /// Whether inbound webhooks may create contacts
     #[arg(long, value_name = "BOOL")]
     inbound_contacts: Option<bool>,
@@ -115,13 +118,14 @@ impl CompanyFields {
             ("name", name.map(Value::from)),
             ("plan", self.plan.map(Value::from)),
             ("default_region", self.default_region.map(Value::from)),
+            ("time_zone", self.time_zone.map(Value::from)),
             ("features", features),
         ])
     }
 }
 
-const COLUMNS: [&str; 7] =
-    ["id", "name", "plan", "features", "default_region", "created_at", "updated_at"];
+const COLUMNS: [&str; 8] =
+    ["id", "name", "plan", "features", "default_region", "time_zone", "created_at", "updated_at"];
 
 /// Why a company was not deleted.
 const NOT_ITS_NAME: &str = "nothing was deleted: that is not the name of the company";

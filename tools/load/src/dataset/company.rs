@@ -1,7 +1,9 @@
 //! The company of a dataset, and the records that its contacts refer to.
 
 use recado_core::Timestamp;
-use recado_core::access::{ApiKey, Company, Features, KeySecret, Member, Plan, Role, Scopes};
+use recado_core::access::{
+    ApiKey, Company, Features, KeySecret, Member, Plan, Role, Scopes, TimeZone,
+};
 use recado_core::contacts::Region;
 use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
 use recado_core::deals::{Pipeline, Stage};
@@ -48,6 +50,7 @@ pub(crate) fn make(name: &str, now: Timestamp) -> Made {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            time_zone: TimeZone::default(),
             erase_deleted_messages: false,
             created_at: now,
             updated_at: now,

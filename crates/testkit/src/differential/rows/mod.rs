@@ -11,7 +11,7 @@ mod shown;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recado_core::access::{Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::contacts::{Contact, Region};
 use recado_core::ids::CompanyId;
 use recado_core::store::{
@@ -55,6 +55,7 @@ impl CompanyRows {
             plan: Plan::Enterprise,
             features: Features::default(),
             default_region: Region::br(),
+            time_zone: TimeZone::default(),
             erase_deleted_messages: false,
             created_at: TestClock::START,
             updated_at: TestClock::START,

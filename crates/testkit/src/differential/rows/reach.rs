@@ -1,7 +1,8 @@
 //! Inbound endpoints, dispatch windows, campaigns and their recipients: found, replaced, read.
 
+use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
+    Campaign, Recipient, RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::DraftQuery;
 use recado_core::custom_fields::CustomField;
@@ -103,7 +104,9 @@ impl CompanyRows {
             _ => {
                 let (campaign, mut found) = (maker.campaign_id(at), Vec::new());
                 for status in RecipientStatus::ALL {
-                    let some = store.recipients(company, campaign, *status, None, ALL).await;
+                    let some = store
+                        .recipients(company, campaign, *status, RecipientsFrom::After(None), ALL)
+                        .await;
                     found.extend(some.expect("works"));
                 }
                 nth(&found, nth_of)
@@ -115,12 +118,14 @@ impl CompanyRows {
     /// on the condition that its campaign has not changed.
     pub(super) async fn claim(&self, maker: &Maker<'_>) -> Value {
         let (store, command) = (&self.store, maker.command);
-        let running = store.running_campaigns().await.expect("works");
+        let running = store.active_campaigns(Timestamp::MAX).await.expect("works");
         let shown = shown::all(&running);
         let mut next = None;
         for campaign in &running {
             let (company, waiting) = (campaign.company, RecipientStatus::Waiting);
-            let found = store.recipients(company, campaign.id, waiting, maker.after(1), 1).await;
+            let found = store
+                .recipients(company, campaign.id, waiting, RecipientsFrom::After(maker.after(1)), 1)
+                .await;
             let found = found.expect("works").into_iter().next();
             next = next.or(found.map(|recipient| (campaign, recipient)));
         }
@@ -171,7 +176,11 @@ impl CompanyRows {
             3 => {
                 let (status, limit) = (maker.status(11), maker.command.number(12) as u32 % 6);
                 let after = maker.after(13);
-                let found = store.recipients(company, campaign, status, after, limit).await;
+                let from = match maker.command.once_in(14, 3) {
+                    true => RecipientsFrom::Last,
+                    false => RecipientsFrom::After(after),
+                };
+                let found = store.recipients(company, campaign, status, from, limit).await;
                 json!(shown::all(&found.expect("works")))
             }
             4 | 5 => {
@@ -208,7 +217,8 @@ impl CompanyRows {
 
     async fn campaigns(&self) -> Value {
         let campaigns = self.store.campaigns(self.company).await.expect("works");
-        let running = self.store.running_campaigns().await.expect("works");
+        let until = Timestamp::from_millis(500);
+        let running = self.store.active_campaigns(until).await.expect("works");
         json!([format!("{campaigns:?}"), shown::all(&running)])
     }
 
@@ -249,7 +259,9 @@ impl CompanyRows {
                 everything.push(self.recipients(campaign, None, page).await);
             }
             for status in RecipientStatus::ALL {
-                let found = store.recipients(company, campaign, *status, None, ALL).await;
+                let found = store
+                    .recipients(company, campaign, *status, RecipientsFrom::After(None), ALL)
+                    .await;
                 everything.push(json!(shown::all(&found.expect("works"))));
             }
         }

@@ -1,8 +1,8 @@
 //! Rows of inbound endpoints, dispatch windows and campaigns, made from a command's numbers.
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, ContactFault, PauseReason, Recipient, RecipientFault,
-    RecipientNumber, RecipientStatus,
+    Campaign, CampaignStatus, ContactFault, DayTime, FailureLimit, PauseReason, Recipient,
+    RecipientFault, RecipientNumber, RecipientStatus, SendWindow,
 };
 use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -183,6 +183,13 @@ impl Maker<'_> {
             cost: Brl::from_units(self.command.number(9) as i64),
             messages_per_second: 1 + self.command.number(10) as u32,
             status: if self.once_in(11, 3) { CampaignStatus::Running } else { status },
+            scheduled_at: self.maybe(30, || self.time(31)),
+            send_between: self.maybe(32, || {
+                let from = DayTime::parse("22:30").expect("a time");
+                SendWindow::new(from, DayTime::parse("06:00").expect("a time"))
+            }),
+            stop_after_failures: self.maybe(33, || FailureLimit::new(3_u32, 9_u32)),
+            failures_after: self.maybe(34, || RecipientNumber(7)),
             pause_reason: self.maybe(12, || self.one(13, PauseReason::ALL)),
             created_at: self.time(14),
             updated_at: self.time(15),
