@@ -94,6 +94,11 @@ pub struct Campaign {
 }
 
 impl Campaign {
+    /// Whether its list was taken: its recipients are fixed.
+    pub const fn has_begun(&self) -> bool {
+        self.started_at.is_some()
+    }
+
     /// What is given with the template.
     pub fn values(&self) -> TemplateValues {
         TemplateValues {
@@ -101,11 +106,6 @@ impl Campaign {
             header: self.header.clone(),
             buttons: self.buttons.clone(),
         }
-    }
-
-    /// Whether its list was taken: its recipients are fixed.
-    pub const fn has_begun(&self) -> bool {
-        self.started_at.is_some()
     }
 }
 

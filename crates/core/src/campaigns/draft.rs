@@ -29,8 +29,8 @@ body! {
         list as "list_id": ListId = Required<ListId>,
         /// The only connection it sends through.
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
-        /// The template's variables by position or name. `{contact.first_name}`, `{contact.name}` and
-        /// every other field of a contact, and `{contact.custom.SLUG}`, are filled in for each
+        /// The template's variables by position or name. `{contact.first_name}`, `{contact.name}`
+        /// and every other field of a contact, and `{contact.custom.SLUG}`, are filled in for each
         /// recipient; `{contact.city|your town}` has a default.
         variables: VariableValues = OrDefault<Variables>,
         /// What the template's header needs, the same for all recipients.

@@ -196,9 +196,6 @@ pub(super) enum NoMessage {
     ForThis(ContactFault),
 }
 
-/// Variables in which nothing is left to fill in.
-type Filled = VariableValues;
-
 /// A campaign's message to a contact, and the variables in it. Without a contact, stand-ins take
 /// the place of its fields.
 ///
@@ -209,9 +206,11 @@ pub(super) fn personal_message(
     template: &Template,
     values: &TemplateValues,
     person: Option<&Person>,
-) -> Result<(Composed, Filled), (NoMessage, Filled)> {
-    let with =
-        |variables: &Filled| TemplateValues { variables: variables.clone(), ..values.clone() };
+) -> Result<(Composed, VariableValues), (NoMessage, VariableValues)> {
+    let with = |variables: &VariableValues| TemplateValues {
+        variables: variables.clone(),
+        ..values.clone()
+    };
     let stand_ins = stand_ins(&values.variables);
     let usual = match compose(template, &with(&stand_ins)) {
         Ok(usual) => usual,
@@ -225,13 +224,12 @@ pub(super) fn personal_message(
     };
     match compose(template, &with(&filled)) {
         Ok(composed) => Ok((composed, filled)),
-        Err(ComposeError::TooLong) => this(ContactFault::TextTooLong, filled),
-        Err(
-            ComposeError::Lacking(_)
-            | ComposeError::LiteralTag(_)
-            | ComposeError::Surplus(_)
-            | ComposeError::HeaderTooLong,
-        ) => this(ContactFault::EmptyVariable, filled),
+        Err(ComposeError::TooLong | ComposeError::HeaderTooLong) => {
+            this(ContactFault::TextTooLong, filled)
+        }
+        Err(ComposeError::Lacking(_) | ComposeError::LiteralTag(_) | ComposeError::Surplus(_)) => {
+            this(ContactFault::EmptyVariable, filled)
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::gateway::Content;
 use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::problems::Problems;
 use crate::store::{RecordsExt, StoreError};
-use crate::templates::{Template, TemplateContent, VariableValues};
+use crate::templates::{Template, VariableValues};
 
 /// What a contact would get from a campaign now, whether it is in its list or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,9 +41,10 @@ fn preview(
     let fault = fault_of(Some(record.contact.value()));
     match personal_message(template, &campaign.values(), Some(&person)) {
         Ok((composed, variables)) => {
-            let Content::Template(TemplateContent { rendered, .. }) = composed.content else {
+            let Content::Template(content) = composed.content else {
                 return Err(Problems::of("template_id", "is no text"));
             };
+            let rendered = content.rendered;
             Ok(CampaignPreview { text: Some(rendered), variables, skipped: fault })
         }
         Err((NoMessage::ForThis(own), variables)) => {

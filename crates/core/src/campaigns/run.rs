@@ -77,9 +77,9 @@ struct Runner<'a> {
     app: &'a Recado,
     timer: Option<&'a dyn Timer>,
     queues: BTreeMap<CampaignId, RecipientQueue>,
-    files: Arc<CampaignFiles>,
     /// The scheduled campaigns that are beginning now.
     beginning: BTreeSet<CampaignId>,
+    files: Arc<CampaignFiles>,
     running: FuturesUnordered<Running<'a>>,
     taking: usize,
     /// Tasks under way that are not waits.
@@ -97,8 +97,8 @@ impl<'a> Runner<'a> {
             app,
             timer,
             queues: BTreeMap::new(),
-            files: Arc::default(),
             beginning: BTreeSet::new(),
+            files: Arc::default(),
             running: FuturesUnordered::new(),
             taking: 0,
             working: 0,
@@ -251,7 +251,8 @@ impl<'a> Runner<'a> {
         self.working += 1;
         let (app, campaign, files) = (self.app, queue.campaign.clone(), self.files.clone());
         self.running.push(Box::pin(async move {
-            let slot = app.campaigns().use_slot(&campaign, next.number, next.contact, &files).await;
+            let (number, contact) = (next.number, next.contact);
+            let slot = app.campaigns().use_slot(&campaign, number, contact, &files).await;
             TaskResult::Taken(at, next, slot)
         }));
     }

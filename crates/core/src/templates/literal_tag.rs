@@ -19,8 +19,8 @@ const TAGS: [(&str, &str); 11] = [
 ];
 
 /// Whether a variable's value is a tag that was not filled in (D49): it holds `{{…}}`, `${…}`,
-/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}`, `<<…>>` or `{contact.…}`, or is as a whole
-/// `{words}`, `[WORDS]` or `%word%`.
+/// `[[…]]`, `<%…%>`, `*|…|*`, `%%…%%`, `{%…%}`, `{!…}`, `#{…}`, `<<…>>` or `{contact.…}`, or is as
+/// a whole `{words}`, `[WORDS]` or `%word%`.
 pub fn literal_tag(value: &str) -> bool {
     let holds = |(open, close): (&str, &str)| {
         value.find(open).is_some_and(|at| value[at + open.len()..].contains(close))

@@ -17,6 +17,8 @@ fn queue() -> RecipientQueue {
         list: ListId::new(Uuid::from_u128(4)),
         connection: None,
         variables: BTreeMap::new(),
+        header: None,
+        buttons: Vec::new(),
         prosas: Prosas::ZERO,
         cost: Brl::ZERO,
         messages_per_second: 10,
