@@ -193,7 +193,7 @@ impl Sending<'_> {
         let suffix = &self.app.settings().group_suffix;
         let invalid = |problems: Problems| Error::Rejected(SendError::from(problems));
         let body = &*body.into_map();
-        require(body, "type").map_err(Error::Rejected)?;
+        require(body, &["type"]).map_err(Error::Rejected)?;
         let body = SendMedia::parse(body).map_err(invalid)?;
         let (to, contact, connection) = (body.to.clone(), body.contact, body.connection);
         let draft = MediaDraft::from(body);

@@ -99,7 +99,7 @@ pub(super) async fn copy_in(
         let source = File::open(file.place(folder)?).map_err(|error| failed(&error))?;
         let frames = futures_util::stream::try_unfold(source, |mut source| async move {
             let mut frame = Vec::with_capacity(FRAME_BYTES);
-            let read = source.by_ref().take(FRAME_BYTES as u64).read_to_end(&mut frame);
+            let read = Read::by_ref(&mut source).take(FRAME_BYTES as u64).read_to_end(&mut frame);
             read.map_err(|error| FileError(error.to_string()))?;
             Ok((!frame.is_empty()).then_some((frame, source)))
         });
