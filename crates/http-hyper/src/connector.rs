@@ -139,7 +139,6 @@ fn no_connection(error: &io::Error) -> TransportError {
 pub(crate) mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
-    use http_body_util::Full;
     use rcgen::{CertifiedKey, generate_simple_self_signed};
     use rustls::ServerConfig;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -149,6 +148,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::exchange::{BodyRead, Live};
+    use crate::request_body::OutgoingBody;
 
     /// A network in which every name and address leads to one peer.
     struct OnePeer(SocketAddr);
@@ -242,7 +242,7 @@ pub(crate) mod tests {
         let stream = connect(&trusting(Some(certificate), peer), "https://hook.example/").await;
         let mut live = Live::begin(stream.expect("a connection")).await.expect("begun");
         for _ in 0..3 {
-            let mut request = http::Request::new(Full::new(Bytes::new()));
+            let mut request = http::Request::new(OutgoingBody::of_bytes(Bytes::new()));
             request.headers_mut().insert("host", "hook.example".parse().expect("a value"));
             let mut answer = live.ask(request).await.expect("an answer");
             let mut body = Vec::new();
