@@ -92,7 +92,8 @@ async fn move_all(from: &Place, to: &Place, scope: Scope, fill: Fill) -> u64 {
     let mut target = to.transferable().transfer_in(scope, fill).await.expect("it is there");
     let tallies =
         copy(&mut *source, &mut *target, scope, fill, &mut step).await.expect("it is copied");
-    compare(&tallies, &mut *target, scope, fill, &mut |_| ()).await.expect("it is the same");
+    let written = target.written().await.expect("it is there");
+    compare(&tallies, written, scope, fill, &mut |_| ()).await.expect("it is the same");
     target.commit().await.expect("it is durable");
     copied
 }
@@ -109,8 +110,9 @@ async fn take_along(from: &Place, to: &Place) {
         while let Some(chunk) = source.next().await.expect("it is there") {
             rows.extend(chunk);
         }
-        target.open(part).await.expect("it is there");
-        while let Some(chunk) = target.next().await.expect("it is there") {
+        let written = target.written().await.expect("it is there");
+        written.open(part).await.expect("it is there");
+        while let Some(chunk) = written.next().await.expect("it is there") {
             there.extend(chunk);
         }
         rows.retain(|row| !there.contains(row));
@@ -263,7 +265,8 @@ async fn a_row_more_in_the_target_is_noticed() {
         let part = Part::Rows(RowKind::Tag);
         to.write(part, vec![more]).await.unwrap();
         to.finish(from.places().await.unwrap()).await.unwrap();
-        let compared = compare(&copied, &mut *to, scope, fill, &mut |_| ()).await;
+        let written = to.written().await.unwrap();
+        let compared = compare(&copied, written, scope, fill, &mut |_| ()).await;
         let Err(TransferError::Differs { part: at, company: of, .. }) = compared else {
             panic!("{compared:?}");
         };

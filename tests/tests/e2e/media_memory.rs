@@ -1,14 +1,13 @@
 //! The memory of a server that receives, fetches and sends large files: X10.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use hyper_util::rt::TokioIo;
-use recado_tests::{
-    Database, OPERATOR, Process, StoreKind, both_stores, operator_at, tenant_at, text,
-};
+use recado_tests::backend::Database;
+use recado_tests::binary::Process;
+use recado_tests::world::{operator_at, tenant_at};
+use recado_tests::{StoreKind, both_stores, text};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -94,7 +93,7 @@ async fn post_form(process: &Process, key: &str, to: &str, size: usize) -> (u16,
 
 async fn started(kind: StoreKind) -> (Process, Database, String) {
     let database = Database::migrated(kind);
-    let args = ["--allow-private-destinations", "true", "--operator-token", OPERATOR];
+    let args = ["--allow-private-destinations", "true"];
     let process = Process::serve(&database, &args).await;
     let us = tenant_at(process.addr, "Acme", "enterprise").await;
     let body = json!({
@@ -164,6 +163,5 @@ async fn fifty_documents_at_once_stay_below_a_bound(kind: StoreKind) {
     }
     let rise = memory(&process, "VmHWM:").saturating_sub(before);
     println!("50 at once: {rise} KiB, {:?}", began.elapsed());
-    assert!(began.elapsed() < Duration::from_secs(120));
     assert!(rise < 64 * 1024, "{rise} KiB more");
 }

@@ -1,8 +1,5 @@
 //! What a contact would get from a campaign (X16).
 
-#[cfg(feature = "openapi")]
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::personal::{NoMessage, Person, personal_message};

@@ -15,6 +15,7 @@ use crate::sending::{CardDraft, Cards, MessageText, OfferDraft, PlaceDraft, card
 use crate::templates::{
     ButtonValue, ButtonValues, HeaderValue, HeaderValueDraft, VariableValues, Variables,
 };
+use crate::uploads::FileWish;
 
 /// The most bubbles of one AI turn.
 const MAX_BUBBLES: usize = 20;
@@ -137,22 +138,34 @@ fn one_content(input: &mut Input<'_>) {
     }
 }
 
+/// What a reply sends.
+pub(crate) struct ReplyContent {
+    /// The content.
+    pub(crate) content: Content,
+    /// The text in its place where the gateway cannot show it (X12).
+    pub(crate) fallback: Option<String>,
+    /// The file above an offer, which is still to be got.
+    pub(crate) file: Option<FileWish>,
+}
+
 impl ReplyDraft {
-    /// What is sent, and the text in its place where the gateway cannot show it (X12).
+    /// What is sent.
     ///
     /// # Errors
     ///
     /// What is wrong with an offer.
-    pub(crate) fn content(&self) -> Result<(Content, Option<String>), Problems> {
+    pub(crate) fn content(&self) -> Result<ReplyContent, Problems> {
         if let Some(offer) = &self.interactive {
             let within = |problems: Problems| Problems::of("interactive", problems.to_string());
-            let content = offer.content().map_err(within)?;
-            return Ok((content, offer.fallback_text().map_err(within)?));
+            let (content, file) = offer.content().map_err(within)?;
+            let fallback = offer.fallback_text().map_err(within)?;
+            return Ok(ReplyContent { content, fallback, file });
         }
         let other = self.location.clone().map(PlaceDraft::content);
         let other = other.or_else(|| self.contacts.clone().map(cards_content));
         let text = || Content::Text(self.message.clone().unwrap_or_default());
-        Ok((other.unwrap_or_else(text), None))
+        let content = other.unwrap_or_else(text);
+        Ok(ReplyContent { content, fallback: None, file: None })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages of operators and of the service's AI in a conversation (3.4, D32, D42).
 
-use super::body::{ReplyDraft, ReplyTemplateDraft, TurnDraft};
+use super::body::{ReplyContent, ReplyDraft, ReplyTemplateDraft, TurnDraft};
 use super::{Act, Conversations};
 use crate::access::Member;
 use crate::body::IntoBody;
@@ -33,10 +33,12 @@ impl Conversations<'_> {
         body: impl IntoBody<ReplyDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = ReplyDraft::parse(body).map_err(invalid)?;
-        let (content, fallback) = draft.content().map_err(invalid)?;
+        let ReplyContent { content, fallback, file } = draft.content().map_err(invalid)?;
         let quoted = self.app.sending().quoted(company, draft.quoted).await?;
         let order = self.agents(company, contact, content, draft.member).await?;
-        self.send(Order { fallback, quoted, ..order }).await
+        let order = Order { fallback, quoted, ..order };
+        let delivered = self.app.sending().deliver_with_file(order, file).await?;
+        self.show(&[delivered.message]).await
     }
 
     /// Reacts to a message for an agent (X13), as [`Conversations::reply`] sends a text.
@@ -206,11 +208,6 @@ impl Conversations<'_> {
             act: Some(Act::AgentReplied { member }),
             ..text
         })
-    }
-
-    async fn send(&self, order: Order) -> Result<Vec<MessageView>, Error<SendError>> {
-        let delivered = self.app.sending().deliver(order).await?;
-        self.show(&[delivered.message]).await
     }
 
     /// The message that a provider did not accept, as it is stored.

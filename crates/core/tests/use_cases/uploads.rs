@@ -62,7 +62,7 @@ impl Case {
         fields.extend(body(more));
         let sent = self.kit.app.sending().send_media(&self.kit.caller, &fields, None).await;
         match sent {
-            Ok(sent) => Ok(sent.contact_id),
+            Ok(sent) => Ok(sent.sent.contact_id),
             Err(refused) => Err(code::<(), _>(Err(refused))),
         }
     }
@@ -169,7 +169,7 @@ async fn what_was_sent_to_a_deleted_contact_is_removed_later_if_it_cannot_be_at_
     let fields = body(json!({"to": PHONE, "type": "image", "url": URL}));
     let sent = kit.app.sending().send_media(&kit.caller, &fields, None).await.expect("sent");
     files.fail_every(FileOp::Remove, FailureAt::Before);
-    kit.app.contacts().delete(&kit.caller, sent.contact_id).await.expect("deleted");
+    kit.app.contacts().delete(&kit.caller, sent.sent.contact_id).await.expect("deleted");
     assert_eq!(disk.keys().len(), 1);
     files.heal();
     kit.clock.advance(Duration::from_secs(10));

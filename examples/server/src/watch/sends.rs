@@ -273,7 +273,11 @@ mod tests {
         let kinds = vec![MessageKind::Text, MessageKind::Edit, MessageKind::Read];
         scripted.set_kinds(Some([kinds, vec![MessageKind::Revoke, MessageKind::Typing]].concat()));
         let inner = Arc::new(scripted.clone());
-        let counted = CountedProvider { inner, gateway: GatewayName::new("simulated") };
+        let counted = CountedProvider {
+            inner,
+            gateway: GatewayName::new("simulated"),
+            traces: Traces::default(),
+        };
         let case = ProviderCase::new(counted, json!({}), ScriptedTransport::new());
         carrying::what_is_declared_beside_sends_can_be_done(&case).await;
         assert_eq!(scripted.acts().len(), 4);

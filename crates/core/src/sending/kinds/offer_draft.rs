@@ -7,10 +7,13 @@ use serde_json::Value;
 use super::sent_content;
 use crate::body::{Optional, Required, body};
 use crate::form::{Form, Number, Text, component};
-use crate::gateway::{Content, InteractiveContent};
+use crate::gateway::{Content, FileKind, InteractiveContent, OutgoingFile};
+use crate::ids::UploadId;
 use crate::messages::{Choice, ListRow, ListSection, Offer, OfferHeader, OfferKind, PollOption};
 use crate::problems::Problems;
 use crate::sending::draft::Said;
+use crate::uploads::{FileSource, FileWish};
+use crate::webhooks::WebhookUrl;
 use crate::words::words;
 
 /// The most characters of the text.
@@ -60,12 +63,56 @@ words! {
     }
 }
 
+words! {
+    /// What a file above an offer is (X12).
+    HeaderFileKind {
+        /// A picture.
+        Image = "image",
+        /// A video.
+        Video = "video",
+        /// Any file.
+        Document = "document",
+    }
+}
+
 body! {
-    /// What stands above the text.
+    /// What stands above the text: a text, or a file.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct HeaderDraft as "OfferHeaderBody" {
         /// Its text.
-        text: String = Required<Text<AROUND>>,
+        text: Option<String> = Optional<Text<AROUND>>,
+        /// What the file is, in place of a text.
+        kind as "type": Option<HeaderFileKind> = Optional<HeaderFileKind>,
+        /// The address of the file.
+        url: Option<WebhookUrl> = Optional<WebhookUrl>,
+        /// An uploaded file.
+        media_id: Option<UploadId> = Optional<UploadId>,
+    }
+}
+
+impl HeaderDraft {
+    /// The file above the text, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// Unless it is either a text or a file.
+    fn file(&self) -> Result<Option<FileWish>, Problems> {
+        let Self { text, kind, url, media_id } = self;
+        let has_file = url.is_some() || media_id.is_some();
+        match (text, kind) {
+            (Some(_), None) if !has_file => Ok(None),
+            (None, Some(kind)) => {
+                let source = FileSource::of(url.clone(), *media_id, None)
+                    .map_err(|_| Problems::of("header", "needs one of url and media_id"))?;
+                let kind = match kind {
+                    HeaderFileKind::Image => FileKind::Image,
+                    HeaderFileKind::Video => FileKind::Video,
+                    HeaderFileKind::Document => FileKind::Document,
+                };
+                Ok(Some(FileWish::new(kind, source)))
+            }
+            _ => Err(Problems::of("header", "must be a text, or a type with url or media_id")),
+        }
     }
 }
 
@@ -243,6 +290,9 @@ impl OfferDraft {
         self.check_fields(&mut problems);
         let offer = self.unchecked();
         check_unique(&offer, &mut problems);
+        if let Some(Err(wrong)) = self.header.as_ref().map(HeaderDraft::file) {
+            problems.merge(wrong);
+        }
         if let (Some(sections), SentOfferKind::List) = (&self.sections, self.kind) {
             check_sections(sections, &mut problems);
         }
@@ -261,10 +311,18 @@ impl OfferDraft {
         Ok(offer)
     }
 
-    /// The message's content: the offer with its header.
-    pub(crate) fn content(&self) -> Result<Content, Problems> {
-        let content = InteractiveContent { offer: self.offer()?, header_file: None };
-        Ok(Content::Interactive(Box::new(content)))
+    /// The message's content: the offer with its header, and the file of that, which is still to be
+    /// got.
+    ///
+    /// # Errors
+    ///
+    /// As [`OfferDraft::offer`].
+    pub(crate) fn content(&self) -> Result<(Content, Option<FileWish>), Problems> {
+        let offer = self.offer()?;
+        let wish = self.header.as_ref().map_or(Ok(None), HeaderDraft::file)?;
+        let header_file = wish.as_ref().map(|wish| (wish.kind, OutgoingFile::pending()));
+        let content = InteractiveContent { offer, header_file };
+        Ok((Content::Interactive(Box::new(content)), wish))
     }
 
     fn check_fields(&self, problems: &mut Problems) {
@@ -321,7 +379,8 @@ impl OfferDraft {
             header: self
                 .header
                 .as_ref()
-                .map(|header| OfferHeader { text: Some(header.text.clone()) }),
+                .and_then(|header| header.text.clone())
+                .map(|text| OfferHeader { text: Some(text) }),
             body: Some(self.body.clone()),
             footer: self.footer.clone(),
             buttons: self.buttons.as_ref().map(|all| all.iter().map(button).collect()),
@@ -490,6 +549,34 @@ mod tests {
         };
         assert!(ok(poll(2, of(100))));
         assert!(!ok(poll(3, of(100))) && !ok(poll(0, of(1))) && !ok(poll(1, of(101))));
+    }
+
+    /// X12.
+    #[test]
+    fn above_an_offer_stands_a_text_or_a_file() {
+        let with_header =
+            |header: Value| with(buttons(vec![button("1", "a")]), json!({"header": header}));
+        let id = "01939b5e-0000-7000-8000-000000000001";
+        let body = with_header(json!({"type": "image", "media_id": id}));
+        let draft = OfferDraft::parse(body.as_object().expect("an object")).expect("read");
+        let (content, wish) = draft.content().expect("an offer");
+        assert_eq!(wish.map(|wish| wish.kind), Some(FileKind::Image));
+        assert!(content.file().is_some(), "its place is kept");
+        for wrong in [
+            json!({}),
+            json!({"text": "a", "type": "image", "media_id": id}),
+            json!({"text": "a", "media_id": id}),
+            json!({"type": "image"}),
+            json!({"media_id": id}),
+            json!({"type": "sticker", "media_id": id}),
+            json!({"type": "image", "media_id": id, "url": "https://a.example/b.png"}),
+        ] {
+            assert_eq!(
+                parse(with_header(wrong.clone())),
+                Err(vec!["header".to_owned()]),
+                "{wrong}"
+            );
+        }
     }
 
     /// X12.

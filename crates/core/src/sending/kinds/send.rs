@@ -38,10 +38,10 @@ impl Sending<'_> {
     ) -> Result<KindSentView, Error<SendError>> {
         let body = self.begin(caller, body, &["kind", "body"])?;
         let (draft, to) = SendInteractive::parse(&body).map_err(invalid)?.split();
-        let content = draft.content().map_err(invalid)?;
+        let (content, file) = draft.content().map_err(invalid)?;
         let order = self.order(caller, content, to).await?;
         let order = Order { fallback: draft.fallback_text().map_err(invalid)?, ..order };
-        Ok(KindSentView::from(&self.deliver(order).await?))
+        Ok(KindSentView::from(&self.deliver_with_file(order, file).await?))
     }
 
     /// Sends a place (X13), as [`Sending::send_interactive`].
