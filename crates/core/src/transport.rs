@@ -1,22 +1,22 @@
 //! Outbound HTTP calls: one request, and one response or a classified failure.
 
 mod host;
-mod open;
 mod special;
 
+use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::Timestamp;
-use crate::documents::{FileError, StoredFile};
+use crate::documents::{FRAME_BYTES, FileError, StoredFile};
 
 pub(crate) use host::read_port;
 pub use host::{Host, Origin};
-pub use open::OpenAnswer;
 pub use special::is_special;
 pub(crate) use special::v4_within;
 
@@ -303,6 +303,38 @@ fn http_date(text: &str) -> Option<Timestamp> {
     let [day, month, year, time, "GMT"] = parts[..] else { return None };
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
     Timestamp::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
+}
+
+/// The head of an answer, and its body as it comes (R346).
+pub struct OpenAnswer {
+    /// The status code.
+    pub status: u16,
+    /// Header names in lower case with their values, in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body, in frames that are read when they are asked for. Dropping it ends the call.
+    pub body: BoxStream<'static, Result<Vec<u8>, TransportError>>,
+}
+
+impl fmt::Debug for OpenAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAnswer").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+impl OpenAnswer {
+    /// The first value of a header, named in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl From<OutboundResponse> for OpenAnswer {
+    fn from(answer: OutboundResponse) -> Self {
+        let OutboundResponse { status, headers, body } = answer;
+        let frames: Vec<_> = body.chunks(FRAME_BYTES).map(|frame| Ok(frame.to_vec())).collect();
+        Self { status, headers, body: stream::iter(frames).boxed() }
+    }
 }
 
 /// Why there is no answer. [`TransportError::may_have_arrived`] tells whether the request may have

@@ -34,6 +34,8 @@ const MAX_TEXT: usize = 16 * 1024;
 const MAX_PARTS: usize = 20;
 /// The most bytes beside those of the parts: boundaries and the heads of parts.
 const MAX_BESIDE: usize = 64 * 1024;
+/// How often the parser may ask for more while it has more than that, before it takes any.
+const MAX_ASKS: u32 = 64;
 /// The most bytes of a whole body.
 const MAX_BODY: u64 = MAX_FILE_BYTES + (MAX_PARTS * MAX_TEXT + MAX_BESIDE) as u64;
 
@@ -134,7 +136,14 @@ impl FileReading<'_> {
         let why = Why::default();
         let taken = Arc::new(AtomicUsize::new(0));
         let frames = paced(body, self.pause, Arc::clone(&why));
-        let fed = Fed { inner: frames.boxed(), fed: 0, taken: Arc::clone(&taken), rests: false };
+        let fed = Fed {
+            inner: frames.boxed(),
+            fed: 0,
+            taken: Arc::clone(&taken),
+            seen: 0,
+            asks: 0,
+            rests: false,
+        };
         let mut parts = Multipart::new(fed, boundary);
         let mut form = FormBody::default();
         let read = self.parts(&mut parts, &mut form, (&taken, &why)).await;
@@ -291,6 +300,10 @@ struct Fed {
     fed: usize,
     /// How much of it was content of parts.
     taken: Arc<AtomicUsize>,
+    /// How much that was when more was asked for last.
+    seen: usize,
+    /// How often more was asked for since, while there was too much.
+    asks: u32,
     rests: bool,
 }
 
@@ -302,8 +315,16 @@ impl Stream for Fed {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if self.fed.saturating_sub(self.taken.load(Ordering::Relaxed)) > MAX_BESIDE {
-            return Poll::Ready(Some(Err("the heads of the parts are too large".into())));
+        let taken = self.taken.load(Ordering::Relaxed);
+        if self.fed.saturating_sub(taken) > MAX_BESIDE {
+            // It has not taken yet what it has: one frame may be larger.
+            self.asks = if self.seen == taken { self.asks + 1 } else { 0 };
+            self.seen = taken;
+            if self.asks > MAX_ASKS {
+                return Poll::Ready(Some(Err("the heads of the parts are too large".into())));
+            }
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         let frame = ready!(self.inner.poll_next_unpin(cx));
         self.rests = true;

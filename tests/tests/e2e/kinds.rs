@@ -15,7 +15,7 @@ fn buttons() -> Value {
         "buttons": [{"id": "y", "title": "Sim"}, {"id": "n", "title": "Não"}]})
 }
 
-/// X12.
+/// 4.13, X12.
 #[both_stores]
 async fn each_offer_is_sent_and_read_back(world: World) {
     world.silent("qr").await;

@@ -109,6 +109,17 @@ impl Campaign {
     }
 }
 
+/// The campaign after a pause; `None` unless it is running or scheduled (D66, X16).
+pub(crate) fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
+    let is_active = matches!(campaign.status, CampaignStatus::Running | CampaignStatus::Scheduled);
+    is_active.then(|| Campaign {
+        status: CampaignStatus::Paused,
+        pause_reason: Some(reason),
+        updated_at: now,
+        ..campaign.clone()
+    })
+}
+
 /// A recipient, with the fields that identify its contact, if it has one, and its debit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecipientEntry {

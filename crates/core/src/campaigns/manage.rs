@@ -8,9 +8,8 @@ use super::personal::{NoMessage, personal_message, unknown_fields};
 use super::schedule::{require_to_come, rescheduled};
 use super::{
     Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
-    RecipientFilter, RecipientListing,
+    Campaigns, RecipientFilter, RecipientListing,
 };
-use crate::Recado;
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
@@ -63,19 +62,6 @@ impl Rejection for CampaignError {
 
 /// The result of managing a campaign.
 pub type CampaignResult<T> = Result<T, Error<CampaignError>>;
-
-/// The use cases on campaigns. Made by [`Recado::campaigns`].
-#[derive(Clone, Copy, Debug)]
-pub struct Campaigns<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Campaigns.
-    pub fn campaigns(&self) -> Campaigns<'_> {
-        Campaigns { app: self }
-    }
-}
 
 fn invalid(problems: Problems) -> Error<CampaignError> {
     Error::Rejected(CampaignError::Invalid(problems))

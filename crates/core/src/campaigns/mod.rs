@@ -4,6 +4,7 @@ mod campaign;
 mod draft;
 mod failure_limit;
 mod files;
+mod handle;
 mod listing;
 mod manage;
 mod personal;
@@ -19,17 +20,18 @@ mod view;
 mod watch;
 mod window;
 
+pub(crate) use campaign::paused;
 pub use campaign::{Campaign, CampaignStatus, PauseReason, RecipientEntry};
 pub use draft::{CampaignDraft, CampaignPatch, DEFAULT_RATE, MAX_RATE};
 pub use failure_limit::FailureLimit;
+pub use handle::Campaigns;
 pub use listing::{RecipientFilter, RecipientListing, RecipientView};
-pub use manage::{CampaignError, CampaignResult, Campaigns};
+pub use manage::{CampaignError, CampaignResult};
 pub use preview::CampaignPreview;
 pub use reads::{CampaignReads, RecipientsFrom};
 pub use recipient::{
     CampaignTotals, ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber,
     RecipientStatus, follow, is_put_off, is_withheld,
 };
-pub(crate) use start::paused;
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};
 pub use window::{DayTime, SendWindow, Weekday, Weekdays};

@@ -7,7 +7,7 @@ use super::watch::last_begun;
 use super::{
     Campaign, CampaignError, CampaignRecord, CampaignResult, CampaignStatus, Campaigns,
     ContactFault, PauseReason, Recipient, RecipientFault, RecipientNumber, RecipientStatus,
-    RecipientsFrom,
+    RecipientsFrom, paused,
 };
 use crate::Timestamp;
 use crate::error::{Error, NotFound};
@@ -18,17 +18,6 @@ use crate::use_case::UseCase;
 
 /// How many recipients whose contact was deleted during the send are recorded in one commit.
 const ORPHANS: u32 = 100;
-
-/// The campaign after a pause; `None` unless it is running or scheduled (D66, X16).
-pub(crate) fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
-    let is_active = matches!(campaign.status, CampaignStatus::Running | CampaignStatus::Scheduled);
-    is_active.then(|| Campaign {
-        status: CampaignStatus::Paused,
-        pause_reason: Some(reason),
-        updated_at: now,
-        ..campaign.clone()
-    })
-}
 
 /// What a start reads.
 struct StartFacts {

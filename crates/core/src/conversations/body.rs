@@ -149,7 +149,7 @@ pub(crate) struct ReplyContent {
 }
 
 impl ReplyDraft {
-    /// What is sent.
+    /// What is sent (R323).
     ///
     /// # Errors
     ///

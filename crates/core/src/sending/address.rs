@@ -1,12 +1,11 @@
 //! Where a contact is reached on a connection.
 
 use super::recipient_on;
-use crate::Recado;
 use crate::connections::Connection;
 use crate::conversations::ChannelQuery;
 use crate::groups::GroupCode;
 use crate::ids::ContactId;
-use crate::store::StoreError;
+use crate::store::{Reads, StoreError};
 
 /// A contact as a connection's channel names it.
 pub(super) struct ChannelAddress {
@@ -19,12 +18,12 @@ pub(super) struct ChannelAddress {
 /// Where a contact is reached on a connection; `None` if the contact is gone or its channel has no
 /// name for it.
 pub(super) async fn address_of(
-    app: &Recado,
+    store: &dyn Reads,
     contact: ContactId,
     connection: &Connection,
 ) -> Result<Option<ChannelAddress>, StoreError> {
     let query = ChannelQuery { ids: vec![contact], ..ChannelQuery::default() };
-    let found = app.store().channel_contacts(connection.company, &query).await?.pop();
+    let found = store.channel_contacts(connection.company, &query).await?.pop();
     let Some(found) = found else { return Ok(None) };
     let contact = found.contact.value();
     let group = contact.external_chat_id.as_ref().filter(|_| contact.is_group);

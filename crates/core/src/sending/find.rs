@@ -74,7 +74,7 @@ async fn ask_gateway(
     message: &Message,
 ) -> Result<Option<Proof>, StoreError> {
     let Some(provider) = app.provider(&connection.gateway) else { return Ok(None) };
-    let Some(address) = address_of(app, message.contact, connection).await? else {
+    let Some(address) = address_of(app.store(), message.contact, connection).await? else {
         return Ok(None);
     };
     let ChannelAddress { recipient, group, .. } = address;

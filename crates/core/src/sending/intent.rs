@@ -276,7 +276,7 @@ impl Intent<'_> {
     }
 
     /// The connection that carries it, and what it carries: where no connection carries the
-    /// content, the text in its place (X12).
+    /// content, the text in its place (X12, R320).
     fn carried<'f>(
         &self,
         facts: &'f IntentFacts,
@@ -578,7 +578,7 @@ fn stored_after(
 }
 
 impl Intent<'_> {
-    /// Makes our reaction known under the id that stands for it (X7).
+    /// Makes our reaction known under the id that stands for it (X7, R321).
     fn stand(
         &self,
         facts: &IntentFacts,

@@ -298,7 +298,7 @@ impl Sending<'_> {
             return Ok(false);
         }
         let Some(provider) = self.app.provider(&connection.gateway) else { return Ok(false) };
-        let Some(address) = address_of(self.app, contact.id, connection).await? else {
+        let Some(address) = address_of(self.app.store(), contact.id, connection).await? else {
             return Ok(false);
         };
         let newest = self.newest_inbound(contact, connection).await?;
@@ -377,7 +377,7 @@ impl Sending<'_> {
         SendError::of_failure(kind, message.id, message.contact, failure.failure().clone(), fault)
     }
 
-    /// Records what the channel was told, as its own report of it would be.
+    /// Records what the channel was told, as its own report of it would be (R322).
     async fn told(
         &self,
         subject: &Subject,

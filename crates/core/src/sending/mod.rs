@@ -19,6 +19,7 @@ mod intent;
 mod kinds;
 mod leftovers;
 mod marks;
+mod named;
 mod names;
 mod order;
 mod put_off;

@@ -10,7 +10,7 @@ use crate::conversations::{Act, ConversationState};
 use crate::gateway::{Content, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
-use crate::messages::{Message, SenderType};
+use crate::messages::{Message, ProviderMessageId, Quoted, SenderType};
 use crate::prosas::{Brl, Prosas};
 use crate::templates::{Composed, TemplateCategory};
 
@@ -180,6 +180,34 @@ impl Order {
     /// templates have none that would fit otherwise (D35).
     pub const fn is_named_kind(&self) -> bool {
         !matches!(self.content, Content::Text(_) | Content::Template(_))
+    }
+}
+
+impl Order {
+    /// The connection that was asked for; else that of the message it answers, as no other knows it
+    /// (R324).
+    pub(super) fn wanted_connection(&self) -> Option<ConnectionId> {
+        self.connection.or_else(|| self.quoted.as_ref().map(|quoted| quoted.connection))
+    }
+
+    /// What its message keeps of the one that it answers.
+    pub(super) fn quoted_as_stored(&self) -> Quoted {
+        self.quoted.as_ref().map(|quoted| quoted.kept.clone()).unwrap_or_default()
+    }
+
+    /// Refuses a quoted message of another contact, as if it did not exist.
+    pub(super) fn check_quoted(&self, contact: ContactId) -> Result<(), SendError> {
+        match &self.quoted {
+            Some(quoted) if quoted.contact != contact => Err(SendError::MessageNotFound),
+            _ => Ok(()),
+        }
+    }
+
+    /// The connection and the id under which our reaction to a message is found (X7).
+    pub(super) fn standing(&self) -> Option<(ConnectionId, ProviderMessageId)> {
+        let Content::Reaction(reaction) = &self.content else { return None };
+        let connection = self.connection?;
+        Some((connection, reaction.target.provider_id.own_reaction(connection)))
     }
 }
 

@@ -1,25 +1,12 @@
 //! The uploads of a company (X11).
 
-use super::{FileRefused, NewFile, ReceiveError, Upload, UploadState, UploadView};
+use super::{FileRefused, NewFile, ReceiveError, Upload, UploadState, UploadView, Uploads};
+use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::documents::{FileError, FileReader, Frames, StoredFile};
 use crate::error::Error;
 use crate::ids::{CompanyId, UploadId};
 use crate::store::{ChangeSet, Decided, RecordsExt, Stored};
-use crate::{Recado, Timestamp};
-
-/// The use cases on uploads. Made by [`Recado::uploads`].
-#[derive(Clone, Copy, Debug)]
-pub struct Uploads<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Files to be sent.
-    pub fn uploads(&self) -> Uploads<'_> {
-        Uploads { app: self }
-    }
-}
 
 const NOT_FOUND: Error<FileRefused> = Error::Rejected(FileRefused::NotFound);
 

@@ -6,6 +6,7 @@ mod error;
 mod fetch;
 mod filename;
 mod free;
+mod handle;
 mod keep;
 mod limits;
 mod manage;
@@ -18,9 +19,9 @@ mod view;
 
 pub use error::{FileRefused, Unreachable};
 pub(crate) use free::free_uploads_job;
+pub use handle::Uploads;
 pub use keep::{NewFile, ReceiveError};
 pub use limits::{MAX_FILE_BYTES, allowed_types, contract_limit};
-pub use manage::Uploads;
 pub use source::{FileSource, FileWish, read_source};
 pub(crate) use sweep::carried_by;
 pub use upload::{FileHash, Upload, UploadState};

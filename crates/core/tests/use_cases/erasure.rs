@@ -213,10 +213,11 @@ async fn a_redelivery_during_the_deletion_is_refused() {
     let all = kit.app.deliveries().list(kit.company.id, &request).await.unwrap();
     let (contacts, deliveries) = (kit.app.contacts(), kit.app.deliveries());
     // Both have read before one of them writes.
-    let (deleted, again) = tokio::join!(
-        contacts.delete(&kit.caller, contact),
-        deliveries.redeliver(kit.company.id, all.items[0].id),
-    );
+    let (deleted, again) = tokio::join!(contacts.delete(&kit.caller, contact), async {
+        // A deletion reads once more than a redelivery.
+        tokio::task::yield_now().await;
+        deliveries.redeliver(kit.company.id, all.items[0].id).await
+    },);
     deleted.unwrap();
     assert_eq!(code(again), "BODY_ERASED");
 }

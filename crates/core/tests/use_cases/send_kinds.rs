@@ -144,6 +144,18 @@ async fn a_fallback_that_cannot_be_sent_either_is_refused() {
     assert_eq!(refusal(offer(&messaging, wanted).await).0, "NOT_SUPPORTED_BY_CONNECTION");
 }
 
+/// R320.
+#[tokio::test]
+async fn where_no_connection_is_named_one_that_carries_the_kind_is_preferred() {
+    let messaging = messaging().await;
+    messaging.kit.connection("official_cloud").await;
+    // Of two connections one would have to be named; polls go by QR-code connections only.
+    let poll = || json!({"kind": "poll", "body": "Qual?", "options": ["a", "b"]});
+    assert_eq!(refusal(offer(&messaging, buttons()).await).0, "CONNECTION_REQUIRED");
+    offer(&messaging, poll()).await.unwrap();
+    assert_eq!(messaging.newest().await["connection_id"], json!(messaging.connection));
+}
+
 /// D33, X10.
 #[tokio::test]
 async fn the_connection_is_missed_before_its_kinds_are_asked_for() {

@@ -198,7 +198,7 @@ async fn a_campaign_gives_everybody_the_same_header_and_buttons() {
     let template = shop.template(whole()).await;
     let scene = Scene::with(shop, 3, json!({})).await;
     let (campaigns, company) = (scene.shop.app().campaigns(), scene.shop.kit().company.id);
-    let lacking = json!({"template_id": template.id});
+    let lacking = json!({"template_id": template.id, "variables": null});
     let refusal = refused(campaigns.change(company, scene.id, &body(lacking.clone())).await);
     assert_eq!(refusal.1["fields"], json!(["variables", "header", "buttons"]));
     scene.change(with(given(), lacking)).await;

@@ -72,7 +72,7 @@ async fn a_form_has_texts_and_a_file_however_it_is_cut_into_frames() {
     .concat();
     for size in [1, 7, 4096, whole.len()] {
         let frames = whole.chunks(size).map(<[u8]>::to_vec).collect();
-        let form = case.form(frames).await.expect("read");
+        let form = case.form(frames).await.unwrap_or_else(|status| panic!("{size}: {status}"));
         let fields = json!({"to": "+55 11 98765-4321", "is_voice": true, "caption": "Olá"});
         assert_eq!(Value::Object(form.fields.clone()), fields, "{size}");
         let upload = form.file.as_ref().expect("a file");
@@ -123,7 +123,7 @@ async fn no_more_of_a_form_is_held_than_a_frame_and_the_heads() {
         Ok::<_, FileError>(Bytes::from(vec![b'a'; 10_000]))
     });
     let taken = Arc::new(AtomicUsize::new(0));
-    let fed = Fed { inner: endless.boxed(), fed: 0, taken, rests: false };
+    let fed = Fed { inner: endless.boxed(), fed: 0, taken, seen: 0, asks: 0, rests: false };
     let mut parts = Multipart::new(fed, "xx");
     assert!(parts.next_field().await.is_err());
     assert!(polled.load(Ordering::Relaxed) < 10, "the head never ends");

@@ -120,7 +120,7 @@ impl Operation {
     pub(crate) fn form<T: ToSchema>(mut self, example: &'static str) -> Self {
         let example: Value = serde_json::from_str(example).expect("the example is JSON");
         let schema = self.refer_with::<T>(|_, _| {});
-        let file = json!({"type": "object", "properties": {"file": binary()}});
+        let file = json!({"type": "object", "properties": {"file": file_part()}});
         let content = json!({
             "application/json": {"schema": schema.clone(), "example": example},
             "multipart/form-data": {"schema": {"allOf": [schema, file]}},
@@ -132,7 +132,7 @@ impl Operation {
     /// A file: raw, or the part `file` of a form.
     pub(crate) fn file_body(mut self) -> Self {
         let part =
-            json!({"type": "object", "required": ["file"], "properties": {"file": binary()}});
+            json!({"type": "object", "required": ["file"], "properties": {"file": file_part()}});
         let content = json!({
             "application/octet-stream": {"schema": binary()},
             "multipart/form-data": {"schema": part},
@@ -355,6 +355,13 @@ pub(super) fn complete(name: &str, schema: &mut Value) {
 
 fn binary() -> Value {
     json!({"type": "string", "format": "binary"})
+}
+
+/// The part of a form that holds a file.
+fn file_part() -> Value {
+    let mut file = binary();
+    file["description"] = json!("The file.");
+    file
 }
 
 /// The schema of a success: `success` and the other fields at the root.

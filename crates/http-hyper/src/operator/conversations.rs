@@ -69,8 +69,8 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             refuses_files(sends(op.says("replyWithMedia", "Send a file for an agent")))
                 .form::<MediaDraft>(
-                    r#"{"type": "document", "url": "https://files.example.org/contrato.pdf",
-                        "caption": "O contrato", "filename": "contrato.pdf"}"#,
+                    r#"{"type": "image", "url": "https://files.example.org/foto.jpg",
+                        "caption": "A fachada"}"#,
                 )
                 .answers::<ContactWithMessages>()
         },

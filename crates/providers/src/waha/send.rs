@@ -1,7 +1,9 @@
 //! Sending (D38): requests for information, then one request that sends.
 
 use recado_core::connections::Connection;
-use recado_core::gateway::{Accepted, Content, Outgoing, ReactionContent, SendFailure, SendResult};
+use recado_core::gateway::{
+    Accepted, Content, MessageKind, Outgoing, ReactionContent, SendFailure, SendResult,
+};
 use recado_core::transport::{Method, OutboundRequest, OutboundResponse, Transport};
 use serde_json::{Value, json};
 
@@ -22,7 +24,8 @@ pub(super) async fn send(
     connection: &Connection,
     outgoing: &Outgoing,
 ) -> SendResult {
-    if !kinds::of(known, connection).contains(&outgoing.content.kind()) {
+    let kind = outgoing.content.kind();
+    if kind != MessageKind::Template && !kinds::of(known, connection).contains(&kind) {
         return Err(cannot("the engine of the session does not carry it"));
     }
     let api = Api::of(connection);

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::offer_draft::{RequiredText, Several, nested};
-use super::sent_content;
+use super::declare::sent_content;
+use super::forms::{RequiredText, Several, nested};
 use crate::body::{Optional, Required, body};
 use crate::form::{Form, Name, component};
 use crate::gateway::Content;

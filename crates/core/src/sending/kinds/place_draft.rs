@@ -2,8 +2,8 @@
 
 use serde_json::{Number as JsonNumber, Value};
 
-use super::offer_draft::nested;
-use super::sent_content;
+use super::declare::sent_content;
+use super::forms::nested;
 use crate::body::{Optional, Required};
 use crate::form::{Form, Text, component};
 use crate::gateway::Content;

@@ -24,9 +24,9 @@ fn invalid(problems: Problems) -> Error<SendError> {
 }
 
 impl Sending<'_> {
-    /// Sends a text with something to choose (X12). Durability, events and refusals are those of
-    /// [`Sending::send_text`]; where the connection cannot carry it and no fallback was given, it is
-    /// refused before anything is stored.
+    /// Sends a text with something to choose (4.13, X12). Durability, events and refusals are those
+    /// of [`Sending::send_text`]; where the connection cannot carry it and no fallback was given, it
+    /// is refused before anything is stored.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl Sending<'_> {
         Ok(KindSentView::from(&self.deliver_with_file(order, file).await?))
     }
 
-    /// Sends a place (X13), as [`Sending::send_interactive`].
+    /// Sends a place (4.13, X13), as [`Sending::send_interactive`].
     ///
     /// # Errors
     ///
