@@ -1,11 +1,13 @@
 //! Counting the attempts at deliveries in the transport.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
-use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
+use recado_core::transport::{
+    OpenAnswer, OutboundRequest, OutboundResponse, Transport, TransportError,
+};
 
 use crate::traces::Traces;
 
@@ -45,6 +47,14 @@ impl Transport for CountedTransport {
         counter!(ATTEMPTS, &labels).increment(1);
         histogram!(DURATION, &labels).record(begun.elapsed().as_secs_f64());
         answer
+    }
+
+    async fn open(
+        &self,
+        request: OutboundRequest,
+        answer_within: Duration,
+    ) -> Result<OpenAnswer, TransportError> {
+        self.0.open(request, answer_within).await
     }
 
     async fn check(&self, url: &str) -> Result<(), TransportError> {

@@ -22,12 +22,14 @@ async fn a_campaign_is_made_with_every_field_and_shown_whole(world: Campaigning)
     assert_eq!(
         keys(&made),
         [
+            "buttons",
             "connection_id",
             "consumption",
             "cost_brl_per_message",
             "counts",
             "created_at",
             "finished_at",
+            "header",
             "id",
             "list_id",
             "messages_per_second",

@@ -148,7 +148,7 @@ async fn settings_that_are_missing_or_unknown_are_named_and_secrets_never_shown(
 async fn a_text_is_sent_as_the_api_wants_it(world: Clouded) {
     let words = "  Olá, *Ana*!\n\n<b>& \"você\"</b> 🙂  ";
     let data = world.sent(&mobile(1), words).await;
-    assert_eq!(keys(&data), ["contact_id", "message_id", "provider", "type", "wamid"]);
+    assert_eq!(keys(&data), ["contact_id", "message_id", "provider", "wamid"]);
     let sent = world.only_send().await;
     assert_eq!(sent.to, mobile(1));
     assert_eq!(sent.text.as_deref(), Some(words));

@@ -52,6 +52,11 @@ async fn gateways_are_listed_with_their_settings_and_what_they_can_do(world: Wor
                 {"name": "timeout_ms", "type": "integer", "required": false, "secret": false},
             ],
             "can": ["text", "groups", "history", "qr", "state", "webhook", "find_sent", "names"],
+            "kinds": [
+                "text", "image", "video", "voice", "document", "sticker", "buttons", "list",
+                "cta_url", "poll", "location", "contacts", "reaction", "read", "typing", "edit",
+                "revoke",
+            ],
         })
     );
     let simulated = named(&listed, "simulated");

@@ -55,7 +55,7 @@ async fn a_poll_on_the_official_api_is_refused_by_name_unless_a_text_may_stand_f
     world.silent("official_cloud").await;
     let mut poll = json!({"to": mobile(1), "kind": "poll", "body": "Qual?", "options": ["a", "b"]});
     let answer = world.post("/api/v1/send/interactive", poll.clone()).await;
-    let details = answer.expect_error(422, "NOT_SUPPORTED_BY_CONNECTION")["details"].clone();
+    let details = answer.expect_error(422, "NOT_SUPPORTED_BY_CONNECTION");
     assert_eq!(
         (&details["kind"], &details["provider"]),
         (&json!("poll"), &json!("official_cloud"))
@@ -100,7 +100,7 @@ async fn a_place_and_cards_are_sent_and_read_back(world: World) {
 async fn what_is_wrong_with_a_send_of_a_kind_is_named(world: World) {
     world.silent("qr").await;
     let missing = world.post("/api/v1/send/interactive", json!({"to": mobile(1)})).await;
-    let fields = missing.expect_error(400, "MISSING_FIELD")["details"]["fields"].clone();
+    let fields = missing.expect_error(400, "MISSING_FIELD")["fields"].clone();
     assert_eq!(fields, json!(["kind", "body"]));
     let mut wrong = buttons();
     wrong["options"] = json!(["a", "b"]);
@@ -223,10 +223,10 @@ async fn a_received_message_is_marked_read_at_the_channel_and_here(world: World)
     let qr = world.silent("qr").await;
     let heard = world.receive(&qr, &digits(&mobile(1)), "Oi").await;
     let contact = text(&world.message(&heard).await["contact_id"]);
-    assert_eq!(world.full(&contact).await["has_unread"], true);
+    assert_eq!(world.detail(&contact).await["connections"][0]["unread_count"], 1);
     let read = world.post(&format!("/api/v1/messages/{heard}/read"), json!({})).await.expect(200);
     assert_eq!((&read["message_id"], &read["read_at"]), (&json!(heard), &json!(world.time())));
-    assert_eq!(world.full(&contact).await["has_unread"], false);
+    assert_eq!(world.detail(&contact).await["connections"][0]["unread_count"], 0);
     let ours = text(&world.sent(&mobile(1), "Oi").await["message_id"]);
     let answer = world.post(&format!("/api/v1/messages/{ours}/read"), json!({})).await;
     answer.expect_error(422, "VALIDATION_ERROR");
@@ -268,7 +268,7 @@ async fn operators_answer_with_every_kind(world: World) {
             (&message["type"], &message["sender_type"]),
             (&json!(message_type), &json!("agent"))
         );
-        assert_eq!(answer["has_unread"], false);
+        assert_eq!(answer["connections"][0]["unread_count"], 0);
         world.advance(Duration::from_secs(1));
     }
     let nothing = world.act(&contact, "reply", json!({})).await;
@@ -286,16 +286,17 @@ async fn operators_react_read_change_and_take_back(world: World) {
     let operator = async |method: &str, path: String, body: Value| {
         world.operator(method, &path, body).await.expect(200)
     };
-    let react = format!("/messages/{heard}/reaction");
+    let react = format!("C/messages/{heard}/reaction");
     let shown = operator("POST", react, json!({"emoji": "👍"})).await;
     assert_eq!((&shown["type"], &shown["sender_type"]), (&json!("reaction"), &json!("agent")));
-    operator("POST", format!("/messages/{heard}/read"), json!({})).await;
-    assert_eq!(world.full(&contact).await["has_unread"], false);
+    operator("POST", format!("C/messages/{heard}/read"), json!({})).await;
+    assert_eq!(world.detail(&contact).await["connections"][0]["unread_count"], 0);
     let id = text(&world.sent(&mobile(1), "Oi").await["message_id"]);
-    let shown = operator("PATCH", format!("/messages/{id}"), json!({"message": "Olá"})).await;
+    let shown = operator("PATCH", format!("C/messages/{id}"), json!({"message": "Olá"})).await;
     assert_eq!(shown["content"], "Olá");
-    let shown = operator("DELETE", format!("/messages/{id}"), json!({})).await;
+    let shown = operator("DELETE", format!("C/messages/{id}"), json!({})).await;
     assert!(shown["deleted_by_sender_at"].is_string());
-    let typed = operator("POST", format!("/contacts/{contact}/typing"), json!({"state": "typing"}));
+    let typed =
+        operator("POST", format!("C/contacts/{contact}/typing"), json!({"state": "typing"}));
     assert_eq!(typed.await["done"], true);
 }

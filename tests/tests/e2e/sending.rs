@@ -19,7 +19,7 @@ async fn an_accepted_send_answers_with_its_ids(world: World) {
     for kind in ["qr", "official_cloud"] {
         let connection = world.connection(kind, json!({})).await;
         let data = world.send_through(&connection, &mobile(1)).await.expect(200);
-        assert_eq!(keys(&data), ["contact_id", "message_id", "provider", "type", "wamid"]);
+        assert_eq!(keys(&data), ["contact_id", "message_id", "provider", "wamid"]);
         assert_eq!(data["provider"], kind);
         assert!(text(&data["wamid"]).starts_with("sim."), "{data}");
         let shown = world.message(&text(&data["message_id"])).await;

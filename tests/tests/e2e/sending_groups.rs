@@ -26,7 +26,7 @@ async fn a_group_is_sent_to_by_its_code(world: World) {
     put(&world, &qr, json!([group("1"), group("2")])).await;
     let contact = world.group_contact("1@g.us").await;
     let data = world.sent("1@g.us", "bom dia").await;
-    assert_eq!(keys(&data), ["contact_id", "group_jid", "message_id", "provider", "type", "wamid"]);
+    assert_eq!(keys(&data), ["contact_id", "group_jid", "message_id", "provider", "wamid"]);
     assert_eq!(data["group_jid"], "1@g.us");
     assert_eq!(data["contact_id"], contact["id"]);
     assert_eq!(data["provider"], "qr");

@@ -32,7 +32,7 @@ impl Shown {
     }
 
     /// The same offer as a text, for a gateway that cannot show it (X12).
-    pub(crate) fn as_text(self, text: String) -> Self {
+    pub(crate) fn into_text(self, text: String) -> Self {
         Self { message_type: MessageType::Text, content: Some(text), ..self }
     }
 }

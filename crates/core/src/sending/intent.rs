@@ -317,7 +317,7 @@ impl Intent<'_> {
     ) -> Message {
         let shown = Shown::of(&self.order.content);
         let shown = match sent {
-            Content::Text(text) if self.order.fallback.is_some() => shown.as_text(text.clone()),
+            Content::Text(text) if self.order.fallback.is_some() => shown.into_text(text.clone()),
             _ => shown,
         };
         Message {

@@ -8,7 +8,7 @@ pub(super) fn resolved(base: &str, location: &str) -> Option<String> {
     if location.contains("://") && !location.starts_with('/') && !location.starts_with('?') {
         let is_web =
             |web: &&str| location.get(..web.len()).is_some_and(|own| own.eq_ignore_ascii_case(web));
-        return ["http://", "https://"].iter().any(|web| is_web(web)).then(|| location.to_owned());
+        return ["http://", "https://"].iter().any(is_web).then(|| location.to_owned());
     }
     if location.starts_with("//") {
         return Some(format!("{scheme}:{location}"));

@@ -85,6 +85,10 @@ const OF_ONE: &[(&str, &str, &str)] = &[
 
 /// JSON, or else a text as it stands.
 const OF_ALL: &[(&str, &str)] = &[
+    ("time_zone", "America/Sao_Paulo"),
+    ("url_suffix", "77"),
+    ("sha256", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+    ("file", "(bytes)"),
     ("address", "Rua das Flores, 10, Recife"),
     ("address_complement", "Apto 12"),
     ("addresses", r#"["Rua das Flores, 10, Recife"]"#),

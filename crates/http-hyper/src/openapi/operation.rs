@@ -361,6 +361,7 @@ fn binary() -> Value {
 fn file_part() -> Value {
     let mut file = binary();
     file["description"] = json!("The file.");
+    file["example"] = json!("(bytes)");
     file
 }
 

@@ -103,6 +103,12 @@ impl Maker<'_> {
         let document = Request::new("POST", path).bearer(OPERATOR).body(word.to_owned());
         let document = self.world.send(document).await.expect(201);
         self.ids.insert("Document", text(&document["id"]));
+        let picture = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], word.as_bytes()].concat();
+        let upload = Request::new("POST", format!("/api/v1/media?filename={word}.png"));
+        let upload = upload.bearer(&self.tenant.key).body(picture);
+        let upload = self.world.send(upload).await.expect(201);
+        self.ids.insert("Media", text(&upload["id"]));
+        self.ids.insert("Upload", text(&upload["id"]));
     }
 
     async fn channels(&mut self, word: &str) {
