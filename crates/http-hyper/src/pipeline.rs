@@ -326,9 +326,7 @@ async fn receive(
     json_limit: usize,
 ) -> Result<Sent, ErrorResponse> {
     let is_form = is_form(&request.head.headers);
-    if !matches!(route.reads, BodyFormat::File)
-        && !(is_form && route.reads == BodyFormat::JsonOrForm)
-    {
+    if route.reads != BodyFormat::File && !(is_form && route.reads == BodyFormat::JsonOrForm) {
         return receive_bytes(request, route, json_limit).await.map(Sent::Bytes);
     }
     let body = std::mem::replace(&mut request.body, body::empty());

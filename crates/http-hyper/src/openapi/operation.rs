@@ -30,6 +30,7 @@ pub(crate) struct QueryParam {
 pub(crate) enum ParamKind {
     Text,
     Required,
+    RequiredUuid,
     Uuid,
     Flag,
     Page,
@@ -46,7 +47,9 @@ impl QueryParam {
     pub(crate) fn document(&self) -> Value {
         let schema = match self.kind {
             ParamKind::Text | ParamKind::Required => json!({"type": "string"}),
-            ParamKind::Uuid => json!({"type": "string", "format": "uuid"}),
+            ParamKind::Uuid | ParamKind::RequiredUuid => {
+                json!({"type": "string", "format": "uuid"})
+            }
             ParamKind::Flag => json!({"type": "boolean"}),
             ParamKind::Page => json!({"type": "integer", "minimum": 1, "default": 1}),
             ParamKind::Limit => {
@@ -61,7 +64,7 @@ impl QueryParam {
             "name": self.name,
             "in": "query",
             "description": self.about,
-            "required": matches!(self.kind, ParamKind::Required),
+            "required": matches!(self.kind, ParamKind::Required | ParamKind::RequiredUuid),
             "schema": schema,
         });
         if matches!(self.kind, ParamKind::List(_)) {

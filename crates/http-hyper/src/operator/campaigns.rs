@@ -91,7 +91,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 .answers::<CampaignPreview>()
         },
     )
-    .query(&[QueryParam::new("contact_id", ParamKind::Required, "The contact.")]),
+    .query(&[QueryParam::new("contact_id", ParamKind::RequiredUuid, "The contact.")]),
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/campaigns/{id}/recipients",

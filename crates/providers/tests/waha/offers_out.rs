@@ -21,7 +21,7 @@ fn text(text: &str) -> Option<String> {
 fn buttons() -> Offer {
     let choice = |id: &str, title: &str| Choice { id: text(id), title: text(title) };
     Offer {
-        header: Some(OfferHeader { text: text("Pedido 7"), ..OfferHeader::default() }),
+        header: Some(OfferHeader { text: text("Pedido 7") }),
         body: text("Confirma?"),
         footer: text("Loja"),
         buttons: Some(vec![choice("sim", "Sim"), choice("nao", "Não")]),
@@ -123,7 +123,7 @@ async fn a_list_has_the_titles_that_waha_asks_for() {
         let sent = fields(&Scene::new(engine), offered(list())).await;
         assert_eq!(sent, ("sendList".to_owned(), expected), "{engine:?}");
         let titled = Offer {
-            header: Some(OfferHeader { text: text("Pagamento"), ..OfferHeader::default() }),
+            header: Some(OfferHeader { text: text("Pagamento") }),
             footer: text("Loja"),
             ..list()
         };

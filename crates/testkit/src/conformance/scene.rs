@@ -366,7 +366,7 @@ impl Scene {
             mimetype: "image/png".to_owned(),
             size: 3,
             sha256: FileHash::from_bytes([byte; 32]),
-            filename: (byte % 2 == 0).then(|| "a.png".to_owned()),
+            filename: byte.is_multiple_of(2).then(|| "a.png".to_owned()),
             state: UploadState::Stored,
             is_listed: byte % 2 == 1,
             created_at: at(0),

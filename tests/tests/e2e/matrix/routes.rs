@@ -24,6 +24,8 @@ pub(super) struct Route {
     pub(super) guard: Guard,
     /// The query parameters that hold an id, and its kind.
     pub(super) query: Vec<(String, String)>,
+    /// Those of them without which there is no call.
+    needed: Vec<String>,
     /// The fields of the body that hold an id, and its kind.
     pub(super) fields: Vec<(Vec<Step>, String)>,
     example: Option<Value>,
@@ -83,7 +85,11 @@ impl Route {
             };
             (name.to_owned(), kind)
         });
+        let needed = parameters.iter().filter(|parameter| parameter["required"] == true);
+        let needed = needed.filter(|parameter| parameter["in"] == "query");
+        let needed = needed.filter_map(|parameter| parameter["name"].as_str());
         Self {
+            needed: needed.map(str::to_owned).collect(),
             method: method.to_uppercase(),
             path: path.to_owned(),
             guard: guard(operation),
@@ -135,6 +141,10 @@ impl Route {
         }
         if let Some((Place::Query(name), id)) = other {
             path = format!("{path}?{name}={id}");
+        } else if let Some((name, kind)) =
+            self.query.iter().find(|(name, _)| self.needed.contains(name))
+        {
+            path = format!("{path}?{name}={}", own.id(kind));
         }
         if self.takes_bytes {
             return Request::new(&self.method, format!("{path}?filename=a.txt")).body("bytes");

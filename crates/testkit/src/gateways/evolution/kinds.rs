@@ -12,6 +12,9 @@ type Checked = Result<(), String>;
 /// A check of one field.
 type Check = fn(&Value) -> bool;
 
+/// A field: its name, whether it has to be there, and its check.
+type Field = (&'static str, bool, Check);
+
 fn is_text(value: &Value) -> bool {
     value.is_string()
 }
@@ -54,7 +57,7 @@ fn is_media_type(value: &Value) -> bool {
 }
 
 /// An array whose entries all are objects that hold these fields and no others.
-fn entries(value: &Value, least: usize, most: usize, fields: &[(&str, bool, Check)]) -> bool {
+fn entries(value: &Value, least: usize, most: usize, fields: &[Field]) -> bool {
     let Some(all) = value.as_array() else { return false };
     let fits = |entry: &Value| entry.as_object().is_some_and(|one| check(one, fields).is_ok());
     (least..=most).contains(&all.len()) && all.iter().all(fits)
@@ -86,7 +89,7 @@ fn is_selectable(value: &Value) -> bool {
 }
 
 fn is_rows(value: &Value) -> bool {
-    let fields: &[(&str, bool, Check)] =
+    let fields: &[Field] =
         &[("title", true, is_filled), ("rowId", true, is_filled), ("description", true, is_filled)];
     entries(value, 1, usize::MAX, fields)
 }
@@ -96,12 +99,12 @@ fn is_sections(value: &Value) -> bool {
 }
 
 fn is_buttons(value: &Value) -> bool {
-    let replies: &[(&str, bool, Check)] = &[
+    let replies: &[Field] = &[
         ("type", true, |kind| kind == "reply"),
         ("displayText", true, is_filled),
         ("id", true, is_filled),
     ];
-    let pages: &[(&str, bool, Check)] = &[
+    let pages: &[Field] = &[
         ("type", true, |kind| kind == "url"),
         ("displayText", true, is_filled),
         ("url", true, is_filled),
@@ -114,7 +117,7 @@ fn is_emoji(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.chars().any(|c| !c.is_ascii() && !c.is_alphanumeric()))
 }
 
-fn check(body: &Map<String, Value>, fields: &[(&str, bool, Check)]) -> Checked {
+fn check(body: &Map<String, Value>, fields: &[Field]) -> Checked {
     for (name, is_needed, fits) in fields {
         match body.get(*name) {
             None if *is_needed => return Err(format!("instance requires property \"{name}\"")),
@@ -131,7 +134,7 @@ fn check(body: &Map<String, Value>, fields: &[(&str, bool, Check)]) -> Checked {
 
 /// The fields of each operation that sends, beside the number and the quote, and the text that
 /// stands for it in the history.
-fn operation(name: &str) -> Option<(&'static [(&'static str, bool, Check)], &'static str)> {
+fn operation(name: &str) -> Option<(&'static [Field], &'static str)> {
     Some(match name {
         "sendMedia" => (
             &[
@@ -219,7 +222,7 @@ impl State {
             Ok(body) => body,
             Err(reply) => return reply,
         };
-        let fields: &[(&str, bool, Check)] = &[("key", true, is_key), ("reaction", true, is_text)];
+        let fields: &[Field] = &[("key", true, is_key), ("reaction", true, is_text)];
         if let Err(what) = check(&body, fields) {
             return self.invalid(&what);
         }
@@ -243,7 +246,7 @@ impl State {
         name: &str,
         request: &FakeRequest,
     ) -> Option<Reply> {
-        let fields: &[(&str, bool, Check)] = match (method, name) {
+        let fields: &[Field] = match (method, name) {
             ("POST", "updateMessage") => {
                 &[("number", true, is_filled), ("key", true, is_key), ("text", true, is_filled)]
             }
