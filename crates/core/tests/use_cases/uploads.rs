@@ -293,7 +293,7 @@ async fn half_of_a_file_is_never_kept() {
     let case = Case::new().await;
     let (uploads, caller) = (case.kit.app.uploads(), &case.kit.caller);
     let cut = stream::iter([Ok(png(1)), Err(FileError("cut off".to_owned()))]).boxed();
-    let refused = uploads.create(caller, NewFile::default(), cut).await.err().expect("refused");
+    let refused = uploads.create(caller, NewFile::default(), cut).await.expect_err("refused");
     let recado_core::Error::Rejected(refused) = refused else { panic!("{refused}") };
     assert_eq!(refused.code().as_str(), "BAD_REQUEST");
     let empty = uploads.create(caller, NewFile::default(), frames(Vec::new())).await;
