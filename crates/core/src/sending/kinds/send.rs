@@ -25,8 +25,8 @@ fn invalid(problems: Problems) -> Error<SendError> {
 
 impl Sending<'_> {
     /// Sends a text with something to choose (4.13, X12). Durability, events and refusals are those
-    /// of [`Sending::send_text`]; where the connection cannot carry it and no fallback was given, it
-    /// is refused before anything is stored.
+    /// of [`Sending::send_text`]; where the connection cannot carry it and no fallback was given,
+    /// it is refused before anything is stored.
     ///
     /// # Errors
     ///
