@@ -4,6 +4,7 @@ use super::body::{ReplyContent, ReplyDraft, ReplyTemplateDraft, TurnDraft};
 use super::{Act, Conversations};
 use crate::access::Member;
 use crate::body::IntoBody;
+use crate::contacts::Contact;
 use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId, MessageId, UploadId};
@@ -75,6 +76,9 @@ impl Conversations<'_> {
         let ReplyTemplateDraft { template, language, variables, header, buttons, member } =
             ReplyTemplateDraft::parse(body).map_err(invalid)?;
         let values = TemplateValues { variables, header, buttons };
+        if self.app.store().get::<Contact>((company, contact)).await?.is_none() {
+            return Err(Error::Rejected(SendError::ContactNotFound));
+        }
         let templates = self.app.store().all_stored::<Template>(company).await?;
         let template = choose(&templates, &template, language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;

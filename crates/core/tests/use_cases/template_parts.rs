@@ -201,7 +201,7 @@ async fn a_campaign_gives_everybody_the_same_header_and_buttons() {
     let lacking = json!({"template_id": template.id, "variables": null});
     let refusal = refused(campaigns.change(company, scene.id, &body(lacking.clone())).await);
     assert_eq!(refusal.1["fields"], json!(["variables", "header", "buttons"]));
-    scene.change(with(given(), lacking)).await;
+    scene.change(with(lacking, given())).await;
     assert_eq!(scene.shown().await["header"], json!({"text": "77"}));
     scene.start().await;
     scene.drain().await;
