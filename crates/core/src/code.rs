@@ -68,6 +68,8 @@ codes! {
     PlanRequired = "PLAN_REQUIRED": Forbidden,
     /// The key lacks a scope.
     InsufficientScope = "INSUFFICIENT_SCOPE": Forbidden,
+    /// The operator's role or reach does not include this.
+    InsufficientRole = "INSUFFICIENT_ROLE": Forbidden,
     /// The body is not a JSON object.
     InvalidBody = "INVALID_BODY": Malformed,
     /// A query parameter is not acceptable.

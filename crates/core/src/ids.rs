@@ -27,6 +27,8 @@ macro_rules! for_each_id {
             CompanyId;
             /// An API key.
             KeyId;
+            /// A token of an operator.
+            OperatorTokenId;
             /// A member of a company (an agent or an administrator).
             MemberId;
             /// A contact.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use recado_core::Recado;
-use recado_core::access::{Caller, ClientNet, Company};
+use recado_core::access::{Caller, ClientNet, Company, Operator};
 use recado_core::ids::{ConnectionId, UploadId};
 use recado_core::input::Input;
 use recado_core::query::Params;
@@ -67,8 +67,8 @@ impl<W> Call<W> {
 pub(crate) type PublicCall = Call<Caller>;
 /// A call of the operator API about one company, which exists.
 pub(crate) type CompanyCall = Call<Company>;
-/// A call of the operator API about companies.
-pub(crate) type OperatorCall = Call<()>;
+/// A call of the operator API about the installation.
+pub(crate) type OperatorCall = Call<Operator>;
 
 /// A call that needs no key.
 pub(crate) struct OpenCall {

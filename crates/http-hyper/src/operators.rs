@@ -1,41 +1,45 @@
-//! Who may call the operator API: the token, and how often it may be guessed (R181).
+//! Who may call the operator API: tokens, and how often they may be guessed (R181, R382).
 
 use http::request::Parts;
-use recado_core::access::RateDecision;
+use recado_core::access::{Operator, RateDecision};
 
 use crate::bearer::bearer;
 use crate::error::ErrorResponse;
 use crate::peer::client_of;
 use crate::shared::Shared;
 
-/// Admits a call of the operator API. Where no token is configured, every path is unknown (R6).
+/// The operator that makes a call: the holder of the token that the server was started with, or of
+/// one that was made since (R382). Where the server was started without one, every path is unknown
+/// (R6).
 ///
-/// A client that has shown the token before is admitted with it whatever others at its address
+/// A client that has shown a right token before is admitted with it whatever others at its address
 /// guess; of others, no token is admitted beyond the allowance of wrong ones, so that an answer
 /// tells nothing then (R181).
 ///
 /// # Errors
 ///
 /// The token is missing or wrong, or too many were tried.
-pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<(), ErrorResponse> {
-    let Some(token) = &shared.options.operator_token else {
+pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<Operator, ErrorResponse> {
+    let Some(root) = &shared.options.operator_token else {
         return Err(ErrorResponse::not_found());
     };
     let Some(presented) = bearer(&head.headers) else {
         return Err(ErrorResponse::operator_unauthorized());
     };
     let client = client_of(head, &shared.options.trusted_proxies);
-    let (operators, now) = (&shared.operators, shared.recado.now());
-    let is_right = token.matches(presented);
-    if !is_right || !operators.knows(client, now) {
-        let decision = shared.recado.access().check_operator_token(client, is_right).await?;
+    let (operators, access) = (&shared.operators, shared.recado.access());
+    let found = match root.matches(presented) {
+        true => Some(Operator::ROOT),
+        false => access.operator(presented).await?,
+    };
+    let now = shared.recado.now();
+    if found.is_none() || !operators.knows(client, now) {
+        let decision = access.check_operator_token(client, found.is_some()).await?;
         if let RateDecision::Limited { retry_after } = decision {
             return Err(ErrorResponse::too_many_guesses(retry_after));
         }
     }
-    if !is_right {
-        return Err(ErrorResponse::operator_unauthorized());
-    }
+    let operator = found.ok_or_else(ErrorResponse::operator_unauthorized)?;
     operators.saw(client, now);
-    Ok(())
+    Ok(operator)
 }

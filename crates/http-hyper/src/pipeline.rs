@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::Method;
 use http::request::Parts;
 use recado_core::Recado;
-use recado_core::access::{Caller, Company, RateDecision};
+use recado_core::access::{Caller, Company, Operator, RateDecision};
 use recado_core::contacts::ListQuery;
 use recado_core::idempotency::hash_of;
 use recado_core::ids::{CompanyId, UploadId};
@@ -168,15 +168,18 @@ pub(crate) async fn charge(
 }
 
 async fn operator(request: &mut Request) -> Outcome {
-    operators::admit(&request.shared, &request.head).await?;
+    let operator = operators::admit(&request.shared, &request.head).await?;
     request.who.recognized();
     let (route, path) = route(request)?;
+    if let Some(action) = route.operator_action() {
+        operator.require(action).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    }
     let recado = request.shared.recado.clone();
     let limit = request.shared.options.limits.operator_body;
     let query = QueryString::parse(request.head.uri.query());
     match route.endpoint {
-        Endpoint::Company(run) => {
-            let company = company(&recado, &path, &request.who).await?;
+        Endpoint::Company { run, .. } => {
+            let company = company(&recado, &operator, &path, &request.who).await?;
             if writes(&request.head) {
                 check_open(&recado, Some(company.id)).await?;
             }
@@ -207,10 +210,11 @@ async fn operator(request: &mut Request) -> Outcome {
             arrived.end().await;
             outcome
         }
-        Endpoint::Operator(run) => {
+        Endpoint::Operator { run, .. } => {
             let sent = Sent::Bytes(receive_bytes(request, route, limit).await?);
             let RequestParts { params, body, items, bytes, file } = understand(route, query, sent)?;
-            let (who, accept, qr_painter, wanted) = ((), Accept::default(), None, Wanted::Whole);
+            let who = operator;
+            let (accept, qr_painter, wanted) = (Accept::default(), None, Wanted::Whole);
             run(Call {
                 recado,
                 who,
@@ -232,9 +236,15 @@ async fn operator(request: &mut Request) -> Outcome {
     }
 }
 
-async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company, ErrorResponse> {
+/// The company of the path. One that the operator does not reach looks missing (R381).
+async fn company(
+    recado: &Recado,
+    operator: &Operator,
+    path: &PathParts,
+    who: &Who,
+) -> Result<Company, ErrorResponse> {
     let id = path.id("company_id", CompanyId::parse);
-    let company = recado.access().company(id).await?;
+    let company = recado.access().company_for(operator, id).await?;
     who.company(company.id);
     Ok(company)
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use http::Method;
-use recado_core::access::Scope;
+use recado_core::access::{OperatorAction, Scope};
 
 use crate::call::{CompanyCall, HookCall, OpenCall, OperatorCall, PublicCall};
 use crate::error::Outcome;
@@ -17,10 +17,10 @@ pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 pub(crate) enum Endpoint {
     /// By the holder of a key with this scope.
     Public { scope: Scope, run: fn(PublicCall) -> HandlerFuture },
-    /// By the operator, about companies.
-    Operator(fn(OperatorCall) -> HandlerFuture),
-    /// By the operator, about the company of the path.
-    Company(fn(CompanyCall) -> HandlerFuture),
+    /// By an operator whose role allows it, about the installation.
+    Operator { action: OperatorAction, run: fn(OperatorCall) -> HandlerFuture },
+    /// By an operator whose role allows it, about the company of the path.
+    Company { action: OperatorAction, run: fn(CompanyCall) -> HandlerFuture },
     /// By other systems; the hook itself authenticates them.
     Hook(fn(HookCall) -> HandlerFuture),
     /// By any caller.
@@ -105,24 +105,26 @@ impl Route {
         Self::new(method, path, Endpoint::Public { scope, run }, doc)
     }
 
-    /// A path of the operator API about companies.
+    /// A path of the operator API about the installation.
     pub(crate) const fn operator(
         method: fn() -> Method,
         path: &'static str,
+        action: OperatorAction,
         run: fn(OperatorCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
-        Self::new(method, path, Endpoint::Operator(run), doc)
+        Self::new(method, path, Endpoint::Operator { action, run }, doc)
     }
 
     /// A path of the operator API about one company.
     pub(crate) const fn company(
         method: fn() -> Method,
         path: &'static str,
+        action: OperatorAction,
         run: fn(CompanyCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
-        Self::new(method, path, Endpoint::Company(run), doc)
+        Self::new(method, path, Endpoint::Company { action, run }, doc)
     }
 
     /// A path that other systems POST to.
@@ -150,6 +152,14 @@ impl Route {
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(verb::GET, path, Endpoint::Open(run), doc)
+    }
+
+    /// What an operator does by it, if it is the operator API's.
+    pub(crate) const fn operator_action(&self) -> Option<OperatorAction> {
+        match self.endpoint {
+            Endpoint::Operator { action, .. } | Endpoint::Company { action, .. } => Some(action),
+            Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => None,
+        }
     }
 
     /// The same, reading a JSON object.

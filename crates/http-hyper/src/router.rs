@@ -145,8 +145,8 @@ mod tests {
         for route in all() {
             let expected = match route.endpoint {
                 Endpoint::Public { .. } => route.path.starts_with("/api/v1/"),
-                Endpoint::Operator(_) => route.path.starts_with("/operator/v1/"),
-                Endpoint::Company(_) => {
+                Endpoint::Operator { .. } => route.path.starts_with("/operator/v1/"),
+                Endpoint::Company { .. } => {
                     route.path.starts_with("/operator/v1/companies/{company_id}/")
                 }
                 Endpoint::Hook(_) => route.path.starts_with("/api/webhooks/"),

@@ -65,7 +65,7 @@ const UPLOAD_USES: &str =
 const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "WHERE company_id = $1 ORDER BY pipeline_id, display_order, id",
-        Listing::Company => "ORDER BY created_at, id",
+        Listing::Company | Listing::OperatorToken => "ORDER BY created_at, id",
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
         Listing::Halt => "ORDER BY kind, subject",

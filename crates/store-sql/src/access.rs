@@ -1,8 +1,8 @@
 //! Companies, their keys and members, and secrets of the installation.
 
 use recado_core::access::{
-    ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scope, Scopes, Secret, SecretName,
-    TimeZone,
+    ApiKey, Company, Features, KeyHash, Member, OperatorRole, OperatorToken, Plan, Role, Scope,
+    Scopes, Secret, SecretName, TimeZone,
 };
 use recado_core::contacts::Region;
 use recado_core::secret::SecretBytes;
@@ -52,6 +52,19 @@ record! {
 }
 
 record! {
+    OperatorToken in "operator_tokens" key(id) {
+        id,
+        name,
+        hash,
+        role,
+        company("company_id"),
+        expires_at,
+        last_used_at,
+        created_at,
+    }
+}
+
+record! {
     Secret in "secrets" key(name) {
         name,
         bytes,
@@ -59,7 +72,7 @@ record! {
     sealed Bytes { "bytes" }
 }
 
-words! { Plan, Role, SecretName }
+words! { OperatorRole, Plan, Role, SecretName }
 
 texts! {
     Region: Region::as_str, Region::parse;

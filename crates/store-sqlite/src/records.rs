@@ -57,7 +57,7 @@ const UPLOAD_USES: &str = "SELECT 1 FROM messages WHERE company_id = ?1 AND medi
 const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "company_id = ?1 ORDER BY pipeline_id, display_order, id",
-        Listing::Company => "true ORDER BY created_at, id",
+        Listing::Company | Listing::OperatorToken => "true ORDER BY created_at, id",
         Listing::Worker => "true ORDER BY id",
         Listing::Shard => "true ORDER BY number",
         Listing::Halt => "true ORDER BY kind, subject",

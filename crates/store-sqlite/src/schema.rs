@@ -37,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0021_template_parts.sql"),
     include_str!("../migrations/0022_message_search.sql"),
     include_str!("../migrations/0023_campaign_plan.sql"),
+    include_str!("../migrations/0024_operator_tokens.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -5,7 +5,7 @@ use std::future::ready;
 use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE, require_to_come};
 use super::{
     ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
-    Member, MemberDraft, MemberPatch, NewKey, RateDecision, Unauthorized, rate_checks,
+    Member, MemberDraft, MemberPatch, NewKey, Operator, RateDecision, Unauthorized, rate_checks,
 };
 use crate::body::IntoBody;
 use crate::error::Error;
@@ -97,6 +97,15 @@ impl Access<'_> {
             Some(company) => Ok(company.into_value()),
             None => Err(NOT_FOUND),
         }
+    }
+
+    /// A company that an operator reaches; any other one looks missing (R381).
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn company_for(&self, operator: &Operator, id: CompanyId) -> ManageResult<Company> {
+        if operator.reaches(id) { self.company(id).await } else { Err(NOT_FOUND) }
     }
 
     /// Makes a company.

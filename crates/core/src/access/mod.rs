@@ -1,5 +1,6 @@
 //! Access: companies, plans, API keys and their scopes, members (5, D5, D6, D10–D12).
 
+mod actions;
 mod caller;
 mod client_address;
 mod company;
@@ -8,6 +9,9 @@ mod key;
 mod last_used;
 mod manage;
 mod member;
+mod operator;
+mod operator_token;
+mod operator_tokens;
 mod rates;
 mod reads;
 mod removal;
@@ -15,12 +19,18 @@ mod secret;
 mod time_zone;
 mod used_keys;
 
+pub use actions::OperatorAction;
 pub use caller::{Caller, Denied, Unauthorized};
 pub use client_address::{ClientNet, client_address};
 pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
+pub use operator::{Operator, OperatorDenied, OperatorRole};
+pub use operator_token::{
+    NewOperatorToken, OperatorSecret, OperatorToken, OperatorTokenDraft, OperatorTokenPatch,
+    OperatorTokenView,
+};
 pub use rates::{
     Gcra, Limiter, MemoryLimiter, RateCheck, RateDecision, RateKey, decide_rates, rate_checks,
 };

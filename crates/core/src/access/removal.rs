@@ -1,13 +1,13 @@
 //! Deleting a company (R208, R209).
 //!
-//! One commit marks the company as deleted, deletes its webhooks, pauses its campaigns and makes a
-//! job. Whatever finds the company by a key, a slug, a token, a link or its id looks at that mark.
+//! One commit marks the company as deleted, deletes its webhooks and the operator tokens that reach
+//! it alone, pauses its campaigns and makes a job. Whatever finds the company by a key, a slug, a token, a link or its id looks at that mark.
 //! The job then removes the rows of each kind, those that refer first, in small commits, each after
 //! the files that its rows are the only record of. So it can go on after a crash at any point.
 
 use std::time::Duration;
 
-use super::{Access, Company};
+use super::{Access, Company, OperatorToken};
 use crate::campaigns::{Campaign, PauseReason, paused};
 use crate::documents::{FileError, file_key, undo_key};
 use crate::events::Swept;
@@ -57,7 +57,9 @@ impl Access<'_> {
             let webhooks = store.webhooks(id).await?;
             let running = store.active_campaigns(Timestamp::MAX).await?;
             let running = running.into_iter().filter(|campaign| campaign.company == id);
-            let around = Around { routes, webhooks, running: running.collect() };
+            let tokens = store.all_stored::<OperatorToken>(()).await?.into_iter();
+            let tokens = tokens.filter(|token| token.company == Some(id)).collect();
+            let around = Around { routes, webhooks, running: running.collect(), tokens };
             Ok(Decided::new(deletion(&company, &around, job, now), ()))
         };
         self.app.decide(delete).await
@@ -69,6 +71,7 @@ struct Around {
     routes: Option<Stored<Routes>>,
     webhooks: Vec<Stored<Webhook>>,
     running: Vec<Stored<Campaign>>,
+    tokens: Vec<Stored<OperatorToken>>,
 }
 
 /// The deletion: from its commit on events make no deliveries, pending ones are not sent, and
@@ -93,6 +96,9 @@ fn deletion(company: &Stored<Company>, around: &Around, job: JobId, now: Timesta
         if let Some(paused) = paused(campaign, PauseReason::Operator, now) {
             changes = changes.with(campaign.update(paused));
         }
+    }
+    for token in &around.tokens {
+        changes = changes.with(token.delete());
     }
     let kind = JobKind::RemoveCompany { company: company.id };
     changes.insert(Job::due_now(job, company.id, kind, now))

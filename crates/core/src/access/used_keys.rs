@@ -1,11 +1,11 @@
-//! The keys whose use has yet to be written, and the hour that is written (R221).
+//! The keys and operator tokens whose use has yet to be written, and the hour that is written (R221).
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::ApiKey;
+use super::{ApiKey, OperatorToken};
 use crate::Timestamp;
-use crate::ids::{CompanyId, KeyId};
+use crate::ids::{CompanyId, KeyId, OperatorTokenId};
 
 /// How many keys are noted at most until they are written. A key beyond that is noted by one of its
 /// later calls.
@@ -15,27 +15,44 @@ const AT_ONCE: usize = 256;
 /// An hour in milliseconds: `last_used_at` says no more.
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// The keys whose use this process has yet to write.
+/// What calls come with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Used {
+    Key(CompanyId, KeyId),
+    Token(OperatorTokenId),
+}
+
+/// The keys and tokens whose use this process has yet to write.
 #[derive(Debug, Default)]
-pub(crate) struct UsedKeys(Mutex<BTreeSet<(CompanyId, KeyId)>>);
+pub(crate) struct UsedKeys(Mutex<BTreeSet<Used>>);
 
 impl UsedKeys {
-    fn noted(&self) -> MutexGuard<'_, BTreeSet<(CompanyId, KeyId)>> {
+    fn noted(&self) -> MutexGuard<'_, BTreeSet<Used>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that a key was used, unless that is written already (R221).
     pub(super) fn note(&self, key: &ApiKey, now: Timestamp) {
-        if is_written(key, now) {
-            return;
-        }
-        let mut noted = self.noted();
-        if noted.len() < NOTED {
-            noted.insert((key.company, key.id));
+        if !is_written(key.last_used_at, now) {
+            self.insert(Used::Key(key.company, key.id));
         }
     }
 
-    pub(super) fn take(&self) -> Vec<(CompanyId, KeyId)> {
+    /// Notes that an operator token was used, unless that is written already (R221).
+    pub(super) fn note_operator(&self, token: &OperatorToken, now: Timestamp) {
+        if !is_written(token.last_used_at, now) {
+            self.insert(Used::Token(token.id));
+        }
+    }
+
+    fn insert(&self, used: Used) {
+        let mut noted = self.noted();
+        if noted.len() < NOTED {
+            noted.insert(used);
+        }
+    }
+
+    pub(super) fn take(&self) -> Vec<Used> {
         let mut noted = self.noted();
         let taken: Vec<_> = noted.iter().take(AT_ONCE).copied().collect();
         for key in &taken {
@@ -50,9 +67,9 @@ pub(super) fn hour(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis().div_euclid(HOUR).saturating_mul(HOUR))
 }
 
-/// Whether the key says that it was used in this hour.
-pub(super) fn is_written(key: &ApiKey, now: Timestamp) -> bool {
-    key.last_used_at.is_some_and(|at| at >= hour(now))
+/// Whether it is written that something was used in this hour.
+pub(super) fn is_written(last_used_at: Option<Timestamp>, now: Timestamp) -> bool {
+    last_used_at.is_some_and(|at| at >= hour(now))
 }
 
 #[cfg(test)]

@@ -37,6 +37,10 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::MemberId,
             } versioned;
+            /// A token of an operator.
+            OperatorToken($crate::access::OperatorToken) {
+                id: $crate::ids::OperatorTokenId,
+            } versioned;
             /// An installation secret.
             Secret($crate::access::Secret) { name: $crate::access::SecretName } versioned;
             /// A contact.

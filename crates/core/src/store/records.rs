@@ -35,6 +35,7 @@ macro_rules! for_each_listing {
             }
             installation {
                 Company($crate::access::Company) by created_at, id;
+                OperatorToken($crate::access::OperatorToken) by created_at, id;
                 Worker($crate::workers::Worker) by id;
                 Shard($crate::deliveries::Shard) by number;
                 Halt($crate::halts::Halt) by subject;

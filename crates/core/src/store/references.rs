@@ -41,6 +41,7 @@ impl Reference {
         let refers = !matches!(
             from,
             RowKind::Company
+                | RowKind::OperatorToken
                 | RowKind::Secret
                 | RowKind::Worker
                 | RowKind::Shard

@@ -68,6 +68,7 @@ mod merges;
 mod message_changes;
 mod messages;
 mod messaging;
+mod operator_tokens;
 mod outbound;
 mod own_sends;
 mod prosas;

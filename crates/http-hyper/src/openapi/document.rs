@@ -54,7 +54,8 @@ pub(super) fn build() -> Value {
                 "operator_token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "The token the server was started with.",
+                    "description": "The token the server was started with, or one made by \
+                        `POST /operator/v1/operator-tokens`: `ro_…`. Each operation names its role.",
                 },
                 "endpoint_secret": {
                     "type": "apiKey",
@@ -100,7 +101,7 @@ fn written(
     shared: &mut BTreeMap<String, Value>,
 ) -> Value {
     let mut document = json!({
-        "operationId": operation.id,
+        "operationId": route.operator_action().map_or(operation.id, |action| action.as_str()),
         "summary": operation.summary,
         "tags": [tag],
         "security": security(route),
@@ -148,7 +149,10 @@ fn written(
 fn who_may_call(route: &Route) -> String {
     match route.endpoint {
         Endpoint::Public { scope, .. } => format!("Needs the scope `{scope}`."),
-        Endpoint::Operator(_) | Endpoint::Company(_) => "Needs the operator token.".to_owned(),
+        Endpoint::Operator { action, .. } | Endpoint::Company { action, .. } => {
+            let reach = if action.is_of_installation() { " for the installation" } else { "" };
+            format!("Needs an operator token{reach} with the role `{}`.", action.least_role())
+        }
         Endpoint::Hook(_) | Endpoint::Open(_) => "Needs no key.".to_owned(),
     }
 }
@@ -156,7 +160,7 @@ fn who_may_call(route: &Route) -> String {
 fn security(route: &Route) -> Value {
     match route.endpoint {
         Endpoint::Public { .. } => json!([{"api_key": []}]),
-        Endpoint::Operator(_) | Endpoint::Company(_) => json!([{"operator_token": []}]),
+        Endpoint::Operator { .. } | Endpoint::Company { .. } => json!([{"operator_token": []}]),
         // An endpoint may be public; the token of a dispatch is part of its path.
         Endpoint::Hook(_) if route.path.contains("{slug}") => json!([{"endpoint_secret": []}, {}]),
         Endpoint::Hook(_) | Endpoint::Open(_) => json!([]),

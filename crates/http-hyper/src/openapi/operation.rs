@@ -97,6 +97,12 @@ impl Operation {
         self
     }
 
+    /// A line on what it does, for the operator API: its id is the word of its action.
+    pub(crate) fn does(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
+    }
+
     /// More on what it does.
     pub(crate) fn more(mut self, description: &'static str) -> Self {
         self.description = Some(description);

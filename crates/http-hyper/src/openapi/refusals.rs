@@ -35,8 +35,13 @@ fn of_calls(route: &Route) -> Vec<Code> {
             Code::InsufficientScope,
             Code::RateLimited,
         ]),
-        Endpoint::Operator(_) | Endpoint::Company(_) => {
-            all.extend([Code::Unauthorized, Code::RateLimited, Code::NotFound]);
+        Endpoint::Operator { .. } | Endpoint::Company { .. } => {
+            all.extend([
+                Code::Unauthorized,
+                Code::InsufficientRole,
+                Code::RateLimited,
+                Code::NotFound,
+            ]);
         }
         Endpoint::Hook(_) | Endpoint::Open(_) => {}
     }

@@ -1,6 +1,7 @@
 //! Managing campaigns (D58, D66).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::campaigns::{
     CampaignDraft, CampaignPatch, CampaignPreview, CampaignRecord, RecipientFilter, RecipientView,
 };
@@ -17,11 +18,11 @@ use crate::openapi::{ParamKind, QueryParam, bodies};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, campaigns.all, |op| op
-        .says("listCompanyCampaigns", "List campaigns")
+    list!(ListCompanyCampaigns, COLLECTION, campaigns.all, |op| op
+        .does("List campaigns")
         .lists::<CampaignRecord>()),
-    create!(COLLECTION, campaigns.create, |op| {
-        op.says("createCampaign", "Make a campaign: one template to the contacts of a list")
+    create!(CreateCampaign, COLLECTION, campaigns.create, |op| {
+        op.does("Make a campaign: one template to the contacts of a list")
             .more("It sends nothing before it is started.")
             .body::<CampaignDraft>(
                 r#"{"name": "Novidades de maio",
@@ -37,28 +38,28 @@ pub(crate) const ROUTES: &[Route] = &[
             )
             .makes::<CampaignRecord>()
     }),
-    get!(ONE, campaigns.get(CampaignId), |op| op
-        .says("getCampaign", "Read a campaign")
+    get!(GetCampaign, ONE, campaigns.get(CampaignId), |op| op
+        .does("Read a campaign")
         .answers::<CampaignRecord>()),
-    change!(ONE, campaigns.change(CampaignId), |op| {
-        op.says("updateCampaign", "Change a campaign")
+    change!(UpdateCampaign, ONE, campaigns.change(CampaignId), |op| {
+        op.does("Change a campaign")
             .more("What it sends from then on goes by the change.")
             .body::<CampaignPatch>(r#"{"messages_per_second": 20}"#)
             .answers::<CampaignRecord>()
             .refuses(Code::CampaignStarted)
     }),
-    delete!(ONE, campaigns.delete(CampaignId), |op| {
-        op.says("deleteCampaign", "Delete a campaign and its recipients")
+    delete!(DeleteCampaign, ONE, campaigns.delete(CampaignId), |op| {
+        op.does("Delete a campaign and its recipients")
             .more("Its messages and its lines in the ledger stay.")
             .done()
             .refuses(Code::CampaignRunning)
     }),
     Route::company(
         verb::POST,
-        "/operator/v1/companies/{company_id}/campaigns/{id}/start",
+        "/operator/v1/companies/{company_id}/campaigns/{id}/start", OperatorAction::StartCampaign,
         |c| Box::pin(start(c)),
         |op| {
-            op.says("startCampaign", "Start a campaign, or let it go on")
+            op.does("Start a campaign, or let it go on")
                 .more(
                     "The contacts that the list has when it begins are its recipients. It begins at \
                      `scheduled_at`, or at once where there is none; until then its status is \
@@ -71,10 +72,10 @@ pub(crate) const ROUTES: &[Route] = &[
     .optional_json(),
     Route::company(
         verb::POST,
-        "/operator/v1/companies/{company_id}/campaigns/{id}/pause",
+        "/operator/v1/companies/{company_id}/campaigns/{id}/pause", OperatorAction::PauseCampaign,
         |c| Box::pin(pause(c)),
         |op| {
-            op.says("pauseCampaign", "Pause a campaign")
+            op.does("Pause a campaign")
                 .more("Nothing changes where it neither runs nor is scheduled.")
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<CampaignRecord>()
@@ -83,10 +84,10 @@ pub(crate) const ROUTES: &[Route] = &[
     .optional_json(),
     Route::company(
         verb::GET,
-        "/operator/v1/companies/{company_id}/campaigns/{id}/preview",
+        "/operator/v1/companies/{company_id}/campaigns/{id}/preview", OperatorAction::PreviewCampaign,
         |c| Box::pin(preview(c)),
         |op| {
-            op.says("previewCampaign", "Show what a contact would get from a campaign")
+            op.does("Show what a contact would get from a campaign")
                 .more("Nothing is sent. The contact need not be in the list.")
                 .answers::<CampaignPreview>()
         },
@@ -94,10 +95,10 @@ pub(crate) const ROUTES: &[Route] = &[
     .query(&[QueryParam::new("contact_id", ParamKind::RequiredUuid, "The contact.")]),
     Route::company(
         verb::GET,
-        "/operator/v1/companies/{company_id}/campaigns/{id}/recipients",
+        "/operator/v1/companies/{company_id}/campaigns/{id}/recipients", OperatorAction::ListCompanyCampaignRecipients,
         |c| Box::pin(recipients(c)),
         |op| {
-            op.says("listCompanyCampaignRecipients", "List the recipients of a campaign")
+            op.does("List the recipients of a campaign")
                 .more("In the order of sending.")
                 .pages_flat::<RecipientView>()
         },

@@ -1,6 +1,6 @@
 //! Managing companies.
 
-use recado_core::access::{Company, CompanyDraft, CompanyPatch};
+use recado_core::access::{Company, CompanyDraft, CompanyPatch, OperatorAction};
 use recado_core::ids::CompanyId;
 
 use crate::answer::Answer;
@@ -12,15 +12,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::operator(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListCompanies,
         |c| Box::pin(list(c)),
-        |op| op.says("listCompanies", "List companies").lists::<Company>(),
+        |op| op.does("List companies").lists::<Company>(),
     ),
     Route::operator(
         verb::POST,
         COLLECTION,
+        OperatorAction::CreateCompany,
         |c| Box::pin(create(c)),
         |op| {
-            op.says("createCompany", "Make a company")
+            op.does("Make a company")
                 .body::<CompanyDraft>(r#"{"name": "Padaria Aurora", "plan": "enterprise"}"#)
                 .makes::<Company>()
         },
@@ -29,15 +31,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::operator(
         verb::GET,
         ONE,
+        OperatorAction::GetCompany,
         |c| Box::pin(get(c)),
-        |op| op.says("getCompany", "Read a company").answers::<Company>(),
+        |op| op.does("Read a company").answers::<Company>(),
     ),
     Route::operator(
         verb::PATCH,
         ONE,
+        OperatorAction::UpdateCompany,
         |c| Box::pin(change(c)),
         |op| {
-            op.says("updateCompany", "Change a company")
+            op.does("Change a company")
                 .body::<CompanyPatch>(r#"{"features": {"inbound_contacts": true}}"#)
                 .answers::<Company>()
         },
@@ -46,9 +50,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::operator(
         verb::DELETE,
         ONE,
+        OperatorAction::DeleteCompany,
         |c| Box::pin(delete(c)),
         |op| {
-            op.says("deleteCompany", "Delete a company with everything that it has")
+            op.does("Delete a company with everything that it has")
                 .more(
                     "From the answer on nobody can use the company any more: its keys, endpoints, \
                      tokens and links are unknown, and nothing is sent or delivered for it. A job \
@@ -67,7 +72,7 @@ fn id(call: &OperatorCall) -> CompanyId {
 }
 
 async fn list(call: OperatorCall) -> Outcome {
-    Answer::ok(call.recado.access().companies().await?)
+    Answer::ok(call.who.reached(call.recado.access().companies().await?))
 }
 
 async fn create(call: OperatorCall) -> Outcome {
@@ -75,7 +80,7 @@ async fn create(call: OperatorCall) -> Outcome {
 }
 
 async fn get(call: OperatorCall) -> Outcome {
-    Answer::ok(call.recado.access().company(id(&call)).await?)
+    Answer::ok(call.recado.access().company_for(&call.who, id(&call)).await?)
 }
 
 async fn delete(call: OperatorCall) -> Outcome {
@@ -84,5 +89,6 @@ async fn delete(call: OperatorCall) -> Outcome {
 }
 
 async fn change(call: OperatorCall) -> Outcome {
+    call.recado.access().company_for(&call.who, id(&call)).await?;
     Answer::ok(call.recado.access().change_company(id(&call), &call.body).await?)
 }

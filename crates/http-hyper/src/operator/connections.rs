@@ -1,6 +1,7 @@
 //! Managing connections and their groups, and receiving the events of their gateways (D64, D67).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::connections::{ConnectionChange, ConnectionView, NewConnection};
 use recado_core::groups::GroupView;
 use recado_core::ids::ConnectionId;
@@ -20,15 +21,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListConnections,
         |c| Box::pin(list(c)),
-        |op| op.says("listConnections", "List connections").lists::<ConnectionView>(),
+        |op| op.does("List connections").lists::<ConnectionView>(),
     ),
     Route::company(
         verb::POST,
         COLLECTION,
+        OperatorAction::CreateConnection,
         |c| Box::pin(create(c)),
         |op| {
-            op.says("createConnection", "Make a connection")
+            op.does("Make a connection")
                 .more("Secrets among the settings are never shown.")
                 .body::<NewConnection>(
                     r#"{"kind": "qr", "name": "Loja", "identifier": "5511940028922",
@@ -41,15 +44,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         ONE,
+        OperatorAction::GetConnection,
         |c| Box::pin(get(c)),
-        |op| op.says("getConnection", "Read a connection").answers::<ConnectionView>(),
+        |op| op.does("Read a connection").answers::<ConnectionView>(),
     ),
     Route::company(
         verb::PATCH,
         ONE,
+        OperatorAction::UpdateConnection,
         |c| Box::pin(change(c)),
         |op| {
-            op.says("updateConnection", "Change a connection")
+            op.does("Change a connection")
                 .body::<ConnectionChange>(r#"{"name": "Loja Centro", "is_active": true}"#)
                 .answers::<ConnectionView>()
         },
@@ -58,24 +63,24 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::DELETE,
         ONE,
+        OperatorAction::DeleteConnection,
         |c| Box::pin(delete(c)),
-        |op| {
-            op.says("deleteConnection", "Delete a connection, or deactivate one that is used")
-                .done()
-        },
+        |op| op.does("Delete a connection, or deactivate one that is used").done(),
     ),
     Route::company(
         verb::GET,
         GROUPS,
+        OperatorAction::ListGroups,
         |c| Box::pin(groups(c)),
-        |op| op.says("listGroups", "List the groups of a connection").lists::<GroupView>(),
+        |op| op.does("List the groups of a connection").lists::<GroupView>(),
     ),
     Route::company(
         verb::PUT,
         GROUPS,
+        OperatorAction::ReplaceGroups,
         |c| Box::pin(replace_groups(c)),
         |op| {
-            op.says("replaceGroups", "Replace the groups of a connection")
+            op.does("Replace the groups of a connection")
                 .more("Each that is no community becomes a contact named by its subject.")
                 .body::<bodies::Groups>(
                     r#"[{"code": "120363041234567890@g.us", "subject": "Clientes"}]"#,
@@ -87,9 +92,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/connections/{id}/sync-groups",
+        OperatorAction::SyncGroups,
         |c| Box::pin(sync_groups(c)),
         |op| {
-            op.says("syncGroups", "Read the groups of a connection from its gateway")
+            op.does("Read the groups of a connection from its gateway")
                 .lists::<GroupView>()
                 .refuses(Code::ProviderError)
         },
@@ -97,9 +103,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/connections/{id}/events",
+        OperatorAction::ReceiveEvents,
         |c| Box::pin(events(c)),
         |op| {
-            op.says("receiveEvents", "Store events of a gateway in the neutral form")
+            op.does("Store events of a gateway in the neutral form")
                 .more("At most 1,000 events; each has its own result.")
                 .body::<bodies::NeutralEvents>(
                     r#"{"events": [{"kind": "message", "provider_message_id": "3EB0A1",

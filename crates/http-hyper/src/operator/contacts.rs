@@ -2,6 +2,7 @@
 //! API does not allow.
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::contacts::{
     ContactChange, ContactFilter, ContactListItem, DuplicateGroup, ImportedContact, MergeBody,
     OperatorContact,
@@ -18,13 +19,21 @@ use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    Route::company(verb::GET, COLLECTION, |c| Box::pin(list(c)), doc_list).query(LIST_QUERY),
+    Route::company(
+        verb::GET,
+        COLLECTION,
+        OperatorAction::ListOperatorContacts,
+        |c| Box::pin(list(c)),
+        doc_list,
+    )
+    .query(LIST_QUERY),
     Route::company(
         verb::POST,
         COLLECTION,
+        OperatorAction::ImportContact,
         |c| Box::pin(import(c)),
         |op| {
-            op.says("importContact", "Import a contact")
+            op.does("Import a contact")
             .more(
                 "Without events and without the uniqueness of phone. An e-mail that is taken goes \
                  to `shared_email`.",
@@ -41,18 +50,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         ONE,
+        OperatorAction::GetOperatorContact,
         |c| Box::pin(get(c)),
-        |op| {
-            op.says("getOperatorContact", "Read everything of a contact")
-                .answers::<OperatorContact>()
-        },
+        |op| op.does("Read everything of a contact").answers::<OperatorContact>(),
     ),
     Route::company(
         verb::PATCH,
         ONE,
+        OperatorAction::PatchOperatorContact,
         |c| Box::pin(patch(c)),
         |op| {
-            op.says("patchOperatorContact", "Change a contact as the operator")
+            op.does("Change a contact as the operator")
                 .body::<ContactChange>(r#"{"priority": "high", "is_pinned": true}"#)
                 .answers::<OperatorContact>()
         },
@@ -61,16 +69,14 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::DELETE,
         ONE,
+        OperatorAction::DeleteOperatorContact,
         |c| Box::pin(delete(c)),
-        |op| {
-            op.says("deleteOperatorContact", "Delete a contact with its documents")
-                .done()
-                .refuses(Code::PurgeFailed)
-        },
+        |op| op.does("Delete a contact with its documents").done().refuses(Code::PurgeFailed),
     ),
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/contacts/duplicates",
+        OperatorAction::ListDuplicateContacts,
         |c| Box::pin(duplicates(c)),
         doc_duplicates,
     )
@@ -82,9 +88,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/merge",
+        OperatorAction::MergeContacts,
         |c| Box::pin(merge(c)),
         |op| {
-            op.says("mergeContacts", "Make one contact of two that are one person")
+            op.does("Make one contact of two that are one person")
                 .more(
                     "The contact of the path stays and keeps its own fields; the other one fills \
                      in what it lacks, leaves it all that belongs to it, and is gone. Fires no \
@@ -110,13 +117,12 @@ const LIST_QUERY: &[QueryParam] = &with_filters::<16>(&[QueryParam::new(
 
 fn doc_list(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<Pagination>()];
-    op.says("listOperatorContacts", "List contacts by last message")
-        .pages::<ContactListItem>(pagination)
+    op.does("List contacts by last message").pages::<ContactListItem>(pagination)
 }
 
 fn doc_duplicates(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<DuplicatesPagination>()];
-    op.says("listDuplicateContacts", "Find contacts that are one person")
+    op.does("Find contacts that are one person")
         .more(
             "Contacts of one channel that share a number, in whichever form, each group once. A \
              call examines some contacts of the company; a page may be empty though more follow.",

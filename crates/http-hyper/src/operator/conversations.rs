@@ -1,6 +1,7 @@
 //! Operators' actions on the conversation of a contact (3.1, 3.4, D42).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::contacts::OperatorContact;
 use recado_core::conversations::{
     ActionName, AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody,
@@ -23,12 +24,13 @@ use crate::uploads::refuses_files;
 
 /// An action that only changes the state of the conversation.
 macro_rules! act {
-    ($path:literal, $action:ident, $id:literal, $summary:literal, $body:ident, $example:literal) => {
+    ($path:literal, $action:ident, $name:ident, $summary:literal, $body:ident, $example:literal) => {
         Route::company(
             verb::POST,
             concat!("/operator/v1/companies/{company_id}/contacts/{id}/", $path),
+            OperatorAction::$name,
             |c| Box::pin(act(c, ActionName::$action)),
-            |op| op.says($id, $summary).body::<$body>($example).answers::<OperatorContact>(),
+            |op| op.does($summary).body::<$body>($example).answers::<OperatorContact>(),
         )
         .optional_json()
     };
@@ -38,9 +40,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/reply",
+        OperatorAction::ReplyToContact,
         |c| Box::pin(reply(c)),
         |op| {
-            sends(op.says("replyToContact", "Send an agent's text"))
+            sends(op.does("Send an agent's text"))
                 .body::<ReplyDraft>(r#"{"message": "Olá! Como posso ajudar?"}"#)
                 .answers::<ContactWithMessages>()
         },
@@ -49,9 +52,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/reply-template",
+        OperatorAction::ReplyWithTemplate,
         |c| Box::pin(reply_template(c)),
         |op| {
-            sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
+            sends(op.does("Send an approved template for an agent"))
                 .body::<ReplyTemplateDraft>(
                     r#"{"template": "pedido_enviado", "variables": {"nome": "Ana"},
                         "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
@@ -65,9 +69,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/reply-media",
+        OperatorAction::ReplyWithMedia,
         |c| Box::pin(reply_media(c)),
         |op| {
-            refuses_files(sends(op.says("replyWithMedia", "Send a file for an agent")))
+            refuses_files(sends(op.does("Send a file for an agent")))
                 .form::<MediaDraft>(
                     r#"{"type": "image", "url": "https://files.example.org/foto.jpg",
                         "caption": "A fachada"}"#,
@@ -79,9 +84,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/ai-turn",
+        OperatorAction::TakeAiTurn,
         |c| Box::pin(ai_turn(c)),
         |op| {
-            sends(op.says("takeAiTurn", "Send the bubbles of one turn of the service's AI"))
+            sends(op.does("Send the bubbles of one turn of the service's AI"))
                 .more("One debit covers the bubbles that were accepted; without one there is none.")
                 .body::<TurnDraft>(
                     r#"{"messages": ["Oi!", "Posso ajudar?"], "prosas": 1.5, "cost_brl": 0.042}"#,
@@ -92,11 +98,11 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .json(),
-    act!("close", Close, "closeConversation", "Close a conversation", CloseBody, r#"{}"#),
+    act!("close", Close, CloseConversation, "Close a conversation", CloseBody, r#"{}"#),
     act!(
         "take-over",
         TakeOver,
-        "takeOverConversation",
+        TakeOverConversation,
         "Take a conversation over",
         TakeOverBody,
         r#"{"member_id": "01939b5e-0000-7000-8000-000000000004"}"#
@@ -104,7 +110,7 @@ pub(crate) const ROUTES: &[Route] = &[
     act!(
         "assign",
         Assign,
-        "assignConversation",
+        AssignConversation,
         "Assign a conversation, or take it from everybody",
         AssignBody,
         r#"{"member_id": null}"#
@@ -112,17 +118,17 @@ pub(crate) const ROUTES: &[Route] = &[
     act!(
         "pause-ai",
         PauseAi,
-        "pauseAi",
+        PauseAi,
         "Pause the AI",
         PauseAiBody,
         r#"{"until": "2026-11-20T18:00:00.000Z"}"#
     ),
-    act!("resume-ai", ResumeAi, "resumeAi", "Lift the pause of the AI", Nothing, r#"{}"#),
-    act!("ai-mode", AiMode, "pickAiMode", "Pick who answers", AiModeBody, r#"{"mode": "service"}"#),
+    act!("resume-ai", ResumeAi, ResumeAi, "Lift the pause of the AI", Nothing, r#"{}"#),
+    act!("ai-mode", AiMode, PickAiMode, "Pick who answers", AiModeBody, r#"{"mode": "service"}"#),
     act!(
         "enable-external-ai",
         EnableExternalAi,
-        "enableExternalAi",
+        EnableExternalAi,
         "Switch the external AI on again",
         Nothing,
         r#"{}"#
@@ -130,23 +136,23 @@ pub(crate) const ROUTES: &[Route] = &[
     act!(
         "handoff",
         Handoff,
-        "handOffConversation",
+        HandOffConversation,
         "Hand a conversation to people",
         HandoffBody,
         r#"{}"#
     ),
-    act!("block", Block, "blockContact", "Block a contact", Nothing, r#"{}"#),
-    act!("unblock", Unblock, "unblockContact", "Lift the block of a contact", Nothing, r#"{}"#),
+    act!("block", Block, BlockContact, "Block a contact", Nothing, r#"{}"#),
+    act!("unblock", Unblock, UnblockContact, "Lift the block of a contact", Nothing, r#"{}"#),
     act!(
         "opt-out",
         OptOut,
-        "backfillOptOut",
+        BackfillOptOut,
         "Announce a block of the contact's own",
         OptOutBody,
         r#"{"source": "backfill", "opted_out_at": "2024-03-01T12:00:00.000Z"}"#
     ),
-    act!("opt-in", OptIn, "optInContact", "Lift a block of the contact's own", Nothing, r#"{}"#),
-    act!("read", Read, "readConversation", "Mark a conversation as read", Nothing, r#"{}"#),
+    act!("opt-in", OptIn, OptInContact, "Lift a block of the contact's own", Nothing, r#"{}"#),
+    act!("read", Read, ReadConversation, "Mark a conversation as read", Nothing, r#"{}"#),
 ];
 
 /// A contact as the operator sees it, with the messages that were made.

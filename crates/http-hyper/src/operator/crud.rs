@@ -6,10 +6,11 @@
 
 /// Lists all.
 macro_rules! list {
-    ($path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
+    ($action:ident, $path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
         crate::route::Route::company(
             crate::route::verb::GET,
             $path,
+            recado_core::access::OperatorAction::$action,
             |c| {
                 Box::pin(async move {
                     crate::answer::Answer::ok(c.recado.$cases().$method(c.who.id).await?)
@@ -22,10 +23,11 @@ macro_rules! list {
 
 /// Makes one.
 macro_rules! create {
-    ($path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
+    ($action:ident, $path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
         crate::route::Route::company(
             crate::route::verb::POST,
             $path,
+            recado_core::access::OperatorAction::$action,
             |c| {
                 Box::pin(async move {
                     let made = c.recado.$cases().$method(c.who.id, &c.body).await?;
@@ -40,10 +42,11 @@ macro_rules! create {
 
 /// Reads one.
 macro_rules! get {
-    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+    ($action:ident, $path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
         crate::route::Route::company(
             crate::route::verb::GET,
             $path,
+            recado_core::access::OperatorAction::$action,
             |c| {
                 Box::pin(async move {
                     let id = c.path.id("id", $id::parse);
@@ -57,10 +60,11 @@ macro_rules! get {
 
 /// Changes one.
 macro_rules! change {
-    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+    ($action:ident, $path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
         crate::route::Route::company(
             crate::route::verb::PATCH,
             $path,
+            recado_core::access::OperatorAction::$action,
             |c| {
                 Box::pin(async move {
                     let id = c.path.id("id", $id::parse);
@@ -76,10 +80,11 @@ macro_rules! change {
 
 /// Deletes one.
 macro_rules! delete {
-    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+    ($action:ident, $path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
         crate::route::Route::company(
             crate::route::verb::DELETE,
             $path,
+            recado_core::access::OperatorAction::$action,
             |c| {
                 Box::pin(async move {
                     let id = c.path.id("id", $id::parse);

@@ -8,28 +8,27 @@ use super::crud::{change, create, delete, get, list};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, custom_fields.all, |op| {
-        op.says("listCompanyCustomFields", "List definitions of custom fields")
-            .lists::<CustomField>()
+    list!(ListCompanyCustomFields, COLLECTION, custom_fields.all, |op| {
+        op.does("List definitions of custom fields").lists::<CustomField>()
     }),
-    create!(COLLECTION, custom_fields.create, |op| {
-        op.says("createCustomField", "Make a custom field")
+    create!(CreateCustomField, COLLECTION, custom_fields.create, |op| {
+        op.does("Make a custom field")
             .body::<CustomFieldDraft>(
                 r#"{"label": "Time do coração", "slug": "time", "type": "text"}"#,
             )
             .makes::<CustomField>()
             .refuses(Code::SlugTaken)
     }),
-    get!(ONE, custom_fields.get(CustomFieldId), |op| op
-        .says("getCustomField", "Read a custom field")
+    get!(GetCustomField, ONE, custom_fields.get(CustomFieldId), |op| op
+        .does("Read a custom field")
         .answers::<CustomField>()),
-    change!(ONE, custom_fields.change(CustomFieldId), |op| {
-        op.says("updateCustomField", "Change a custom field")
+    change!(UpdateCustomField, ONE, custom_fields.change(CustomFieldId), |op| {
+        op.does("Change a custom field")
             .body::<CustomFieldPatch>(r#"{"status": "inactive"}"#)
             .answers::<CustomField>()
     }),
-    delete!(ONE, custom_fields.delete(CustomFieldId), |op| {
-        op.says("deleteCustomField", "Delete a custom field; its values are shown no more").done()
+    delete!(DeleteCustomField, ONE, custom_fields.delete(CustomFieldId), |op| {
+        op.does("Delete a custom field; its values are shown no more").done()
     }),
 ];
 

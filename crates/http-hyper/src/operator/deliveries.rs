@@ -1,6 +1,7 @@
 //! Deliveries to outbound webhooks: their outcomes, and redelivery (D56a).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::deliveries::{DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView};
 use recado_core::events::EventType;
 use recado_core::ids::DeliveryId;
@@ -17,10 +18,11 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/deliveries",
+        OperatorAction::ListDeliveries,
         |c| Box::pin(list(c)),
         |mut op| {
             let pagination = vec![op.refer::<Pagination>()];
-            op.says("listDeliveries", "List deliveries to outbound webhooks")
+            op.does("List deliveries to outbound webhooks")
                 .more("Newest first.")
                 .pages::<DeliveryView>(pagination)
         },
@@ -35,18 +37,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/deliveries/{id}",
+        OperatorAction::GetDelivery,
         |c| Box::pin(get(c)),
-        |op| {
-            op.says("getDelivery", "Read a delivery with its body and its attempts")
-                .answers::<DeliveryDetail>()
-        },
+        |op| op.does("Read a delivery with its body and its attempts").answers::<DeliveryDetail>(),
     ),
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/deliveries/{id}/redeliver",
+        OperatorAction::Redeliver,
         |c| Box::pin(redeliver(c)),
         |op| {
-            op.says("redeliver", "Start a fresh series of attempts at a delivery")
+            op.does("Start a fresh series of attempts at a delivery")
                 .more(
                     "With the same id and the same body, for deliveries that are delivered or \
                      failed. The attempts are counted on.",

@@ -1,5 +1,6 @@
 //! Documents of contacts (D26, D70).
 
+use recado_core::access::OperatorAction;
 use recado_core::documents::Document;
 use recado_core::ids::{ContactId, DocumentId};
 use recado_core::messages::KeptFile;
@@ -15,15 +16,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListDocuments,
         |c| Box::pin(list(c)),
-        |op| op.says("listDocuments", "List the documents of a contact").lists::<Document>(),
+        |op| op.does("List the documents of a contact").lists::<Document>(),
     ),
     Route::company(
         verb::POST,
         COLLECTION,
+        OperatorAction::AttachDocument,
         |c| Box::pin(attach(c)),
         |op| {
-            op.says("attachDocument", "Attach a document to a contact")
+            op.does("Attach a document to a contact")
                 .more("The body is the document itself, at most 25 MiB.")
                 .raw_body()
                 .makes::<Document>()
@@ -34,9 +37,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         ONE,
+        OperatorAction::ReadDocument,
         |c| Box::pin(read(c)),
         |op| {
-            op.says("readDocument", "Read the bytes of a document")
+            op.does("Read the bytes of a document")
                 .more("A `Range` of bytes is answered with 206.")
                 .answers_file("application/octet-stream")
         },

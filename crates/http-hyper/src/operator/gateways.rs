@@ -4,6 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::connections::{ConnectionView, GatewayView, UnknownEventView};
 use recado_core::ids::ConnectionId;
 use recado_core::templates::TemplateView;
@@ -21,9 +22,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::operator(
         verb::GET,
         "/operator/v1/gateways",
+        OperatorAction::ListGateways,
         |c| Box::pin(list(c)),
         |op| {
-            op.says("listGateways", "List the gateways that connections can use")
+            op.does("List the gateways that connections can use")
                 .more(
                     "Those of the process that answers, each with the settings of its connections.",
                 )
@@ -33,9 +35,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/connections/{id}/qr",
+        OperatorAction::ReadPairingCode,
         |c| Box::pin(pairing_code(c)),
         |op| {
-            op.says("readPairingCode", "Read the code that a phone is paired with")
+            op.does("Read the code that a phone is paired with")
                 .more(
                     "The gateway replaces it every few seconds. With `Accept: image/png` its \
                      picture, where the gateway or Recado can make one; with `Accept: text/plain` its text.",
@@ -51,9 +54,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/connections/{id}/check",
+        OperatorAction::CheckConnection,
         |c| Box::pin(check(c)),
         |op| {
-            op.says("checkConnection", "Ask the gateway whether it reaches its channel")
+            op.does("Ask the gateway whether it reaches its channel")
                 .more("A gateway that does not answer leaves the state as it was.")
                 .answers::<Checked>()
         },
@@ -61,9 +65,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/connections/{id}/sync-templates",
+        OperatorAction::SyncTemplates,
         |c| Box::pin(sync_templates(c)),
         |op| {
-            op.says("syncTemplates", "Read the templates of a connection from its gateway")
+            op.does("Read the templates of a connection from its gateway")
                 .lists::<TemplateView>()
                 .refuses(Code::ValidationError)
                 .refuses(Code::ProviderError)
@@ -72,9 +77,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/connections/{id}/unknown-events",
+        OperatorAction::ListUnknownEvents,
         |c| Box::pin(unknown_events(c)),
         |op| {
-            op.says("listUnknownEvents", "List what the gateway sent and Recado did not understand")
+            op.does("List what the gateway sent and Recado did not understand")
                 .more(
                     "As it came, the newest first; at most 200. Kept for 30 days, and read again \
                      by `recado inbox replay`.",

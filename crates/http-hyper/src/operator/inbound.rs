@@ -1,6 +1,7 @@
 //! Managing inbound endpoints (4.9, D46, D46a).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::ids::InboundEndpointId;
 use recado_core::inbound::{
     EndpointDraft, EndpointPatch, EndpointSecretView, EndpointView, RotateEndpointSecret,
@@ -13,11 +14,11 @@ use crate::error::Outcome;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, inbound.all, |op| op
-        .says("listInboundEndpoints", "List inbound endpoints")
+    list!(ListInboundEndpoints, COLLECTION, inbound.all, |op| op
+        .does("List inbound endpoints")
         .lists::<EndpointView>()),
-    create!(COLLECTION, inbound.create, |op| {
-        op.says("createInboundEndpoint", "Make an inbound endpoint")
+    create!(CreateInboundEndpoint, COLLECTION, inbound.create, |op| {
+        op.does("Make an inbound endpoint")
             .more(
                 "It takes calls at `/api/webhooks/incoming/{slug}` once the company has \
                      enabled the feature. `secret` is what callers present. It is shown this once.",
@@ -29,24 +30,25 @@ pub(crate) const ROUTES: &[Route] = &[
             .makes::<EndpointSecretView>()
             .refuses(Code::SlugTaken)
     }),
-    get!(ONE, inbound.get(InboundEndpointId), |op| op
-        .says("getInboundEndpoint", "Read an inbound endpoint")
+    get!(GetInboundEndpoint, ONE, inbound.get(InboundEndpointId), |op| op
+        .does("Read an inbound endpoint")
         .answers::<EndpointView>()),
-    change!(ONE, inbound.change(InboundEndpointId), |op| {
-        op.says("updateInboundEndpoint", "Change an inbound endpoint")
+    change!(UpdateInboundEndpoint, ONE, inbound.change(InboundEndpointId), |op| {
+        op.does("Change an inbound endpoint")
             .body::<EndpointPatch>(r#"{"is_active": true}"#)
             .answers::<EndpointView>()
             .refuses(Code::SlugTaken)
     }),
-    delete!(ONE, inbound.delete(InboundEndpointId), |op| op
-        .says("deleteInboundEndpoint", "Delete an inbound endpoint")
+    delete!(DeleteInboundEndpoint, ONE, inbound.delete(InboundEndpointId), |op| op
+        .does("Delete an inbound endpoint")
         .done()),
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/inbound-endpoints/{id}/rotate-secret",
+        OperatorAction::RotateInboundEndpointSecret,
         |c| Box::pin(rotate_secret(c)),
         |op| {
-            op.says("rotateInboundEndpointSecret", "Replace the secret of an inbound endpoint")
+            op.does("Replace the secret of an inbound endpoint")
                 .more("The old secret is refused at once. `secret` is shown this once.")
                 .body::<RotateEndpointSecret>(r#"{}"#)
                 .answers::<EndpointSecretView>()

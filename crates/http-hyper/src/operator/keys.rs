@@ -1,6 +1,6 @@
 //! Managing API keys (D11, D12).
 
-use recado_core::access::{ApiKeyView, KeyDraft, KeyPatch, NewKey};
+use recado_core::access::{ApiKeyView, KeyDraft, KeyPatch, NewKey, OperatorAction};
 use recado_core::ids::KeyId;
 use serde::Serialize;
 #[cfg(test)]
@@ -15,15 +15,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListKeys,
         |c| Box::pin(list(c)),
-        |op| op.says("listKeys", "List API keys").lists::<ApiKeyView>(),
+        |op| op.does("List API keys").lists::<ApiKeyView>(),
     ),
     Route::company(
         verb::POST,
         COLLECTION,
+        OperatorAction::CreateKey,
         |c| Box::pin(create(c)),
         |op| {
-            op.says("createKey", "Make an API key")
+            op.does("Make an API key")
                 .more("`key` is the key itself. It is shown this once.")
                 .body::<KeyDraft>(
                     r#"{"name": "ERP", "scopes": ["contacts:read", "contacts:write"]}"#,
@@ -35,15 +37,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         ONE,
+        OperatorAction::GetKey,
         |c| Box::pin(get(c)),
-        |op| op.says("getKey", "Read an API key").answers::<ApiKeyView>(),
+        |op| op.does("Read an API key").answers::<ApiKeyView>(),
     ),
     Route::company(
         verb::PATCH,
         ONE,
+        OperatorAction::UpdateKey,
         |c| Box::pin(change(c)),
         |op| {
-            op.says("updateKey", "Change an API key")
+            op.does("Change an API key")
                 .body::<KeyPatch>(r#"{"rate_per_minute": 1200}"#)
                 .answers::<ApiKeyView>()
         },
@@ -52,8 +56,9 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::DELETE,
         ONE,
+        OperatorAction::DeleteKey,
         |c| Box::pin(revoke(c)),
-        |op| op.says("deleteKey", "Revoke an API key at once").done(),
+        |op| op.does("Revoke an API key at once").done(),
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! Lead memories (2.3, D45).
 
+use recado_core::access::OperatorAction;
 use recado_core::ids::ContactId;
 use recado_core::leads::{LeadMemoryView, MemoryUpdate, WholeMemory};
 
@@ -12,9 +13,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         PATH,
+        OperatorAction::GetLeadMemory,
         |c| Box::pin(get(c)),
         |op| {
-            op.says("getLeadMemory", "Read the lead memory of a contact")
+            op.does("Read the lead memory of a contact")
                 .more("`data` is null when there is none.")
                 .answers_maybe::<LeadMemoryView>()
         },
@@ -22,9 +24,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         PATH,
+        OperatorAction::MergeLeadMemory,
         |c| Box::pin(merge(c)),
         |op| {
-            op.says("mergeLeadMemory", "Add to the lead memory of a contact")
+            op.does("Add to the lead memory of a contact")
                 .body::<MemoryUpdate>(
                     r#"{"summary": "Quer trocar de plano", "key_facts": ["Tem duas lojas"],
                         "bant": {"authority": "decision_maker", "authority_raw": "Sou a dona"}}"#,
@@ -36,9 +39,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::PUT,
         PATH,
+        OperatorAction::PutLeadMemory,
         |c| Box::pin(put(c)),
         |op| {
-            op.says("putLeadMemory", "Write the lead memory of a contact as it is given")
+            op.does("Write the lead memory of a contact as it is given")
                 .body::<WholeMemory>(
                     r#"{"summary": "Registro antigo", "bant": {"authority": "o dono decide"}}"#,
                 )

@@ -7,11 +7,9 @@ use super::crud::{create, delete, get, list};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, links.all, |op| op
-        .says("listLinks", "List tracked links")
-        .lists::<LinkView>()),
-    create!(COLLECTION, links.create, |op| {
-        op.says("createLink", "Make a tracked link for a contact")
+    list!(ListLinks, COLLECTION, links.all, |op| op.does("List tracked links").lists::<LinkView>()),
+    create!(CreateLink, COLLECTION, links.create, |op| {
+        op.does("Make a tracked link for a contact")
             .more("`short_url` is what to send. It is shown this once.")
             .body::<LinkDraft>(
                 r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001",
@@ -19,11 +17,11 @@ pub(crate) const ROUTES: &[Route] = &[
             )
             .makes::<LinkCodeView>()
     }),
-    get!(ONE, links.get(LinkId), |op| op
-        .says("getLink", "Read a tracked link")
+    get!(GetLink, ONE, links.get(LinkId), |op| op
+        .does("Read a tracked link")
         .answers::<LinkView>()),
-    delete!(ONE, links.delete(LinkId), |op| op
-        .says("deleteLink", "Delete a tracked link with its clicks")
+    delete!(DeleteLink, ONE, links.delete(LinkId), |op| op
+        .does("Delete a tracked link with its clicks")
         .done()),
 ];
 

@@ -1,5 +1,6 @@
 //! Managing lists and their contacts.
 
+use recado_core::access::OperatorAction;
 use recado_core::contacts::ContactListItem;
 use recado_core::ids::ListId;
 use recado_core::lists::{
@@ -16,33 +17,35 @@ use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, lists.all, |op| op
-        .says("listCompanyLists", "List lists")
-        .lists::<ListView>()),
-    create!(COLLECTION, lists.create, |op| {
-        op.says("createList", "Make a list")
-            .body::<ListDraft>(r#"{"name": "Novidades"}"#)
-            .makes::<ListView>()
+    list!(ListCompanyLists, COLLECTION, lists.all, |op| op.does("List lists").lists::<ListView>()),
+    create!(CreateList, COLLECTION, lists.create, |op| {
+        op.does("Make a list").body::<ListDraft>(r#"{"name": "Novidades"}"#).makes::<ListView>()
     }),
-    get!(ONE, lists.get(ListId), |op| op.says("getList", "Read a list").answers::<ListView>()),
-    change!(ONE, lists.change(ListId), |op| {
-        op.says("updateList", "Change a list")
-            .body::<ListPatch>(r#"{"is_active": false}"#)
-            .answers::<ListView>()
+    get!(GetList, ONE, lists.get(ListId), |op| op.does("Read a list").answers::<ListView>()),
+    change!(UpdateList, ONE, lists.change(ListId), |op| {
+        op.does("Change a list").body::<ListPatch>(r#"{"is_active": false}"#).answers::<ListView>()
     }),
-    delete!(ONE, lists.delete(ListId), |op| op
-        .says("deleteList", "Delete a list; its contacts stay")
+    delete!(DeleteList, ONE, lists.delete(ListId), |op| op
+        .does("Delete a list; its contacts stay")
         .done()),
-    Route::company(verb::GET, CONTACTS, |c| Box::pin(contacts(c)), doc_contacts).query(&[
+    Route::company(
+        verb::GET,
+        CONTACTS,
+        OperatorAction::ListContactsOfList,
+        |c| Box::pin(contacts(c)),
+        doc_contacts,
+    )
+    .query(&[
         QueryParam::new("page", ParamKind::Page, "Which page."),
         QueryParam::new("limit", ParamKind::Limit, "Contacts per page."),
     ]),
     Route::company(
         verb::POST,
         CONTACTS,
+        OperatorAction::AddToList,
         |c| Box::pin(add(c)),
         |op| {
-            op.says("addToList", "Add contacts to a list")
+            op.does("Add contacts to a list")
                 .more("All that are named, or none. Safe to repeat.")
                 .body::<AddContacts>(NAMED)
                 .answers::<Added>()
@@ -52,9 +55,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::PUT,
         CONTACTS,
+        OperatorAction::ReplaceListContacts,
         |c| Box::pin(replace(c)),
         |op| {
-            op.says("replaceListContacts", "Make a list hold these contacts and no other")
+            op.does("Make a list hold these contacts and no other")
                 .more(
                     "Safe to repeat. With an unknown contact nothing is changed. A list that loses \
                      more than 10,000 contacts loses them one commit after the other.",
@@ -67,9 +71,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::DELETE,
         CONTACTS,
+        OperatorAction::RemoveFromList,
         |c| Box::pin(remove(c)),
         |op| {
-            op.says("removeFromList", "Remove contacts from a list")
+            op.does("Remove contacts from a list")
                 .more("All that are named, or none. Safe to repeat; the contacts stay.")
                 .body::<RemoveContacts>(NAMED)
                 .answers::<Removed>()
@@ -86,8 +91,7 @@ const NAMED: &str = r#"{"contact_ids": ["01939b5e-0000-7000-8000-000000000001"]}
 
 fn doc_contacts(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<Pagination>()];
-    op.says("listContactsOfList", "List the contacts of a list by last message")
-        .pages::<ContactListItem>(pagination)
+    op.does("List the contacts of a list by last message").pages::<ContactListItem>(pagination)
 }
 
 fn id(call: &CompanyCall) -> ListId {

@@ -2,6 +2,7 @@
 //! types (X13, X14).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::ids::{ContactId, MessageId};
 use recado_core::messages::MessageView;
 use recado_core::sending::{
@@ -17,9 +18,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/messages/{id}/reaction",
+        OperatorAction::ReactToMessage,
         |c| Box::pin(react(c)),
         |op| {
-            op.says("reactToMessage", "React to a message, or withdraw the reaction")
+            op.does("React to a message, or withdraw the reaction")
                 .body::<ReactDraft>(r#"{"emoji": "👍"}"#)
                 .answers::<MessageView>()
                 .refuses_all(&REFUSED)
@@ -29,9 +31,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/messages/{id}/read",
+        OperatorAction::ReadMessage,
         |c| Box::pin(read(c)),
         |op| {
-            op.says("readMessage", "Mark a received message, and what came before it, as read")
+            op.does("Mark a received message, and what came before it, as read")
                 .answers::<ReadMessageView>()
                 .refuses_all(&REFUSED)
         },
@@ -39,9 +42,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::PATCH,
         "/operator/v1/companies/{company_id}/messages/{id}",
+        OperatorAction::ChangeMessage,
         |c| Box::pin(edit(c)),
         |op| {
-            op.says("changeMessage", "Change a message that was sent")
+            op.does("Change a message that was sent")
                 .body::<EditDraft>(r#"{"message": "Olá, Ana! Às 15 h."}"#)
                 .answers::<MessageView>()
                 .refuses_all(&REFUSED)
@@ -52,9 +56,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::DELETE,
         "/operator/v1/companies/{company_id}/messages/{id}",
+        OperatorAction::TakeMessageBack,
         |c| Box::pin(revoke(c)),
         |op| {
-            op.says("takeMessageBack", "Take a message back that was sent")
+            op.does("Take a message back that was sent")
                 .answers::<MessageView>()
                 .refuses_all(&REFUSED)
                 .refuses(Code::TooLate)
@@ -63,9 +68,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/contacts/{id}/typing",
+        OperatorAction::TypeToContact,
         |c| Box::pin(typing(c)),
         |op| {
-            op.says("typeToContact", "Show a contact that somebody writes")
+            op.does("Show a contact that somebody writes")
                 .body::<TypingDraft>(r#"{"state": "typing"}"#)
                 .answers::<TypedView>()
         },

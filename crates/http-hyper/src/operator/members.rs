@@ -8,26 +8,20 @@ use super::crud::{change, create, delete, get, list};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, access.members, |op| op
-        .says("listMembers", "List members")
-        .lists::<Member>()),
-    create!(COLLECTION, access.create_member, |op| {
-        op.says("createMember", "Make a member")
+    list!(ListMembers, COLLECTION, access.members, |op| op.does("List members").lists::<Member>()),
+    create!(CreateMember, COLLECTION, access.create_member, |op| {
+        op.does("Make a member")
             .body::<MemberDraft>(r#"{"display_name": "Bia", "role": "agent"}"#)
             .makes::<Member>()
     }),
-    get!(ONE, access.member(MemberId), |op| op
-        .says("getMember", "Read a member")
+    get!(GetMember, ONE, access.member(MemberId), |op| op
+        .does("Read a member")
         .answers::<Member>()),
-    change!(ONE, access.change_member(MemberId), |op| {
-        op.says("updateMember", "Change a member")
-            .body::<MemberPatch>(r#"{"role": "admin"}"#)
-            .answers::<Member>()
+    change!(UpdateMember, ONE, access.change_member(MemberId), |op| {
+        op.does("Change a member").body::<MemberPatch>(r#"{"role": "admin"}"#).answers::<Member>()
     }),
-    delete!(ONE, access.delete_member(MemberId), |op| {
-        op.says("deleteMember", "Delete a member that no contact is assigned to")
-            .done()
-            .refuses(Code::InUse)
+    delete!(DeleteMember, ONE, access.delete_member(MemberId), |op| {
+        op.does("Delete a member that no contact is assigned to").done().refuses(Code::InUse)
     }),
 ];
 

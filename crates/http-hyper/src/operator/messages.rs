@@ -1,6 +1,7 @@
 //! Importing and reading messages.
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::ids::MessageId;
 use recado_core::messages::{ImportedMessage, MessageListItem};
 use recado_core::page::Pagination;
@@ -15,21 +16,21 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListOperatorMessages,
         |c| Box::pin(list(c)),
         |mut op| {
             let pagination = vec![op.refer::<Pagination>()];
-            op.says("listOperatorMessages", "List messages")
-                .more("Newest first.")
-                .pages::<MessageListItem>(pagination)
+            op.does("List messages").more("Newest first.").pages::<MessageListItem>(pagination)
         },
     )
     .query(QUERY),
     Route::company(
         verb::POST,
         COLLECTION,
+        OperatorAction::ImportMessage,
         |c| Box::pin(import(c)),
         |op| {
-            op.says("importMessage", "Import a message")
+            op.does("Import a message")
                 .more("Without events.")
                 .body::<ImportedMessage>(
                     r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001",
@@ -45,8 +46,9 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/messages/{id}",
+        OperatorAction::GetMessage,
         |c| Box::pin(get(c)),
-        |op| op.says("getMessage", "Read a message").answers::<MessageListItem>(),
+        |op| op.does("Read a message").answers::<MessageListItem>(),
     ),
 ];
 

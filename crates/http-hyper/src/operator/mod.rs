@@ -20,6 +20,7 @@ mod lists;
 mod marks;
 mod members;
 mod messages;
+mod operator_tokens;
 mod organizations;
 mod pipelines;
 mod prosas;
@@ -32,6 +33,7 @@ use crate::route::Route;
 /// The routes of every file here, in the order of the documentation, each with its feature.
 pub(crate) const TABLES: &[(&str, &[Route])] = &[
     ("companies", companies::ROUTES),
+    ("operator-tokens", operator_tokens::ROUTES),
     ("keys", keys::ROUTES),
     ("members", members::ROUTES),
     ("connections", connections::ROUTES),

@@ -1,6 +1,7 @@
 //! Reading client organizations (D22); a contact's cnpj creates them.
 
 use recado_core::NotFound;
+use recado_core::access::OperatorAction;
 use recado_core::ids::OrganizationId;
 use recado_core::organizations::{Organization, OrganizationView};
 use recado_core::store::RecordsExt;
@@ -14,14 +15,16 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::GET,
         COLLECTION,
+        OperatorAction::ListOrganizations,
         |c| Box::pin(list(c)),
-        |op| op.says("listOrganizations", "List organizations").lists::<OrganizationView>(),
+        |op| op.does("List organizations").lists::<OrganizationView>(),
     ),
     Route::company(
         verb::GET,
         ONE,
+        OperatorAction::GetOrganization,
         |c| Box::pin(get(c)),
-        |op| op.says("getOrganization", "Read an organization").answers::<OrganizationView>(),
+        |op| op.does("Read an organization").answers::<OrganizationView>(),
     ),
 ];
 

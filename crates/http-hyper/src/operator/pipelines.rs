@@ -8,28 +8,26 @@ use super::crud::{change, create, delete, get, list};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, deals.pipelines, |op| op
-        .says("listPipelines", "List pipelines with their stages")
+    list!(ListPipelines, COLLECTION, deals.pipelines, |op| op
+        .does("List pipelines with their stages")
         .lists::<PipelineView>()),
-    create!(COLLECTION, deals.create_pipeline, |op| {
-        op.says("createPipeline", "Make a pipeline")
+    create!(CreatePipeline, COLLECTION, deals.create_pipeline, |op| {
+        op.does("Make a pipeline")
             .body::<PipelineDraft>(
                 r##"{"name": "Vendas", "stages": [{"name": "Novo", "color": "#1e90ff"}]}"##,
             )
             .makes::<PipelineView>()
     }),
-    get!(ONE, deals.pipeline(PipelineId), |op| op
-        .says("getPipeline", "Read a pipeline")
+    get!(GetPipeline, ONE, deals.pipeline(PipelineId), |op| op
+        .does("Read a pipeline")
         .answers::<PipelineView>()),
-    change!(ONE, deals.change_pipeline(PipelineId), |op| {
-        op.says("updatePipeline", "Change a pipeline")
+    change!(UpdatePipeline, ONE, deals.change_pipeline(PipelineId), |op| {
+        op.does("Change a pipeline")
             .body::<PipelinePatch>(r#"{"name": "Vendas 2027"}"#)
             .answers::<PipelineView>()
     }),
-    delete!(ONE, deals.delete_pipeline(PipelineId), |op| {
-        op.says("deletePipeline", "Delete a pipeline whose stages hold no deal")
-            .done()
-            .refuses(Code::InUse)
+    delete!(DeletePipeline, ONE, deals.delete_pipeline(PipelineId), |op| {
+        op.does("Delete a pipeline whose stages hold no deal").done().refuses(Code::InUse)
     }),
 ];
 

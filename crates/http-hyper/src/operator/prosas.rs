@@ -1,6 +1,7 @@
 //! Booking prosas (D32).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::prosas::{DebitDraft, LedgerLineView, RefundDraft};
 
 use crate::answer::Answer;
@@ -12,9 +13,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/prosas/debits",
+        OperatorAction::BookDebit,
         |c| Box::pin(debit(c)),
         |op| {
-            op.says("bookDebit", "Book what a turn or a message cost")
+            op.does("Book what a turn or a message cost")
                 .body::<DebitDraft>(
                     r#"{"scope": "turn", "prosas": 1.5, "cost_brl": 0.042,
                         "description": "Resumo da conversa"}"#,
@@ -26,9 +28,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/prosas/refunds",
+        OperatorAction::BookRefund,
         |c| Box::pin(refund(c)),
         |op| {
-            op.says("bookRefund", "Give a debit back, as a whole or in part")
+            op.does("Give a debit back, as a whole or in part")
                 .body::<RefundDraft>(
                     r#"{"consumption_id": "01939b5e-0000-7000-8000-000000000003",
                         "prosas": 0.5, "cost_brl": 0.014, "reason": "Resposta repetida"}"#,

@@ -7,20 +7,18 @@ use super::crud::{change, create, delete, get, list};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, tags.all, |op| op.says("listTags", "List tags").lists::<Tag>()),
-    create!(COLLECTION, tags.create, |op| {
-        op.says("createTag", "Make a tag")
+    list!(ListTags, COLLECTION, tags.all, |op| op.does("List tags").lists::<Tag>()),
+    create!(CreateTag, COLLECTION, tags.create, |op| {
+        op.does("Make a tag")
             .body::<TagDraft>(r##"{"name": "VIP", "color": "#daa520"}"##)
             .makes::<Tag>()
     }),
-    get!(ONE, tags.get(TagId), |op| op.says("getTag", "Read a tag").answers::<Tag>()),
-    change!(ONE, tags.change(TagId), |op| {
-        op.says("updateTag", "Change a tag")
-            .body::<TagPatch>(r#"{"name": "Cliente VIP"}"#)
-            .answers::<Tag>()
+    get!(GetTag, ONE, tags.get(TagId), |op| op.does("Read a tag").answers::<Tag>()),
+    change!(UpdateTag, ONE, tags.change(TagId), |op| {
+        op.does("Change a tag").body::<TagPatch>(r#"{"name": "Cliente VIP"}"#).answers::<Tag>()
     }),
-    delete!(ONE, tags.delete(TagId), |op| op
-        .says("deleteTag", "Delete a tag; contacts lose it")
+    delete!(DeleteTag, ONE, tags.delete(TagId), |op| op
+        .does("Delete a tag; contacts lose it")
         .done()),
 ];
 

@@ -1,5 +1,6 @@
 //! Managing templates (D48).
 
+use recado_core::access::OperatorAction;
 use recado_core::ids::TemplateId;
 use recado_core::templates::{TemplateDraft, TemplatePatch, TemplateTokenView, TemplateView};
 
@@ -11,11 +12,11 @@ use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, templates.all, |op| op
-        .says("listTemplates", "List templates")
+    list!(ListTemplates, COLLECTION, templates.all, |op| op
+        .does("List templates")
         .lists::<TemplateView>()),
-    create!(COLLECTION, templates.create, |op| {
-        op.says("createTemplate", "Make a template")
+    create!(CreateTemplate, COLLECTION, templates.create, |op| {
+        op.does("Make a template")
             .more("`token` is the credential of template dispatch. It is shown this once.")
             .body::<TemplateDraft>(
                 r#"{"name": "pedido_enviado", "category": "UTILITY", "body": "Olá {{nome}}",
@@ -26,23 +27,24 @@ pub(crate) const ROUTES: &[Route] = &[
             )
             .makes::<TemplateTokenView>()
     }),
-    get!(ONE, templates.get(TemplateId), |op| op
-        .says("getTemplate", "Read a template")
+    get!(GetTemplate, ONE, templates.get(TemplateId), |op| op
+        .does("Read a template")
         .answers::<TemplateView>()),
-    change!(ONE, templates.change(TemplateId), |op| {
-        op.says("updateTemplate", "Change a template")
+    change!(UpdateTemplate, ONE, templates.change(TemplateId), |op| {
+        op.does("Change a template")
             .body::<TemplatePatch>(r#"{"status": "PAUSED"}"#)
             .answers::<TemplateView>()
     }),
-    delete!(ONE, templates.delete(TemplateId), |op| op
-        .says("deleteTemplate", "Delete a template")
+    delete!(DeleteTemplate, ONE, templates.delete(TemplateId), |op| op
+        .does("Delete a template")
         .done()),
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/templates/{id}/rotate-token",
+        OperatorAction::RotateTemplateToken,
         |c| Box::pin(rotate_token(c)),
         |op| {
-            op.says("rotateTemplateToken", "Replace the token of a template")
+            op.does("Replace the token of a template")
                 .more("The old token is unknown at once. `token` is shown this once.")
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<TemplateTokenView>()

@@ -1,6 +1,7 @@
 //! Managing outbound webhooks (D52a, D54, D56, D56a).
 
 use recado_core::Code;
+use recado_core::access::OperatorAction;
 use recado_core::deliveries::DeliveryView;
 use recado_core::ids::WebhookId;
 use recado_core::webhooks::{RotateSecret, SecretView, WebhookDraft, WebhookPatch, WebhookView};
@@ -13,11 +14,11 @@ use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
-    list!(COLLECTION, webhooks.all, |op| op
-        .says("listWebhooks", "List outbound webhooks")
+    list!(ListWebhooks, COLLECTION, webhooks.all, |op| op
+        .does("List outbound webhooks")
         .lists::<WebhookView>()),
-    create!(COLLECTION, webhooks.create, |op| {
-        op.says("createWebhook", "Register an outbound webhook")
+    create!(CreateWebhook, COLLECTION, webhooks.create, |op| {
+        op.does("Register an outbound webhook")
             .more(
                 "Its address must resolve, and to public addresses only. `secret` is what \
                      deliveries are signed with. It is shown this once.",
@@ -26,26 +27,27 @@ pub(crate) const ROUTES: &[Route] = &[
             .makes::<SecretView>()
             .refuses(Code::TooManyWebhooks)
     }),
-    get!(ONE, webhooks.get(WebhookId), |op| op
-        .says("getWebhook", "Read an outbound webhook")
+    get!(GetWebhook, ONE, webhooks.get(WebhookId), |op| op
+        .does("Read an outbound webhook")
         .answers::<WebhookView>()),
-    change!(ONE, webhooks.change(WebhookId), |op| {
-        op.says("updateWebhook", "Change an outbound webhook")
+    change!(UpdateWebhook, ONE, webhooks.change(WebhookId), |op| {
+        op.does("Change an outbound webhook")
             .more("Deliveries that are pending go by what it is then.")
             .body::<WebhookPatch>(r#"{"events": ["message.received", "contact.opted_out"]}"#)
             .answers::<WebhookView>()
     }),
-    delete!(ONE, webhooks.delete(WebhookId), |op| {
-        op.says("deleteWebhook", "Delete an outbound webhook")
+    delete!(DeleteWebhook, ONE, webhooks.delete(WebhookId), |op| {
+        op.does("Delete an outbound webhook")
             .more("Its pending deliveries are given up; they stay listed, as `failed`.")
             .done()
     }),
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/webhooks/{id}/rotate-secret",
+        OperatorAction::RotateWebhookSecret,
         |c| Box::pin(rotate_secret(c)),
         |op| {
-            op.says("rotateWebhookSecret", "Replace the signing secret of a webhook")
+            op.does("Replace the signing secret of a webhook")
                 .more(
                     "The old secret signs beside the new one for 24 hours, in \
                      `X-Service-Signature-Previous`. `secret` is shown this once.",
@@ -58,9 +60,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::company(
         verb::POST,
         "/operator/v1/companies/{company_id}/webhooks/{id}/test",
+        OperatorAction::TestWebhook,
         |c| Box::pin(test(c)),
         |op| {
-            op.says("testWebhook", "Send a webhook.test delivery to a webhook")
+            op.does("Send a webhook.test delivery to a webhook")
                 .more("To this webhook only, whatever it is subscribed to.")
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<DeliveryView>()

@@ -108,6 +108,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "campaign_plan",
         sql: include_str!("../migrations/0025_campaign_plan.sql"),
     },
+    Migration {
+        version: 26,
+        name: "operator_tokens",
+        sql: include_str!("../migrations/0026_operator_tokens.sql"),
+    },
 ];
 
 impl Migration {

@@ -18,6 +18,7 @@ mod init;
 mod key;
 mod media;
 mod migrate;
+mod operator_token;
 mod output;
 mod secret_key;
 mod serve;
@@ -71,6 +72,9 @@ Examples:
     /// Makes, lists, shows, changes and deletes API keys, on the database directly
     #[command(after_help = key::HELP)]
     Key(key::KeyArgs),
+    /// Makes, lists, shows, changes and deletes tokens of the operator API, on the database directly
+    #[command(after_help = operator_token::HELP)]
+    OperatorToken(operator_token::OperatorTokenArgs),
     /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
     /// database directly
     #[command(after_help = connection::HELP)]
@@ -168,6 +172,9 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
             with(options, async |core| company::run(core, json, args).await).await
         }
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
+        Command::OperatorToken(args) => {
+            with(options, async |core| operator_token::run(core, json, args).await).await
+        }
         Command::Connection(args) => connection::run(options, json, args).await,
         Command::Contact(args) => {
             with(options, async |core| contact::run(core, json, args).await).await

@@ -77,6 +77,8 @@ impl Maker<'_> {
         self.make("CloseReason", "C/close-reasons", json!({"name": word})).await;
         let key = json!({"name": word, "scopes": ["contacts:read"]});
         self.make("Key", "C/keys", key).await;
+        let token = json!({"name": word, "role": "viewer", "company_id": self.tenant.id});
+        self.make("OperatorToken", "/operator-tokens", token).await;
         let contact = json!({"phone": mobile(1), "name": word, "cnpj": "19131243000197",
             "email": format!("{word}@example.com"), "list_ids": [self.ids["List"]],
             "custom_fields": {&self.ids["CustomField"]: word}});

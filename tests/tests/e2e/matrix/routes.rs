@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 
 use super::records::Records;
 
+/// Where operator tokens are managed.
+pub(super) const TOKENS: &str = "/operator/v1/operator-tokens";
+
 /// Who may call a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
     /// The holder of a key with this scope.
     Key(String),
-    /// The operator.
-    Operator,
+    /// An operator with this role or a higher one.
+    Operator(String),
     /// Anyone: what the path names, or a secret beside it, is all there is to show.
     Open,
 }
@@ -115,8 +118,11 @@ impl Route {
     }
 
     /// The places where an id of another company could stand. The company in a path of the operator
-    /// is none: the operator may name any.
+    /// is none: the operator may name any. So it is with the tokens of operators.
     pub(super) fn places(&self) -> Vec<(Place, String)> {
+        if self.path.starts_with(TOKENS) {
+            return Vec::new();
+        }
         let path = self.parameters().into_iter().filter(|(name, _)| name != "company_id");
         let path = path.map(|(name, kind)| (Place::Path(name), kind));
         let query = self.query.iter().cloned().map(|(name, kind)| (Place::Query(name), kind));
@@ -175,7 +181,11 @@ impl Route {
 fn guard(operation: &Value) -> Guard {
     let security = &operation["security"][0];
     if security.get("operator_token").is_some() {
-        return Guard::Operator;
+        let words = operation["description"].as_str().unwrap_or_default();
+        let role = words.split('`').nth(1).filter(|_| words.starts_with("Needs an operator token"));
+        return Guard::Operator(
+            role.unwrap_or_else(|| panic!("no role in {operation}")).to_owned(),
+        );
     }
     if security.get("api_key").is_none() {
         return Guard::Open;
