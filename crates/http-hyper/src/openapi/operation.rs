@@ -336,16 +336,30 @@ fn schemas_of<T: ToSchema>() -> (Vec<(String, Value)>, Value) {
 }
 
 /// Fields of answers that are sometimes absent; every other field is always present, possibly null.
-const SOMETIMES: &[(&str, &str)] = &[
-    ("ContactSummary", "shared_email"),
-    ("ContactListItem", "link_clicks"),
-    ("ContactDetail", "lead_memory"),
-    ("SentView", "group_jid"),
-    ("Upload", "url"),
-    ("Upserted", "warnings"),
-    ("EventResult", "message_id"),
-    ("EventResult", "reason"),
-    ("Bant", "authority_raw"),
+const SOMETIMES: &[(&str, &[&str])] = &[
+    ("ContactSummary", &["shared_email"]),
+    ("ContactListItem", &["link_clicks"]),
+    ("ContactDetail", &["lead_memory"]),
+    (
+        "Offer",
+        &[
+            "header",
+            "body",
+            "footer",
+            "buttons",
+            "button",
+            "sections",
+            "label",
+            "url",
+            "options",
+            "selectable",
+        ],
+    ),
+    ("SentView", &["group_jid"]),
+    ("Upload", &["url"]),
+    ("Upserted", &["warnings"]),
+    ("EventResult", &["message_id", "reason"]),
+    ("Bant", &["authority_raw"]),
 ];
 
 /// Completes the derived schema of an answer: fields that may be null are required, and a part that
@@ -360,7 +374,13 @@ pub(super) fn complete(name: &str, schema: &mut Value) {
         }
     }
     let Some(properties) = schema["properties"].as_object() else { return };
-    let always = |field: &&String| !SOMETIMES.contains(&(name, field.as_str()));
+    let sometimes: Vec<&str> = SOMETIMES
+        .iter()
+        .filter(|(of, _)| *of == name)
+        .flat_map(|(_, fields)| *fields)
+        .copied()
+        .collect();
+    let always = |field: &&String| !sometimes.contains(&field.as_str());
     let required: Vec<String> = properties.keys().filter(always).cloned().collect();
     schema["required"] = json!(required);
 }
