@@ -163,7 +163,7 @@ fn references() -> String {
         .collect();
     write!(
         table,
-        "\nEvery row but those of {} refers to its\ncompany, too, which refuses to be deleted.\n",
+        "\nEvery row but those of {}\nrefers to its company, too, which refuses to be deleted.\n",
         free.join(", ")
     )
     .expect("a string grows");

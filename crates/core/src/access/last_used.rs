@@ -6,10 +6,10 @@ use crate::Timestamp;
 use crate::store::{ChangeSet, RecordsExt, StoreError};
 
 impl Access<'_> {
-    /// Writes the hour in which keys and operator tokens were used, for those that calls noted since
-    /// the last time (R221): at most one write per key and hour, over all processes. A change or
-    /// deletion of the key at the same time goes before it; a later call of that hour notes the key
-    /// again.
+    /// Writes the hour in which keys and operator tokens were used, for those that calls noted
+    /// since the last time (R221): at most one write per key and hour, over all processes. A change
+    /// or deletion of the key at the same time goes before it; a later call of that hour notes the
+    /// key again.
     pub(crate) async fn record_uses(&self) -> Result<(), StoreError> {
         for used in self.app.used_keys().take() {
             let now = self.app.now();

@@ -132,6 +132,7 @@ body! {
     /// A new operator token.
     #[derive(Clone, Debug)]
     pub struct OperatorTokenDraft as "CreateOperatorToken" {
+        /// A name for people.
         name: String = Required<Name>,
         role: OperatorRole = Required<OperatorRole>,
         /// The only company that its holder reaches. Without it: all, and the installation.
@@ -145,6 +146,7 @@ body! {
     /// A change of an operator token; it applies from the next call on.
     #[derive(Clone, Debug)]
     pub struct OperatorTokenPatch as "UpdateOperatorToken" of OperatorToken {
+        /// A name for people.
         name: Option<String> = Replaced<Name>,
         role: Option<OperatorRole> = Optional<OperatorRole>,
         /// A time to come; null: the token has no end.

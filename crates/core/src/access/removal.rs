@@ -1,9 +1,10 @@
 //! Deleting a company (R208, R209).
 //!
 //! One commit marks the company as deleted, deletes its webhooks and the operator tokens that reach
-//! it alone, pauses its campaigns and makes a job. Whatever finds the company by a key, a slug, a token, a link or its id looks at that mark.
-//! The job then removes the rows of each kind, those that refer first, in small commits, each after
-//! the files that its rows are the only record of. So it can go on after a crash at any point.
+//! it alone, pauses its campaigns and makes a job. Whatever finds the company by a key, a slug, a
+//! token, a link or its id looks at that mark. The job then removes the rows of each kind, those
+//! that refer first, in small commits, each after the files that its rows are the only record of.
+//! So it can go on after a crash at any point.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The keys and operator tokens whose use has yet to be written, and the hour that is written (R221).
+//! The keys and operator tokens whose use has yet to be written, and the hour that is written
+//! (R221).
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

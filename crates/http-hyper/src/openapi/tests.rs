@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use recado_core::access::{OperatorAction, OperatorRole};
+
 use super::*;
 
 fn document() -> Value {
@@ -213,6 +215,23 @@ fn every_event_is_a_webhook_with_the_schema_of_its_data() {
 }
 
 /// R275.
+/// R380.
+#[test]
+fn the_page_of_the_operator_api_lists_each_action_under_its_least_role() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages/operator-api.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let (_, section) = page.split_once("### Who may do what\n").expect("the section");
+    let roles = section.split("\n- **`").skip(1).map(|part| {
+        let (role, actions) = part.split_once("`**: ").expect("a role");
+        let actions = actions.split("\n\n").next().expect("a paragraph");
+        actions.split('`').skip(1).step_by(2).map(move |action| (role, action))
+    });
+    let listed: Vec<(&str, &str)> = roles.take(OperatorRole::ALL.len()).flatten().collect();
+    let actions = OperatorAction::ALL.iter();
+    let known = actions.map(|action| (action.least_role().as_str(), action.as_str()));
+    assert_eq!(listed, known.collect::<Vec<_>>());
+}
+
 #[test]
 fn every_property_has_a_description_and_an_example() {
     let document = document();

@@ -72,7 +72,8 @@ Examples:
     /// Makes, lists, shows, changes and deletes API keys, on the database directly
     #[command(after_help = key::HELP)]
     Key(key::KeyArgs),
-    /// Makes, lists, shows, changes and deletes tokens of the operator API, on the database directly
+    /// Makes, lists, shows, changes and deletes tokens of the operator API, on the database
+    /// directly
     #[command(after_help = operator_token::HELP)]
     OperatorToken(operator_token::OperatorTokenArgs),
     /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
