@@ -50,6 +50,11 @@ const OF_ONE: &[(&str, &str, &str)] = &[
     ("CampaignRecord", "name", "Boas-vindas de novembro"),
     ("CampaignView", "name", "Boas-vindas de novembro"),
     ("Company", "name", "Padaria Aurora"),
+    (
+        "CreatedToken",
+        "token",
+        "ro_AZOWZjbRdG2V2yZ7Z1mCLLk3t3D9xkQh0m5p1jQ2zqXvF8bYw4cT6dR9sN1eUo7a",
+    ),
     ("ConnectionView", "name", "Vendas"),
     ("EventConnection", "name", "Vendas"),
     ("EventConnection", "type", "whatsapp"),
