@@ -47,7 +47,7 @@ pub(crate) use deletion::deleted;
 pub(crate) use early::naming;
 pub use early::{Early, EarlyEdit, StatusReport};
 pub(crate) use early_facts::EarlyFacts;
-pub(crate) use erase::erase_message_job;
+pub(crate) use erase::{LeftOfMessage, erase_message_job};
 pub use events::{EventContact, message_received, message_sent, status_updated};
 #[cfg(feature = "openapi")]
 pub(crate) use events::{MessageData, SentData, StatusData};
