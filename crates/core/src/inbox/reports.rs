@@ -8,9 +8,9 @@ use crate::conversations::{Act, ConversationState};
 use crate::gateway::StatusEvent;
 use crate::ids::{EventId, MessageId};
 use crate::messages::{
-    Direction, EventContact, Message, MessageStatus, OptOutSource, ProviderMessageId, RefTarget,
-    StatusReport, StatusStep, advance, contact_opted_out, merge_reports, message_sent,
-    status_updated, steps,
+    Direction, EventContact, Message, MessageStatus, MessageType, OptOutSource, ProviderMessageId,
+    RefTarget, StatusReport, StatusStep, advance, changed_again, contact_opted_out, merge_reports,
+    message_sent, status_updated, steps,
 };
 use crate::sending::asks_to_stop;
 
@@ -165,17 +165,24 @@ impl Workspace<'_> {
             let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
                 EventContact::Known(&person.contact.now)
             });
-            let reported = if (step.previous, step.status)
-                == (MessageStatus::Pending, MessageStatus::Sent)
-            {
-                message_sent(event, &message, contact, self.connection, self.now, &batch.links)
-            } else {
-                status_updated(event, &message, step.previous, contact, self.connection, self.now)
+            let is_sent =
+                (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
+            let is_changed =
+                message.message_type == MessageType::Reaction && message.edited_at.is_some();
+            let (through, now, links) = (self.connection, self.now, &batch.links);
+            let reported = match is_sent {
+                true if is_changed => {
+                    changed_again(event, None, &message, contact, through, now, links)
+                }
+                true => Some(message_sent(event, &message, contact, through, now, links)),
+                false => {
+                    Some(status_updated(event, &message, step.previous, contact, through, now))
+                }
             };
             // D65: no event is sent for a message of a history. X5: the first event of a message
             // whose content is late has its status.
             if !message.is_history && !self.relies_on_announcement(message.id) {
-                self.emit(reported);
+                reported.into_iter().for_each(|event| self.emit(event));
             }
         }
         if let (Some(person), true) = (self.person(message.contact), stopped) {

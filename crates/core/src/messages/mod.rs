@@ -38,6 +38,7 @@ mod who_wrote;
 mod written_by;
 
 pub(crate) use announce::{announce_job, announce_late_job};
+pub(crate) use blocks::rounded;
 pub use blocks::{
     Answer, AnswerKind, Blocks, Choice, Forwarded, Interactive, ListRow, ListSection, Location,
     Money, Offer, OfferHeader, OfferKind, Order, OrderItem, PollOption, Product, Reaction,
@@ -79,6 +80,7 @@ pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 #[cfg(feature = "openapi")]
 pub(crate) use updated::UpdatedData;
+pub(crate) use updated::changed_again;
 pub use updated::message_updated;
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
 pub(crate) use votes::{add_vote, count_vote};

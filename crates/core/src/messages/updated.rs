@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::events::{message_received, message_sent};
-use super::{Direction, EventContact, MediaLinks, Message};
+use super::{Blocks, Direction, EventContact, MediaLinks, Message};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::events::{Event, EventType};
@@ -57,6 +57,26 @@ pub fn message_updated(
     event.event_type = EventType::MessageUpdated;
     event.data = Value::Object(new).to_string();
     Some(event)
+}
+
+/// The event about a reaction of ours that was sent before and now was sent again: it is a change
+/// of its message, which `message.sent` has reported (X5a, X7, R362). `before` is what it was,
+/// where that is known.
+pub(crate) fn changed_again(
+    id: EventId,
+    before: Option<&Message>,
+    after: &Message,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+    links: &MediaLinks,
+) -> Option<Event> {
+    let (content, blocks) = match before {
+        Some(before) => (before.content.clone(), before.blocks.clone()),
+        None => (None, Blocks::default()),
+    };
+    let before = Message { content, blocks, ..after.clone() };
+    message_updated(id, &before, after, contact, connection, at, links)
 }
 
 fn fields(event: &Event) -> Map<String, Value> {

@@ -17,6 +17,7 @@ pub use interactive::{
 };
 pub use order::{Money, Order, OrderItem, Product};
 pub use system::{SystemKind, SystemNotice};
+pub(crate) use tidy::rounded;
 
 use super::{MessageType, ProviderMessageId};
 use crate::Timestamp;

@@ -332,8 +332,10 @@ impl OfferDraft {
 /// Whether a text is the address of a page: https with a host, without spaces.
 fn is_page(url: &str) -> bool {
     let rest = url.strip_prefix("https://");
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
-        && !url.chars().any(char::is_whitespace)
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#', '\\']).next());
+    let host = host.map(|host| host.rsplit('@').next().unwrap_or_default());
+    host.is_some_and(|host| !host.is_empty() && !host.starts_with(':'))
+        && !url.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
 fn check_sections(sections: &[SectionDraft], problems: &mut Problems) {
@@ -549,6 +551,11 @@ mod tests {
             ("http://a.example", false),
             ("https://", false),
             ("https:///a", false),
+            ("https://?a.example", false),
+            ("https://#a.example", false),
+            ("https://:443/a", false),
+            ("https://ana@/a", false),
+            ("https://a.example:8443?b", true),
             ("javascript:alert(1)", false),
             ("https://a.example/ b", false),
         ] {
