@@ -98,6 +98,8 @@ mod kept_records;
 mod kill;
 mod kill_sends;
 mod kinds;
+mod kinds_in;
+mod kinds_odd;
 mod lead_memory;
 mod links;
 mod listeners;
