@@ -95,6 +95,7 @@ mod template_sync;
 mod templates;
 mod typed;
 mod unknown_events;
+mod upload_sweep_crash;
 mod uploads;
 mod webhooks;
 
