@@ -3,15 +3,15 @@
 use async_trait::async_trait;
 
 use super::claim::{ClaimFacts, Claimed};
-use super::{Claim, NoConnection, Order, SendError, SendTarget, choose_for_person, recipient_on};
+use super::{Claim, NoConnection, Order, SendError, SendTarget, recipient_on};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone, twins};
-use crate::gateway::{Content, MessageKind, Providers};
-use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
+use crate::gateway::{Content, Providers};
+use crate::groups::{ConnectionGroup, GroupCode, resolve_group};
 use crate::halts::OnHold;
 use crate::ids::{ConnectionId, ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
@@ -56,8 +56,8 @@ pub(super) struct Intent<'a> {
 /// What an intent reads.
 #[derive(Debug)]
 pub(super) struct IntentFacts {
-    connections: Vec<Stored<Connection>>,
-    groups: Vec<Stored<ConnectionGroup>>,
+    pub(super) connections: Vec<Stored<Connection>>,
+    pub(super) groups: Vec<Stored<ConnectionGroup>>,
     /// The group that would receive it, if the rows name it.
     group: Option<GroupCode>,
     /// `None` when contacts could not be read.
@@ -190,58 +190,6 @@ impl Intent<'_> {
         Ok(twins(found, &others).cloned().collect())
     }
 
-    /// The connection, of those that carry the content if `is_carrier`.
-    fn route<'f>(
-        &self,
-        facts: &'f IntentFacts,
-        group: Option<&GroupCode>,
-        found: Option<&ChannelContact>,
-        is_carrier: bool,
-    ) -> Result<&'f Stored<Connection>, SendError> {
-        let wanted = self.order.wanted_connection();
-        let Some(group) = group else {
-            return Ok(self.route_to_person(&facts.connections, found, is_carrier)?);
-        };
-        let conversations = found.map_or(&[][..], |found| &found.conversations);
-        let (connections, groups) = (&facts.connections, &facts.groups);
-        let usable =
-            |connection: &Connection| connection.is_usable() && self.gateways.serves(connection);
-        let id = choose_connection(group, groups, connections, wanted, conversations, usable)?;
-        connections
-            .iter()
-            .find(|connection| connection.id == id)
-            .ok_or(SendError::ConnectionNotFound)
-    }
-
-    /// The connection to a person: one whose channel knows a name of theirs (D71).
-    fn route_to_person<'f>(
-        &self,
-        connections: &'f [Stored<Connection>],
-        found: Option<&ChannelContact>,
-        is_carrier: bool,
-    ) -> Result<&'f Stored<Connection>, NoConnection> {
-        let wanted = self.order.wanted_connection();
-        let last = found.and_then(|found| found.contact.last_connection_id);
-        let fits = |connection: &Connection| match is_carrier {
-            true => self.order.fits(connection, self.gateways),
-            false => self.gateways.serves(connection),
-        };
-        let reaches = |connection: &Connection| {
-            found.is_none_or(|found| recipient_on(found, connection).is_some())
-        };
-        let both = |connection: &Connection| fits(connection) && reaches(connection);
-        choose_for_person(connections, wanted, last, both).map_err(|refused| {
-            let may_be = |connection: &&Stored<Connection>| {
-                let is_wanted = wanted.is_none_or(|wanted| wanted == connection.id);
-                is_wanted && connection.is_usable() && fits(connection)
-            };
-            let mut candidates = connections.iter().filter(may_be).peekable();
-            let is_nameless =
-                candidates.peek().is_some() && candidates.all(|connection| !reaches(connection));
-            if is_nameless { NoConnection::Nameless } else { refused }
-        })
-    }
-
     /// The new contact for a phone or group that no contact has.
     fn new_contact(
         &self,
@@ -273,39 +221,6 @@ impl Intent<'_> {
             contact.derive();
         }
         Ok(contact)
-    }
-
-    /// The connection that carries it, and what it carries: where no connection carries the
-    /// content, the text in its place (X12, R320).
-    fn carried<'f>(
-        &self,
-        facts: &'f IntentFacts,
-        group: Option<&GroupCode>,
-        found: Option<&ChannelContact>,
-    ) -> Result<(&'f Stored<Connection>, Content), SendError> {
-        let content = &self.order.content;
-        let refused = match self.route(facts, group, found, true) {
-            Ok(connection) if self.order.fits(connection, self.gateways) => {
-                return Ok((connection, content.clone()));
-            }
-            Ok(_) => None,
-            Err(refused) => Some(refused),
-        };
-        if let (false, Some(refused)) = (self.order.is_named_kind(), refused) {
-            return Err(refused);
-        }
-        let connection = self.route(facts, group, found, false)?;
-        let supported = self.gateways.kinds(connection);
-        match &self.order.fallback {
-            Some(text) if supported.contains(&MessageKind::Text) => {
-                Ok((connection, Content::Text(text.clone())))
-            }
-            _ if !self.order.is_named_kind() => Ok((connection, content.clone())),
-            _ => {
-                let (kind, provider) = (content.kind(), connection.kind);
-                Err(SendError::NotSupported { kind, provider, supported })
-            }
-        }
     }
 
     fn message(
