@@ -81,7 +81,7 @@ pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 #[cfg(feature = "openapi")]
 pub(crate) use updated::UpdatedData;
-pub use updated::message_updated;
+pub use updated::{message_updated, reaction_updated};
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
 pub(crate) use votes::{add_vote, count_vote};
 pub use written_by::WrittenBy;

@@ -446,17 +446,18 @@ fn hold(upload: Option<&Stored<Upload>>, changes: ChangeSet) -> Result<ChangeSet
     })
 }
 
-/// Our reaction after it was changed: it is sent once more (X7).
+/// Our reaction after it was changed: it is sent once more, and has no id of the provider until
+/// that is accepted, so that a report about the one before says nothing of it (X7, R321). It counts
+/// as changed only if the one before was accepted.
 fn changed_again(before: &Message, message: Message) -> Result<Message, SendError> {
     if before.status == MessageStatus::Pending {
         return Err(SendError::ClaimLost);
     }
+    let was_sent = before.provider_id.is_some() || before.edited_at.is_some();
     Ok(Message {
-        edited_at: Some(message.created_at),
+        edited_at: was_sent.then_some(message.created_at),
         created_at: before.created_at,
         timestamp: before.timestamp,
-        provider_id: before.provider_id.clone(),
-        sender_type: message.sender_type,
         ..message
     })
 }

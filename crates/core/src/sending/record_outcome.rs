@@ -19,7 +19,7 @@ use crate::messages::steps;
 use crate::messages::{
     DeliveryCode, Direction, EarlyFacts, EventContact, Failure, MediaLinks, Message, MessageRef,
     MessageStatus, OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep,
-    advance, contact_opted_out, message_sent, status_updated,
+    advance, contact_opted_out, message_sent, reaction_updated, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
@@ -32,6 +32,8 @@ pub(crate) struct RecordOutcome {
     pub(crate) message: Message,
     /// How the call ended.
     pub(crate) outcome: SendOutcome,
+    /// Whether it is our reaction, and `message.sent` told of the one before (R353).
+    pub(crate) is_changed: bool,
     /// What an accepted message, or one that may have arrived, does to the conversation.
     pub(crate) act: Option<Act>,
     /// The turn it is a bubble of.
@@ -116,7 +118,20 @@ impl RecordOutcome {
     ) -> Self {
         let (act, turn, claim) = (order.act, order.turn, order.claim);
         let OutcomeIds { refund, events, find } = ids;
-        Self { message, outcome, act, turn, claim, refund, events, find, links, gateways }
+        let is_changed = order.again.is_some() && message.is_changed_reaction();
+        Self {
+            message,
+            outcome,
+            is_changed,
+            act,
+            turn,
+            claim,
+            refund,
+            events,
+            find,
+            links,
+            gateways,
+        }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -433,10 +448,12 @@ impl UseCase for RecordOutcome {
                 .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
             let is_sent =
                 (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
-            changes = changes.emit(if is_sent {
-                message_sent(id, message, contact, connection, now, &self.links)
-            } else {
-                status_updated(id, message, step.previous, contact, connection, now)
+            changes = changes.emit(match is_sent {
+                true if self.is_changed => {
+                    reaction_updated(id, message, contact, connection, now, &self.links)
+                }
+                true => message_sent(id, message, contact, connection, now, &self.links),
+                false => status_updated(id, message, step.previous, contact, connection, now),
             });
         }
         if let (Some(after), true) = (&after, stopped) {

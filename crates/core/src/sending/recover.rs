@@ -128,6 +128,7 @@ impl Sending<'_> {
         let recording = RecordOutcome {
             message: message.into_value(),
             outcome: SendOutcome::Failed(failure),
+            is_changed: false,
             act: None,
             turn: None,
             claim: Claim::Nothing,

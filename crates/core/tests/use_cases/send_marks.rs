@@ -50,13 +50,13 @@ async fn sent(messaging: &Messaging) -> Value {
 }
 
 /// The events of this type, oldest first.
-fn events(model: &MemoryStore, messaging: &Messaging, event_type: &str) -> Vec<Value> {
+pub(super) fn events(model: &MemoryStore, messaging: &Messaging, event_type: &str) -> Vec<Value> {
     let all = model.events(messaging.kit.company.id);
     let named = all.into_iter().filter(|event| event.event_type.to_string() == event_type);
     named.map(|event| serde_json::from_str(&event.data).unwrap()).collect()
 }
 
-async fn with_model() -> (Messaging, MemoryStore) {
+pub(super) async fn with_model() -> (Messaging, MemoryStore) {
     let model = MemoryStore::new();
     let store = std::sync::Arc::new(model.clone());
     let kit = recado_testkit::Kit::builder().store(store).build().await;
