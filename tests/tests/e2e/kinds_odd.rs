@@ -129,7 +129,7 @@ async fn what_is_no_emoji_is_no_reaction(world: World) {
     assert_eq!(world.all_messages().await.len(), 1);
 }
 
-/// X5a, R362: a reaction is sent once, and changed afterwards.
+/// X5a, R353: a reaction is sent once, and changed afterwards.
 #[both_stores]
 async fn a_changed_reaction_is_reported_as_a_change(world: World) {
     let qr = world.silent("qr").await;

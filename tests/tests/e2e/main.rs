@@ -151,6 +151,8 @@ mod templates_whole;
 mod two_processes;
 mod unreadable_contact;
 mod upgrades;
+mod uploads_kept;
+mod uploads_kill;
 mod webhooks_register;
 mod webhooks_secrecy;
 mod webhooks_signing;

@@ -14,7 +14,7 @@ fn pdf(bytes: usize) -> Vec<u8> {
     pdf
 }
 
-fn png() -> Vec<u8> {
+pub(super) fn png() -> Vec<u8> {
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR...".to_vec()
 }
 
@@ -45,14 +45,14 @@ async fn send_form(world: &World, fields: &[(&str, &str)], file: &[u8]) -> Scrip
     world.send(post_form(world, "/api/v1/send/media", form)).await
 }
 
-async fn upload(world: &World, file: Vec<u8>) -> Value {
+pub(super) async fn upload(world: &World, file: Vec<u8>) -> Value {
     let request = Request::new("POST", "/api/v1/media?filename=a%2Fcontrato.pdf");
     let answer = world.send(request.bearer(&world.us.key).body(file)).await;
     answer.expect(201);
     answer.data()
 }
 
-async fn send(world: &World, body: Value) -> ScriptedAnswer {
+pub(super) async fn send(world: &World, body: Value) -> ScriptedAnswer {
     world.post("/api/v1/send/media", body).await
 }
 

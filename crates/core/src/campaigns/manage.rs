@@ -22,7 +22,7 @@ use crate::lists::List;
 use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
-use crate::templates::Template;
+use crate::templates::{HeaderValue, Template, TemplateValues};
 use crate::use_case::UseCase;
 
 /// Why a campaign was not written.
@@ -109,18 +109,24 @@ impl CampaignReferences {
         if before.is_some_and(is_same) {
             return problems;
         }
-        let unknown = unknown_fields(&campaign.variables, &self.custom);
-        if !unknown.is_empty() {
-            let named: Vec<String> = unknown.into_iter().collect();
-            problems.add("variables", format!("hold unknown fields: {}", named.join(", ")));
+        let TemplateValues { variables, header, buttons } = campaign.values();
+        for (field, texts) in [
+            ("variables", variables.values().map(String::as_str).collect()),
+            ("header", header.iter().flat_map(HeaderValue::texts).collect()),
+            ("buttons", buttons.iter().map(|button| button.given.text()).collect::<Vec<&str>>()),
+        ] {
+            let unknown: Vec<String> = unknown_fields(texts, &self.custom).into_iter().collect();
+            if !unknown.is_empty() {
+                problems.add(field, format!("has unknown fields: {}", unknown.join(", ")));
+            }
         }
         match &self.template {
             None => {
                 problems.add("template_id", "names a template that the company does not have");
             }
             Some(template) => {
-                let message = personal_message(template, &campaign.values(), None);
-                if let Err((NoMessage::ForAnybody(error), _)) = message {
+                let usual = personal_message(template, &campaign.values(), None);
+                if let Err(NoMessage::ForAnybody(error)) = usual.message {
                     problems.merge(error.problems());
                 }
                 if template.connection.is_some()

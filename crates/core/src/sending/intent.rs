@@ -91,7 +91,7 @@ pub(super) struct Intended {
     pub(super) is_new_contact: bool,
     /// What the intent has claimed.
     pub(super) claimed: Claimed,
-    /// The message before this send, if the channel had it already: a reaction that is changed.
+    /// The message before this send, if the channel has accepted it: a reaction that is changed.
     pub(super) before: Option<Message>,
 }
 
@@ -433,7 +433,7 @@ impl UseCase for Intent<'_> {
             contact,
             is_new_contact: found.is_none(),
             claimed,
-            before: facts.again.map(Stored::into_value).filter(|again| again.provider_id.is_some()),
+            before: facts.again.map(Stored::into_value).filter(was_accepted),
         };
         Ok(Decided::new(changes, intended))
     }
@@ -449,20 +449,24 @@ fn hold(upload: Option<&Stored<Upload>>, changes: ChangeSet) -> Result<ChangeSet
     })
 }
 
-/// Our reaction after it was changed: it is sent once more (X7). One that the channel never had is
-/// no edited one.
+/// Our reaction after it was changed: it is sent once more, and has no id of the provider until
+/// that is accepted, so that a report about the one before says nothing of it (X7, R321). It counts
+/// as changed only if the one before was accepted.
 fn changed_again(before: &Message, message: Message) -> Result<Message, SendError> {
     if before.status == MessageStatus::Pending {
         return Err(SendError::ClaimLost);
     }
     Ok(Message {
-        edited_at: before.provider_id.as_ref().map(|_| message.created_at),
+        edited_at: was_accepted(before).then_some(message.created_at),
         created_at: before.created_at,
         timestamp: before.timestamp,
-        provider_id: before.provider_id.clone(),
-        sender_type: message.sender_type,
         ..message
     })
+}
+
+/// Whether the channel has accepted a reaction of ours, in this form or in one before.
+const fn was_accepted(reaction: &Message) -> bool {
+    reaction.provider_id.is_some() || reaction.edited_at.is_some()
 }
 
 /// The refusal of a `to` and a `contact_id` that mean two contacts (D71).

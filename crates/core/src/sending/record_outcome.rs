@@ -19,7 +19,7 @@ use crate::messages::steps;
 use crate::messages::{
     DeliveryCode, Direction, EarlyFacts, EventContact, Failure, MediaLinks, Message, MessageRef,
     MessageStatus, OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep,
-    advance, changed_again, contact_opted_out, message_sent, status_updated,
+    advance, contact_opted_out, message_sent, reaction_updated, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
@@ -30,7 +30,7 @@ use crate::use_case::UseCase;
 pub(crate) struct RecordOutcome {
     /// The message as it was stored before the call.
     pub(crate) message: Message,
-    /// What it was before this send, if it is a reaction that the channel had already (R321).
+    /// What it was before this send, if it is our reaction and the channel accepted it (R321).
     pub(crate) before: Option<Message>,
     /// How the call ended.
     pub(crate) outcome: SendOutcome,
@@ -436,15 +436,13 @@ impl UseCase for RecordOutcome {
                 .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
             let is_sent =
                 (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
-            let (before, links) = (self.before.as_ref(), &self.links);
-            let event = match is_sent {
-                true if before.is_some() => {
-                    changed_again(id, before, message, contact, connection, now, links)
-                }
-                true => Some(message_sent(id, message, contact, connection, now, links)),
-                false => Some(status_updated(id, message, step.previous, contact, connection, now)),
-            };
-            changes = event.into_iter().fold(changes, ChangeSet::emit);
+            let links = &self.links;
+            changes = changes.emit(match (is_sent, &self.before) {
+                (true, Some(before)) if is_repeated(before, message) => continue,
+                (true, Some(_)) => reaction_updated(id, message, contact, connection, now, links),
+                (true, None) => message_sent(id, message, contact, connection, now, links),
+                (false, _) => status_updated(id, message, step.previous, contact, connection, now),
+            });
         }
         if let (Some(after), true) = (&after, stopped) {
             let (source, through) = (OptOutSource::OfficialCloudInbound, Some(connection.id));
@@ -483,6 +481,11 @@ pub(crate) fn asks_to_stop(
 ) -> bool {
     let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
     gateways.can(connection, Capability::OptOuts) && step.failure.as_ref().is_some_and(refused)
+}
+
+/// Whether a reaction of ours was sent again as the channel has it, which nobody is told (R353).
+fn is_repeated(before: &Message, now: &Message) -> bool {
+    before.provider_id.is_some() && (&before.content, &before.blocks) == (&now.content, &now.blocks)
 }
 
 /// Blocks a contact, and returns whether an event has to be sent.

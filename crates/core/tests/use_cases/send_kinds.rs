@@ -167,6 +167,59 @@ async fn the_connection_is_missed_before_its_kinds_are_asked_for() {
     assert_eq!(refusal(offer(&messaging, buttons()).await).0, "CONNECTION_REQUIRED");
 }
 
+async fn put_group(messaging: &Messaging, group: Value) {
+    let (company, groups) = (messaging.kit.company.id, vec![group]);
+    messaging.kit.app.groups().replace(company, messaging.connection, &groups).await.unwrap();
+}
+
+/// D33, X10: whether the connection carries the kind, then the file, then announce-only.
+#[tokio::test]
+async fn a_kind_that_no_connection_in_a_group_carries_is_refused_before_who_may_write_there() {
+    let messaging = messaging().await;
+    let (provider, caller) = (&messaging.kit.provider, &messaging.kit.caller);
+    let sending = messaging.kit.app.sending();
+    put_group(&messaging, json!({"code": "1@g.us", "subject": "Avisos", "announce_only": true}))
+        .await;
+    let place = body(json!({"to": "1@g.us", "latitude": -23.5, "longitude": -46.6}));
+    let send = async || refusal(sending.send_location(caller, &place).await).0;
+    assert_eq!(send().await, "GROUP_ANNOUNCE_ONLY");
+    provider.set_kinds(Some(vec![MessageKind::Text]));
+    let (code, details) = refusal(sending.send_location(caller, &place).await);
+    assert_eq!(code, "NOT_SUPPORTED_BY_CONNECTION");
+    let named = json!({"kind": "location", "provider": "qr", "supported": ["text"]});
+    assert_eq!(details, named);
+
+    // A text may stand for an offer: then it is who may write that refuses it.
+    let mut wanted = buttons();
+    wanted["to"] = json!("1@g.us");
+    let refused = async |offer: &Value| {
+        refusal(sending.send_interactive(caller, &body(offer.clone())).await).0
+    };
+    assert_eq!(refused(&wanted).await, "NOT_SUPPORTED_BY_CONNECTION");
+    wanted["fallback"] = json!("text");
+    assert_eq!(refused(&wanted).await, "GROUP_ANNOUNCE_ONLY");
+
+    // No connection at all comes before both.
+    messaging.set_connected(false).await;
+    assert_eq!(send().await, "CONNECTION_REQUIRED");
+    assert_eq!((provider.sent(), messaging.messages().await), (vec![], vec![]));
+}
+
+/// D33, X10: of a file it is asked what it is before who may write.
+#[tokio::test]
+async fn what_is_wrong_with_a_file_comes_before_that_only_administrators_write() {
+    let messaging = messaging().await;
+    put_group(&messaging, json!({"code": "1@g.us", "subject": "Avisos", "announce_only": true}))
+        .await;
+    let (app, caller) = (&messaging.kit.app, &messaging.kit.caller);
+    let nobody = "01939b5e-0000-7000-8000-000000000001";
+    let media = body(json!({"to": "1@g.us", "type": "image", "media_id": nobody}));
+    let refused = async || refusal(app.sending().send_media(caller, &media, None).await).0;
+    assert_eq!(refused().await, "MEDIA_NOT_FOUND");
+    messaging.kit.provider.set_kinds(Some(vec![MessageKind::Text]));
+    assert_eq!(refused().await, "NOT_SUPPORTED_BY_CONNECTION");
+}
+
 /// 4.8 rule 3, X10.
 #[tokio::test]
 async fn every_kind_is_free_text_for_opt_outs_and_the_external_ai() {

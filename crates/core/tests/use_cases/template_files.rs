@@ -135,3 +135,38 @@ async fn a_campaign_whose_file_is_refused_pauses() {
         (json!(0), 0)
     );
 }
+
+/// X16, R354: an address with a field of the contact is another file for each.
+#[tokio::test]
+async fn each_recipient_gets_the_file_at_its_own_address() {
+    let shop = shop("document").await;
+    let (templates, company) = (shop.app().templates(), shop.kit().company.id);
+    let template = templates.all(company).await.unwrap().remove(0).id;
+    let scene = Scene::with(shop, 3, json!({})).await;
+    let (app, caller) = (scene.shop.app(), &scene.shop.kit().caller);
+    for (contact, city) in scene.contacts.iter().zip(["São Luís", "Recife", ""]) {
+        let change = body(json!({"city": city, "name": "Ana"}));
+        app.contacts().update(caller, *contact, &change).await.expect("changed");
+    }
+    let header = json!({
+        "url": "https://files.example/{contact.city}/nota.pdf?a=1",
+        "filename": "{contact.first_name}.pdf",
+    });
+    scene.change(json!({"template_id": template, "header": header})).await;
+    let transport = &scene.shop.kit().transport;
+    let own = transport.at("https://files.example/S%C3%A3o%20Lu%C3%ADs/nota.pdf?a=1");
+    own.then(Ok(OutboundResponse::new(200, PDF)));
+    let missing = transport.at("https://files.example/Recife/nota.pdf?a=1");
+    missing.otherwise_status(404);
+    scene.start().await;
+    scene.drain().await;
+    let of_contact = async |n: usize| scene.of_contact(scene.contacts[n]).await;
+    assert_eq!(of_contact(0).await.0, "sent");
+    // It says nothing about the others: the campaign goes on.
+    assert_eq!(of_contact(1).await, ("failed".to_owned(), json!("MEDIA")));
+    assert_eq!(of_contact(2).await, ("skipped".to_owned(), json!("EMPTY_VARIABLE")));
+    assert_eq!(scene.status().await, ("finished".to_owned(), None));
+    let (kind, file) = sent(&scene.shop);
+    assert_eq!((kind, file.filename.as_deref()), (FileKind::Document, Some("Ana.pdf")));
+    assert_eq!(scene.shop.calls(), 1);
+}
