@@ -62,6 +62,14 @@ async fn a_template_is_kept_with_its_components_and_names_what_it_needs(world: W
         (json!({"components": {"header": {"type": "text", "text": "{{nome}}"}}}), "components"),
         (json!({"components": {"buttons": [{"type": "url", "text": "Ver"}]}}), "components"),
         (json!({"components": {"footer": "{{1}}"}}), "components"),
+        (
+            json!({"components": {"buttons": vec![json!({"type": "otp", "text": "x"}); 1_000]}}),
+            "components",
+        ),
+        (
+            json!({"components": {"buttons": [{"type": "url", "text": "x", "url": "https://x.{{1}}"}]}}),
+            "components",
+        ),
     ] {
         let refused = world.operator("PATCH", &one, body.clone()).await;
         assert_eq!(refused.expect_invalid(), [field], "{body}");
