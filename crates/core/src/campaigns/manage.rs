@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::personal::{NoMessage, personal_message, unknown_fields};
+use super::personal::{NoMessage, malformed, personal_message, unknown_fields};
 use super::schedule::{require_to_come, rescheduled};
 use super::{
     Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
@@ -113,6 +113,11 @@ impl CampaignReferences {
         if !unknown.is_empty() {
             let named: Vec<String> = unknown.into_iter().collect();
             problems.add("variables", format!("hold unknown fields: {}", named.join(", ")));
+        }
+        let malformed = malformed(&campaign.variables);
+        if !malformed.is_empty() {
+            let reason = "hold a field that is not closed, or a default with a brace or a tag, at";
+            problems.add("variables", format!("{reason} {}", malformed.join(", ")));
         }
         match &self.template {
             None => {

@@ -16,6 +16,7 @@ use crate::store::{Stored, Version};
 use crate::templates::{
     ComposeError, Composed, Template, TemplateValues, VariableValues, compose, literal_tag,
 };
+use crate::text::MESSAGE;
 
 /// What a field of a contact begins with, and what it ends with.
 const OPEN: &str = "{contact.";
@@ -90,6 +91,27 @@ pub(super) fn unknown_fields<K>(
     };
     let named = variables.values().flat_map(|variable| fields(variable));
     named.filter(|name| !is_known(name)).map(|name| format!("contact.{name}")).collect()
+}
+
+/// The variables in which something begins like a field and is none: it is not closed, or its
+/// default holds a brace, or is a tag that was not filled in (R375). Everybody would read it, or
+/// those whose field is empty would get nothing.
+pub(super) fn malformed<K: ToString>(variables: &BTreeMap<K, String>) -> Vec<String> {
+    let wrong = variables.iter().filter(|(_, variable)| !is_well_formed(variable));
+    wrong.map(|(key, _)| key.to_string()).collect()
+}
+
+fn is_well_formed(variable: &str) -> bool {
+    let mut by_default = String::new();
+    for piece in pieces(variable) {
+        match piece {
+            Piece::Text(text) if text.contains(OPEN) => return false,
+            Piece::Text(text) => by_default.push_str(text),
+            Piece::Field { default: Some(default), .. } if default.contains('{') => return false,
+            Piece::Field { default, .. } => by_default.push_str(default.unwrap_or("x")),
+        }
+    }
+    !literal_tag(&by_default)
 }
 
 /// Variables with something in the place of each field: what can be said of them without a contact
@@ -172,6 +194,8 @@ pub(super) fn fill<K: Ord + Clone>(
     if is_lacking { Err(filled) } else { Ok(filled) }
 }
 
+/// A text that is longer than any message is cut: it is refused for its length anyway, and a field
+/// that is named again and again must not make a text without end (R372).
 fn filled_in(variable: &str, person: &Person) -> Option<String> {
     let mut text = String::with_capacity(variable.len());
     for piece in pieces(variable) {
@@ -182,6 +206,10 @@ fn filled_in(variable: &str, person: &Person) -> Option<String> {
                 (_, Some(default)) => text.push_str(default),
                 (_, None) => return None,
             },
+        }
+        if let Some((end, _)) = text.char_indices().nth(MESSAGE + 1) {
+            text.truncate(end);
+            break;
         }
     }
     Some(text)
@@ -302,6 +330,18 @@ mod tests {
         assert_eq!((lacking[&1].as_str(), lacking[&2].as_str()), ("", "Ana Maria Souza"));
     }
 
+    /// R372.
+    #[test]
+    fn a_field_that_is_named_again_and_again_makes_no_text_without_end() {
+        let person = person(json!({"name": "é".repeat(200), "observation": "x".repeat(10_000)}));
+        for variable in ["{contact.name}".repeat(290), "{contact.observation}".repeat(195)] {
+            let filled = filled_in(&variable, &person).expect("nothing is empty");
+            assert_eq!(filled.chars().count(), MESSAGE + 1, "it is known to be too long");
+        }
+        let fits = filled_in(&"{contact.name}".repeat(20), &person).expect("nothing is empty");
+        assert_eq!(fits.chars().count(), 4_000);
+    }
+
     /// X16.
     #[test]
     fn a_field_is_one_of_the_list_form_the_first_name_or_a_custom_field_of_the_company() {
@@ -358,6 +398,33 @@ mod tests {
             assert_eq!(named, Some(format!("contact.{other}")));
         }
         assert_eq!(unknown("{nome} {contact.nome"), None);
+    }
+
+    /// R375.
+    #[test]
+    fn a_field_that_is_not_closed_and_a_default_that_is_no_text_are_malformed() {
+        let named = |variable: &str| malformed(&BTreeMap::from([(7, variable.to_owned())]));
+        for fine in [
+            "Oi",
+            "{contact.name}",
+            "{contact.name|amigo} de {contact.city|}",
+            "{contact.name|a|b}",
+            "{ contact.name",
+            "R${contact.custom.valor}",
+        ] {
+            assert_eq!(named(fine), [""; 0], "{fine}");
+        }
+        for wrong in [
+            "{contact.name",
+            "oi {contact.name|amigo",
+            "{contact.name} {contact.",
+            "{contact.city|{contact.name}}",
+            "{contact.name|{{x}}}",
+            "{contact.name|[NOME]}",
+            "{contact.name|%%}nome{contact.name|%%}",
+        ] {
+            assert_eq!(named(wrong), ["7"], "{wrong}");
+        }
     }
 
     proptest! {
