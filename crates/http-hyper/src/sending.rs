@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::route::{Route, verb};
+use crate::uploads::refuses_a_file;
 
 pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE, INTERACTIVE, LOCATION, CONTACTS, REACTION];
 
@@ -156,7 +157,7 @@ const TEMPLATE: Route = Route::public(
     Scope::MessagesSend,
     |c| Box::pin(send_template(c)),
     |op| {
-        op.says("sendTemplate", "Send an approved template to a phone")
+        refuses_a_file(op.says("sendTemplate", "Send an approved template to a phone"))
             .more(
                 "Everything that the template needs has to be there: its variables by position or \
                  name, its header, its buttons. The external AI of the contact does not matter. \

@@ -62,6 +62,14 @@ async fn a_template_is_kept_with_its_components_and_names_what_it_needs(world: W
         (json!({"components": {"header": {"type": "text", "text": "{{nome}}"}}}), "components"),
         (json!({"components": {"buttons": [{"type": "url", "text": "Ver"}]}}), "components"),
         (json!({"components": {"footer": "{{1}}"}}), "components"),
+        (
+            json!({"components": {"buttons": vec![json!({"type": "otp", "text": "x"}); 1_000]}}),
+            "components",
+        ),
+        (
+            json!({"components": {"buttons": [{"type": "url", "text": "x", "url": "https://x.{{1}}"}]}}),
+            "components",
+        ),
     ] {
         let refused = world.operator("PATCH", &one, body.clone()).await;
         assert_eq!(refused.expect_invalid(), [field], "{body}");
@@ -334,6 +342,38 @@ async fn a_file_in_the_header_is_an_upload_or_fetched_and_read_back(world: Intak
         json!({"phone_number": mobile(3), "variables": {"1": "Ana"}, "header": {"url": url}});
     world.dispatch(&token, &body).await.expect_hook_error(400, "INVALID_PAYLOAD");
     assert_eq!(world.all_messages().await.len(), stored);
+}
+
+/// X11, X15, R377.
+#[both_stores]
+async fn one_upload_serves_a_whole_campaign_and_an_unknown_one_is_refused(world: Campaigning) {
+    let template = text(&world.make("C/templates", invoice()).await["id"]);
+    let list = world.list_of(&world.contacts(3).await).await;
+    let theirs = world.tenant("Other").await;
+    let keep = async |key: &str| {
+        let kept = Request::new("POST", "/api/v1/media?filename=nota.pdf");
+        text(&world.send(kept.bearer(key).body(PDF)).await.expect(201)["id"])
+    };
+    let values = json!({"template_id": template, "variables": {"1": "Ana"}});
+    let with_upload = |id: &str| with(values.clone(), json!({"header": {"media_id": id}}));
+    for nobodys in [recado_tests::unknown_id(), keep(&theirs.key).await] {
+        let draft = world.draft(&list, with_upload(&nobodys));
+        let refused = world.operator("POST", "C/campaigns", draft).await;
+        assert_eq!(refused.expect_invalid(), ["header"]);
+    }
+    let upload = keep(&world.us.key).await;
+    let id = world.campaign(&list, with_upload(&upload)).await;
+    let unknown = json!({"header": {"media_id": recado_tests::unknown_id()}});
+    assert_eq!(world.change(&id, unknown).await.expect_invalid(), ["header"]);
+    assert_eq!(world.start_and_run(&id).await["counts"]["sent"], 3);
+    let messages = world.all_messages().await;
+    assert_eq!(messages.len(), 3);
+    for message in messages {
+        assert_eq!(file_of(&world, &text(&message["id"])).await, PDF);
+    }
+    // What it names already may be gone.
+    world.delete(&format!("/api/v1/media/{upload}")).await;
+    world.change(&id, json!({"name": "Outra"})).await.expect(200);
 }
 
 #[both_stores]

@@ -1,7 +1,7 @@
 //! What a campaign says of each contact: `{contact.first_name}`, `{contact.city|your town}` in its
 //! variables, its header and its buttons (X16, R354).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -15,9 +15,10 @@ use crate::custom_fields::CustomField;
 use crate::ids::{CompanyId, ContactId};
 use crate::store::{Stored, Version};
 use crate::templates::{
-    ComposeError, Composed, HeaderValue, Piece, Template, TemplateValues, TextPlace, compose,
+    ComposeError, Composed, HeaderValue, OPEN, Piece, Template, TemplateValues, TextPlace, compose,
     field_names, literal_tag, pieces, stand_in,
 };
+use crate::text::MESSAGE;
 
 /// The field that is no field of 2.1: the first word of the name.
 const FIRST_NAME: &str = "first_name";
@@ -64,6 +65,28 @@ pub(super) fn unknown_fields<'t>(
     };
     let named = texts.into_iter().flat_map(field_names);
     named.filter(|name| !is_known(name)).map(|name| format!("contact.{name}")).collect()
+}
+
+/// The variables in which something begins like a field and is none (R375).
+pub(super) fn malformed<K: ToString>(variables: &BTreeMap<K, String>) -> Vec<String> {
+    let wrong = variables.iter().filter(|(_, variable)| !is_well_formed(variable));
+    wrong.map(|(key, _)| key.to_string()).collect()
+}
+
+/// Whether all that begins like a field is one, with a default that may stand in a text (R375).
+/// What is not closed would be read by everybody. Those whose field is empty would get nothing,
+/// were the default itself a tag that was not filled in.
+pub(super) fn is_well_formed(text: &str) -> bool {
+    let mut by_default = String::new();
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) if text.contains(OPEN) => return false,
+            Piece::Text(text) => by_default.push_str(text),
+            Piece::Field { default: Some(default), .. } if default.contains('{') => return false,
+            Piece::Field { default, .. } => by_default.push_str(default.unwrap_or("x")),
+        }
+    }
+    !literal_tag(&by_default)
 }
 
 /// What a contact fills in: the fields of 2.1, and its custom fields by slug.
@@ -135,6 +158,8 @@ pub(super) fn fill(values: &TemplateValues, person: &Person) -> Filled {
     Filled { values, is_whole }
 }
 
+/// A text that is longer than any message is cut: it is refused for its length anyway, and a field
+/// that is named again and again must not make a text without end (R372).
 fn filled_in(place: TextPlace, text: &str, person: &Person) -> Option<String> {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
@@ -148,6 +173,10 @@ fn filled_in(place: TextPlace, text: &str, person: &Person) -> Option<String> {
                     TextPlace::Address => push_encoded(&mut filled, &value),
                 }
             }
+        }
+        if let Some((end, _)) = filled.char_indices().nth(MESSAGE + 1) {
+            filled.truncate(end);
+            break;
         }
     }
     match place {
@@ -292,6 +321,18 @@ mod tests {
         assert_eq!((lacking.is_whole, lacking.values), (false, given(&["", "Ana Maria Souza"])));
     }
 
+    /// R372.
+    #[test]
+    fn a_field_that_is_named_again_and_again_makes_no_text_without_end() {
+        let person = person(json!({"name": "é".repeat(200), "observation": "x".repeat(10_000)}));
+        for variable in ["{contact.name}".repeat(290), "{contact.observation}".repeat(195)] {
+            let filled = filled_in(&variable, &person).expect("nothing is empty");
+            assert_eq!(filled.chars().count(), MESSAGE + 1, "it is known to be too long");
+        }
+        let fits = filled_in(&"{contact.name}".repeat(20), &person).expect("nothing is empty");
+        assert_eq!(fits.chars().count(), 4_000);
+    }
+
     /// X16.
     #[test]
     fn a_field_is_one_of_the_list_form_the_first_name_or_a_custom_field_of_the_company() {
@@ -346,6 +387,33 @@ mod tests {
             assert_eq!(named, Some(format!("contact.{other}")));
         }
         assert_eq!(unknown("{nome} {contact.nome"), None);
+    }
+
+    /// R375.
+    #[test]
+    fn a_field_that_is_not_closed_and_a_default_that_is_no_text_are_malformed() {
+        let named = |variable: &str| malformed(&BTreeMap::from([(7, variable.to_owned())]));
+        for fine in [
+            "Oi",
+            "{contact.name}",
+            "{contact.name|amigo} de {contact.city|}",
+            "{contact.name|a|b}",
+            "{ contact.name",
+            "R${contact.custom.valor}",
+        ] {
+            assert_eq!(named(fine), [""; 0], "{fine}");
+        }
+        for wrong in [
+            "{contact.name",
+            "oi {contact.name|amigo",
+            "{contact.name} {contact.",
+            "{contact.city|{contact.name}}",
+            "{contact.name|{{x}}}",
+            "{contact.name|[NOME]}",
+            "{contact.name|%%}nome{contact.name|%%}",
+        ] {
+            assert_eq!(named(wrong), ["7"], "{wrong}");
+        }
     }
 
     proptest! {

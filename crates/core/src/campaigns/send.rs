@@ -184,7 +184,7 @@ impl Campaigns<'_> {
             }
         };
         let is_known =
-            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Received(_)));
+            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Shared(_)));
         let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
@@ -197,13 +197,16 @@ impl Campaigns<'_> {
             },
             ..text
         };
-        match self.app.sending().deliver_with_file(order, wish).await {
-            Ok(sent) => {
-                if let (Some(turn), Some(upload)) = (turn, sent.message.media.upload) {
-                    turn.done(upload);
-                }
-                Ok(SlotOutcome::Sent)
-            }
+        let (kept, sent) = match wish {
+            None => (None, self.app.sending().deliver(order).await),
+            Some(wish) => self.app.sending().deliver_keeping_file(order, wish).await,
+        };
+        // R374: also where this message was refused.
+        if let (Some(turn), Some(upload)) = (turn, kept) {
+            turn.done(upload);
+        }
+        match sent {
+            Ok(_) => Ok(SlotOutcome::Sent),
             // It went with the messages that had it: it is fetched again.
             Err(Error::Rejected(SendError::File(FileRefused::NotFound))) if is_known => {
                 files.forget(campaign.id).await;

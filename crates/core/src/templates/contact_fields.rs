@@ -2,7 +2,7 @@
 //! Campaigns fill them in; everywhere else they are literal tags (D49).
 
 /// What a field of a contact begins with, and what it ends with.
-const OPEN: &str = "{contact.";
+pub(crate) const OPEN: &str = "{contact.";
 const CLOSE: char = '}';
 
 /// A part of a text.

@@ -32,8 +32,10 @@ impl Form for Variables {
             return Err(format!("may hold at most {MAX_VARIABLES} entries"));
         }
         let read = |(name, value): (&String, &Value)| {
-            let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
-            Variable::parse(name).zip(value).ok_or_else(|| NEEDED.to_owned())
+            let (variable, value) = Variable::parse(name).zip(value.as_str()).ok_or(NEEDED)?;
+            let value = text::clean(value, text::MESSAGE)
+                .map_err(|error| format!("hold at {variable} a text that {error}"))?;
+            Ok((variable, value))
         };
         entries.iter().map(read).collect()
     }
@@ -174,6 +176,12 @@ mod tests {
         for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"a b": "Ana"}), json!({"1": 5})] {
             assert!(Variables::read(&wrong).is_err(), "{wrong}");
         }
+        let why = |value: String| Variables::read(&json!({"nome": value})).unwrap_err();
+        assert_eq!(
+            why("a".repeat(4_097)),
+            "hold at nome a text that must have at most 4096 characters"
+        );
+        assert!(why("a\0b".to_owned()).contains("control characters"));
     }
 
     /// X15.

@@ -25,7 +25,7 @@ pub use components::{ButtonKind, ButtonPart, Components, HeaderKind, HeaderPart}
 pub use components_draft::{ButtonDraft, ComponentsDraft, HeaderDraft};
 pub use compose::{Composed, compose};
 pub use compose_error::{ComposeError, GivenPart, Lacking};
-pub(crate) use contact_fields::{Piece, field_names, pieces, stand_in};
+pub(crate) use contact_fields::{OPEN, Piece, field_names, pieces, stand_in};
 pub use content::{Parameter, SentButton, SentHeader, TemplateContent};
 pub(crate) use draft::Category;
 pub use draft::{TemplateDraft, TemplatePatch, read_category};

@@ -19,7 +19,7 @@ use crate::error::Outcome;
 use crate::openapi::Operation;
 use crate::openapi::bodies::Nothing;
 use crate::route::{Route, verb};
-use crate::uploads::refuses_files;
+use crate::uploads::{refuses_a_file, refuses_files};
 
 /// An action that only changes the state of the conversation.
 macro_rules! act {
@@ -51,7 +51,8 @@ pub(crate) const ROUTES: &[Route] = &[
         "/operator/v1/companies/{company_id}/contacts/{id}/reply-template",
         |c| Box::pin(reply_template(c)),
         |op| {
-            sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
+            let op = op.says("replyWithTemplate", "Send an approved template for an agent");
+            refuses_a_file(sends(op))
                 .body::<ReplyTemplateDraft>(
                     r#"{"template": "pedido_enviado", "variables": {"nome": "Ana"},
                         "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,
