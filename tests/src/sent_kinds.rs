@@ -122,7 +122,7 @@ impl SentKind {
 }
 
 /// Whether a value holds what another one does: an object may have more members.
-fn holds(value: &Value, expected: &Value) -> bool {
+pub fn holds(value: &Value, expected: &Value) -> bool {
     match (value, expected) {
         (Value::Object(value), Value::Object(expected)) => expected
             .iter()

@@ -5,11 +5,14 @@ use recado_tests::{Clouded, World, digits, mobile};
 use serde_json::Value;
 
 use crate::gateway_evolution::Evolution;
+use crate::gateway_shapes::{at_evolution, at_the_api, at_waha};
 use crate::gateway_waha::{Waha, chat};
 
 /// A message that a fake accepted.
 pub(crate) struct Taken {
     pub(crate) id: String,
+    /// The recipient, as the gateway is told.
+    pub(crate) to: String,
     pub(crate) operation: String,
     pub(crate) file: Option<Vec<u8>>,
     /// The whole request.
@@ -24,6 +27,9 @@ pub(crate) trait Faked {
     /// The messages that the fake accepted, in order.
     fn taken(&self) -> Vec<Taken>;
 
+    /// What the body of a request says for a message of this kind.
+    fn shape(&self, kind: &str) -> Value;
+
     /// Asserts that the fake recorded no violation.
     fn is_clean(&self);
 }
@@ -36,11 +42,16 @@ impl Faked for Waha {
     fn taken(&self) -> Vec<Taken> {
         let taken = self.fake.accepted().into_iter().map(|sent| Taken {
             id: sent.raw_id,
+            to: sent.chat,
             operation: sent.route,
             file: sent.file,
             body: sent.body,
         });
         taken.collect()
+    }
+
+    fn shape(&self, kind: &str) -> Value {
+        at_waha(kind)
     }
 
     fn is_clean(&self) {
@@ -56,11 +67,16 @@ impl Faked for Evolution {
     fn taken(&self) -> Vec<Taken> {
         let taken = self.fake.accepted().into_iter().map(|sent| Taken {
             id: sent.id,
+            to: sent.number,
             operation: sent.operation,
             file: sent.file,
             body: sent.body,
         });
         taken.collect()
+    }
+
+    fn shape(&self, kind: &str) -> Value {
+        at_evolution(kind)
     }
 
     fn is_clean(&self) {
@@ -76,11 +92,16 @@ impl Faked for Clouded {
     fn taken(&self) -> Vec<Taken> {
         let taken = self.fake.accepted().into_iter().map(|sent| Taken {
             id: sent.id,
+            to: sent.to,
             operation: sent.kind,
             file: sent.media.map(|file| file.bytes),
             body: sent.body,
         });
         taken.collect()
+    }
+
+    fn shape(&self, kind: &str) -> Value {
+        at_the_api(kind)
     }
 
     fn is_clean(&self) {
@@ -145,9 +166,12 @@ pub(crate) const BY_THE_API: [(&str, &str); 14] = [
     ("contacts", "contacts"),
 ];
 
-/// A gateway whose next sends end as a script says.
+/// A gateway whose next sends end as a script says, and which reports what becomes of messages.
 pub(crate) trait Scripted: Faked {
     fn script(&self, behaviour: SendBehaviour);
+
+    /// Reports that a message, by the gateway's id, was delivered, then that it was read.
+    async fn delivers(&self, id: &str);
 
     /// Receives a text from somebody, and returns its message.
     async fn hear(&self, n: u32) -> Value;
@@ -156,6 +180,12 @@ pub(crate) trait Scripted: Faked {
 impl Scripted for Waha {
     fn script(&self, behaviour: SendBehaviour) {
         self.fake.script([behaviour]);
+    }
+
+    async fn delivers(&self, id: &str) {
+        for ack in [2, 3] {
+            self.takes(&self.fake.webhook_ack(id, ack)).await;
+        }
     }
 
     async fn hear(&self, n: u32) -> Value {
@@ -168,6 +198,12 @@ impl Scripted for Evolution {
         self.fake.script([behaviour]);
     }
 
+    async fn delivers(&self, id: &str) {
+        for status in ["DELIVERY_ACK", "READ"] {
+            self.takes(&self.fake.acknowledge(id, status)).await;
+        }
+    }
+
     async fn hear(&self, n: u32) -> Value {
         self.hears(&mobile(n), "oi").await
     }
@@ -176,6 +212,14 @@ impl Scripted for Evolution {
 impl Scripted for Clouded {
     fn script(&self, behaviour: SendBehaviour) {
         self.fake.script([behaviour]);
+    }
+
+    async fn delivers(&self, id: &str) {
+        let accepted = self.fake.accepted();
+        let sent = accepted.iter().find(|sent| sent.id == id).expect("it was accepted");
+        for status in ["delivered", "read"] {
+            self.reported(sent, status).await;
+        }
     }
 
     async fn hear(&self, n: u32) -> Value {

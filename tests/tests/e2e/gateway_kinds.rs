@@ -1,25 +1,26 @@
-//! Messages of every kind through the strict fakes of the three gateways: what a gateway carries is
-//! accepted by it and read back in its kind, everything else is refused by name: X2, X10–X13, X15;
-//! R335.
+//! Messages of every kind through the strict fakes of the three gateways: what a gateway carries
+//! reaches it in its form, is read back in its kind and gets its reports; everything else is refused
+//! by name: X2, X10–X13, X15; R335.
 
 use std::collections::BTreeSet;
 
 use recado_testkit::gateways::WahaEngine;
 use recado_tests::backend::Setup;
-use recado_tests::{Clouded, SentKind, StoreKind, both_stores, mobile, text, with};
+use recado_tests::sent_kinds::holds;
+use recado_tests::{Clouded, SentKind, StoreKind, both_stores, digits, mobile, text, with};
 use serde_json::{Value, json};
 
 use crate::gateway_evolution::Evolution;
-use crate::gateway_faked::{BY_EVOLUTION, BY_THE_API, Faked, carried_by};
+use crate::gateway_faked::{BY_EVOLUTION, BY_THE_API, Faked, Scripted, carried_by};
 use crate::gateway_waha::Waha;
 
 /// What every gateway here can do beside the kinds of messages.
 const ACTS: [&str; 5] = ["reaction", "read", "typing", "edit", "revoke"];
 
-/// Sends one message of each kind: those that the gateway carries reach it once and are read back,
-/// the others are refused by name.
+/// Sends one message of each kind: those that the gateway carries reach it once, are read back and
+/// are reported on; the others are refused by name.
 async fn sends_or_refuses_each(
-    faked: &impl Faked,
+    faked: &impl Scripted,
     kinds: &[SentKind],
     provider: &str,
     (carried, acts): (&[(&str, &str)], &[&str]),
@@ -39,20 +40,29 @@ async fn sends_or_refuses_each(
     faked.is_clean();
 }
 
-async fn goes_out(faked: &impl Faked, kind: &SentKind, to: &str, operation: &str) {
+async fn goes_out(faked: &impl Scripted, kind: &SentKind, to: &str, operation: &str) {
     let before = faked.taken().len();
     let data = kind.send(faked.world(), to).await.expect(200);
     let mut taken = faked.taken();
     assert_eq!(taken.len(), before + 1, "{}: it is sent once", kind.name);
     let sent = taken.pop().expect("it was taken");
     assert_eq!((&*sent.operation, &data["wamid"]), (operation, &json!(sent.id)), "{}", kind.name);
+    assert!(holds(&sent.body, &faked.shape(kind.name)), "{}: {}", kind.name, sent.body);
+    assert!(digits(&sent.to).contains(&digits(to)[5..]), "{}: to {}", kind.name, sent.to);
     assert_eq!(sent.file, kind.file, "{}: the file gets there as it is", kind.name);
     assert_eq!(data["type"], kind.shows["type"], "{}", kind.name);
-    let message = faked.world().message(&text(&data["message_id"])).await;
+    let id = text(&data["message_id"]);
+    let message = faked.world().message(&id).await;
     kind.assert_shown(&message);
     assert_eq!((&message["status"], &message["wamid"]), (&json!("sent"), &json!(sent.id)));
     let events = faked.world().events_of("message.sent").await;
-    kind.assert_shown(events.last().expect("it is reported"));
+    kind.assert_shown(events.last().expect("it is told"));
+    faked.delivers(&sent.id).await;
+    let told = faked.world().announced(&id).await;
+    assert_eq!(told, ["delivered", "read"], "{}", kind.name);
+    let message = faked.world().message(&id).await;
+    assert_eq!(message["status"], "read", "{}", kind.name);
+    kind.assert_shown(&message);
 }
 
 async fn is_refused(

@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// How a send ended: the answer, and what its message shows.
 #[derive(Debug, PartialEq)]
-struct End {
+pub(crate) struct End {
     status: u16,
     code: Value,
     error_type: Value,
@@ -25,7 +25,7 @@ struct End {
     message: [Value; 4],
 }
 
-async fn end_of(world: &World, answer: &ScriptedAnswer) -> End {
+pub(crate) async fn end_of(world: &World, answer: &ScriptedAnswer) -> End {
     let body = answer.json();
     let details = &body["details"];
     let message = world.message(&text(&details["message_id"])).await;

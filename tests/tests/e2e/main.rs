@@ -68,6 +68,8 @@ mod gateway_evolution_webhooks;
 mod gateway_faked;
 mod gateway_kinds;
 mod gateway_kinds_outcomes;
+mod gateway_shapes;
+mod gateway_simulated;
 mod gateway_waha;
 mod gateway_waha_groups;
 mod gateway_waha_inbound;
