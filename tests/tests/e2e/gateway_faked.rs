@@ -173,6 +173,9 @@ pub(crate) trait Scripted: Faked {
     /// Reports that a message, by the gateway's id, was delivered, then that it was read.
     async fn delivers(&self, id: &str);
 
+    /// Reports, where the gateway does, that it sent this message, by the gateway's id.
+    async fn tells_of(&self, id: &str);
+
     /// Receives a text from somebody, and returns its message.
     async fn hear(&self, n: u32) -> Value;
 }
@@ -185,6 +188,12 @@ impl Scripted for Waha {
     async fn delivers(&self, id: &str) {
         for ack in [2, 3] {
             self.takes(&self.fake.webhook_ack(id, ack)).await;
+        }
+    }
+
+    async fn tells_of(&self, id: &str) {
+        if let Some(message) = self.fake.sent_message(id) {
+            self.takes(&self.fake.webhook_message(&message)).await;
         }
     }
 
@@ -204,6 +213,10 @@ impl Scripted for Evolution {
         }
     }
 
+    async fn tells_of(&self, id: &str) {
+        self.takes(&self.fake.webhook_sent(id)).await;
+    }
+
     async fn hear(&self, n: u32) -> Value {
         self.hears(&mobile(n), "oi").await
     }
@@ -221,6 +234,8 @@ impl Scripted for Clouded {
             self.reported(sent, status).await;
         }
     }
+
+    async fn tells_of(&self, _id: &str) {}
 
     async fn hear(&self, n: u32) -> Value {
         self.says(&digits(&mobile(n)), "oi").await

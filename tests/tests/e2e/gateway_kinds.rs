@@ -1,6 +1,6 @@
 //! Messages of every kind through the strict fakes of the three gateways: what a gateway carries
-//! reaches it in its form, is read back in its kind and gets its reports; everything else is refused
-//! by name: X2, X10–X13, X15; R335.
+//! reaches it in its form, is read back in its kind and gets its reports; everything else is
+//! refused by name: X2, X10–X13, X15; R335.
 
 use std::collections::BTreeSet;
 

@@ -7,8 +7,9 @@ use recado_core::gateway::Providers;
 use recado_providers::simulated::{Reports, SeenAct, SeenRequests, Simulated};
 use recado_testkit::{SeededIds, TestClock};
 use recado_tests::backend::Setup;
-use recado_tests::text;
-use recado_tests::{SentKind, StoreKind, World, both_stores, digits, join_all, mobile, steered};
+use recado_tests::{
+    SentKind, StoreKind, World, both_stores, digits, join_all, mobile, steered, text,
+};
 use serde_json::json;
 
 use crate::gateway_kinds_outcomes::end_of;
