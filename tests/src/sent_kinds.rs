@@ -67,6 +67,14 @@ impl SentKind {
         }
     }
 
+    /// Asserts the same of the data of an event, which has no name of the file (6).
+    #[track_caller]
+    pub fn assert_told(&self, data: &Value) {
+        let mut told = self.clone();
+        told.shows.as_object_mut().expect("an object").remove("media_filename");
+        told.assert_shown(data);
+    }
+
     /// A reaction to a message, which has this id.
     pub fn reaction(message: &str, emoji: Option<&str>) -> Self {
         Self::new(

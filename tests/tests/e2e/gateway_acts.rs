@@ -100,7 +100,8 @@ fn id_of(id: &str) -> &str {
 async fn evolution_reacts_edits_revokes_marks_and_types(world: Evolution) {
     let heard = world.hears(&mobile(1), "oi").await;
     reacts(&world, &text(&heard["id"]), &[Some("👍"), Some("🙏")]).await;
-    let withdrawn = SentKind::reaction(&text(&heard["id"]), None).send(&world, "").await;
+    let other = world.hears(&mobile(1), "e?").await;
+    let withdrawn = SentKind::reaction(&text(&other["id"]), None).send(&world, "").await;
     let details = withdrawn.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(details["delivery_error"], "CONTENT_REJECTED");
     let texts: Vec<String> = world.fake.accepted().into_iter().map(|sent| sent.text).collect();
