@@ -43,7 +43,7 @@ impl End {
     }
 }
 
-/// Asserts that these sends ended alike, each one's kind and answer, and returns how. They are among
+/// Asserts that these sends ended alike, given by kind and answer, and returns how. They are among
 /// the newest hundred messages.
 pub(crate) async fn ended_alike(
     world: &World,
