@@ -186,7 +186,7 @@ impl Workspace<'_> {
             // D65: no event is sent for a message of a history. X5: the first event of a message
             // whose content is late has its status.
             if !message.is_history && !self.relies_on_announcement(message.id) {
-                reported.into_iter().for_each(|event| self.emit(event));
+                self.emit(reported);
             }
         }
         if let (Some(person), true) = (self.person(message.contact), stopped) {

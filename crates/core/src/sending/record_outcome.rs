@@ -437,12 +437,13 @@ impl UseCase for RecordOutcome {
             let is_sent =
                 (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
             let links = &self.links;
-            changes = changes.emit(match (is_sent, &self.before) {
+            let event = match (is_sent, &self.before) {
                 (true, Some(before)) if is_repeated(before, message) => continue,
                 (true, Some(_)) => reaction_updated(id, message, contact, connection, now, links),
                 (true, None) => message_sent(id, message, contact, connection, now, links),
                 (false, _) => status_updated(id, message, step.previous, contact, connection, now),
-            });
+            };
+            changes = changes.emit(event);
         }
         if let (Some(after), true) = (&after, stopped) {
             let (source, through) = (OptOutSource::OfficialCloudInbound, Some(connection.id));

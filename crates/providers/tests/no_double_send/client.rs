@@ -155,8 +155,8 @@ pub async fn call(app: Recado, caller: Caller, order: Order) -> Answer {
             Answer::of(delivered.map(|delivered| SentView::from(&delivered)))
         }
     };
-    let Some(key) = order.key else { return send().await.0 };
-    let key = CallKey::parse("POST /api/v1/send/message", &key).expect("a key");
+    let Some(key) = &order.key else { return send().await.0 };
+    let key = CallKey::parse("POST /api/v1/send/message", key).expect("a key");
     match app.calls().begin(caller.company(), key, hash).await {
         Ok(Begun::Fresh(ticket)) => {
             let (answer, remembered) = send().await;
