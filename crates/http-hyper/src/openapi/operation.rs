@@ -384,6 +384,7 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     ("Upserted", &["warnings"]),
     ("EventResult", &["message_id", "reason"]),
     ("Bant", &["authority_raw"]),
+    ("CampaignPreview", &["header", "buttons"]),
 ];
 
 /// Completes the derived schema of an answer: fields that may be null are required, and a part that
