@@ -36,7 +36,7 @@ pub(crate) struct LeftOfMessage {
 
 /// Removes the file, the quotes, and the data of events of a deleted message. An event that a
 /// pending delivery needs is erased once the delivery is settled; the job stays until nothing is
-/// left (X3, R64).
+/// left (X3, R64, R363).
 ///
 /// # Errors
 ///

@@ -109,7 +109,7 @@ const fn shows_caption(message_type: MessageType) -> bool {
 
 impl Sending<'_> {
     /// Marks an inbound message, and what came before it, as read: at the channel, then here (X14).
-    /// Safe to repeat.
+    /// Safe to repeat, so what failed is never uncertain (R361).
     ///
     /// # Errors
     ///
@@ -411,6 +411,7 @@ impl Sending<'_> {
         }
     }
 
+    /// The message as listings show it, which name its contact (R361).
     async fn shown(
         &self,
         company: CompanyId,
