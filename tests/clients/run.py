@@ -264,9 +264,23 @@ def drive_python(document, target, environment):
     told = run(*generate, "--meta", "none", "--output-path", client, "--overwrite")
     if "Unable" in told or "missing" in told:
         sys.exit(f"the client in Python is not whole:\n{told}")
+    import_unset(client)
     run(f"{tools}/python", __file__, "--write-python", document, into)
     run(f"{tools}/mypy", "--no-error-summary", "calls.py", "checks.py", cwd=into)
     print("python:", run(f"{tools}/python", "calls.py", env=environment, cwd=into).strip())
+
+
+def import_unset(client):
+    """Adds an import that the generator leaves out where a body has several types and no other argument
+    may be absent (openapi-python-client, issue 1451). docs/clients.md tells users so."""
+    for folder, _, names in os.walk(f"{client}/api"):
+        for name in names:
+            path = os.path.join(folder, name)
+            text = open(path, encoding="utf-8").read()
+            if "| Unset" in text:
+                text = text.replace("import Response, UNSET\n", "import Response, UNSET, Unset\n")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
 
 
 def write_python(document, into):

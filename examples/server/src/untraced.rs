@@ -7,7 +7,7 @@ use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, Trans
 
 /// Makes no spans.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Traces;
+pub(crate) struct Traces(());
 
 impl Traces {
     pub(crate) async fn commit(

@@ -13,14 +13,18 @@ use crate::router;
 pub(super) fn build() -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut schemas: BTreeMap<String, Value> = BTreeMap::new();
+    let mut body_schemas: BTreeMap<String, Value> = BTreeMap::new();
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
     for (tag, route) in router::tables().flat_map(|(tag, all)| all.iter().map(move |r| (tag, r))) {
         let operation = (route.doc)(Operation::default());
-        schemas.extend(operation.schemas.clone());
+        schemas.extend(operation.answer_schemas.clone());
+        body_schemas.extend(operation.body_schemas.clone());
         let method = (route.method)().as_str().to_ascii_lowercase();
         let document = written(tag, route, operation, &mut responses);
         paths.entry(route.path).or_default().insert(method, document);
     }
+    // Where an answer shows what a body gave, fields that may be left out are left out there, too.
+    schemas.extend(body_schemas);
     schemas.insert("Error".to_owned(), error_schema());
     schemas.insert("HookError".to_owned(), hook_error_schema());
     let webhooks = events::webhooks(&mut schemas);

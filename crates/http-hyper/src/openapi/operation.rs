@@ -85,8 +85,10 @@ pub(crate) struct Operation {
     pub(crate) answers: Map<String, Value>,
     /// Codes beyond those that every call of the surface may answer.
     pub(crate) codes: Vec<(u16, Code)>,
-    /// The schemas that are referred to.
-    pub(crate) schemas: BTreeMap<String, Value>,
+    /// The schemas that the answers refer to.
+    pub(crate) answer_schemas: BTreeMap<String, Value>,
+    /// The schemas that the body refers to.
+    pub(crate) body_schemas: BTreeMap<String, Value>,
 }
 
 impl Operation {
@@ -106,7 +108,7 @@ impl Operation {
     /// A JSON body, with an example that is accepted as it stands.
     pub(crate) fn body<T: ToSchema>(mut self, example: &'static str) -> Self {
         let example: Value = serde_json::from_str(example).expect("the example is JSON");
-        let schema = self.refer_with::<T>(|_, _| {});
+        let schema = self.refer_in_body::<T>();
         let content = json!({"application/json": {"schema": schema, "example": example}});
         self.body = Some(json!({"required": true, "content": content}));
         self
@@ -122,7 +124,7 @@ impl Operation {
     /// A JSON body, or a form with the same fields and perhaps the part `file`; with an example.
     pub(crate) fn form<T: ToSchema>(mut self, example: &'static str) -> Self {
         let example: Value = serde_json::from_str(example).expect("the example is JSON");
-        let schema = self.refer_with::<T>(|_, _| {});
+        let schema = self.refer_in_body::<T>();
         let file = json!({"type": "object", "properties": {"file": file_part()}});
         let content = json!({
             "application/json": {"schema": schema.clone(), "example": example},
@@ -295,27 +297,18 @@ impl Operation {
 
     /// A reference to the schema of `T` as a part of an answer.
     pub(crate) fn refer<T: ToSchema>(&mut self) -> Value {
-        self.refer_with::<T>(complete)
-    }
-
-    /// A reference to the schema of `T`, which is kept with all that it refers to, each after
-    /// `finish` saw it with its name.
-    #[cfg(test)]
-    fn refer_with<T: ToSchema>(&mut self, finish: fn(&str, &mut Value)) -> Value {
-        let mut schemas = Vec::new();
-        T::schemas(&mut schemas);
-        schemas.push((T::name().into_owned(), T::schema()));
-        for (name, schema) in schemas {
-            let mut schema = serde_json::to_value(schema).expect("a schema is JSON");
-            finish(&name, &mut schema);
-            self.schemas.insert(name, schema);
+        let (schemas, reference) = schemas_of::<T>();
+        for (name, mut schema) in schemas {
+            complete(&name, &mut schema);
+            self.answer_schemas.insert(name, schema);
         }
-        json!({"$ref": format!("#/components/schemas/{}", T::name())})
+        reference
     }
 
-    #[cfg(not(test))]
-    fn refer_with<T: ToSchema>(&mut self, _finish: fn(&str, &mut Value)) -> Value {
-        Value::Null
+    fn refer_in_body<T: ToSchema>(&mut self) -> Value {
+        let (schemas, reference) = schemas_of::<T>();
+        self.body_schemas.extend(schemas);
+        reference
     }
 
     fn answer(mut self, status: u16, description: &str, schema: Value) -> Self {
@@ -326,17 +319,47 @@ impl Operation {
     }
 }
 
+/// The schema of `T` with all that it refers to, and a reference to it.
+#[cfg(test)]
+fn schemas_of<T: ToSchema>() -> (Vec<(String, Value)>, Value) {
+    let mut schemas = Vec::new();
+    T::schemas(&mut schemas);
+    schemas.push((T::name().into_owned(), T::schema()));
+    let json = |schema| serde_json::to_value(schema).expect("a schema is JSON");
+    let schemas = schemas.into_iter().map(|(name, schema)| (name, json(schema))).collect();
+    (schemas, json!({"$ref": format!("#/components/schemas/{}", T::name())}))
+}
+
+#[cfg(not(test))]
+fn schemas_of<T: ToSchema>() -> (Vec<(String, Value)>, Value) {
+    (Vec::new(), Value::Null)
+}
+
 /// Fields of answers that are sometimes absent; every other field is always present, possibly null.
-const SOMETIMES: &[(&str, &str)] = &[
-    ("ContactSummary", "shared_email"),
-    ("ContactListItem", "link_clicks"),
-    ("ContactDetail", "lead_memory"),
-    ("SentView", "group_jid"),
-    ("Upload", "url"),
-    ("Upserted", "warnings"),
-    ("EventResult", "message_id"),
-    ("EventResult", "reason"),
-    ("Bant", "authority_raw"),
+const SOMETIMES: &[(&str, &[&str])] = &[
+    ("ContactSummary", &["shared_email"]),
+    ("ContactListItem", &["link_clicks"]),
+    ("ContactDetail", &["lead_memory"]),
+    (
+        "Offer",
+        &[
+            "header",
+            "body",
+            "footer",
+            "buttons",
+            "button",
+            "sections",
+            "label",
+            "url",
+            "options",
+            "selectable",
+        ],
+    ),
+    ("SentView", &["group_jid"]),
+    ("Upload", &["url"]),
+    ("Upserted", &["warnings"]),
+    ("EventResult", &["message_id", "reason"]),
+    ("Bant", &["authority_raw"]),
 ];
 
 /// Completes the derived schema of an answer: fields that may be null are required, and a part that
@@ -351,7 +374,13 @@ pub(super) fn complete(name: &str, schema: &mut Value) {
         }
     }
     let Some(properties) = schema["properties"].as_object() else { return };
-    let always = |field: &&String| !SOMETIMES.contains(&(name, field.as_str()));
+    let sometimes: Vec<&str> = SOMETIMES
+        .iter()
+        .filter(|(of, _)| *of == name)
+        .flat_map(|(_, fields)| *fields)
+        .copied()
+        .collect();
+    let always = |field: &&String| !sometimes.contains(&field.as_str());
     let required: Vec<String> = properties.keys().filter(always).cloned().collect();
     schema["required"] = json!(required);
 }

@@ -109,7 +109,9 @@ fn properties(value: &Value, place: &str, found: &mut Vec<(String, Value)>) {
 fn has_example(document: &Value, schema: &Value) -> bool {
     let target = schema["$ref"].as_str().and_then(|to| document.pointer(&to[1..]));
     let parts = ["oneOf", "anyOf", "allOf"].map(|choice| schema[choice].as_array());
-    !schema["example"].is_null()
+    let example = &schema["example"];
+    let lacks_items = example.as_array().is_some_and(|items| items.contains(&Value::Null));
+    (!example.is_null() && !lacks_items)
         || schema["properties"].is_object()
         || target.is_some_and(|target| has_example(document, target))
         || (schema["items"].is_object() && has_example(document, &schema["items"]))

@@ -176,8 +176,12 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     site.kit.app.deliveries().drain().await;
     // The addresses of files in examples lead to pictures.
     let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
-    site.kit.transport.otherwise(Ok(OutboundResponse::new(200, picture)));
-    let mut made: BTreeMap<String, String> = BTreeMap::from([(DELIVERIES.to_owned(), delivery)]);
+    site.kit.transport.otherwise(Ok(OutboundResponse::new(200, picture.clone())));
+    let named = format!("{}Content-Type: image/png\r\n", site.bearer());
+    let upload = site.send("POST", "/api/v1/media", &named, &picture).await.data();
+    let upload = upload["id"].as_str().expect("an id").to_owned();
+    let mut made: BTreeMap<String, String> =
+        BTreeMap::from([(DELIVERIES.to_owned(), delivery), ("/api/v1/media".to_owned(), upload)]);
     let mut tried = 0;
     // Records are made first, so that later examples can change them.
     for method in ["post", "put", "patch"] {
@@ -233,6 +237,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     assert!(tried > 20, "only {tried} examples were found");
     check_events(&site, &document).await;
 
+    let of_contact = format!("?contact_id={contact}");
     for (path, item) in document["paths"].as_object().expect("paths") {
         let operation = &item["get"];
         let collection = path.split("/{id}").next().expect("a path");
@@ -251,6 +256,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
         let forms = match path.as_str() {
             "/api/v1/contacts" => &["", "?include=link_clicks", "?order_by=created_at&limit=1"][..],
             "/api/v1/contacts/{id}" => &["", "?include=profile"],
+            _ if path.ends_with("/campaigns/{id}/preview") => &[&*of_contact],
             _ => &[""],
         };
         // Organizations are made by a cnpj, not by a call of their own.
