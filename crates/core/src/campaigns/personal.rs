@@ -326,10 +326,11 @@ mod tests {
     fn a_field_that_is_named_again_and_again_makes_no_text_without_end() {
         let person = person(json!({"name": "é".repeat(200), "observation": "x".repeat(10_000)}));
         for variable in ["{contact.name}".repeat(290), "{contact.observation}".repeat(195)] {
-            let filled = filled_in(&variable, &person).expect("nothing is empty");
+            let filled = filled_in(TextPlace::Words, &variable, &person).expect("nothing is empty");
             assert_eq!(filled.chars().count(), MESSAGE + 1, "it is known to be too long");
         }
-        let fits = filled_in(&"{contact.name}".repeat(20), &person).expect("nothing is empty");
+        let fits = filled_in(TextPlace::Words, &"{contact.name}".repeat(20), &person)
+            .expect("nothing is empty");
         assert_eq!(fits.chars().count(), 4_000);
     }
 
