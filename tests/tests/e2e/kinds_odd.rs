@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use recado_core::transport::OutboundResponse;
-use recado_tests::{Request, World, both_stores, digits, mobile, path_of, text, unknown_id, with};
+use recado_tests::{
+    Request, Setup, StoreKind, World, both_stores, digits, mobile, path_of, text, unknown_id, with,
+};
 use serde_json::{Value, json};
 
 const URL: &str = "https://files.example/foto.png";
@@ -223,7 +225,8 @@ async fn marks_name_what_is_wrong_with_them(world: World) {
 
 /// X3, R363: the file that a message was sent with is gone with it, unless it is kept elsewhere.
 #[both_stores]
-async fn the_file_of_an_erased_message_goes(world: World) {
+async fn the_file_of_an_erased_message_goes(kind: StoreKind) {
+    let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
     world.silent("qr").await;
     let company = format!("/companies/{}", world.us.id);
     let erases = json!({"erase_deleted_messages": true});

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::reported_type::read_type;
 use super::tidy::{MAX_ALIASES, MAX_CONTENT, MAX_URL};
 use crate::Timestamp;
 use crate::connections::ConnectionStatus;
@@ -139,7 +140,7 @@ impl EventFields<'_> {
     fn message(&self, peer: &str) -> Result<GatewayMessage, String> {
         let button = self.optional("button", button)?;
         let title = button.as_ref().and_then(|button| button.title.clone());
-        let (message_type, is_voice) = self.required("type", message_type)?;
+        let (message_type, is_voice) = self.required("type", read_type)?;
         Ok(GatewayMessage {
             provider_id: self.provider_id()?,
             peer: self.required(peer, channel_name)?,
@@ -156,7 +157,7 @@ impl EventFields<'_> {
             quoted: self.optional("quoted_provider_message_id", provider_id)?,
             quoted_content: self
                 .optional("quoted_content", |value| long_text(value, MAX_CONTENT))?,
-            quoted_type: self.optional("quoted_type", message_type_alone)?,
+            quoted_type: self.optional("quoted_type", read_type)?.map(|(quoted, _)| quoted),
             button,
             history: self.optional("history", read_bool)?.unwrap_or(false),
             is_late: self.optional("is_late", read_bool)?.unwrap_or(false),
@@ -209,21 +210,6 @@ impl EventFields<'_> {
             names: self.aliases()?,
         })
     }
-}
-
-/// The names that gateways have for voice notes (X1).
-const VOICE: [&str; 2] = ["voice", "ptt"];
-
-/// The type of a message, and whether its name is that of a voice note, which is sound (X1).
-fn message_type(value: &Value) -> Result<(MessageType, bool), String> {
-    if value.as_str().is_some_and(|word| VOICE.contains(&word)) {
-        return Ok((MessageType::Audio, true));
-    }
-    read_word(MessageType::parse, MessageType::WORDS)(value).map(|known| (known, false))
-}
-
-fn message_type_alone(value: &Value) -> Result<MessageType, String> {
-    message_type(value).map(|(message_type, _)| message_type)
 }
 
 fn provider_id(value: &Value) -> Result<ProviderMessageId, String> {
@@ -360,23 +346,6 @@ mod tests {
     fn title_and_details_are_one_text() {
         let failure = failed(json!({"code": 1, "title": "A", "details": "B"}));
         assert_eq!(failure.message.as_deref(), Some("A: B"));
-    }
-
-    /// X1.
-    #[test]
-    fn what_is_called_voice_or_ptt_is_sound_that_is_a_voice_note() {
-        for (word, is_voice) in [("voice", true), ("ptt", true), ("audio", false)] {
-            let event = json!({
-                "kind": "message", "provider_message_id": "m", "from": "5511987654321",
-                "type": word, "quoted_type": word, "is_voice": null,
-            });
-            let Ok(GatewayEvent::Message(message)) = parse_event(&event, "g.us") else {
-                panic!("{word} is no message")
-            };
-            assert_eq!(message.message_type, MessageType::Audio, "{word}");
-            assert_eq!(message.quoted_type, Some(MessageType::Audio), "{word}");
-            assert_eq!(message.blocks.is_voice, is_voice, "{word}");
-        }
     }
 
     #[test]
