@@ -97,7 +97,6 @@ async fn each_kind_ends_at_the_simulated_gateway_as_a_text_to_the_same_number(ki
     let it = Observed::on(kind).await;
     let settings = json!({"reports": false, "timeout_ms": 1_000});
     let connection = it.world.connection("qr", json!({"settings": settings})).await;
-    let path = format!("C/connections/{connection}");
     let kinds = it.kinds("qr").await;
     for ending in [1, 2, 3] {
         let mut answers = Vec::new();
@@ -107,8 +106,6 @@ async fn each_kind_ends_at_the_simulated_gateway_as_a_text_to_the_same_number(ki
             let to = steered(10_000 * n + ending);
             answers.push((kind.name, kind.send(&it.world, &to).await));
             assert_eq!(it.sends().len(), before + 1, "{}", kind.name);
-            // A connection that was lost is disconnected (D36).
-            it.world.operator("PATCH", &path, json!({"status": "connected"})).await.expect(200);
         }
         let end = ended_alike(&it.world, &answers, &format!("at {ending}")).await;
         let uncertain = end.error_type == "delivery_uncertain";

@@ -91,9 +91,10 @@ pub const fn has_caption(kind: MessageKind) -> bool {
     matches!(kind, MessageKind::Image | MessageKind::Video | MessageKind::Document)
 }
 
-/// The name of the file with this mark.
+/// The name of the file with this mark. It has an ending, as the end of an address is no name
+/// otherwise.
 pub fn name_of(mark: &str) -> String {
-    mark.replace(' ', "-")
+    format!("{}.dat", mark.replace(' ', "-"))
 }
 
 /// The file of a message of this kind, with this mark in it.
