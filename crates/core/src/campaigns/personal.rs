@@ -447,6 +447,8 @@ mod tests {
             let url = "https://loja.example/{contact.name|x}/a?b=1".to_owned();
             let header = Some(HeaderValue::Url { url, filename: None });
             let filled = fill(&TemplateValues { header, ..TemplateValues::default() }, &person);
+            // `.` and `..` count as empty.
+            prop_assume!(filled.is_whole);
             let Some(HeaderValue::Url { url, .. }) = filled.values.header else { panic!() };
             prop_assert!(crate::webhooks::WebhookUrl::parse(&url).is_ok() || url.len() > 2_048);
             let rest = url.strip_prefix("https://loja.example/").and_then(|rest| rest.strip_suffix("/a?b=1"));
