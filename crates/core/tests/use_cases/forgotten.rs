@@ -57,6 +57,7 @@ fn repetitions() -> Vec<Incoming> {
         reference: None,
         peer: PEER.to_owned(),
         aliases: Vec::new(),
+        message_type: None,
         content: Some("Já vou".to_owned()),
         timestamp: None,
     };
