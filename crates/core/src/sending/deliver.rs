@@ -60,7 +60,6 @@ impl Sending<'_> {
         let blames = matches!(&result, Err(SendFailure::Connection(_)));
         let fault = result.as_ref().err().map_or(Fault::Message, SendFailure::fault);
         let outcome = SendOutcome::from(result);
-        let was_accepted = matches!(outcome, SendOutcome::Accepted(_));
         let (ids, gateways) = (self.outcome_ids(), self.app.providers().clone());
         let record =
             RecordOutcome::of_order(&order, &intended, outcome.clone(), ids, links, gateways);
@@ -77,10 +76,12 @@ impl Sending<'_> {
         match recorded {
             Ok(message) => {
                 in_flight.end();
-                match message.failure.clone().filter(|_| !was_accepted) {
-                    Some(failure) => Err(refusal(&message, connection.kind, failure, fault)),
+                match message.failure.clone() {
                     // A report may have failed it since; the provider accepted it all the same.
-                    None => Ok(Delivered { message, kind: connection.kind, group, is_new_contact }),
+                    Some(failure) if message.provider_id.is_none() => {
+                        Err(refusal(&message, connection.kind, failure, fault))
+                    }
+                    _ => Ok(Delivered { message, kind: connection.kind, group, is_new_contact }),
                 }
             }
             // The message was deleted with its contact while it was sent: the provider's answer is
