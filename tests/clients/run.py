@@ -63,7 +63,9 @@ class Operation:
         self.method, self.path, self.document = method, path, document
         self.id, self.tag = document["operationId"], document["tags"][0]
         content = document.get("requestBody", {}).get("content", {})
-        self.example = content.get("application/json", {}).get("example")
+        body = content.get("application/json", {})
+        examples = [one["value"] for one in body.get("examples", {}).values()]
+        self.example = body.get("example", examples[0] if examples else None)
         answers = document["responses"]
         success = next((answers[status] for status in answers if status.startswith("2")), {})
         self.is_json = "application/json" in success.get("content", {})

@@ -136,6 +136,24 @@ pub fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// A form with text parts and a file, with the boundary `xyz`.
+pub fn form<T: AsRef<str>>(fields: &[(T, T)], name: &str, file: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (field, value) in fields {
+        let (field, value) = (field.as_ref(), value.as_ref());
+        let part =
+            format!("--xyz\r\nContent-Disposition: form-data; name=\"{field}\"\r\n\r\n{value}\r\n");
+        body.extend(part.into_bytes());
+    }
+    let head = format!(
+        "--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
+    );
+    body.extend(head.into_bytes());
+    body.extend_from_slice(file);
+    body.extend_from_slice(b"\r\n--xyz--\r\n");
+    body
+}
+
 /// A request to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {

@@ -15,6 +15,7 @@ pub mod outbox;
 pub mod receiver;
 pub mod registry;
 pub mod rows;
+pub mod sent_kinds;
 pub mod world;
 
 use std::future::Future;
@@ -32,6 +33,7 @@ pub use messaging::{
 };
 pub use recado_tests_macros::{both_stores, on_postgres};
 pub use receiver::{Received, Receiver, Reply};
+pub use sent_kinds::SentKind;
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 
 /// Runs a test on one store.

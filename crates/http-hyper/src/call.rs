@@ -158,6 +158,14 @@ impl PathParts {
         part.map_or("", |(_, value)| value)
     }
 
+    /// A path of the table with its variable parts filled in. Ids are one in any case.
+    pub(crate) fn filled_into(&self, path: &str) -> String {
+        let filled = |path: String, (name, value): &(String, String)| {
+            path.replacen(&format!("{{{name}}}"), &value.to_ascii_lowercase(), 1)
+        };
+        self.0.iter().fold(path.to_owned(), filled)
+    }
+
     /// An id. A text that is not a UUID becomes the nil UUID, which no record has. It is then
     /// answered like any unknown id, at the same point in the order of checks (D5, D6).
     pub(crate) fn id<T>(&self, name: &str, parse: fn(&str) -> Option<T>) -> T {

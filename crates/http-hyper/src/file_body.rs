@@ -160,10 +160,13 @@ impl FileReading<'_> {
         (taken, why): (&Arc<AtomicUsize>, &Why),
     ) -> Result<(), ErrorResponse> {
         let refused = |error: &multer::Error| refusal(error, why);
-        for _ in 0..MAX_PARTS {
+        for number in 0..=MAX_PARTS {
             let Some(part) = parts.next_field().await.map_err(|error| refused(&error))? else {
                 return Ok(());
             };
+            if number == MAX_PARTS {
+                break;
+            }
             let name = part.name().unwrap_or_default().to_owned();
             if name == "file" {
                 if form.file.is_some() {
@@ -172,9 +175,10 @@ impl FileReading<'_> {
                 form.file = Some(self.file(part, Arc::clone(taken), why).await?);
                 continue;
             }
-            let text = text(part, taken).await.map_err(|error| match error {
-                Some(error) => refused(&error),
-                None => invalid(&name, "is too long"),
+            let text = text(part, taken).await.map_err(|fault| match fault {
+                TextFault::Broken(error) => refused(&error),
+                TextFault::TooLong => invalid(&name, "is too long"),
+                TextFault::NoUtf8 => ErrorResponse::invalid_body("a text part is not UTF-8"),
             })?;
             let value = match (name.as_str(), text.as_str()) {
                 ("is_voice", "true" | "false") => Value::Bool(text == "true"),
@@ -222,20 +226,25 @@ impl FileReading<'_> {
     }
 }
 
-/// A text part; `None` as its error means that it is too long.
-async fn text(
-    mut part: Field<'static>,
-    taken: &AtomicUsize,
-) -> Result<String, Option<multer::Error>> {
+/// Why a text part cannot be read.
+enum TextFault {
+    Broken(multer::Error),
+    TooLong,
+    /// As a JSON body, a form is in UTF-8.
+    NoUtf8,
+}
+
+/// A text part.
+async fn text(mut part: Field<'static>, taken: &AtomicUsize) -> Result<String, TextFault> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = part.chunk().await.map_err(Some)? {
+    while let Some(chunk) = part.chunk().await.map_err(TextFault::Broken)? {
         taken.fetch_add(chunk.len(), Ordering::Relaxed);
         if bytes.len() + chunk.len() > MAX_TEXT {
-            return Err(None);
+            return Err(TextFault::TooLong);
         }
         bytes.extend_from_slice(&chunk);
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8(bytes).map_err(|_| TextFault::NoUtf8)
 }
 
 fn invalid(field: &str, reason: &str) -> ErrorResponse {

@@ -11,11 +11,18 @@ use recado_core::query::InvalidParameter;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
+use crate::call::PathParts;
 use crate::error::{ErrorResponse, Outcome};
 use crate::route::Route;
 
-/// The key of a request, if it has one.
-pub(crate) fn key(headers: &HeaderMap, route: &Route) -> Result<Option<CallKey>, ErrorResponse> {
+/// The key of a request, if it has one. It belongs to the path as it was called, with the id in it.
+///
+/// D37.
+pub(crate) fn key(
+    headers: &HeaderMap,
+    route: &Route,
+    path: &PathParts,
+) -> Result<Option<CallKey>, ErrorResponse> {
     let name = HeaderName::from_static("idempotency-key");
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -24,7 +31,7 @@ pub(crate) fn key(headers: &HeaderMap, route: &Route) -> Result<Option<CallKey>,
     }
     let key = std::str::from_utf8(value.as_bytes())
         .map_err(|_| InvalidParameter::new(HEADER, "must be UTF-8"))?;
-    let operation = format!("{} {}", (route.method)(), route.path);
+    let operation = format!("{} {}", (route.method)(), path.filled_into(route.path));
     Ok(Some(CallKey::parse(operation, key.trim())?))
 }
 

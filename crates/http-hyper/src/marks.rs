@@ -4,7 +4,7 @@
 use recado_core::Code;
 use recado_core::access::Scope;
 use recado_core::ids::{ContactId, MessageId};
-use recado_core::messages::MessageView;
+use recado_core::messages::MessageListItem;
 use recado_core::sending::{EditDraft, ReadMessageView, TypedView, TypingDraft};
 
 use crate::answer::Answer;
@@ -20,7 +20,8 @@ pub(crate) const ROUTES: &[Route] = &[
         Scope::MessagesSend,
         |c| Box::pin(read(c)),
         doc_read,
-    ),
+    )
+    .idempotent(),
     Route::public(
         verb::PATCH,
         "/api/v1/messages/{id}",
@@ -28,14 +29,16 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(edit(c)),
         doc_edit,
     )
-    .json(),
+    .json()
+    .idempotent(),
     Route::public(
         verb::DELETE,
         "/api/v1/messages/{id}",
         Scope::MessagesSend,
         |c| Box::pin(revoke(c)),
         doc_revoke,
-    ),
+    )
+    .idempotent(),
     Route::public(
         verb::POST,
         "/api/v1/contacts/{id}/typing",
@@ -43,7 +46,8 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(typing(c)),
         doc_typing,
     )
-    .json(),
+    .json()
+    .idempotent(),
 ];
 
 /// The refusals of everything that is done about a message at its channel.
@@ -67,7 +71,7 @@ pub(crate) fn doc_edit(op: Operation) -> Operation {
     op.says("editMessage", "Change a message that was sent")
         .more("At most fifteen minutes after it was sent. Safe to repeat.")
         .body::<EditDraft>(r#"{"message": "Olá, Ana! Às 15 h."}"#)
-        .answers::<MessageView>()
+        .answers::<MessageListItem>()
         .refuses_all(&REFUSED)
         .refuses_all(&[Code::TooLate, Code::ContactOptedOut])
         .refuses_all(&[Code::ContactBlocked, Code::ExternalAiDisabled])
@@ -76,7 +80,7 @@ pub(crate) fn doc_edit(op: Operation) -> Operation {
 pub(crate) fn doc_revoke(op: Operation) -> Operation {
     op.says("revokeMessage", "Take a message back that was sent")
         .more("At most 48 hours after it was sent. Safe to repeat.")
-        .answers::<MessageView>()
+        .answers::<MessageListItem>()
         .refuses_all(&REFUSED)
         .refuses(Code::TooLate)
 }

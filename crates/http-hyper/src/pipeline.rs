@@ -79,6 +79,10 @@ async fn public(request: &mut Request) -> Outcome {
     }
     let export = route.export && ListQuery::is_export(query.params());
     charge(&recado, &caller, export).await?;
+    let key = match route.idempotent {
+        true => idempotency::key(&request.head.headers, route, &path)?,
+        false => None,
+    };
     let limit = request.shared.options.limits.public_body;
     let call = |sent: RequestParts| {
         let RequestParts { params, body, items, bytes, file } = sent;
@@ -98,7 +102,6 @@ async fn public(request: &mut Request) -> Outcome {
             wanted,
         })
     };
-    let key = if route.idempotent { idempotency::key(&request.head.headers, route)? } else { None };
     let company = caller.company();
     let sent = receive(request, route, &query, company, limit).await?;
     let file = Arrived::of(&recado, company, &sent);

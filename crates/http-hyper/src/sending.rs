@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::route::{Route, verb};
+use crate::uploads::refuses_a_file;
 
 pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE, INTERACTIVE, LOCATION, CONTACTS, REACTION];
 
@@ -58,7 +59,10 @@ const KIND: &str = "A gateway that cannot carry it refuses it by name before any
 
 /// The send of one kind of message.
 macro_rules! kind {
-    ($path:literal, $id:literal, $summary:literal, $body:ident, $send:ident, $example:literal) => {
+    (
+        $path:literal, $id:literal, $summary:literal, $body:ident, $send:ident, $example:literal
+        $(, $first:literal, [$(($name:literal, $more:literal)),+])?
+    ) => {
         Route::public(
             verb::POST,
             concat!("/api/v1/send/", $path),
@@ -72,6 +76,7 @@ macro_rules! kind {
                 op.says($id, $summary)
                     .more(KIND)
                     .body::<$body>($example)
+                    $(.examples($first, &[$(($name, $more)),+]))?
                     .answers::<KindSentView>()
                     .refuses_all(&FREE_TEXT)
                     .refuses(Code::NotSupportedByConnection)
@@ -90,7 +95,31 @@ const INTERACTIVE: Route = kind!(
     send_interactive,
     r#"{"to": "+55 11 98765-4321", "kind": "buttons", "body": "Confirma a visita de amanhã?",
         "buttons": [{"id": "yes", "title": "Sim"}, {"id": "no", "title": "Não"}],
-        "fallback": "text"}"#
+        "fallback": "text"}"#,
+    "buttons",
+    [
+        (
+            "list",
+            r#"{"to": "+55 11 98765-4321", "kind": "list", "body": "Qual horário?", "button": "Ver",
+                "header": {"text": "Visita"}, "footer": "Clínica Sol", "sections": [
+                {"title": "Manhã", "rows": [{"id": "9", "title": "9 h"}]},
+                {"title": "Tarde", "rows": [{"id": "15", "title": "15 h", "description": "última"}]}]}"#
+        ),
+        (
+            "cta_url",
+            r#"{"to": "+55 11 98765-4321", "kind": "cta_url", "body": "Seu pedido saiu.",
+                "label": "Acompanhar", "url": "https://loja.example.org/pedidos/4711"}"#
+        ),
+        (
+            "location_request",
+            r#"{"to": "+55 11 98765-4321", "kind": "location_request", "body": "Onde entregamos?"}"#
+        ),
+        (
+            "poll",
+            r#"{"to": "+55 11 98765-4321", "kind": "poll", "body": "Qual sabor?",
+                "options": ["Cenoura", "Fubá", "Milho"], "selectable": 2}"#
+        )
+    ]
 );
 
 const LOCATION: Route = kind!(
@@ -128,7 +157,7 @@ const TEMPLATE: Route = Route::public(
     Scope::MessagesSend,
     |c| Box::pin(send_template(c)),
     |op| {
-        op.says("sendTemplate", "Send an approved template to a phone")
+        refuses_a_file(op.says("sendTemplate", "Send an approved template to a phone"))
             .more(
                 "Everything that the template needs has to be there: its variables by position or \
                  name, its header, its buttons. The external AI of the contact does not matter. \

@@ -101,8 +101,12 @@ const ONE: &str = "/api/v1/media/{id}";
 
 /// What a send of a file refuses beside what every send refuses.
 pub(crate) fn refuses_files(op: Operation) -> Operation {
-    op.refuses(Code::NotSupportedByConnection)
-        .refuses(Code::MediaNotFound)
+    refuses_a_file(op.refuses(Code::NotSupportedByConnection))
+}
+
+/// How a file is refused, also one that stands in a header.
+pub(crate) fn refuses_a_file(op: Operation) -> Operation {
+    op.refuses(Code::MediaNotFound)
         .refuses(Code::MediaTypeUnsupported)
         .refuses(Code::MediaTooLarge)
         .refuses(Code::MediaUnreachable)

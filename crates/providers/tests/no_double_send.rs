@@ -14,6 +14,8 @@ mod checks;
 mod client;
 #[path = "no_double_send/dice.rs"]
 mod dice;
+#[path = "no_double_send/files.rs"]
+mod files;
 #[path = "no_double_send/gateway.rs"]
 mod gateway;
 #[path = "no_double_send/kinds.rs"]

@@ -17,6 +17,7 @@ use recado_core::gateway::{
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::messages::{DeliveryCode, ErrorType, MessageStatus};
+use recado_core::templates::{SentHeader, TemplateContent};
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 use recado_core::{Clock, Ids, Timestamp};
 use recado_providers::simulated::{ReportBatch, Reports, SeenAct, Simulated};
@@ -334,7 +335,14 @@ fn told(name: &str) -> MessageName {
     contents::received("wamid.IN1", name)
 }
 
-/// R332.
+/// A template with a picture above its text.
+fn headed_template() -> Content {
+    let mut template = TemplateContent::new("pedido", "pt_BR", [], "Olá");
+    template.header = Some(SentHeader::File(FileKind::Image, contents::file(FileKind::Image)));
+    Content::Template(template)
+}
+
+/// R332, X15.
 #[tokio::test(start_paused = true)]
 async fn every_kind_is_taken_and_shown_as_it_came() {
     let scene = Scene::new();
@@ -346,12 +354,11 @@ async fn every_kind_is_taken_and_shown_as_it_came() {
     let lacking: Vec<_> = MessageKind::ALL.iter().filter(lacking).collect();
     assert_eq!(lacking, [&MessageKind::Poll]);
     let mut sent = Vec::new();
-    for kind in MessageKind::ALL {
-        let Some(content) = contents::of(*kind, ANYBODY) else { continue };
-        let size = match &content {
-            Content::Media(media) => Some(media.file.stored.size()),
-            _ => None,
-        };
+    let every = MessageKind::ALL.iter().filter_map(|kind| contents::of(*kind, ANYBODY));
+    for content in every.chain([headed_template()]) {
+        let kind = content.kind();
+        let size = content.file().map(|file| file.stored.size());
+        assert!(size.is_none_or(|size| size > 0), "{kind}");
         let quoted = Some(told(ANYBODY));
         let outgoing = Outgoing { content, quoted, ..scene.outgoing(ANYBODY) };
         let taken = scene.gateway.send(&NoNetwork, &qr, &outgoing).await;

@@ -45,8 +45,10 @@ const FILES: [(FileKind, &str, &str, &[u8]); 5] = [
         b"RIFF\x1a\x00\x00\x00WEBPVP8 \x0e\x00\x00\x00",
     ),
 ];
-/// How a voice note begins.
-const VOICE: &[u8] = b"OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00OpusHead";
+/// How a voice note begins: the head of an Ogg page with one segment, and Opus's own head in it.
+const VOICE: &[u8] = b"OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\
+    \x00\x00\x00\x00\x00\x00\x00\x00\x01\x13\
+    OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00";
 
 /// A message of this kind in the conversation `chat`, as the contract allows it; `None` for what is
 /// done with messages.

@@ -264,7 +264,17 @@ fn the_readmes_connect_a_phone_works_after_the_demo() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{message}");
     assert!(said.contains('█') && said.contains("paired  true"), "{said}\n{message}");
+    assert_sends_a_picture(&said);
     demo.stop();
+}
+
+/// X10: a picture was sent, and its link leads to it.
+#[track_caller]
+fn assert_sends_a_picture(said: &str) {
+    let said = said.to_lowercase();
+    for shown in ["\"type\":\"image\"", "content-type: image/png", "filename=\"rosto.png\""] {
+        assert!(said.contains(shown), "{shown}: {said}");
+    }
 }
 
 /// The lines without the command that starts WAHA, which may go over several lines.
@@ -282,15 +292,20 @@ fn without_docker(lines: &str) -> String {
     kept
 }
 
-/// The lines of docs/getting-started.md, all of them but the installation, as they are printed.
+/// The lines of docs/getting-started.md, and of its twin in Portuguese, all of them but the
+/// installation, as they are printed.
 #[test]
 fn the_lines_to_get_started_work_one_after_the_other() {
     if Command::new("curl").arg("--version").output().is_err() {
         println!("NOT RUN: the lines of docs/getting-started.md: curl is not installed");
         return;
     }
+    get_started(include_str!("../../../docs/getting-started.md"));
+    get_started(include_str!("../../../docs/pt-BR/getting-started.md"));
+}
+
+fn get_started(page: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let page = include_str!("../../../docs/getting-started.md");
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("ends"));
     let lines: String = blocks.filter(|block| !block.contains("cargo install")).collect();
     let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("free").port();
@@ -309,5 +324,6 @@ fn the_lines_to_get_started_work_one_after_the_other() {
     for shown in ["Padaria Aurora", "\"wamid\":", "Seu pedido saiu", "whsec_", "message.sent"] {
         assert!(said.contains(shown), "{shown}: {said}\n{message}");
     }
+    assert_sends_a_picture(&said);
     assert!(!folder.path().join("recado.db").exists());
 }

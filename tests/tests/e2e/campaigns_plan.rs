@@ -74,14 +74,21 @@ async fn each_contact_gets_a_text_with_what_it_has(world: Campaigning) {
     assert_eq!(world.record(&id).await["variables"], variables, "as they were given");
 }
 
-/// X16, D49: an unknown field is 422, and everywhere else the forms are literal tags.
+/// X16, D49, R375: an unknown or malformed field is 422, and everywhere else the forms are literal
+/// tags.
 #[both_stores]
 async fn fields_are_read_in_campaigns_only_and_unknown_ones_are_refused(world: Campaigning) {
     let contact = world.contact(&mobile(1)).await;
     let list = world.list_of(std::slice::from_ref(&contact)).await;
-    for wrong in
-        ["{contact.nome}", "oi {contact.custom.none|x}", "{{contact.name}}", "[[{contact.name}]]"]
-    {
+    for wrong in [
+        "{contact.nome}",
+        "oi {contact.custom.none|x}",
+        "{{contact.name}}",
+        "[[{contact.name}]]",
+        "oi {contact.name",
+        "{contact.city|{contact.name}}",
+        "{contact.name|[NOME]}",
+    ] {
         let draft = world.draft(&list, json!({"variables": {"1": wrong, "2": "b"}}));
         let answer = world.operator("POST", "C/campaigns", draft).await;
         assert_eq!(answer.expect_invalid(), ["variables"], "{wrong}");
@@ -103,6 +110,13 @@ async fn fields_are_read_in_campaigns_only_and_unknown_ones_are_refused(world: C
     preview(String::new()).await.expect_error(400, "INVALID_PARAMETER");
     preview("?contact_id=x".to_owned()).await.expect_error(400, "INVALID_PARAMETER");
     preview(format!("?contact_id={}", unknown_id())).await.expect_error(404, "NOT_FOUND");
+    let theirs = world.tenant("Other").await;
+    let new = json!({"phone": mobile(1)});
+    let other = world.operator_for(&theirs, "POST", "C/contacts", new).await.expect(201);
+    preview(format!("?contact_id={}", text(&other["id"]))).await.expect_error(404, "NOT_FOUND");
+    let path = format!("C/campaigns/{id}/preview?contact_id={}", text(&other["id"]));
+    let of_them = world.operator_for(&theirs, "GET", &path, Value::Null).await;
+    of_them.expect_error(404, "NOT_FOUND");
     world.act(&contact, "block", json!({})).await.expect(200);
     let shown = preview(format!("?contact_id={contact}")).await.expect(200);
     assert_eq!(shown["skipped"], "CONTACT_BLOCKED");
@@ -222,6 +236,31 @@ async fn messages_go_out_in_the_hours_of_the_companys_time_zone(world: Campaigni
         (&record["status"], &record["counts"]["sent"]),
         (&json!("finished"), &json!(contacts.len()))
     );
+}
+
+/// X16, R293: hours over midnight, on some days only.
+#[both_stores]
+async fn hours_over_midnight_are_of_the_days_on_which_they_begin(world: Campaigning) {
+    set_zone(&world, "UTC").await;
+    assert!(world.time().starts_with("2026-11-20T12:"), "a Friday: {}", world.time());
+    let hours = json!({"from": "22:00", "to": "02:00", "days": ["fri"]});
+    let more = json!({"send_between": hours, "messages_per_second": 1});
+    let (id, _) = world.campaign_to(4, more).await;
+    assert_eq!(world.start(&id).await["send_between"], hours);
+    for (at, sent) in [
+        ("2026-11-20T21:59:59.999Z", 0),
+        ("2026-11-20T22:00:00.000Z", 1),
+        ("2026-11-21T01:59:59.999Z", 2),
+        ("2026-11-21T02:00:00.000Z", 2),
+        ("2026-11-21T22:00:00.000Z", 2),
+        ("2026-11-27T01:00:00.000Z", 2),
+        ("2026-11-27T22:00:00.000Z", 3),
+    ] {
+        let now = || Timestamp::parse(&world.time()).expect("a time");
+        world.advance(Timestamp::parse(at).expect("a time").since(now()));
+        world.drain().await;
+        assert_eq!(world.statuses(&id).await.get("waiting"), Some(&(4 - sent)), "{at}");
+    }
 }
 
 /// X16: hours of a wrong form are named.

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{SendBehaviour, graph_failure};
 use recado_tests::{Clouded, both_stores, mobile, text, with};
 use serde_json::{Value, json};
 
@@ -125,28 +124,5 @@ async fn messages_are_marked_as_read_and_typing_marks_the_newest(world: Clouded)
     let shown = world.post(&path, json!({"state": "paused"})).await.expect(200);
     assert_eq!(shown["done"], false, "{shown}");
     assert_eq!(world.fake.typed().len(), 1);
-    world.well_behaved();
-}
-
-#[both_stores]
-async fn refusals_and_lost_answers_end_as_they_do_for_texts(world: Clouded) {
-    for (n, (call, body, ..)) in (0..).zip(calls()) {
-        for (m, (behaviour, code)) in (1..).zip([
-            (SendBehaviour::AcceptThenDrop, "DELIVERY_UNCERTAIN"),
-            (SendBehaviour::AcceptWithoutId, "DELIVERY_UNCERTAIN"),
-            (SendBehaviour::Broken(502), "DELIVERY_UNCERTAIN"),
-            (graph_failure(131_026, "Undeliverable"), "PROVIDER_ERROR"),
-            (graph_failure(131_009, "Parameter value is not valid"), "PROVIDER_ERROR"),
-        ]) {
-            world.fake.script([behaviour]);
-            let wanted = with(json!({"to": mobile(n * 10 + m)}), body.clone());
-            let answer = world.post(&format!("/api/v1/send/{call}"), wanted).await;
-            answer.expect_error(502, code);
-        }
-    }
-    world.server.run_due_jobs().await;
-    world.server.recover_sends().await;
-    // Two of the five are accepted each, and none is sent again.
-    assert_eq!(world.fake.accepted().len(), 2 * calls().len());
     world.well_behaved();
 }

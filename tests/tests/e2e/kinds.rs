@@ -152,7 +152,7 @@ async fn a_message_answers_another_one_of_its_contact(world: World) {
     );
 }
 
-/// X7, X13, R321.
+/// X5a, X7, X13, R321, R353.
 #[both_stores]
 async fn a_reaction_is_changed_and_withdrawn_in_its_one_message(world: World) {
     let qr = world.silent("qr").await;
@@ -174,6 +174,12 @@ async fn a_reaction_is_changed_and_withdrawn_in_its_one_message(world: World) {
     let message = shown(&world, &withdrawn).await;
     assert_eq!((&message["content"], &message["reaction"]["emoji"]), (&Value::Null, &Value::Null));
     assert_eq!(world.all_messages().await.len(), 2);
+    assert_eq!(world.events_of("message.sent").await.len(), 1);
+    let updated = world.events_of("message.updated").await;
+    let told: Vec<_> =
+        updated.iter().map(|one| (&one["reaction"]["emoji"], &one["changed"])).collect();
+    let changed = json!(["content", "reaction"]);
+    assert_eq!(told, [(&json!("❤️"), &changed), (&Value::Null, &changed)]);
 
     let missing = json!({"message_id": heard});
     let answer = world.post("/api/v1/send/reaction", missing).await;

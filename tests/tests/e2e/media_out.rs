@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use recado_core::transport::OutboundResponse;
+use recado_tests::http::form;
 use recado_tests::{Request, ScriptedAnswer, World, both_stores, digits, mobile, path_of, text};
 use serde_json::{Value, json};
 
@@ -14,25 +15,8 @@ fn pdf(bytes: usize) -> Vec<u8> {
     pdf
 }
 
-fn png() -> Vec<u8> {
+pub(super) fn png() -> Vec<u8> {
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR...".to_vec()
-}
-
-/// A form with text parts and a file.
-fn form(fields: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {
-    let mut body = Vec::new();
-    for (field, value) in fields {
-        let part =
-            format!("--xyz\r\nContent-Disposition: form-data; name=\"{field}\"\r\n\r\n{value}\r\n");
-        body.extend(part.into_bytes());
-    }
-    let head = format!(
-        "--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
-    );
-    body.extend(head.into_bytes());
-    body.extend_from_slice(file);
-    body.extend_from_slice(b"\r\n--xyz--\r\n");
-    body
 }
 
 fn post_form(world: &World, path: &str, form: Vec<u8>) -> Request {
@@ -45,14 +29,14 @@ async fn send_form(world: &World, fields: &[(&str, &str)], file: &[u8]) -> Scrip
     world.send(post_form(world, "/api/v1/send/media", form)).await
 }
 
-async fn upload(world: &World, file: Vec<u8>) -> Value {
+pub(super) async fn upload(world: &World, file: Vec<u8>) -> Value {
     let request = Request::new("POST", "/api/v1/media?filename=a%2Fcontrato.pdf");
     let answer = world.send(request.bearer(&world.us.key).body(file)).await;
     answer.expect(201);
     answer.data()
 }
 
-async fn send(world: &World, body: Value) -> ScriptedAnswer {
+pub(super) async fn send(world: &World, body: Value) -> ScriptedAnswer {
     world.post("/api/v1/send/media", body).await
 }
 
@@ -113,7 +97,7 @@ async fn uploads_are_made_read_and_taken_away_by_their_company_alone(world: Worl
     let read = world.send(Request::new("GET", path_of(&shown["url"]))).await;
     assert_eq!((read.status, read.body.to_vec()), (200, png()));
     assert_eq!(read.header("content-type"), "image/png");
-    let by_form = form(&[], "a.png", &png());
+    let by_form = form::<&str>(&[], "a.png", &png());
     world.send(post_form(&world, "/api/v1/media", by_form)).await.expect(201);
 
     let other = world.tenant("Other").await;

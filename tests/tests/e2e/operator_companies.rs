@@ -59,6 +59,7 @@ async fn a_company_has_its_documented_defaults(world: World) {
     assert_eq!(company["plan"], "enterprise");
     assert_eq!(company["features"], json!({"inbound_contacts": false, "template_dispatch": false}));
     assert_eq!(company["default_region"], "BR", "D14");
+    assert_eq!(company["time_zone"], "America/Sao_Paulo", "X16");
     let id = text(&company["id"]);
     assert_eq!(
         world.operator("GET", &format!("/companies/{id}"), Value::Null).await.expect(200),
@@ -66,6 +67,9 @@ async fn a_company_has_its_documented_defaults(world: World) {
     );
     let all = world.operator("GET", "/companies", Value::Null).await;
     assert_eq!(all.ids().len(), 2);
+    let abroad = json!({"name": "Pastelaria", "time_zone": "Europe/Lisbon"});
+    let abroad = world.operator("POST", "/companies", abroad).await.expect(201);
+    assert_eq!(abroad["time_zone"], "Europe/Lisbon", "X16");
 }
 
 #[both_stores]
@@ -96,10 +100,12 @@ async fn every_wrong_field_of_a_company_is_named(world: World) {
             "/companies",
             json!({
                 "plan": "gold", "features": {"x": true}, "default_region": "XX", "nope": 1,
+                "time_zone": "BRT",
             }),
         )
         .await;
-    assert_eq!(answer.expect_invalid(), ["default_region", "features", "name", "nope", "plan"]);
+    let wrong = ["default_region", "features", "name", "nope", "plan", "time_zone"];
+    assert_eq!(answer.expect_invalid(), wrong);
     for features in [json!([]), json!({"inbound_contacts": "yes"})] {
         let answer =
             world.operator("POST", "/companies", json!({"name": "x", "features": features})).await;

@@ -25,7 +25,11 @@ async fn the_answer_is_that_of_a_text_plus_the_template(world: World) {
     let cloud = world.silent("official_cloud").await;
     let template = ola(&world).await;
     let data = send(&world, to(&mobile(1))).await.expect(200);
-    assert_eq!(keys(&data), ["contact_id", "message_id", "provider", "template_id", "wamid"]);
+    let fields = ["contact_id", "message_id", "provider", "template_id", "type", "wamid"];
+    assert_eq!(
+        (keys(&data), &data["type"]),
+        (fields.map(str::to_owned).to_vec(), &json!("template"))
+    );
     assert_eq!(data["template_id"], template["id"]);
     assert_eq!(data["provider"], "official_cloud");
     assert!(text(&data["wamid"]).starts_with("sim."));
@@ -46,6 +50,37 @@ async fn the_answer_is_that_of_a_text_plus_the_template(world: World) {
     let contact = world.detail(&text(&data["contact_id"])).await;
     assert_eq!(contact["phone"], mobile(1));
     assert_eq!(contact["last_connection_id"], cloud.as_str());
+}
+
+/// X15, R370: by API and by an agent; a message of somebody else does not exist.
+#[both_stores]
+async fn a_template_may_answer_a_message_of_its_contact(world: World) {
+    let cloud = world.silent("official_cloud").await;
+    ola(&world).await;
+    let asked = world.receive(&cloud, &digits(&mobile(1)), "Onde está?").await;
+    let other = world.receive(&cloud, &digits(&mobile(2)), "Oi").await;
+    let quoting = |id: &str| with(to(&mobile(1)), json!({"quoted_message_id": id}));
+    let sent = send(&world, quoting(&asked)).await.expect(200);
+    let message = world.message(&text(&sent["message_id"])).await;
+    assert_eq!(message["quoted_message_id"], asked.as_str());
+    assert_eq!(
+        (&message["quoted_content"], &message["quoted_type"]),
+        (&json!("Onde está?"), &json!("text"))
+    );
+    let contact = text(&sent["contact_id"]);
+    let reply =
+        |id: &str| json!({"template": "ola", "variables": {"1": "Ana"}, "quoted_message_id": id});
+    let replied = world.act(&contact, "reply-template", reply(&asked)).await.expect(200);
+    assert_eq!(replied["messages"][0]["quoted_message_id"], asked.as_str());
+    let stored = world.all_messages().await.len();
+    for nobodys in [other, recado_tests::unknown_id()] {
+        send(&world, quoting(&nobodys)).await.expect_error(404, "NOT_FOUND");
+        let refused = world.act(&contact, "reply-template", reply(&nobodys)).await;
+        refused.expect_error(404, "NOT_FOUND");
+    }
+    let wrong = with(to(&mobile(1)), json!({"quoted_message_id": "x"}));
+    assert_eq!(send(&world, wrong).await.expect_invalid(), ["quoted_message_id"]);
+    assert_eq!(world.all_messages().await.len(), stored, "nothing was stored");
 }
 
 #[both_stores]

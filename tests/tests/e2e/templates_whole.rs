@@ -62,6 +62,14 @@ async fn a_template_is_kept_with_its_components_and_names_what_it_needs(world: W
         (json!({"components": {"header": {"type": "text", "text": "{{nome}}"}}}), "components"),
         (json!({"components": {"buttons": [{"type": "url", "text": "Ver"}]}}), "components"),
         (json!({"components": {"footer": "{{1}}"}}), "components"),
+        (
+            json!({"components": {"buttons": vec![json!({"type": "otp", "text": "x"}); 1_000]}}),
+            "components",
+        ),
+        (
+            json!({"components": {"buttons": [{"type": "url", "text": "x", "url": "https://x.{{1}}"}]}}),
+            "components",
+        ),
     ] {
         let refused = world.operator("PATCH", &one, body.clone()).await;
         assert_eq!(refused.expect_invalid(), [field], "{body}");
@@ -150,6 +158,66 @@ async fn a_campaign_gives_its_header_and_buttons_to_everybody(world: Campaigning
     assert_eq!(world.start_and_run(&id).await["counts"]["sent"], 3);
     for message in world.all_messages().await {
         assert_shown(&message);
+    }
+}
+
+/// X16, R354: fields of the contact are filled in in the header and the buttons, too.
+#[both_stores]
+async fn a_campaign_fills_in_header_and_buttons_for_each_person(world: Campaigning) {
+    let template = text(&world.make("C/templates", whole()).await["id"]);
+    world.field("pedido").await;
+    let contact = async |n: u32, name: &str, fields: Value| {
+        world.import(json!({"phone": mobile(n), "name": name, "custom_fields": fields})).await
+    };
+    let field = text(&world.operator_get("C/custom-fields").await[0]["id"]);
+    let ana = contact(1, "Ana Lima", json!({(&field): "77"})).await;
+    let rui = contact(2, "Rui", json!({(&field): "7/8"})).await;
+    let eva = contact(3, "Eva", json!({})).await;
+    let list = world.list_of(&[ana.clone(), rui.clone(), eva.clone()]).await;
+    let personal = json!({
+        "template_id": template,
+        "variables": {"nome": "{contact.first_name}"},
+        "header": {"text": "{contact.custom.pedido}"},
+        "buttons": [{"index": 1, "url_suffix": "p/{contact.custom.pedido}"}],
+    });
+    for (change, field) in [
+        (json!({"header": {"text": "{contact.nome}"}}), "header"),
+        (json!({"buttons": [{"index": 1, "url_suffix": "{contact.custom.x}"}]}), "buttons"),
+        (json!({"header": {"url": "https://{contact.name}/a"}}), "header"),
+    ] {
+        let draft = world.draft(&list, with(personal.clone(), change.clone()));
+        let refused = world.operator("POST", "C/campaigns", draft).await;
+        assert_eq!(refused.expect_invalid(), [field], "{change}");
+    }
+    let id = world.campaign(&list, personal.clone()).await;
+    let preview = async |contact: &str| {
+        world.operator_get(&format!("C/campaigns/{id}/preview?contact_id={contact}")).await
+    };
+    let expected = json!({
+        "text": "Olá Ana", "variables": {"nome": "Ana"}, "header": {"text": "77"},
+        "buttons": [{"index": 1, "url_suffix": "p/77"}], "skipped": null,
+    });
+    assert_eq!(preview(&ana).await, expected);
+    let shown = preview(&rui).await;
+    assert_eq!(shown["buttons"], json!([{"index": 1, "url_suffix": "p/7%2F8"}]));
+    let shown = preview(&eva).await;
+    assert_eq!((&shown["text"], &shown["skipped"]), (&Value::Null, &json!("EMPTY_VARIABLE")));
+    assert_eq!(world.start_and_run(&id).await["counts"]["sent"], 2);
+    let message = text(&world.recipient(&id, &ana).await["message_id"]);
+    assert_shown(&world.message(&message).await);
+    let message = text(&world.recipient(&id, &rui).await["message_id"]);
+    let block = &world.message(&message).await["interactive"];
+    assert_eq!(block["header"]["text"], "Pedido 7/8");
+    assert_eq!(world.recipient(&id, &eva).await["error_code"], "EMPTY_VARIABLE");
+    assert_eq!(world.record(&id).await["header"], personal["header"], "as they were given");
+    // D49: everywhere else they are tags that nobody filled in.
+    for (change, field) in [
+        (json!({"header": personal["header"]}), "header"),
+        (json!({"buttons": personal["buttons"]}), "buttons"),
+    ] {
+        let body = with(given(), json!({"to": mobile(1), "template": "pedido"}));
+        let answer = world.post("/api/v1/send/template", with(body, change.clone())).await;
+        assert_eq!(answer.expect_invalid(), [field], "{change}");
     }
 }
 
@@ -274,6 +342,38 @@ async fn a_file_in_the_header_is_an_upload_or_fetched_and_read_back(world: Intak
         json!({"phone_number": mobile(3), "variables": {"1": "Ana"}, "header": {"url": url}});
     world.dispatch(&token, &body).await.expect_hook_error(400, "INVALID_PAYLOAD");
     assert_eq!(world.all_messages().await.len(), stored);
+}
+
+/// X11, X15, R377.
+#[both_stores]
+async fn one_upload_serves_a_whole_campaign_and_an_unknown_one_is_refused(world: Campaigning) {
+    let template = text(&world.make("C/templates", invoice()).await["id"]);
+    let list = world.list_of(&world.contacts(3).await).await;
+    let theirs = world.tenant("Other").await;
+    let keep = async |key: &str| {
+        let kept = Request::new("POST", "/api/v1/media?filename=nota.pdf");
+        text(&world.send(kept.bearer(key).body(PDF)).await.expect(201)["id"])
+    };
+    let values = json!({"template_id": template, "variables": {"1": "Ana"}});
+    let with_upload = |id: &str| with(values.clone(), json!({"header": {"media_id": id}}));
+    for nobodys in [recado_tests::unknown_id(), keep(&theirs.key).await] {
+        let draft = world.draft(&list, with_upload(&nobodys));
+        let refused = world.operator("POST", "C/campaigns", draft).await;
+        assert_eq!(refused.expect_invalid(), ["header"]);
+    }
+    let upload = keep(&world.us.key).await;
+    let id = world.campaign(&list, with_upload(&upload)).await;
+    let unknown = json!({"header": {"media_id": recado_tests::unknown_id()}});
+    assert_eq!(world.change(&id, unknown).await.expect_invalid(), ["header"]);
+    assert_eq!(world.start_and_run(&id).await["counts"]["sent"], 3);
+    let messages = world.all_messages().await;
+    assert_eq!(messages.len(), 3);
+    for message in messages {
+        assert_eq!(file_of(&world, &text(&message["id"])).await, PDF);
+    }
+    // What it names already may be gone.
+    world.delete(&format!("/api/v1/media/{upload}")).await;
+    world.change(&id, json!({"name": "Outra"})).await.expect(200);
 }
 
 #[both_stores]

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use recado_tests::backend::{Database, Setup, TestServer};
+use recado_tests::binary::run_recado;
 use recado_tests::{Request, StoreKind, both_stores, text};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_postgres::NoTls;
 
 /// The tables whose rows stay as they are while a server runs and clients make contacts.
@@ -209,4 +210,29 @@ async fn a_process_on_an_older_schema_answers_503_and_serves_after_the_migration
     assert_eq!(contacts.status, 503, "{}", contacts.show());
     let _migrating = TestServer::start(&database, setup()).await;
     assert_eq!(ready().await, 200);
+}
+
+/// R373: whoever upgrades is told to stop older processes before anything is written.
+#[both_stores]
+async fn a_check_on_v0_1_0_says_that_its_processes_have_to_be_stopped(kind: StoreKind) {
+    let release = releases().remove(0);
+    assert!(release.ends_with("v0.1.0"), "{}", release.display());
+    let database = restored(kind, &release).await;
+    let url = database.url();
+    let check = async |more: &[&str]| {
+        let all = ["migrate", "--check", "--database", &url];
+        let ended = run_recado(all.iter().chain(more), &[]).await;
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stdout
+    };
+    let said = check(&[]).await;
+    assert!(said.contains("stop them first"), "{said}");
+    let plan: Value = serde_json::from_str(&check(&["--json"]).await).expect("JSON");
+    assert_eq!(plan["stop_older_processes"], true, "{plan}");
+    let pending = plan["migrations"].as_array().expect("migrations");
+    for about in ["templates have", "searches for messages", "When a campaign begins"] {
+        let is_it = |one: &&Value| text(&one["summary"]).contains(about);
+        let found = pending.iter().find(is_it).unwrap_or_else(|| panic!("{about}: {plan}"));
+        assert_eq!(found["expands"], false, "{found}");
+    }
 }

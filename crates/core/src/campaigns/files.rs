@@ -1,4 +1,4 @@
-//! The file in the header of a campaign's template, fetched once for all recipients (X15).
+//! The file in the header of a campaign's template, fetched once for all recipients (X15, R374).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ impl CampaignFiles {
         let fetched = self.of(campaign).lock_owned().await;
         match &*fetched {
             Some((known, upload)) if *known == url => {
-                (FileWish { source: FileSource::Received(*upload), ..wish }, None)
+                (FileWish { source: FileSource::Shared(*upload), ..wish }, None)
             }
             _ => (wish, Some(FetchTurn { fetched, url })),
         }
@@ -91,7 +91,7 @@ mod tests {
         assert!(now(&one).is_none(), "it waits");
         turn.done(upload);
         let (known, turn) = now(&one).expect("nobody fetches");
-        assert_eq!((known.source, turn.is_none()), (FileSource::Received(upload), true));
+        assert_eq!((known.source, turn.is_none()), (FileSource::Shared(upload), true));
         let Some((same, Some(_))) = now(&other) else { panic!("another address") };
         assert_eq!(same, other);
         files.forget(campaign).now_or_never().expect("nobody fetches");

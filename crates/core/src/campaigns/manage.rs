@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::personal::{NoMessage, personal_message, unknown_fields};
+use super::personal::{NoMessage, is_well_formed, malformed, personal_message, unknown_fields};
 use super::schedule::{require_to_come, rescheduled};
 use super::{
     Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
@@ -17,12 +17,13 @@ use crate::code::Code;
 use crate::connections::Connection;
 use crate::custom_fields::CustomField;
 use crate::error::{Error, Rejection};
-use crate::ids::{CampaignId, CompanyId, ConnectionId};
+use crate::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use crate::lists::List;
 use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
-use crate::templates::Template;
+use crate::templates::{HeaderValue, Template, TemplateValues};
+use crate::uploads::Upload;
 use crate::use_case::UseCase;
 
 /// Why a campaign was not written.
@@ -69,18 +70,33 @@ fn invalid(problems: Problems) -> Error<CampaignError> {
 
 const NOT_FOUND: Error<CampaignError> = Error::Rejected(CampaignError::NotFound);
 
+/// The upload that a campaign's header names.
+const fn upload_of(campaign: &Campaign) -> Option<UploadId> {
+    match &campaign.header {
+        Some(HeaderValue::Upload { media_id, .. }) => Some(*media_id),
+        Some(_) | None => None,
+    }
+}
+
 /// What a campaign refers to.
 struct CampaignReferences {
     template: Option<Stored<Template>>,
     list: Option<Stored<List>>,
     connections: Vec<Stored<Connection>>,
     custom: Vec<CustomField>,
+    /// The upload that its header names, if it is there.
+    upload: Option<Stored<Upload>>,
 }
 
 impl CampaignReferences {
     async fn of(campaign: &Campaign, store: &dyn Reads) -> Result<Self, StoreError> {
         let list = store.list(campaign.company, campaign.list).await?;
+        let upload = match upload_of(campaign) {
+            Some(id) => store.get::<Upload>((campaign.company, id)).await?,
+            None => None,
+        };
         Ok(Self {
+            upload: upload.filter(|upload| upload.is_there()),
             template: store.get::<Template>((campaign.company, campaign.template)).await?,
             list: list.map(|(list, _)| list),
             connections: store.all_stored::<Connection>(campaign.company).await?,
@@ -88,8 +104,9 @@ impl CampaignReferences {
         })
     }
 
-    /// References of a campaign to records that do not exist or do not fit together. `before` is
-    /// the campaign before the change: records that it names already may have been deleted since.
+    /// References of a campaign to records that do not exist or do not fit together (R377).
+    /// `before` is the campaign before the change: records that it names already may have been
+    /// deleted since.
     fn problems(&self, campaign: &Campaign, before: Option<&Campaign>) -> Problems {
         let mut problems = Problems::new();
         let is_new_list = before.is_none_or(|before| before.list != campaign.list);
@@ -102,6 +119,10 @@ impl CampaignReferences {
         if campaign.connection.is_some_and(|id| is_new(id) && !is_known(id)) {
             problems.add("connection_id", "names a connection that the company does not have");
         }
+        let is_new_header = before.is_none_or(|before| before.header != campaign.header);
+        if is_new_header && upload_of(campaign).is_some() && self.upload.is_none() {
+            problems.add("header", "names an upload that the company does not have");
+        }
         let is_same = |before: &Campaign| {
             (before.template, before.values(), before.connection)
                 == (campaign.template, campaign.values(), campaign.connection)
@@ -109,18 +130,33 @@ impl CampaignReferences {
         if before.is_some_and(is_same) {
             return problems;
         }
-        let unknown = unknown_fields(&campaign.variables, &self.custom);
-        if !unknown.is_empty() {
-            let named: Vec<String> = unknown.into_iter().collect();
-            problems.add("variables", format!("hold unknown fields: {}", named.join(", ")));
+        let TemplateValues { variables, header, buttons } = campaign.values();
+        for (field, texts) in [
+            ("variables", variables.values().map(String::as_str).collect()),
+            ("header", header.iter().flat_map(HeaderValue::texts).collect()),
+            ("buttons", buttons.iter().map(|button| button.given.text()).collect::<Vec<&str>>()),
+        ] {
+            if field != "variables" && !texts.iter().all(|text| is_well_formed(text)) {
+                let reason = "has a field that is not closed, or a default with a brace or a tag";
+                problems.add(field, reason);
+            }
+            let unknown: Vec<String> = unknown_fields(texts, &self.custom).into_iter().collect();
+            if !unknown.is_empty() {
+                problems.add(field, format!("has unknown fields: {}", unknown.join(", ")));
+            }
+        }
+        let malformed = malformed(&campaign.variables);
+        if !malformed.is_empty() {
+            let reason = "hold a field that is not closed, or a default with a brace or a tag, at";
+            problems.add("variables", format!("{reason} {}", malformed.join(", ")));
         }
         match &self.template {
             None => {
                 problems.add("template_id", "names a template that the company does not have");
             }
             Some(template) => {
-                let message = personal_message(template, &campaign.values(), None);
-                if let Err((NoMessage::ForAnybody(error), _)) = message {
+                let usual = personal_message(template, &campaign.values(), None);
+                if let Err(NoMessage::ForAnybody(error)) = usual.message {
                     problems.merge(error.problems());
                 }
                 if template.connection.is_some()

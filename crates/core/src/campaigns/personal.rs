@@ -1,7 +1,8 @@
-//! Variables that say something of each contact: `{contact.first_name}`, `{contact.city|your town}`
-//! (X16). They are read here and nowhere else; everywhere else they are literal tags (D49).
+//! What a campaign says of each contact: `{contact.first_name}`, `{contact.city|your town}` in its
+//! variables, its header and its buttons (X16, R354).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -14,12 +15,10 @@ use crate::custom_fields::CustomField;
 use crate::ids::{CompanyId, ContactId};
 use crate::store::{Stored, Version};
 use crate::templates::{
-    ComposeError, Composed, Template, TemplateValues, VariableValues, compose, literal_tag,
+    ComposeError, Composed, HeaderValue, OPEN, Piece, Template, TemplateValues, TextPlace, compose,
+    field_names, literal_tag, pieces, stand_in,
 };
-
-/// What a field of a contact begins with, and what it ends with.
-const OPEN: &str = "{contact.";
-const CLOSE: char = '}';
+use crate::text::MESSAGE;
 
 /// The field that is no field of 2.1: the first word of the name.
 const FIRST_NAME: &str = "first_name";
@@ -40,69 +39,54 @@ static NATIVE: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     names
 });
 
-/// A part of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<'a> {
-    Text(&'a str),
-    Field { name: &'a str, default: Option<&'a str> },
+/// Whether what is given names fields of a contact, so that it differs from one to the next.
+pub(super) fn is_personal(values: &TemplateValues) -> bool {
+    values.texts().into_iter().any(has_field)
 }
 
-/// The parts of a variable. What is opened and not closed is text.
-fn pieces(variable: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = variable;
-    while let Some(open) = rest.find(OPEN) {
-        let inside = &rest[open + OPEN.len()..];
-        let Some(close) = inside.find(CLOSE) else { break };
-        pieces.push(Piece::Text(&rest[..open]));
-        let (name, default) = match inside[..close].split_once('|') {
-            Some((name, default)) => (name, Some(default)),
-            None => (&inside[..close], None),
-        };
-        pieces.push(Piece::Field { name, default });
-        rest = &inside[close + CLOSE.len_utf8()..];
-    }
-    pieces.push(Piece::Text(rest));
-    pieces
+/// Whether the file in the header is another one for each contact (R354).
+pub(super) fn is_file_personal(header: Option<&HeaderValue>) -> bool {
+    matches!(header, Some(HeaderValue::Url { url, .. }) if has_field(url))
 }
 
-fn fields(variable: &str) -> impl Iterator<Item = &str> {
-    pieces(variable).into_iter().filter_map(|piece| match piece {
-        Piece::Field { name, .. } => Some(name),
-        Piece::Text(_) => None,
-    })
+fn has_field(text: &str) -> bool {
+    field_names(text).next().is_some()
 }
 
-/// Whether variables name fields of a contact, so that they differ from one contact to the next.
-pub(super) fn is_personal<K>(variables: &BTreeMap<K, String>) -> bool {
-    variables.values().any(|variable| fields(variable).next().is_some())
-}
-
-/// The fields that variables name and no contact of the company has (X16): they are none of 2.1,
-/// and no custom field has that slug.
-pub(super) fn unknown_fields<K>(
-    variables: &BTreeMap<K, String>,
+/// The fields that texts name and no contact of the company has (X16): they are none of 2.1, and no
+/// custom field has that slug.
+pub(super) fn unknown_fields<'t>(
+    texts: impl IntoIterator<Item = &'t str>,
     custom: &[CustomField],
 ) -> BTreeSet<String> {
     let is_known = |name: &str| match name.strip_prefix(CUSTOM) {
         Some(slug) => custom.iter().any(|field| field.slug == slug),
         None => name == FIRST_NAME || NATIVE.contains(name),
     };
-    let named = variables.values().flat_map(|variable| fields(variable));
+    let named = texts.into_iter().flat_map(field_names);
     named.filter(|name| !is_known(name)).map(|name| format!("contact.{name}")).collect()
 }
 
-/// Variables with something in the place of each field: what can be said of them without a contact
-/// can be said of these.
-pub(super) fn stand_ins<K: Ord + Clone>(variables: &BTreeMap<K, String>) -> BTreeMap<K, String> {
-    let stand_in = |variable: &String| {
-        let pieces = pieces(variable).into_iter().map(|piece| match piece {
-            Piece::Text(text) => text,
-            Piece::Field { .. } => "x",
-        });
-        pieces.collect::<String>()
-    };
-    variables.iter().map(|(key, variable)| (key.clone(), stand_in(variable))).collect()
+/// The variables in which something begins like a field and is none (R375).
+pub(super) fn malformed<K: ToString>(variables: &BTreeMap<K, String>) -> Vec<String> {
+    let wrong = variables.iter().filter(|(_, variable)| !is_well_formed(variable));
+    wrong.map(|(key, _)| key.to_string()).collect()
+}
+
+/// Whether all that begins like a field is one, with a default that may stand in a text (R375).
+/// What is not closed would be read by everybody. Those whose field is empty would get nothing,
+/// were the default itself a tag that was not filled in.
+pub(super) fn is_well_formed(text: &str) -> bool {
+    let mut by_default = String::new();
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) if text.contains(OPEN) => return false,
+            Piece::Text(text) => by_default.push_str(text),
+            Piece::Field { default: Some(default), .. } if default.contains('{') => return false,
+            Piece::Field { default, .. } => by_default.push_str(default.unwrap_or("x")),
+        }
+    }
+    !literal_tag(&by_default)
 }
 
 /// What a contact fills in: the fields of 2.1, and its custom fields by slug.
@@ -153,38 +137,73 @@ fn text_of(value: Option<&Value>) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The variables of one contact; where a field is empty, its default stands (X16).
-///
-/// # Errors
-///
-/// All of them, an empty text for each of those that have a field that is empty without a default.
-pub(super) fn fill<K: Ord + Clone>(
-    variables: &BTreeMap<K, String>,
-    person: &Person,
-) -> Result<BTreeMap<K, String>, BTreeMap<K, String>> {
-    let mut is_lacking = false;
-    let mut filled = BTreeMap::new();
-    for (key, variable) in variables {
-        let text = filled_in(variable, person);
-        is_lacking |= text.is_none();
-        filled.insert(key.clone(), text.unwrap_or_default());
-    }
-    if is_lacking { Err(filled) } else { Ok(filled) }
+/// What is given, filled in for one contact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filled {
+    /// All of it; where a field is empty, its default stands (X16). A text with a field that is
+    /// empty without a default is empty.
+    pub(super) values: TemplateValues,
+    /// Whether no field was empty without a default.
+    pub(super) is_whole: bool,
 }
 
-fn filled_in(variable: &str, person: &Person) -> Option<String> {
-    let mut text = String::with_capacity(variable.len());
-    for piece in pieces(variable) {
+/// Fills in what is given for one contact.
+pub(super) fn fill(values: &TemplateValues, person: &Person) -> Filled {
+    let mut is_whole = true;
+    let values = values.with_texts(|place, text| {
+        let filled = filled_in(place, text, person);
+        is_whole &= filled.is_some();
+        filled.unwrap_or_default()
+    });
+    Filled { values, is_whole }
+}
+
+/// A text that is longer than any message is cut: it is refused for its length anyway, and a field
+/// that is named again and again must not make a text without end (R372).
+fn filled_in(place: TextPlace, text: &str, person: &Person) -> Option<String> {
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
         match piece {
-            Piece::Text(literal) => text.push_str(literal),
-            Piece::Field { name, default } => match (person.value(name), default) {
-                (value, _) if !value.is_empty() => text.push_str(&value),
-                (_, Some(default)) => text.push_str(default),
-                (_, None) => return None,
-            },
+            Piece::Text(literal) => filled.push_str(literal),
+            Piece::Field { name, default } => {
+                let value = Some(person.value(name)).filter(|value| !value.is_empty());
+                let value = value.or_else(|| default.map(str::to_owned))?;
+                match place {
+                    TextPlace::Words => filled.push_str(&value),
+                    TextPlace::Address => push_encoded(&mut filled, &value),
+                }
+            }
+        }
+        if let Some((end, _)) = filled.char_indices().nth(MESSAGE + 1) {
+            filled.truncate(end);
+            break;
         }
     }
-    Some(text)
+    match place {
+        TextPlace::Address if climbs(&filled) && !climbs(&stand_in(text)) => None,
+        TextPlace::Words | TextPlace::Address => Some(filled),
+    }
+}
+
+/// Whether a part of an address leads to another folder (R354).
+fn climbs(address: &str) -> bool {
+    let path = address.split('?').next().unwrap_or_default();
+    path.split('/').any(|part| matches!(part, "." | ".."))
+}
+
+/// Writes a value as a part of an address: what is no letter, digit, `-`, `.`, `_` or `~` is
+/// encoded, so that it stays within its part (R354).
+fn push_encoded(address: &mut String, value: &str) {
+    for byte in value.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' => address.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(byte)),
+            byte => {
+                // Writing into a string cannot fail.
+                let _ = write!(address, "%{byte:02X}");
+            }
+        }
+    }
 }
 
 /// Why a campaign has no message for a contact.
@@ -196,41 +215,37 @@ pub(super) enum NoMessage {
     ForThis(ContactFault),
 }
 
-/// A campaign's message to a contact, and the variables in it. Without a contact, stand-ins take
-/// the place of its fields.
-///
-/// # Errors
-///
-/// Why there is none, with the variables as far as they are filled in.
+/// A campaign's message to a contact, or why there is none.
+pub(super) struct PersonalMessage {
+    /// The message.
+    pub(super) message: Result<Composed, NoMessage>,
+    /// What is given with the template, as far as it is filled in.
+    pub(super) values: TemplateValues,
+}
+
+/// A campaign's message to a contact. Without a contact, stand-ins take the place of its fields.
 pub(super) fn personal_message(
     template: &Template,
     values: &TemplateValues,
     person: Option<&Person>,
-) -> Result<(Composed, VariableValues), (NoMessage, VariableValues)> {
-    let with = |variables: &VariableValues| TemplateValues {
-        variables: variables.clone(),
-        ..values.clone()
+) -> PersonalMessage {
+    let stand_ins = values.with_texts(|_, text| stand_in(text));
+    let usual = compose(template, &stand_ins).map_err(NoMessage::ForAnybody);
+    let (Ok(_), Some(person)) = (&usual, person) else {
+        return PersonalMessage { message: usual, values: stand_ins };
     };
-    let stand_ins = stand_ins(&values.variables);
-    let usual = match compose(template, &with(&stand_ins)) {
-        Ok(usual) => usual,
-        Err(error) => return Err((NoMessage::ForAnybody(error), stand_ins)),
+    let Filled { values, is_whole } = fill(values, person);
+    let message = match is_whole {
+        false => Err(ContactFault::EmptyVariable),
+        true if values.is_too_long() => Err(ContactFault::TextTooLong),
+        true => compose(template, &values).map_err(|error| match error {
+            ComposeError::TooLong | ComposeError::HeaderTooLong => ContactFault::TextTooLong,
+            ComposeError::Lacking(_) | ComposeError::LiteralTag(_) | ComposeError::Surplus(_) => {
+                ContactFault::EmptyVariable
+            }
+        }),
     };
-    let Some(person) = person else { return Ok((usual, stand_ins)) };
-    let this = |fault, filled| Err((NoMessage::ForThis(fault), filled));
-    let filled = match fill(&values.variables, person) {
-        Ok(filled) => filled,
-        Err(filled) => return this(ContactFault::EmptyVariable, filled),
-    };
-    match compose(template, &with(&filled)) {
-        Ok(composed) => Ok((composed, filled)),
-        Err(ComposeError::TooLong | ComposeError::HeaderTooLong) => {
-            this(ContactFault::TextTooLong, filled)
-        }
-        Err(ComposeError::Lacking(_) | ComposeError::LiteralTag(_) | ComposeError::Surplus(_)) => {
-            this(ContactFault::EmptyVariable, filled)
-        }
-    }
+    PersonalMessage { message: message.map_err(NoMessage::ForThis), values }
 }
 
 #[cfg(test)]
@@ -239,6 +254,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::templates::{ButtonValue, GivenButton, Variable, VariableValues};
 
     fn person(fields: Value) -> Person {
         let Value::Object(fields) = fields else { panic!("no object") };
@@ -254,9 +270,14 @@ mod tests {
         }))
     }
 
+    fn given(variables: &[&str]) -> TemplateValues {
+        let pair = |(at, text): (u32, &&str)| (Variable::from(at), (*text).to_owned());
+        (1..).zip(variables).map(pair).collect::<VariableValues>().into()
+    }
+
     fn filled(variable: &str) -> Option<String> {
-        let variables = BTreeMap::from([(1, variable.to_owned())]);
-        fill(&variables, &ana()).ok().map(|filled| filled[&1].clone())
+        let Filled { values, is_whole } = fill(&given(&[variable]), &ana());
+        is_whole.then(|| values.texts().concat())
     }
 
     /// X16.
@@ -296,10 +317,21 @@ mod tests {
             assert_eq!(filled(variable), None, "{variable}");
         }
         assert_eq!(filled("{contact.observation|amigo}").as_deref(), Some("amigo"));
-        let variables =
-            BTreeMap::from([(1, "{contact.city}".into()), (2, "{contact.name}".into())]);
-        let lacking = fill(&variables, &ana()).expect_err("something is empty");
-        assert_eq!((lacking[&1].as_str(), lacking[&2].as_str()), ("", "Ana Maria Souza"));
+        let lacking = fill(&given(&["{contact.city}", "{contact.name}"]), &ana());
+        assert_eq!((lacking.is_whole, lacking.values), (false, given(&["", "Ana Maria Souza"])));
+    }
+
+    /// R372.
+    #[test]
+    fn a_field_that_is_named_again_and_again_makes_no_text_without_end() {
+        let person = person(json!({"name": "é".repeat(200), "observation": "x".repeat(10_000)}));
+        for variable in ["{contact.name}".repeat(290), "{contact.observation}".repeat(195)] {
+            let filled = filled_in(TextPlace::Words, &variable, &person).expect("nothing is empty");
+            assert_eq!(filled.chars().count(), MESSAGE + 1, "it is known to be too long");
+        }
+        let fits = filled_in(TextPlace::Words, &"{contact.name}".repeat(20), &person)
+            .expect("nothing is empty");
+        assert_eq!(fits.chars().count(), 4_000);
     }
 
     /// X16.
@@ -314,10 +346,8 @@ mod tests {
             status: crate::custom_fields::FieldStatus::Inactive,
             created_at: Timestamp::MIN,
         };
-        let unknown = |variable: &str| {
-            let variables = BTreeMap::from([(1, variable.to_owned())]);
-            unknown_fields(&variables, std::slice::from_ref(&custom)).into_iter().next()
-        };
+        let unknown =
+            |text: &str| unknown_fields([text], std::slice::from_ref(&custom)).into_iter().next();
         for known in [
             "first_name",
             "name",
@@ -360,14 +390,40 @@ mod tests {
         assert_eq!(unknown("{nome} {contact.nome"), None);
     }
 
+    /// R375.
+    #[test]
+    fn a_field_that_is_not_closed_and_a_default_that_is_no_text_are_malformed() {
+        let named = |variable: &str| malformed(&BTreeMap::from([(7, variable.to_owned())]));
+        for fine in [
+            "Oi",
+            "{contact.name}",
+            "{contact.name|amigo} de {contact.city|}",
+            "{contact.name|a|b}",
+            "{ contact.name",
+            "R${contact.custom.valor}",
+        ] {
+            assert_eq!(named(fine), [""; 0], "{fine}");
+        }
+        for wrong in [
+            "{contact.name",
+            "oi {contact.name|amigo",
+            "{contact.name} {contact.",
+            "{contact.city|{contact.name}}",
+            "{contact.name|{{x}}}",
+            "{contact.name|[NOME]}",
+            "{contact.name|%%}nome{contact.name|%%}",
+        ] {
+            assert_eq!(named(wrong), ["7"], "{wrong}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn a_variable_without_fields_is_what_it_was(text in "[a-zé {}|.$]{0,30}") {
-            prop_assume!(!text.contains(OPEN));
-            let variables = BTreeMap::from([(1, text.clone())]);
-            prop_assert!(!is_personal(&variables));
-            prop_assert_eq!(stand_ins(&variables), variables.clone());
-            prop_assert_eq!(fill(&variables, &ana()), Ok(variables));
+        fn a_text_without_fields_is_what_it_was(text in "[a-zé {}|.$]{0,30}") {
+            prop_assume!(!text.contains("{contact."));
+            let values = given(&[&text]);
+            prop_assert!(!is_personal(&values));
+            prop_assert_eq!(fill(&values, &ana()), Filled { values, is_whole: true });
         }
 
         /// A contact's value is never read again as a field.
@@ -376,16 +432,76 @@ mod tests {
             before in "[a-z ]{0,5}", name in "[a-zA-Z{}.|]{1,20}", after in "[a-z ]{0,5}",
         ) {
             let person = person(json!({"name": name, "city": "Recife"}));
-            let variables = BTreeMap::from([(1, format!("{before}{{contact.name}}{after}"))]);
-            let expected = (!literal_tag(&name))
-                .then(|| BTreeMap::from([(1, format!("{before}{name}{after}"))]));
-            prop_assert_eq!(fill(&variables, &person).ok(), expected);
+            let values = given(&[&format!("{before}{{contact.name}}{after}")]);
+            let filled = fill(&values, &person);
+            prop_assert_eq!(filled.is_whole, !literal_tag(&name));
+            if filled.is_whole {
+                prop_assert_eq!(filled.values, given(&[&format!("{before}{name}{after}")]));
+            }
+        }
+
+        /// R354: whatever a contact has, it stays within its part of the address.
+        #[test]
+        fn what_a_contact_has_ends_no_part_of_an_address(name in any::<String>()) {
+            let person = person(json!({"name": name}));
+            let url = "https://loja.example/{contact.name|x}/a?b=1".to_owned();
+            let header = Some(HeaderValue::Url { url, filename: None });
+            let filled = fill(&TemplateValues { header, ..TemplateValues::default() }, &person);
+            // `.` and `..` count as empty.
+            prop_assume!(filled.is_whole);
+            let Some(HeaderValue::Url { url, .. }) = filled.values.header else { panic!() };
+            prop_assert!(crate::webhooks::WebhookUrl::parse(&url).is_ok() || url.len() > 2_048);
+            let rest = url.strip_prefix("https://loja.example/").and_then(|rest| rest.strip_suffix("/a?b=1"));
+            prop_assert!(rest.is_some_and(|part| !part.contains(['/', '?', '#', '@'])));
         }
 
         #[test]
         fn any_text_is_read_without_panic(text in "(\\{contact\\.|[{}|a-zé.]){0,20}") {
-            let variables = BTreeMap::from([(1, text)]);
-            let _ = (stand_ins(&variables), unknown_fields(&variables, &[]), fill(&variables, &ana()));
+            let _ = (unknown_fields([text.as_str()], &[]), fill(&given(&[&text]), &ana()));
+        }
+    }
+
+    /// X16, R354.
+    #[test]
+    fn header_and_buttons_are_filled_in_too_and_addresses_are_encoded() {
+        let button = |index, given| ButtonValue { index, given };
+        let values = |url: &str, suffix: &str, payload: &str| TemplateValues {
+            variables: VariableValues::new(),
+            header: Some(HeaderValue::Url {
+                url: url.to_owned(),
+                filename: Some("{contact.first_name}.pdf".to_owned()),
+            }),
+            buttons: vec![
+                button(0, GivenButton::UrlSuffix(suffix.to_owned())),
+                button(1, GivenButton::Payload(payload.to_owned())),
+            ],
+        };
+        let personal = values(
+            "https://loja.example/{contact.name}/{contact.custom.pedido}.pdf",
+            "p?n={contact.city|São Luís}",
+            "sim {contact.first_name}",
+        );
+        assert!(is_personal(&personal) && is_file_personal(personal.header.as_ref()));
+        let filled = fill(&personal, &ana());
+        let mut expected = values(
+            "https://loja.example/Ana%20Maria%20Souza/77.pdf",
+            "p?n=S%C3%A3o%20Lu%C3%ADs",
+            "sim Ana",
+        );
+        if let Some(HeaderValue::Url { filename, .. }) = &mut expected.header {
+            *filename = Some("Ana.pdf".to_owned());
+        }
+        assert_eq!(filled, Filled { values: expected, is_whole: true });
+        assert!(!is_file_personal(Some(&HeaderValue::Text { text: "{contact.name}".to_owned() })));
+        let lacking = fill(&values("https://loja.example/a", "p", "{contact.city}"), &ana());
+        assert!(!lacking.is_whole);
+        for (name, is_whole) in [("..", false), (".", false), ("...", true), ("a..", true)] {
+            let person = person(json!({"name": name}));
+            let filled =
+                fill(&values("https://loja.example/a/{contact.name}/b", "p", "x"), &person);
+            // The file's name has the first name.
+            let file_name = filled_in(TextPlace::Words, "{contact.first_name}", &person);
+            assert_eq!((filled.is_whole, file_name.is_some()), (is_whole, true), "{name}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::personal::{NoMessage, Person, personal_message};
+use super::personal::{NoMessage, Person, PersonalMessage, personal_message};
 use super::send::fault_of;
 use super::{Campaign, CampaignError, CampaignResult, Campaigns, ContactFault};
 use crate::contacts::ContactRecord;
@@ -12,7 +12,11 @@ use crate::gateway::Content;
 use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::problems::Problems;
 use crate::store::{RecordsExt, StoreError};
-use crate::templates::{Template, VariableValues};
+use crate::templates::{
+    ButtonValue, Composed, HeaderValue, Template, TemplateValues, VariableValues,
+};
+#[cfg(feature = "openapi")]
+use crate::templates::{ButtonValueDraft, HeaderValueDraft};
 
 /// What a contact would get from a campaign now, whether it is in its list or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +28,14 @@ pub struct CampaignPreview {
     /// The variables, filled in; an empty text where there is nothing to fill in.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, String>))]
     pub variables: VariableValues,
+    /// What is given for the header, filled in likewise (R354); left out where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<HeaderValueDraft>))]
+    pub header: Option<HeaderValue>,
+    /// What is given for the buttons, filled in likewise (R354); left out where nothing is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<ButtonValueDraft>>))]
+    pub buttons: Vec<ButtonValue>,
     /// The `error_code` with which the contact would be skipped; null where it would not be.
     pub skipped: Option<ContactFault>,
 }
@@ -36,19 +48,16 @@ fn preview(
 ) -> Result<CampaignPreview, Problems> {
     let person = Person::new(record, custom);
     let fault = fault_of(Some(record.contact.value()));
-    match personal_message(template, &campaign.values(), Some(&person)) {
-        Ok((composed, variables)) => {
-            let Content::Template(content) = composed.content else {
-                return Err(Problems::of("template_id", "is no text"));
-            };
-            let rendered = content.rendered;
-            Ok(CampaignPreview { text: Some(rendered), variables, skipped: fault })
-        }
-        Err((NoMessage::ForThis(own), variables)) => {
-            Ok(CampaignPreview { text: None, variables, skipped: fault.or(Some(own)) })
-        }
-        Err((NoMessage::ForAnybody(error), _)) => Err(error.problems()),
-    }
+    let PersonalMessage { message, values } =
+        personal_message(template, &campaign.values(), Some(&person));
+    let (text, skipped) = match message {
+        Ok(Composed { content: Content::Template(content), .. }) => (Some(content.rendered), fault),
+        Ok(_) => return Err(Problems::of("template_id", "is no text")),
+        Err(NoMessage::ForThis(own)) => (None, fault.or(Some(own))),
+        Err(NoMessage::ForAnybody(error)) => return Err(error.problems()),
+    };
+    let TemplateValues { variables, header, buttons } = values;
+    Ok(CampaignPreview { text, variables, header, buttons, skipped })
 }
 
 impl Campaigns<'_> {
@@ -76,7 +85,7 @@ impl Campaigns<'_> {
         shown.map_err(|problems| Error::Rejected(problems.into()))
     }
 
-    /// What a contact fills in of a campaign's variables; `None` where it is gone.
+    /// What a contact fills in of what is given in a campaign; `None` where it is gone.
     pub(super) async fn person(
         &self,
         campaign: &Campaign,

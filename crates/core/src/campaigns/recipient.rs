@@ -75,6 +75,12 @@ impl RecipientFault {
     }
 }
 
+impl From<ContactFault> for RecipientFault {
+    fn from(fault: ContactFault) -> Self {
+        Self::Contact(fault)
+    }
+}
+
 impl Serialize for RecipientFault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -443,7 +443,7 @@ async fn read(
         let contact = contacts.iter().find(|known| is_it(known.contact.id));
         let shown = fault_of(contact.map(|known| known.contact.value()));
         if shown.is_some() || is_empty_for(app, campaign, recipient.contact).await? {
-            let fault = Some(ContactFault::EmptyVariable).filter(|_| shown.is_none());
+            let fault = Some(ContactFault::EmptyVariable.into()).filter(|_| shown.is_none());
             app.campaigns().pass_over(campaign, recipient.number, fault).await?;
         } else {
             chunk.next.push(Next { number: recipient.number, contact: recipient.contact });
@@ -452,17 +452,16 @@ async fn read(
     Ok(chunk)
 }
 
-/// Whether a contact lacks what the campaign's variables say of it (X16).
+/// Whether a contact lacks what the campaign says of it (X16).
 async fn is_empty_for(
     app: &Recado,
     campaign: &Campaign,
     contact: Option<ContactId>,
 ) -> Result<bool, StoreError> {
-    let Some(contact) = contact.filter(|_| is_personal(&campaign.variables)) else {
-        return Ok(false);
-    };
+    let values = campaign.values();
+    let Some(contact) = contact.filter(|_| is_personal(&values)) else { return Ok(false) };
     let person = app.campaigns().person(campaign, contact).await?;
-    Ok(person.is_some_and(|person| fill(&campaign.variables, &person).is_err()))
+    Ok(person.is_some_and(|person| !fill(&values, &person).is_whole))
 }
 
 /// Whether another message may go out now.

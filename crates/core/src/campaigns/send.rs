@@ -21,7 +21,7 @@ use crate::templates::{Composed, Template, TemplateStatus};
 use crate::uploads::{FileRefused, FileSource};
 use crate::use_case::UseCase;
 
-use super::personal::{NoMessage, is_personal, personal_message};
+use super::personal::{NoMessage, is_file_personal, is_personal, personal_message};
 
 /// The outcome of a recipient's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ struct PassOver {
     campaign: CampaignId,
     number: RecipientNumber,
     /// A reason that the contact's row itself does not show.
-    fault: Option<ContactFault>,
+    fault: Option<RecipientFault>,
     /// The version of the campaign for which that is a reason.
     read_at: Version,
 }
@@ -119,23 +119,29 @@ impl UseCase for PassOver {
             return Ok(Decided::unchanged(()));
         };
         let contact = contact.as_ref().map(Stored::value);
-        let Some(fault) = fault_of(contact).or(self.fault) else {
+        let Some(fault) = fault_of(contact).map(RecipientFault::from).or(self.fault) else {
             return Ok(Decided::unchanged(()));
         };
-        // Another text may have something for this contact (X16).
-        let is_of_text = matches!(fault, ContactFault::EmptyVariable | ContactFault::TextTooLong);
+        // Another text, or file, may have something for this contact (X16).
+        let is_of_text = matches!(
+            fault,
+            RecipientFault::Contact(ContactFault::EmptyVariable | ContactFault::TextTooLong)
+                | RecipientFault::Delivery(_)
+        );
         let is_outdated = is_of_text && campaign.version() != self.read_at;
         let runs = campaign.status == CampaignStatus::Running && !is_outdated;
         if !runs || recipient.status != RecipientStatus::Waiting {
             return Ok(Decided::unchanged(()));
         }
         let status = match fault {
-            // The cause is not the contact: the company has to choose a connection.
-            ContactFault::NoConnection => RecipientStatus::Failed,
-            _ => RecipientStatus::Skipped,
+            // The cause is not the contact: the company has to choose a connection, or to mend the
+            // file.
+            RecipientFault::Contact(ContactFault::NoConnection) | RecipientFault::Delivery(_) => {
+                RecipientStatus::Failed
+            }
+            RecipientFault::Contact(_) => RecipientStatus::Skipped,
         };
-        let fault = Some(RecipientFault::Contact(fault));
-        let passed = Recipient { status, fault, ..recipient.value().clone() };
+        let passed = Recipient { status, fault: Some(fault), ..recipient.value().clone() };
         Ok(Decided::new(ChangeSet::new().with(recipient.update(passed)), ()))
     }
 }
@@ -159,7 +165,7 @@ impl Campaigns<'_> {
         let composed = match self.compose(campaign, contact).await? {
             Text::Ready(composed) => *composed,
             Text::NotFor(fault) => {
-                self.pass_over(campaign, number, Some(fault)).await?;
+                self.pass_over(campaign, number, Some(fault.into())).await?;
                 return Ok(SlotOutcome::Taken);
             }
             Text::Lost(reason) => {
@@ -167,15 +173,18 @@ impl Campaigns<'_> {
                 return Ok(SlotOutcome::Outdated);
             }
         };
+        let is_file_personal = is_file_personal(campaign.header.as_ref());
         let (wish, turn) = match composed.file.clone() {
             None => (None, None),
+            // Each recipient has one of its own (R354).
+            Some(wish) if is_file_personal => (Some(wish), None),
             Some(wish) => {
                 let (wish, turn) = files.turn(campaign.id, wish).await;
                 (Some(wish), turn)
             }
         };
         let is_known =
-            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Received(_)));
+            wish.as_ref().is_some_and(|wish| matches!(wish.source, FileSource::Shared(_)));
         let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
@@ -188,13 +197,16 @@ impl Campaigns<'_> {
             },
             ..text
         };
-        match self.app.sending().deliver_with_file(order, wish).await {
-            Ok(sent) => {
-                if let (Some(turn), Some(upload)) = (turn, sent.message.media.upload) {
-                    turn.done(upload);
-                }
-                Ok(SlotOutcome::Sent)
-            }
+        let (kept, sent) = match wish {
+            None => (None, self.app.sending().deliver(order).await),
+            Some(wish) => self.app.sending().deliver_keeping_file(order, wish).await,
+        };
+        // R374: also where this message was refused.
+        if let (Some(turn), Some(upload)) = (turn, kept) {
+            turn.done(upload);
+        }
+        match sent {
+            Ok(_) => Ok(SlotOutcome::Sent),
             // It went with the messages that had it: it is fetched again.
             Err(Error::Rejected(SendError::File(FileRefused::NotFound))) if is_known => {
                 files.forget(campaign.id).await;
@@ -202,6 +214,11 @@ impl Campaigns<'_> {
             }
             Err(Error::Rejected(SendError::File(FileRefused::Files(_)))) => {
                 Err(StoreError::Unavailable(None))
+            }
+            Err(Error::Rejected(SendError::File(_))) if is_file_personal => {
+                let fault = RecipientFault::Delivery(DeliveryCode::Media);
+                self.pass_over(campaign, number, Some(fault)).await?;
+                self.failed(campaign, SlotOutcome::Taken).await
             }
             // It would be refused for everybody.
             Err(Error::Rejected(SendError::File(_))) => {
@@ -225,14 +242,15 @@ impl Campaigns<'_> {
             }
             // It may be another contact of the same person that asked to stop (D15).
             Err(Error::Rejected(SendError::OptedOut { .. })) => {
-                self.pass_over(campaign, number, Some(ContactFault::OptedOut)).await?;
+                self.pass_over(campaign, number, Some(ContactFault::OptedOut.into())).await?;
                 Ok(SlotOutcome::Taken)
             }
             // It concerns this contact only: others may have a connection.
             Err(Error::Rejected(SendError::ConnectionRequired(
                 NoConnection::Several | NoConnection::Nameless,
             ))) => {
-                self.pass_over(campaign, number, Some(ContactFault::NoConnection)).await?;
+                let fault = ContactFault::NoConnection.into();
+                self.pass_over(campaign, number, Some(fault)).await?;
                 Ok(SlotOutcome::Taken)
             }
             Err(Error::Rejected(
@@ -273,16 +291,17 @@ impl Campaigns<'_> {
             return Ok(Text::Lost(PauseReason::TemplateNotApproved));
         }
         let mut person = None;
-        if is_personal(&campaign.variables) {
+        let values = campaign.values();
+        if is_personal(&values) {
             person = self.person(campaign, contact).await?;
             if person.is_none() {
                 return Ok(Text::NotFor(ContactFault::Deleted));
             }
         }
-        Ok(match personal_message(&template, &campaign.values(), person.as_ref()) {
-            Ok((composed, _)) => Text::Ready(Box::new(composed)),
-            Err((NoMessage::ForThis(fault), _)) => Text::NotFor(fault),
-            Err((NoMessage::ForAnybody(_), _)) => Text::Lost(PauseReason::TemplateVariables),
+        Ok(match personal_message(&template, &values, person.as_ref()).message {
+            Ok(composed) => Text::Ready(Box::new(composed)),
+            Err(NoMessage::ForThis(fault)) => Text::NotFor(fault),
+            Err(NoMessage::ForAnybody(_)) => Text::Lost(PauseReason::TemplateVariables),
         })
     }
 
@@ -292,7 +311,7 @@ impl Campaigns<'_> {
         &self,
         campaign: &Stored<Campaign>,
         number: RecipientNumber,
-        fault: Option<ContactFault>,
+        fault: Option<RecipientFault>,
     ) -> Result<(), StoreError> {
         let (company, read_at, campaign) = (campaign.company, campaign.version(), campaign.id);
         match self.app.run(&PassOver { company, campaign, number, fault, read_at }).await {

@@ -185,6 +185,8 @@ body! {
         buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         /// Assigns the conversation.
         member as "member_id": Option<MemberId> = Optional<MemberId>,
+        /// The message of this contact that it answers.
+        quoted as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
     }
 }
 

@@ -62,7 +62,7 @@ impl Conversations<'_> {
     }
 
     /// Sends an approved template to a contact for an agent, as [`Conversations::reply`] sends a
-    /// text (R89).
+    /// text (R89, R370).
     ///
     /// # Errors
     ///
@@ -73,12 +73,13 @@ impl Conversations<'_> {
         contact: ContactId,
         body: impl IntoBody<ReplyTemplateDraft>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let ReplyTemplateDraft { template, language, variables, header, buttons, member } =
+        let ReplyTemplateDraft { template, language, variables, header, buttons, member, quoted } =
             ReplyTemplateDraft::parse(body).map_err(invalid)?;
         let values = TemplateValues { variables, header, buttons };
         if self.app.store().get::<Contact>((company, contact)).await?.is_none() {
             return Err(Error::Rejected(SendError::ContactNotFound));
         }
+        let quoted = self.app.sending().quoted(company, quoted).await?;
         let templates = self.app.store().all_stored::<Template>(company).await?;
         let template = choose(&templates, &template, language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
@@ -89,7 +90,7 @@ impl Conversations<'_> {
             compose(template, &values).map_err(|error| Error::Rejected(SendError::from(error)))?;
         let order = self.agents(company, contact, composed.content, member).await?;
         let (connection, category) = (composed.connection, Some(composed.category));
-        let order = Order { connection, category, ..order };
+        let order = Order { connection, category, quoted, ..order };
         let delivered = self.app.sending().deliver_with_file(order, composed.file).await?;
         self.show(&[delivered.message]).await
     }

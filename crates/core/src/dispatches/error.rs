@@ -112,9 +112,11 @@ impl From<SendError> for DispatchError {
             SendError::Blocked => Self::Blocked,
             SendError::Duplicate(existing) => Self::Duplicate(existing),
             uncertain @ SendError::Uncertain { .. } => Self::Uncertain(uncertain.to_string()),
+            SendError::File(FileRefused::Invalid(problems)) => {
+                Self::InvalidPayload(problems.to_string())
+            }
             SendError::File(
-                refused @ (FileRefused::Invalid(_)
-                | FileRefused::NotFound
+                refused @ (FileRefused::NotFound
                 | FileRefused::TypeUnsupported { .. }
                 | FileRefused::TooLarge { .. }),
             ) => Self::InvalidPayload(format!("header: {refused}")),

@@ -248,7 +248,9 @@ pub struct OwnSend {
     pub peer: String,
     /// Other names of the same person.
     pub aliases: Vec<String>,
-    /// Its text.
+    /// What kind of message it is, if the gateway tells.
+    pub message_type: Option<MessageType>,
+    /// Its text, or what stands for it; of a file the caption.
     pub content: Option<String>,
     /// The provider's time.
     pub timestamp: Option<Timestamp>,
@@ -262,6 +264,7 @@ impl OwnSend {
             reference: None,
             peer: peer.into(),
             aliases: Vec::new(),
+            message_type: None,
             content: None,
             timestamp: None,
         }

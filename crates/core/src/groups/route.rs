@@ -37,7 +37,10 @@ pub enum GroupRefusal {
     ConnectionRequired(#[from] ConnectionNeeded),
     /// Only administrators may write, and the connection's number is none.
     #[error("only administrators may write in the group, and the connection's number is none")]
-    AnnounceOnly,
+    AnnounceOnly {
+        /// The connection that a message would go through.
+        connection: ConnectionId,
+    },
 }
 
 /// The group that a message to `code` goes to: the group itself, or the announcement group of the
@@ -103,16 +106,19 @@ pub fn choose_connection(
         if !is_usable(connection) {
             return Err(ConnectionNeeded::NotUsable.into());
         }
-        return if may_write(row) { Ok(wanted) } else { Err(GroupRefusal::AnnounceOnly) };
+        return match may_write(row) {
+            true => Ok(wanted),
+            false => Err(GroupRefusal::AnnounceOnly { connection: wanted }),
+        };
     }
     let usable = || members.iter().filter(|(connection, _)| is_usable(connection));
-    if usable().next().is_none() {
+    let Some((first, _)) = usable().next() else {
         return Err(ConnectionNeeded::Nobody.into());
-    }
+    };
     let candidates: Vec<ConnectionId> =
         usable().filter(|(_, row)| may_write(row)).map(|(connection, _)| connection.id).collect();
     match candidates.as_slice() {
-        [] => Err(GroupRefusal::AnnounceOnly),
+        [] => Err(GroupRefusal::AnnounceOnly { connection: first.id }),
         [only] => Ok(*only),
         several => conversations
             .iter()
@@ -347,9 +353,10 @@ mod tests {
         let connections = [connection(1), connection(2)];
         let rows = [closed(1, false), closed(2, true)];
         assert_eq!(choose(&rows, &connections, None, &[conversation(1, Some(9))]), Ok(id(2)));
-        assert_eq!(choose(&rows, &connections, Some(1), &[]), Err(GroupRefusal::AnnounceOnly));
+        let closed_to = |n| Err(GroupRefusal::AnnounceOnly { connection: id(n) });
+        assert_eq!(choose(&rows, &connections, Some(1), &[]), closed_to(1));
         assert_eq!(choose(&rows, &connections, Some(2), &[]), Ok(id(2)));
-        assert_eq!(choose(&rows[..1], &connections, None, &[]), Err(GroupRefusal::AnnounceOnly));
+        assert_eq!(choose(&rows[..1], &connections, None, &[]), closed_to(1));
     }
 
     #[test]

@@ -81,9 +81,9 @@ impl Workspace<'_> {
             return EventResult::about(EventOutcome::Duplicate, id);
         }
         if self.erases {
-            let document = message.media.document;
+            let (document, upload) = (message.media.document, message.media.upload);
             let kept = kept_of(&message);
-            let kind = JobKind::EraseMessage { message: id, document, kept };
+            let kind = JobKind::EraseMessage { message: id, document, upload, kept };
             self.work(Job::due_now(ids.job, message.company, kind, self.now));
         }
         self.update_message(batch, ids.events[1], deleted(&message, at, self.erases));

@@ -21,6 +21,7 @@ mod person;
 mod preferences;
 mod receive;
 mod replay;
+mod reported_type;
 mod reports;
 mod result;
 mod standing;

@@ -45,7 +45,8 @@ fn proves_by_arrival(event: &Incoming, now: Timestamp) -> bool {
         if sent.reference.is_none() && reported_time(sent, now).is_none())
 }
 
-/// Whether the reported send may be this message.
+/// Whether the reported send may be this message: a file is known by its caption (R111,
+/// R341).
 fn may_be(
     message: &Message,
     sent: &OwnSend,
@@ -55,11 +56,14 @@ fn may_be(
 ) -> bool {
     let at = reported_time(sent, now).unwrap_or(now);
     let in_time = message.created_at <= at.plus(EARLIER) && at <= message.created_at.plus(LATER);
+    let of_its_type = sent.message_type.is_none_or(|known| known == message.message_type);
+    let said = message.written();
     is_open(message)
         && message.contact == contact
         && message.connection == connection
-        && message.content.is_some()
-        && message.content == sent.content
+        && of_its_type
+        && said.is_some()
+        && *said == sent.content
         && in_time
 }
 

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::reported_type::read_type;
 use super::tidy::{MAX_ALIASES, MAX_CONTENT, MAX_URL};
 use crate::Timestamp;
 use crate::connections::ConnectionStatus;
@@ -131,10 +132,7 @@ impl EventFields<'_> {
     fn aliases(&self) -> Result<Vec<String>, String> {
         let read = |value: &Value| {
             let names = value.as_array().ok_or("must be an array of strings")?;
-            if names.len() > MAX_ALIASES {
-                return Err(format!("may hold at most {MAX_ALIASES} names"));
-            }
-            names.iter().map(channel_name).collect()
+            names.iter().take(MAX_ALIASES).map(channel_name).collect()
         };
         Ok(self.optional("aliases", read)?.unwrap_or_default())
     }
@@ -142,8 +140,7 @@ impl EventFields<'_> {
     fn message(&self, peer: &str) -> Result<GatewayMessage, String> {
         let button = self.optional("button", button)?;
         let title = button.as_ref().and_then(|button| button.title.clone());
-        let read_type = || read_word(MessageType::parse, MessageType::WORDS);
-        let message_type = self.required("type", read_type())?;
+        let (message_type, is_voice) = self.required("type", read_type)?;
         Ok(GatewayMessage {
             provider_id: self.provider_id()?,
             peer: self.required(peer, channel_name)?,
@@ -156,11 +153,11 @@ impl EventFields<'_> {
                 .filter(|content| !content.is_empty())
                 .or(title),
             media: self.optional("media", media)?,
-            blocks: self.blocks()?,
+            blocks: self.blocks(is_voice)?,
             quoted: self.optional("quoted_provider_message_id", provider_id)?,
             quoted_content: self
                 .optional("quoted_content", |value| long_text(value, MAX_CONTENT))?,
-            quoted_type: self.optional("quoted_type", read_type())?,
+            quoted_type: self.optional("quoted_type", read_type)?.map(|(quoted, _)| quoted),
             button,
             history: self.optional("history", read_bool)?.unwrap_or(false),
             is_late: self.optional("is_late", read_bool)?.unwrap_or(false),
@@ -171,7 +168,7 @@ impl EventFields<'_> {
     }
 
     /// What else the message holds (X2). The fields that refer to messages of Recado are ignored.
-    fn blocks(&self) -> Result<Blocks, String> {
+    fn blocks(&self, is_voice: bool) -> Result<Blocks, String> {
         Ok(Blocks {
             location: self.optional("location", block)?,
             shared_contacts: self.optional("shared_contacts", block)?,
@@ -183,7 +180,7 @@ impl EventFields<'_> {
             system: self.optional("system", block)?,
             unsupported: self.optional("unsupported", block)?,
             forwarded: self.optional("forwarded", block)?,
-            is_voice: self.optional("is_voice", read_bool)?.unwrap_or(false),
+            is_voice: self.optional("is_voice", read_bool)?.unwrap_or(false) || is_voice,
             deleted_by_sender_at: self.optional("deleted_by_sender_at", read_timestamp)?,
         })
     }
@@ -235,12 +232,10 @@ fn channel_name(value: &Value) -> Result<String, String> {
     }
 }
 
-/// An external text: control characters are removed, not refused, as its author cannot correct it.
+/// An external text: control characters are removed, and what is too long is cut, not refused, as
+/// its author cannot correct it (R35, X2).
 fn long_text(value: &Value, max_chars: usize) -> Result<String, String> {
     let text = value.as_str().ok_or("must be a string")?;
-    if text.chars().count() > max_chars {
-        return Err(format!("must have at most {max_chars} characters"));
-    }
     Ok(text::kept(text, max_chars))
 }
 
@@ -267,7 +262,8 @@ fn button(value: &Value) -> Result<Button, String> {
 fn media(value: &Value) -> Result<EventMedia, String> {
     let fields = EventFields { object: value.as_object().ok_or("must be an object")? };
     Ok(EventMedia {
-        url: fields.optional("url", |value| long_text(value, MAX_URL))?,
+        // A part of an address leads nowhere: one that is too long is left out.
+        url: fields.optional("url", |value| long_text(value, MAX_URL + 1))?,
         mimetype: fields.optional("mimetype", short_text)?,
         filename: fields.optional("filename", short_text)?,
         caption: fields.optional("caption", |value| long_text(value, MAX_CONTENT))?,
@@ -368,19 +364,51 @@ mod tests {
 
     /// R35.
     #[test]
-    fn what_is_missing_malformed_or_too_long_is_named() {
-        let long = "a".repeat(65_537);
+    fn what_is_missing_or_malformed_is_named() {
+        let long = "a".repeat(513);
         for (event, name) in [
             (json!({"from": "1"}), "kind"),
             (json!({"kind": "message", "from": "1", "type": "text"}), "provider_message_id"),
             (json!({"kind": "message", "provider_message_id": "m", "type": "text"}), "from"),
             (json!({"kind": "status", "provider_message_id": "m", "status": "received"}), "status"),
             (json!({"kind": "connection", "status": "lost"}), "status"),
-            (json!({"kind": "edit", "provider_message_id": "m", "content": long}), "content"),
+            (json!({"kind": "edit", "provider_message_id": "m", "content": 1}), "content"),
+            (
+                json!({"kind": "edit", "provider_message_id": long, "content": "x"}),
+                "provider_message_id",
+            ),
         ] {
             let reason = parse_event(&event, "g.us").expect_err("refused");
             assert!(reason.starts_with(name), "{reason}");
         }
+    }
+
+    /// R35, X2: what a gateway sends is not refused for its size.
+    #[test]
+    fn what_is_too_long_is_cut() {
+        let long = "é".repeat(70_000);
+        let event = json!({
+            "kind": "message", "provider_message_id": "m", "from": "5511987654321",
+            "type": "image", "content": long, "push_name": long, "quoted_content": long,
+            "aliases": vec!["1@lid"; 21], "button": {"id": long, "title": long},
+            "media": {"url": long, "mimetype": long, "filename": long, "caption": long},
+        });
+        let Ok(GatewayEvent::Message(message)) = tidy(parse_event(&event, "g.us").expect("read"))
+        else {
+            panic!("no message")
+        };
+        let chars = |text: Option<String>| text.map(|text| text.chars().count());
+        assert_eq!(chars(message.content), Some(65_536));
+        assert_eq!(chars(message.push_name), Some(200));
+        assert_eq!(chars(message.quoted_content), Some(65_536));
+        assert_eq!(message.aliases.len(), 20);
+        let button = message.button.expect("a button");
+        assert_eq!((chars(button.id), chars(button.title)), (Some(4_096), Some(4_096)));
+        let media = message.media.expect("a file");
+        assert_eq!((media.url, chars(media.caption)), (None, Some(65_536)));
+        assert_eq!((chars(media.mimetype), chars(media.filename)), (Some(200), Some(200)));
+        let failure = failed(json!({"code": 1, "title": long}));
+        assert_eq!(chars(failure.message), Some(4_096));
     }
 
     fn values() -> impl Strategy<Value = Value> {

@@ -10,7 +10,7 @@ use crate::ids::{EventId, MessageId};
 use crate::messages::{
     Direction, EventContact, Message, MessageStatus, OptOutSource, ProviderMessageId, RefTarget,
     StatusReport, StatusStep, advance, contact_opted_out, merge_reports, message_sent,
-    status_updated, steps,
+    reaction_updated, status_updated, steps,
 };
 use crate::sending::asks_to_stop;
 
@@ -39,6 +39,11 @@ impl Workspace<'_> {
         };
         if message.direction == Direction::Inbound {
             return EventResult::ignored("inbound messages have no progress");
+        }
+        if by_id.is_some() && message.is_changed_reaction() && message.provider_id.is_none() {
+            // R321: the id is that of the reaction before, and its report says nothing of this one.
+            let late = EventResult::ignored("the reaction was changed since");
+            return EventResult { message_id: Some(id), ..late };
         }
         if by_id.is_none()
             && message.status == MessageStatus::Pending
@@ -165,12 +170,18 @@ impl Workspace<'_> {
             let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
                 EventContact::Known(&person.contact.now)
             });
-            let reported = if (step.previous, step.status)
-                == (MessageStatus::Pending, MessageStatus::Sent)
-            {
-                message_sent(event, &message, contact, self.connection, self.now, &batch.links)
-            } else {
-                status_updated(event, &message, step.previous, contact, self.connection, self.now)
+            let (now, links) = (self.now, &batch.links);
+            let is_sent =
+                (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
+            let reported = match is_sent {
+                true if message.is_changed_reaction() => {
+                    reaction_updated(event, &message, contact, self.connection, now, links)
+                }
+                true => message_sent(event, &message, contact, self.connection, now, links),
+                false => {
+                    let (previous, connection) = (step.previous, self.connection);
+                    status_updated(event, &message, previous, contact, connection, now)
+                }
             };
             // D65: no event is sent for a message of a history. X5: the first event of a message
             // whose content is late has its status.

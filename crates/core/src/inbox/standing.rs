@@ -66,6 +66,8 @@ impl Workspace<'_> {
                 content: said.content,
                 blocks: said.blocks,
                 quoted: said.quoted,
+                // Our own that is being sent again has none (R321).
+                provider_id: before.provider_id.clone().or(said.provider_id),
                 edited_at,
                 ..before.clone()
             }

@@ -94,6 +94,9 @@ fn message(mut reported: GatewayMessage) -> Result<GatewayMessage, String> {
     if reported.is_late {
         reported.message_type = MessageType::Unsupported;
         reported.media = None;
+    }
+    // X1: such a message always has the block (X9).
+    if reported.message_type == MessageType::Unsupported {
         reported.blocks.unsupported.get_or_insert_default();
     }
     let mut button = reported.button;

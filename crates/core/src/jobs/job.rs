@@ -87,6 +87,9 @@ pub enum JobKind {
         message: MessageId,
         /// Its file, if one was stored.
         document: Option<DocumentId>,
+        /// The file that it was sent with; jobs of earlier releases have none.
+        #[serde(default)]
+        upload: Option<UploadId>,
         /// What was kept of it as not understood, if it was `unsupported` (X9).
         kept: Option<UnknownEventId>,
     },

@@ -12,7 +12,7 @@ use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
 use crate::ids::{CompanyId, JobId};
 use crate::inbox::learn_names_job;
-use crate::messages::{announce_late_job, erase_message_job, fetch_media_job};
+use crate::messages::{LeftOfMessage, announce_late_job, erase_message_job, fetch_media_job};
 use crate::organizations::enrich;
 use crate::sending::find_sent_job;
 use crate::store::{ChangeSet, Decided, StoreError, Stored};
@@ -103,8 +103,9 @@ impl Jobs<'_> {
             JobKind::AnnounceLate { message } => {
                 announce_late_job(self.app, &job, *message).await?;
             }
-            JobKind::EraseMessage { message, document, kept } => {
-                erase_message_job(self.app, &job, *message, *document, *kept).await?;
+            JobKind::EraseMessage { message, document, upload, kept } => {
+                let left = LeftOfMessage { document: *document, upload: *upload, kept: *kept };
+                erase_message_job(self.app, &job, *message, left).await?;
             }
             JobKind::FreeUploads { uploads, .. } => {
                 free_uploads_job(self.app, &job, uploads).await?;

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::events::{EventContact, message_received, message_sent};
+use super::event_blocks::EventContact;
+use super::events::{message_received, message_sent};
 use super::{Direction, Message};
 use crate::connections::Connection;
 use crate::contacts::Contact;

@@ -9,7 +9,7 @@ use crate::Recado;
 use crate::documents::{Document, file_key};
 use crate::events::{EventsAbout, after_erasure};
 use crate::gateway::UnknownEvent;
-use crate::ids::{DocumentId, JobId, MessageId, UnknownEventId};
+use crate::ids::{DocumentId, JobId, MessageId, UnknownEventId, UploadId};
 use crate::jobs::{Job, JobKind};
 use crate::page::PageRequest;
 use crate::store::{Change, ChangeSet, RecordsExt, StoreError, Stored};
@@ -23,9 +23,20 @@ const SETTLED: Duration = Duration::from_secs(30);
 /// How long it waits until it tries again to remove a file.
 const FILE_WAIT: Duration = Duration::from_secs(30);
 
+/// What a deleted message leaves beside its row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeftOfMessage {
+    /// Its file, if one was received and stored.
+    pub(crate) document: Option<DocumentId>,
+    /// The file that it was sent with; others may have it too.
+    pub(crate) upload: Option<UploadId>,
+    /// What was kept of it as not understood.
+    pub(crate) kept: Option<UnknownEventId>,
+}
+
 /// Removes the file, the quotes, and the data of events of a deleted message. An event that a
 /// pending delivery needs is erased once the delivery is settled; the job stays until nothing is
-/// left (X3, R64).
+/// left (X3, R64, R363).
 ///
 /// # Errors
 ///
@@ -34,9 +45,9 @@ pub(crate) async fn erase_message_job(
     app: &Recado,
     job: &Stored<Job>,
     id: MessageId,
-    document: Option<DocumentId>,
-    kept: Option<UnknownEventId>,
+    left: LeftOfMessage,
 ) -> Result<(), StoreError> {
+    let LeftOfMessage { document, upload, kept } = left;
     let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };
     let message = app.store().messages(job.company, &[id]).await?.pop();
     let Some(message) = message.filter(|message| message.is_deleted()) else {
@@ -46,6 +57,9 @@ pub(crate) async fn erase_message_job(
         Some(document) => remove_file(app, &job, document).await?,
         None => true,
     };
+    if let Some(upload) = upload {
+        is_clean &= app.uploads().free(job.company, &[upload]).await?;
+    }
     if let Some(kept) = kept
         && let Some(kept) = app.store().get::<UnknownEvent>((job.company, kept)).await?
     {
@@ -89,21 +103,27 @@ pub(super) async fn remove_later(
     document: DocumentId,
 ) -> Result<(), StoreError> {
     let company = message.company;
-    let kind = |kept| JobKind::EraseMessage { message: message.id, document: Some(document), kept };
-    let known = app.store().job_like(company, &kind(None)).await?;
+    let kind = |upload, kept| JobKind::EraseMessage {
+        message: message.id,
+        document: Some(document),
+        upload,
+        kept,
+    };
+    let known = app.store().job_like(company, &kind(None, None)).await?;
     let due_at = app.now().plus(FILE_WAIT);
     let change = match known {
         None => {
-            let job = Job::due_now(JobId::new(app.uuid(due_at)), company, kind(None), app.now());
+            let id = JobId::new(app.uuid(due_at));
+            let job = Job::due_now(id, company, kind(None, None), app.now());
             Change::insert(Job { due_at, ..job })
         }
         Some(known) => {
-            let kept = match known.kind {
-                JobKind::EraseMessage { kept, .. } => kept,
-                _ => None,
+            let (upload, kept) = match known.kind {
+                JobKind::EraseMessage { upload, kept, .. } => (upload, kept),
+                _ => (None, None),
             };
             known.update(Job {
-                kind: kind(kept),
+                kind: kind(upload, kept),
                 due_at,
                 leased_until: None,
                 ..known.value().clone()

@@ -6,6 +6,7 @@ mod deletion;
 mod early;
 mod early_facts;
 mod erase;
+mod event_blocks;
 mod events;
 mod failure;
 mod file_transport;
@@ -38,6 +39,7 @@ mod who_wrote;
 mod written_by;
 
 pub(crate) use announce::{announce_job, announce_late_job};
+pub(crate) use blocks::rounded;
 pub use blocks::{
     Answer, AnswerKind, Blocks, Choice, Forwarded, Interactive, ListRow, ListSection, Location,
     Money, Offer, OfferHeader, OfferKind, Order, OrderItem, PollOption, Product, Reaction,
@@ -47,10 +49,11 @@ pub(crate) use deletion::deleted;
 pub(crate) use early::naming;
 pub use early::{Early, EarlyEdit, StatusReport};
 pub(crate) use early_facts::EarlyFacts;
-pub(crate) use erase::erase_message_job;
-pub use events::{EventContact, message_received, message_sent, status_updated};
+pub(crate) use erase::{LeftOfMessage, erase_message_job};
+pub use event_blocks::EventContact;
 #[cfg(feature = "openapi")]
 pub(crate) use events::{MessageData, SentData, StatusData};
+pub use events::{message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
 pub use handle::Messages;
 pub use import::ImportMessageError;
@@ -79,7 +82,7 @@ pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 #[cfg(feature = "openapi")]
 pub(crate) use updated::UpdatedData;
-pub use updated::message_updated;
+pub use updated::{message_updated, reaction_updated};
 pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
 pub(crate) use votes::{add_vote, count_vote};
 pub use written_by::WrittenBy;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::events::{message_received, message_sent};
-use super::{Direction, EventContact, MediaLinks, Message};
+use super::{Direction, EventContact, MediaLinks, Message, MessageType};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::events::{Event, EventType};
@@ -57,6 +57,33 @@ pub fn message_updated(
     event.event_type = EventType::MessageUpdated;
     event.data = Value::Object(new).to_string();
     Some(event)
+}
+
+/// The event about our reaction that was changed, once the channel has accepted that (X5a, X7,
+/// R353): `message.sent` told of the one before. `changed` names what a change of a reaction
+/// changes.
+pub fn reaction_updated(
+    id: EventId,
+    message: &Message,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+    links: &MediaLinks,
+) -> Event {
+    let mut event = message_sent(id, message, contact, connection, at, links);
+    let mut data = fields(&event);
+    data.insert("changed".to_owned(), vec!["content", "reaction"].into());
+    event.event_type = EventType::MessageUpdated;
+    event.data = Value::Object(data).to_string();
+    event
+}
+
+impl Message {
+    /// Whether it is our reaction, and was changed: what it was before was accepted (X7, R353).
+    pub(crate) const fn is_changed_reaction(&self) -> bool {
+        matches!((self.direction, self.message_type), (Direction::Outbound, MessageType::Reaction))
+            && self.edited_at.is_some()
+    }
 }
 
 fn fields(event: &Event) -> Map<String, Value> {
@@ -118,6 +145,24 @@ mod tests {
         let after = Message { content: Some("Oi".to_owned()), ..before.clone() };
         let data = fields(&event(&before, &after).expect("it changed"));
         assert_eq!((&data["changed"], &data["wamid"]), (&json!(["content"]), &Value::Null));
+    }
+
+    /// X5a, X7, R353.
+    #[test]
+    fn our_changed_reaction_is_reported_as_a_change_in_the_form_of_message_sent() {
+        let mut message = message(Direction::Outbound, at(0));
+        message.message_type = MessageType::Reaction;
+        assert!(!message.is_changed_reaction());
+        message.edited_at = Some(at(5));
+        assert!(message.is_changed_reaction());
+        let (contact, connection) = (contact(), connection());
+        let (id, contact) = (EventId::new(Uuid::from_u128(8)), EventContact::Known(&contact));
+        let event = reaction_updated(id, &message, contact, &connection, at(9), &links());
+        assert_eq!((event.event_type, event.at), (EventType::MessageUpdated, at(9)));
+        let sent = message_sent(id, &message, contact, &connection, at(9), &links());
+        let mut expected = fields(&sent);
+        expected.insert("changed".to_owned(), json!(["content", "reaction"]));
+        assert_eq!(fields(&event), expected);
     }
 
     /// X5a.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::SendError;
 use crate::Timestamp;
+use crate::access::{Company, TimeZone};
 use crate::campaigns::{
     Campaign, CampaignStatus, Recipient, RecipientNumber, RecipientStatus, follow, is_withheld,
 };
@@ -47,6 +48,8 @@ pub(super) struct ClaimFacts {
     window: Option<Stored<DispatchWindow>>,
     campaign: Option<Stored<Campaign>>,
     recipient: Option<Stored<Recipient>>,
+    /// The time zone of the campaign's hours, if it has any.
+    zone: Option<TimeZone>,
 }
 
 /// What was claimed, as it is stored.
@@ -81,6 +84,10 @@ impl Claim {
             (Self::Recipient { campaign, number, .. }, _) => {
                 facts.campaign = store.get::<Campaign>((company, campaign)).await?;
                 facts.recipient = store.get::<Recipient>((company, campaign, number)).await?;
+                if facts.campaign.as_ref().is_some_and(|known| known.send_between.is_some()) {
+                    let company = store.get::<Company>(company).await?;
+                    facts.zone = company.map(|company| company.time_zone);
+                }
             }
         }
         Ok(facts)
@@ -91,7 +98,7 @@ impl Claim {
     /// # Errors
     ///
     /// [`SendError::Duplicate`] inside a window, [`SendError::ClaimLost`] where a campaign does not
-    /// run or a recipient does not wait.
+    /// run, its hours are over (R371), or a recipient does not wait.
     pub(super) fn check(
         &self,
         facts: &ClaimFacts,
@@ -110,7 +117,9 @@ impl Claim {
             }
             Self::Recipient { read_at, .. } => {
                 let runs = |campaign: &Stored<Campaign>| {
-                    campaign.status == CampaignStatus::Running && campaign.version() == *read_at
+                    campaign.status == CampaignStatus::Running
+                        && campaign.version() == *read_at
+                        && is_open(campaign, facts.zone, now)
                 };
                 let waits = |recipient: &Stored<Recipient>| {
                     recipient.status == RecipientStatus::Waiting
@@ -171,6 +180,13 @@ impl Claim {
         };
         (changes, claimed)
     }
+}
+
+/// Whether a campaign's hours are open, or it has none: getting the file of its header may have
+/// outlasted them (R371).
+fn is_open(campaign: &Campaign, zone: Option<TimeZone>, now: Timestamp) -> bool {
+    let hours = campaign.send_between.as_ref().zip(zone);
+    hours.is_none_or(|(hours, zone)| hours.is_open(zone.wall_time(now)))
 }
 
 /// The debit of a campaign's message (D66).

@@ -10,7 +10,6 @@ use super::{Delivered, Order, Sending};
 use crate::connections::{Capability, ConnectionKind};
 use crate::error::{Error, NotFound};
 use crate::gateway::{Fault, Outgoing, SendFailure, SendResult};
-use crate::groups::GroupCode;
 use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
@@ -61,10 +60,9 @@ impl Sending<'_> {
         let blames = matches!(&result, Err(SendFailure::Connection(_)));
         let fault = result.as_ref().err().map_or(Fault::Message, SendFailure::fault);
         let outcome = SendOutcome::from(result);
-        let message = intended.message.clone();
         let (ids, gateways) = (self.outcome_ids(), self.app.providers().clone());
         let record =
-            RecordOutcome::of_order(&order, message, outcome.clone(), ids, links, gateways);
+            RecordOutcome::of_order(&order, &intended, outcome.clone(), ids, links, gateways);
         in_flight.record(record);
         let recorded = match in_flight.recording() {
             Some(record) => self.record_now(record, &intended).await,
@@ -78,7 +76,13 @@ impl Sending<'_> {
         match recorded {
             Ok(message) => {
                 in_flight.end();
-                answer(message, connection.kind, group, is_new_contact, fault)
+                match message.failure.clone() {
+                    // A report may have failed it since; the provider accepted it all the same.
+                    Some(failure) if message.provider_id.is_none() => {
+                        Err(refusal(&message, connection.kind, failure, fault))
+                    }
+                    _ => Ok(Delivered { message, kind: connection.kind, group, is_new_contact }),
+                }
             }
             // The message was deleted with its contact while it was sent: the provider's answer is
             // returned all the same.
@@ -89,7 +93,7 @@ impl Sending<'_> {
                         let provider_id = Some(accepted.provider_id);
                         let status = MessageStatus::Sent;
                         let message = Message { provider_id, status, ..message };
-                        answer(message, connection.kind, group, is_new_contact, fault)
+                        Ok(Delivered { message, kind: connection.kind, group, is_new_contact })
                     }
                     SendOutcome::Failed(failure) => {
                         Err(refusal(&message, connection.kind, failure, fault))
@@ -223,23 +227,6 @@ impl Sending<'_> {
             events: [(); 3].map(|()| EventId::new(self.app.uuid(now))),
             find: JobId::new(self.app.uuid(now)),
         }
-    }
-}
-
-/// The answer to the caller about a message whose outcome is recorded.
-fn answer(
-    message: Message,
-    kind: ConnectionKind,
-    group: Option<GroupCode>,
-    is_new_contact: bool,
-    fault: Fault,
-) -> Result<Delivered, Error<SendError>> {
-    match message.failure.clone() {
-        // A report may have failed it since; the provider accepted it all the same.
-        Some(failure) if message.provider_id.is_none() => {
-            Err(refusal(&message, kind, failure, fault))
-        }
-        _ => Ok(Delivered { message, kind, group, is_new_contact }),
     }
 }
 

@@ -210,7 +210,7 @@ impl From<GroupRefusal> for SendError {
     fn from(refusal: GroupRefusal) -> Self {
         match refusal {
             GroupRefusal::ConnectionRequired(needed) => Self::GroupConnectionRequired(needed),
-            GroupRefusal::AnnounceOnly => Self::GroupAnnounceOnly,
+            GroupRefusal::AnnounceOnly { .. } => Self::GroupAnnounceOnly,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::connections::{Capability, Connection};
 use crate::gateway::Providers;
 use crate::ids::JobId;
 use crate::jobs::{Job, JobKind};
-use crate::messages::{Failure, Message, MessageType};
+use crate::messages::{Failure, Message};
 
 /// The waits before each search; after the last one the message stays uncertain (R110).
 pub(super) const WAITS: [Duration; 4] = [
@@ -17,16 +17,15 @@ pub(super) const WAITS: [Duration; 4] = [
     Duration::from_secs(10 * 60),
 ];
 
-/// Whether a search through its connection may find a message's outcome.
+/// Whether a search through its connection may find a message's outcome, whatever its kind (R110).
 pub(super) fn can_be_found(
     connection: &Connection,
     message: &Message,
     gateways: &Providers,
 ) -> bool {
     let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
-    let is_text = message.message_type == MessageType::Text;
     let finds = gateways.can(connection, Capability::FindSent);
-    finds && uncertain && message.provider_id.is_none() && is_text
+    finds && uncertain && message.provider_id.is_none()
 }
 
 /// The job that searches for a message.

@@ -3,15 +3,15 @@
 use async_trait::async_trait;
 
 use super::claim::{ClaimFacts, Claimed};
-use super::{Claim, NoConnection, Order, SendError, SendTarget, choose_for_person, recipient_on};
+use super::{Claim, NoConnection, Order, SendError, SendTarget, recipient_on};
 use crate::Timestamp;
 use crate::connections::Connection;
 use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone, twins};
-use crate::gateway::{Content, MessageKind, Providers};
-use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
+use crate::gateway::{Content, Providers};
+use crate::groups::{ConnectionGroup, GroupCode, resolve_group};
 use crate::halts::OnHold;
 use crate::ids::{ConnectionId, ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
@@ -56,8 +56,8 @@ pub(super) struct Intent<'a> {
 /// What an intent reads.
 #[derive(Debug)]
 pub(super) struct IntentFacts {
-    connections: Vec<Stored<Connection>>,
-    groups: Vec<Stored<ConnectionGroup>>,
+    pub(super) connections: Vec<Stored<Connection>>,
+    pub(super) groups: Vec<Stored<ConnectionGroup>>,
     /// The group that would receive it, if the rows name it.
     group: Option<GroupCode>,
     /// `None` when contacts could not be read.
@@ -91,6 +91,8 @@ pub(super) struct Intended {
     pub(super) is_new_contact: bool,
     /// What the intent has claimed.
     pub(super) claimed: Claimed,
+    /// The message before this send, if the channel has accepted it: a reaction that is changed.
+    pub(super) before: Option<Message>,
 }
 
 impl Intent<'_> {
@@ -190,58 +192,6 @@ impl Intent<'_> {
         Ok(twins(found, &others).cloned().collect())
     }
 
-    /// The connection, of those that carry the content if `is_carrier`.
-    fn route<'f>(
-        &self,
-        facts: &'f IntentFacts,
-        group: Option<&GroupCode>,
-        found: Option<&ChannelContact>,
-        is_carrier: bool,
-    ) -> Result<&'f Stored<Connection>, SendError> {
-        let wanted = self.order.wanted_connection();
-        let Some(group) = group else {
-            return Ok(self.route_to_person(&facts.connections, found, is_carrier)?);
-        };
-        let conversations = found.map_or(&[][..], |found| &found.conversations);
-        let (connections, groups) = (&facts.connections, &facts.groups);
-        let usable =
-            |connection: &Connection| connection.is_usable() && self.gateways.serves(connection);
-        let id = choose_connection(group, groups, connections, wanted, conversations, usable)?;
-        connections
-            .iter()
-            .find(|connection| connection.id == id)
-            .ok_or(SendError::ConnectionNotFound)
-    }
-
-    /// The connection to a person: one whose channel knows a name of theirs (D71).
-    fn route_to_person<'f>(
-        &self,
-        connections: &'f [Stored<Connection>],
-        found: Option<&ChannelContact>,
-        is_carrier: bool,
-    ) -> Result<&'f Stored<Connection>, NoConnection> {
-        let wanted = self.order.wanted_connection();
-        let last = found.and_then(|found| found.contact.last_connection_id);
-        let fits = |connection: &Connection| match is_carrier {
-            true => self.order.fits(connection, self.gateways),
-            false => self.gateways.serves(connection),
-        };
-        let reaches = |connection: &Connection| {
-            found.is_none_or(|found| recipient_on(found, connection).is_some())
-        };
-        let both = |connection: &Connection| fits(connection) && reaches(connection);
-        choose_for_person(connections, wanted, last, both).map_err(|refused| {
-            let may_be = |connection: &&Stored<Connection>| {
-                let is_wanted = wanted.is_none_or(|wanted| wanted == connection.id);
-                is_wanted && connection.is_usable() && fits(connection)
-            };
-            let mut candidates = connections.iter().filter(may_be).peekable();
-            let is_nameless =
-                candidates.peek().is_some() && candidates.all(|connection| !reaches(connection));
-            if is_nameless { NoConnection::Nameless } else { refused }
-        })
-    }
-
     /// The new contact for a phone or group that no contact has.
     fn new_contact(
         &self,
@@ -273,39 +223,6 @@ impl Intent<'_> {
             contact.derive();
         }
         Ok(contact)
-    }
-
-    /// The connection that carries it, and what it carries: where no connection carries the
-    /// content, the text in its place (X12, R320).
-    fn carried<'f>(
-        &self,
-        facts: &'f IntentFacts,
-        group: Option<&GroupCode>,
-        found: Option<&ChannelContact>,
-    ) -> Result<(&'f Stored<Connection>, Content), SendError> {
-        let content = &self.order.content;
-        let refused = match self.route(facts, group, found, true) {
-            Ok(connection) if self.order.fits(connection, self.gateways) => {
-                return Ok((connection, content.clone()));
-            }
-            Ok(_) => None,
-            Err(refused) => Some(refused),
-        };
-        if let (false, Some(refused)) = (self.order.is_named_kind(), refused) {
-            return Err(refused);
-        }
-        let connection = self.route(facts, group, found, false)?;
-        let supported = self.gateways.kinds(connection);
-        match &self.order.fallback {
-            Some(text) if supported.contains(&MessageKind::Text) => {
-                Ok((connection, Content::Text(text.clone())))
-            }
-            _ if !self.order.is_named_kind() => Ok((connection, content.clone())),
-            _ => {
-                let (kind, provider) = (content.kind(), connection.kind);
-                Err(SendError::NotSupported { kind, provider, supported })
-            }
-        }
     }
 
     fn message(
@@ -453,11 +370,11 @@ impl UseCase for Intent<'_> {
                 None
             }
         };
+        if self.order.is_template() && found.is_some_and(|found| found.contact.is_group) {
+            return Err(SendError::IsGroup);
+        }
+        self.order.check_quoted(found.map(|found| found.contact.id))?;
         if let Some(found) = found {
-            if self.order.is_template() && found.contact.is_group {
-                return Err(SendError::IsGroup);
-            }
-            self.order.check_quoted(found.contact.id)?;
             self.check_twins(found, &facts.twins)?;
             self.order.rules.check(&found.contact, now)?;
         }
@@ -516,6 +433,7 @@ impl UseCase for Intent<'_> {
             contact,
             is_new_contact: found.is_none(),
             claimed,
+            before: facts.again.map(Stored::into_value).filter(was_accepted),
         };
         Ok(Decided::new(changes, intended))
     }
@@ -531,19 +449,24 @@ fn hold(upload: Option<&Stored<Upload>>, changes: ChangeSet) -> Result<ChangeSet
     })
 }
 
-/// Our reaction after it was changed: it is sent once more (X7).
+/// Our reaction after it was changed: it is sent once more, and has no id of the provider until
+/// that is accepted, so that a report about the one before says nothing of it (X7, R321). It counts
+/// as changed only if the one before was accepted.
 fn changed_again(before: &Message, message: Message) -> Result<Message, SendError> {
     if before.status == MessageStatus::Pending {
         return Err(SendError::ClaimLost);
     }
     Ok(Message {
-        edited_at: Some(message.created_at),
+        edited_at: was_accepted(before).then_some(message.created_at),
         created_at: before.created_at,
         timestamp: before.timestamp,
-        provider_id: before.provider_id.clone(),
-        sender_type: message.sender_type,
         ..message
     })
+}
+
+/// Whether the channel has accepted a reaction of ours, in this form or in one before.
+const fn was_accepted(reaction: &Message) -> bool {
+    reaction.provider_id.is_some() || reaction.edited_at.is_some()
 }
 
 /// The refusal of a `to` and a `contact_id` that mean two contacts (D71).

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::address::address_of;
 use super::draft::Said;
 use super::quoted::QuotedMessage;
+use super::send_media::CAPTION;
 use super::{SendError, SendRules, Sending};
 use crate::access::{Caller, Gcra, RateCheck, RateDecision, RateKey, Scope};
 use crate::body::{IntoBody, Optional, Required, body};
@@ -18,7 +19,9 @@ use crate::gateway::{Edit, GatewayEvent, MessageKind, SendFailure, Typing, Typin
 use crate::halts::OnHold;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::inbox::InboxError;
-use crate::messages::{Direction, Message, MessageFilter, MessageView};
+use crate::messages::{
+    DeliveryCode, Direction, Failure, Message, MessageFilter, MessageListItem, MessageType,
+};
 use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{RecordsExt, StoreError, Stored};
@@ -82,7 +85,8 @@ fn invalid(problems: Problems) -> Error<SendError> {
     Error::Rejected(problems.into())
 }
 
-/// Refuses what was sent more than `within` ago.
+/// Refuses what was sent more than `within` ago. What was written on the paired phone, or came with
+/// a history, was sent before it was stored.
 ///
 /// # Errors
 ///
@@ -92,15 +96,20 @@ pub(crate) fn check_age(
     within: Duration,
     now: Timestamp,
 ) -> Result<(), SendError> {
-    match now.since(message.created_at) > within {
+    match now.since(message.timestamp.min(message.created_at)) > within {
         true => Err(SendError::TooLate { within }),
         false => Ok(()),
     }
 }
 
+/// Whether a file of this type has a caption: sound and stickers have none (X10).
+const fn shows_caption(message_type: MessageType) -> bool {
+    matches!(message_type, MessageType::Image | MessageType::Video | MessageType::Document)
+}
+
 impl Sending<'_> {
     /// Marks an inbound message, and what came before it, as read: at the channel, then here (X14).
-    /// Safe to repeat.
+    /// Safe to repeat, so what failed is never uncertain (R361).
     ///
     /// # Errors
     ///
@@ -117,9 +126,9 @@ impl Sending<'_> {
         let provider = self.app.provider(&connection.gateway).ok_or_else(not_served)?;
         let told = provider.mark_read(self.app.gateway_transport(), connection, &name.name).await;
         if let Err(error) = told {
-            let text = self.app.masked(connection, &error.to_string());
-            let failure = SendFailure::uncertain(text);
-            return Err(refused(self.failed(&subject, failure)));
+            // Nothing is sent by it, and it may be repeated: there is nothing uncertain about it.
+            let failure = Failure::new(DeliveryCode::Unknown, error.to_string());
+            return Err(refused(self.failed(&subject, SendFailure::Refused(failure))));
         }
         self.app.conversations().read_up_to(company, message).await?;
         Ok(ReadMessageView { message_id: id, read_at: self.app.now() })
@@ -151,13 +160,17 @@ impl Sending<'_> {
         id: MessageId,
         rules: SendRules,
         body: impl IntoBody<EditDraft>,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         let EditDraft { message: text } = EditDraft::parse(body).map_err(invalid)?;
         let subject = self.subject(company, id, MessageKind::Edit, Direction::Outbound).await?;
         let message = subject.message.value();
-        let has_text = message.message_type.is_file() || message.message_type.is_text();
-        if !has_text || message.is_deleted() {
+        let has_caption = shows_caption(message.message_type);
+        if !(has_caption || message.message_type.is_text()) || message.is_deleted() {
             return Err(invalid(Problems::of("message", "this message has no text to change")));
+        }
+        if has_caption && text.chars().count() > CAPTION {
+            let reason = format!("must have at most {CAPTION} characters below a file");
+            return Err(invalid(Problems::of("message", reason)));
         }
         let now = self.app.now();
         check_age(message, EDITABLE, now).map_err(refused)?;
@@ -165,7 +178,7 @@ impl Sending<'_> {
         let contact = self.app.store().get::<Contact>((company, message.contact)).await?;
         let contact = contact.ok_or_else(|| refused(SendError::ContactNotFound))?;
         rules.check(&contact, now).map_err(refused)?;
-        let edit = Edit { text: text.clone(), is_caption: message.message_type.is_file() };
+        let edit = Edit { text: text.clone(), is_caption: has_caption };
         let connection = subject.connection.value();
         let provider = self.app.provider(&connection.gateway).ok_or_else(not_served)?;
         let transport = self.app.gateway_transport();
@@ -187,7 +200,7 @@ impl Sending<'_> {
         caller: &Caller,
         id: MessageId,
         body: impl IntoBody<EditDraft>,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         caller.require(Scope::MessagesSend)?;
         self.edit(caller.company(), id, SendRules::FREE_TEXT, body).await
     }
@@ -202,7 +215,7 @@ impl Sending<'_> {
         &self,
         company: CompanyId,
         id: MessageId,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         let subject = self.subject(company, id, MessageKind::Revoke, Direction::Outbound).await?;
         if subject.message.is_deleted() {
             return self.shown(company, id).await;
@@ -228,7 +241,7 @@ impl Sending<'_> {
         &self,
         caller: &Caller,
         id: MessageId,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         caller.require(Scope::MessagesSend)?;
         self.revoke(caller.company(), id).await
     }
@@ -382,7 +395,7 @@ impl Sending<'_> {
         &self,
         subject: &Subject,
         event: GatewayEvent,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         let Message { company, connection, id, .. } = *subject.message.value();
         match self.app.inbox().receive(company, connection, vec![Ok(event)]).await {
             Ok(_) => self.shown(company, id).await,
@@ -398,13 +411,14 @@ impl Sending<'_> {
         }
     }
 
+    /// The message as listings show it, which name its contact (R361).
     async fn shown(
         &self,
         company: CompanyId,
         id: MessageId,
-    ) -> Result<MessageView, Error<SendError>> {
+    ) -> Result<MessageListItem, Error<SendError>> {
         let shown = self.app.messages().get(company, id).await;
-        Ok(shown.map_err(|error| error.map(|_| SendError::MessageNotFound))?.message)
+        shown.map_err(|error| error.map(|_| SendError::MessageNotFound))
     }
 }
 

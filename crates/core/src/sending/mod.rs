@@ -26,6 +26,7 @@ mod put_off;
 mod quoted;
 mod record_outcome;
 mod recover;
+mod route;
 mod send_media;
 mod send_text;
 mod template;

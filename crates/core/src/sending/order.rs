@@ -195,10 +195,13 @@ impl Order {
         self.quoted.as_ref().map(|quoted| quoted.kept.clone()).unwrap_or_default()
     }
 
-    /// Refuses a quoted message of another contact, as if it did not exist.
-    pub(super) fn check_quoted(&self, contact: ContactId) -> Result<(), SendError> {
+    /// Refuses a quoted message of another contact, as if it did not exist. Who is no contact yet
+    /// has no messages.
+    ///
+    /// X10.
+    pub(super) fn check_quoted(&self, contact: Option<ContactId>) -> Result<(), SendError> {
         match &self.quoted {
-            Some(quoted) if quoted.contact != contact => Err(SendError::MessageNotFound),
+            Some(quoted) if Some(quoted.contact) != contact => Err(SendError::MessageNotFound),
             _ => Ok(()),
         }
     }

@@ -19,7 +19,7 @@ use crate::messages::steps;
 use crate::messages::{
     DeliveryCode, Direction, EarlyFacts, EventContact, Failure, MediaLinks, Message, MessageRef,
     MessageStatus, OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep,
-    advance, contact_opted_out, message_sent, status_updated,
+    advance, contact_opted_out, message_sent, reaction_updated, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
@@ -30,6 +30,8 @@ use crate::use_case::UseCase;
 pub(crate) struct RecordOutcome {
     /// The message as it was stored before the call.
     pub(crate) message: Message,
+    /// What it was before this send, if it is our reaction and the channel accepted it (R321).
+    pub(crate) before: Option<Message>,
     /// How the call ended.
     pub(crate) outcome: SendOutcome,
     /// What an accepted message, or one that may have arrived, does to the conversation.
@@ -108,15 +110,16 @@ impl OutcomeFacts {
 impl RecordOutcome {
     pub(crate) fn of_order(
         order: &Order,
-        message: Message,
+        intended: &Intended,
         outcome: SendOutcome,
         ids: OutcomeIds,
         links: MediaLinks,
         gateways: Providers,
     ) -> Self {
         let (act, turn, claim) = (order.act, order.turn, order.claim);
+        let (message, before) = (intended.message.clone(), intended.before.clone());
         let OutcomeIds { refund, events, find } = ids;
-        Self { message, outcome, act, turn, claim, refund, events, find, links, gateways }
+        Self { message, before, outcome, act, turn, claim, refund, events, find, links, gateways }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -433,11 +436,14 @@ impl UseCase for RecordOutcome {
                 .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
             let is_sent =
                 (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
-            changes = changes.emit(if is_sent {
-                message_sent(id, message, contact, connection, now, &self.links)
-            } else {
-                status_updated(id, message, step.previous, contact, connection, now)
-            });
+            let links = &self.links;
+            let event = match (is_sent, &self.before) {
+                (true, Some(before)) if is_repeated(before, message) => continue,
+                (true, Some(_)) => reaction_updated(id, message, contact, connection, now, links),
+                (true, None) => message_sent(id, message, contact, connection, now, links),
+                (false, _) => status_updated(id, message, step.previous, contact, connection, now),
+            };
+            changes = changes.emit(event);
         }
         if let (Some(after), true) = (&after, stopped) {
             let (source, through) = (OptOutSource::OfficialCloudInbound, Some(connection.id));
@@ -476,6 +482,11 @@ pub(crate) fn asks_to_stop(
 ) -> bool {
     let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
     gateways.can(connection, Capability::OptOuts) && step.failure.as_ref().is_some_and(refused)
+}
+
+/// Whether a reaction of ours was sent again as the channel has it, which nobody is told (R353).
+fn is_repeated(before: &Message, now: &Message) -> bool {
+    before.provider_id.is_some() && (&before.content, &before.blocks) == (&now.content, &now.blocks)
 }
 
 /// Blocks a contact, and returns whether an event has to be sent.

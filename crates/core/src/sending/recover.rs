@@ -126,6 +126,7 @@ impl Sending<'_> {
         }
         let OutcomeIds { refund, events, find } = self.outcome_ids();
         let recording = RecordOutcome {
+            before: None,
             message: message.into_value(),
             outcome: SendOutcome::Failed(failure),
             act: None,

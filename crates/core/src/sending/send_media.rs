@@ -15,7 +15,7 @@ use crate::webhooks::WebhookUrl;
 use serde_json::Value;
 
 /// The most characters of a caption: the channel's limit.
-const CAPTION: usize = 1_024;
+pub(super) const CAPTION: usize = 1_024;
 
 /// A caption as it is sent.
 pub(crate) struct CaptionText;

@@ -10,7 +10,8 @@ use crate::connections::Connection;
 use crate::contacts::Region;
 use crate::error::Error;
 use crate::form::{Destination, Short, Text};
-use crate::ids::{ConnectionId, ContactId, TemplateId};
+use crate::ids::{ConnectionId, ContactId, MessageId, TemplateId};
+use crate::messages::MessageType;
 use crate::store::RecordsExt;
 use crate::templates::{
     ButtonValue, ButtonValues, ComposeError, HeaderValue, HeaderValueDraft, Template,
@@ -33,6 +34,8 @@ pub struct SendTemplateDraft {
     pub values: TemplateValues,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
+    /// The message that it answers.
+    pub quoted: Option<MessageId>,
 }
 
 impl std::fmt::Debug for SendTemplateDraft {
@@ -43,7 +46,7 @@ impl std::fmt::Debug for SendTemplateDraft {
 
 impl SendTemplateDraft {
     /// Reads `to` or `contact_id`, `template`, `language?`, `variables?`, `header?`, `buttons?`,
-    /// `connection_id?`.
+    /// `connection_id?`, `quoted_message_id?`.
     ///
     /// # Errors
     ///
@@ -65,6 +68,7 @@ impl SendTemplateDraft {
             header,
             buttons,
             connection,
+            quoted,
         } = SendTemplate::parse(body)?;
         let values = TemplateValues { variables, header, buttons };
         let to = SendAddress::read(to.as_deref(), contact, group_suffix, region)?;
@@ -73,7 +77,7 @@ impl SendTemplateDraft {
         {
             return Err(SendError::InvalidPhone);
         }
-        Ok(Self { to, template, language, values, connection })
+        Ok(Self { to, template, language, values, connection, quoted })
     }
 }
 
@@ -97,10 +101,12 @@ body! {
         /// What the template's buttons need.
         buttons: Vec<ButtonValue> = OrDefault<ButtonValues>,
         connection as "connection_id": Option<ConnectionId> = Optional<ConnectionId>,
+        /// The message of this contact that it answers.
+        quoted as "quoted_message_id": Option<MessageId> = Optional<MessageId>,
     }
 }
 
-/// The answer to a template send (D40).
+/// The answer to a template send (D40, R370).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -108,6 +114,9 @@ pub struct TemplateSentView {
     /// What every send answers.
     #[serde(flatten)]
     pub sent: SentView,
+    /// What the message is: a template.
+    #[serde(rename = "type")]
+    pub message_type: MessageType,
     /// The template that was sent.
     pub template_id: TemplateId,
 }
@@ -120,13 +129,13 @@ impl From<ComposeError> for SendError {
 
 impl Sending<'_> {
     /// Sends an approved template to a phone or contact (D40, D71). There is no duplicate window,
-    /// and the contact's external AI may be off. Durability and events are those of
-    /// [`Sending::send_text`].
+    /// and the contact's external AI may be off. It may answer a message, as a text may (R370).
+    /// Durability and events are those of [`Sending::send_text`].
     ///
     /// # Errors
     ///
-    /// [`SendError`]: missing fields, then types, the phone, the connection, the template, its
-    /// approval, the variables; then as for a text.
+    /// [`SendError`]: missing fields, then types, the phone, the quoted message, the connection,
+    /// the template, its approval, the variables; then as for a text.
     pub async fn send_template(
         &self,
         caller: &Caller,
@@ -137,6 +146,7 @@ impl Sending<'_> {
         let suffix = &self.app.settings().group_suffix;
         let draft =
             SendTemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        let quoted = self.quoted(company, draft.quoted).await?;
         let (target, contact) = self.target(company, draft.to).await?;
         if let Some(id) = draft.connection
             && store.get::<Connection>((company, id)).await?.is_none()
@@ -155,9 +165,13 @@ impl Sending<'_> {
         let file = composed.file.clone();
         let order = Order::template(company, target, composed);
         let connection = order.connection.or(draft.connection);
-        let order = Order { connection, contact, ..order };
+        let order = Order { connection, contact, quoted, ..order };
         let delivered = self.deliver_with_file(order, file).await?;
-        Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
+        Ok(TemplateSentView {
+            sent: SentView::from(&delivered),
+            message_type: delivered.message.message_type,
+            template_id: template.id,
+        })
     }
 }
 

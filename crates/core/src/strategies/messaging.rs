@@ -154,6 +154,7 @@ pub fn gateway_events() -> impl Strategy<Value = GatewayEvent> {
             reference: None,
             peer,
             aliases: Vec::new(),
+            message_type: None,
             content,
             timestamp,
         },

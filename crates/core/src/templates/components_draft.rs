@@ -59,7 +59,8 @@ impl Form for HeaderText {
     }
 }
 
-/// The page of a button: an http or https address, which may end in one variable.
+/// The page of a button: an http or https address, which may end in one variable. This begins after
+/// the host, so that whoever fills it in does not choose the host (R376).
 pub(crate) struct ButtonUrl;
 
 impl Form for ButtonUrl {
@@ -70,13 +71,16 @@ impl Form for ButtonUrl {
         let page = url.split_once("{{").map_or(url.as_str(), |(page, _)| page);
         let rest = page.strip_prefix("https://").or_else(|| page.strip_prefix("http://"));
         let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-        if host.is_empty() || !page.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let is_plain = page.bytes().all(|byte| byte.is_ascii_graphic());
+        if host.is_empty() || host.contains('@') || !is_plain {
             return Err("must be an http or https address".to_owned());
         }
+        let is_past_host = rest.is_some_and(|rest| rest.len() > host.len());
         let tag = &url[page.len()..];
         let is_one = variables(tag).iter().any(|one| tag == format!("{{{{{one}}}}}"));
-        if !tag.is_empty() && !is_one {
-            return Err("may hold one variable, at its end".to_owned());
+        let is_end = tag.is_empty() || (is_one && is_past_host);
+        if !is_end {
+            return Err("may hold one variable, at its end and after the host".to_owned());
         }
         Ok(url)
     }
@@ -196,5 +200,112 @@ impl Form for Buttons {
     #[cfg(feature = "openapi")]
     fn components(all: &mut crate::openapi::Components) {
         ButtonDraft::components(all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(components: Value) -> Result<Components, String> {
+        ComponentsDraft::read(&components)
+    }
+
+    fn button(kind: &str, more: Value) -> Value {
+        let mut button = json!({"type": kind, "text": "Ver"});
+        let more = more.as_object().cloned().unwrap_or_default();
+        button.as_object_mut().expect("an object").extend(more);
+        json!({ "buttons": [button] })
+    }
+
+    /// X15.
+    #[test]
+    fn every_kind_of_header_and_button_is_read() {
+        for kind in ["image", "video", "document", "location"] {
+            let read = read(json!({"header": {"type": kind}})).expect(kind);
+            assert_eq!(read.header.map(|header| header.kind.as_str()), Some(kind));
+        }
+        for text in ["Olá", "{{1}}", "Olá {{nome}}", &"é".repeat(60)] {
+            assert!(read(json!({"header": {"type": "text", "text": text}})).is_ok(), "{text}");
+        }
+        for kind in ["quick_reply", "phone", "copy_code", "otp"] {
+            assert!(read(button(kind, json!({}))).is_ok(), "{kind}");
+        }
+        let most = vec![json!({"type": "quick_reply", "text": "x".repeat(25)}); MAX_BUTTONS];
+        assert!(read(json!({"footer": "f".repeat(60), "buttons": most})).is_ok());
+        assert_eq!(read(json!({"header": null, "footer": null, "buttons": null})), read(json!({})));
+    }
+
+    /// X15.
+    #[test]
+    fn what_is_no_part_of_a_template_is_refused() {
+        let quick = json!({"type": "quick_reply", "text": "Certo"});
+        for wrong in [
+            json!([]),
+            json!("x"),
+            json!({"carousel": []}),
+            json!({"header": []}),
+            json!({"header": {"type": "gif"}}),
+            json!({"header": {"type": "IMAGE"}}),
+            json!({"header": {"type": "image", "text": "x"}}),
+            json!({"header": {"type": "image", "url": "https://x"}}),
+            json!({"header": {"type": "text"}}),
+            json!({"header": {"type": "text", "text": " "}}),
+            json!({"header": {"type": "text", "text": "é".repeat(61)}}),
+            json!({"header": {"type": "text", "text": "{{1}} {{2}}"}}),
+            json!({"header": {"type": "text", "text": "{{a b}}"}}),
+            json!({"footer": "{{1}}"}),
+            json!({"footer": "x".repeat(61)}),
+            json!({"footer": "a\u{0}b"}),
+            json!({"footer": "a\u{202e}b"}),
+            json!({"footer": 5}),
+            json!({"buttons": {}}),
+            json!({"buttons": vec![quick.clone(); 11]}),
+            json!({"buttons": vec![quick; 1_000]}),
+            json!({"buttons": [{"type": "quick_reply"}]}),
+            button("other", json!({})),
+            button("quick_reply", json!({"text": "x".repeat(26)})),
+            button("quick_reply", json!({"text": "{{1}}"})),
+            button("quick_reply", json!({"url": "https://loja.example"})),
+            button("quick_reply", json!({"payload": "p"})),
+            button("url", json!({})),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    /// X15, R376.
+    #[test]
+    fn a_page_may_end_in_one_variable_that_does_not_reach_the_host() {
+        for url in [
+            "https://loja.example",
+            "http://loja.example:8080/a?b=c#d",
+            "https://loja.example/{{1}}",
+            "https://loja.example?pedido={{pedido}}",
+            "https://loja.example/#{{1}}",
+        ] {
+            assert!(read(button("url", json!({ "url": url }))).is_ok(), "{url}");
+        }
+        for url in [
+            "loja.example",
+            "ftp://loja.example",
+            "javascript:alert(1)",
+            "https://",
+            "https:///a",
+            "https://loja.example/a b",
+            "https://loja.exampleé/",
+            "https://ana:x@loja.example/",
+            "https://{{1}}",
+            "https://loja.{{1}}",
+            "https://loja.example{{1}}",
+            "https://loja.example/{{1}}/x",
+            "https://loja.example/{{1}}{{2}}",
+            "https://loja.example/{{1",
+            "https://loja.example/{{a b}}",
+        ] {
+            assert!(read(button("url", json!({ "url": url }))).is_err(), "{url}");
+        }
     }
 }

@@ -83,7 +83,7 @@ to_json!(ButtonValue, |button| json_of(button));
 
 impl HeaderValue {
     /// The texts in it, each of which may be a tag that was not filled in (D49).
-    pub(super) fn texts(&self) -> Vec<&str> {
+    pub(crate) fn texts(&self) -> Vec<&str> {
         match self {
             Self::Text { text } => vec![text],
             Self::Url { url, filename } => {
@@ -104,6 +104,79 @@ impl GivenButton {
         match self {
             Self::UrlSuffix(text) | Self::Payload(text) | Self::Code(text) => text,
         }
+    }
+}
+
+/// Where a text stands, which decides how a value is written into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextPlace {
+    /// Among words.
+    Words,
+    /// In an address.
+    Address,
+}
+
+/// Words that may be missing, changed.
+fn words(
+    text: Option<&String>,
+    change: &mut impl FnMut(TextPlace, &str) -> String,
+) -> Option<String> {
+    text.map(|text| change(TextPlace::Words, text))
+}
+
+impl HeaderValue {
+    /// The same with other texts.
+    fn with_texts(&self, change: &mut impl FnMut(TextPlace, &str) -> String) -> Self {
+        match self {
+            Self::Text { text } => Self::Text { text: change(TextPlace::Words, text) },
+            Self::Url { url, filename } => {
+                let url = change(TextPlace::Address, url);
+                Self::Url { url, filename: words(filename.as_ref(), change) }
+            }
+            Self::Upload { media_id, filename } => {
+                Self::Upload { media_id: *media_id, filename: words(filename.as_ref(), change) }
+            }
+            Self::Location { location } => {
+                let name = words(location.name.as_ref(), change);
+                let address = words(location.address.as_ref(), change);
+                Self::Location { location: Location { name, address, ..location.clone() } }
+            }
+        }
+    }
+}
+
+impl GivenButton {
+    /// The same with another text.
+    fn with_text(&self, change: &mut impl FnMut(TextPlace, &str) -> String) -> Self {
+        match self {
+            Self::UrlSuffix(text) => Self::UrlSuffix(change(TextPlace::Address, text)),
+            Self::Payload(text) => Self::Payload(change(TextPlace::Words, text)),
+            Self::Code(text) => Self::Code(change(TextPlace::Words, text)),
+        }
+    }
+}
+
+impl TemplateValues {
+    /// All texts in it.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let variables = self.variables.values().map(String::as_str);
+        let header = self.header.iter().flat_map(HeaderValue::texts);
+        let buttons = self.buttons.iter().map(|button| button.given.text());
+        variables.chain(header).chain(buttons).collect()
+    }
+
+    /// The same with other texts.
+    pub(crate) fn with_texts(&self, mut change: impl FnMut(TextPlace, &str) -> String) -> Self {
+        let changed = |(variable, text): (&Variable, &String)| {
+            (variable.clone(), change(TextPlace::Words, text))
+        };
+        let variables = self.variables.iter().map(changed).collect();
+        let header = self.header.as_ref().map(|header| header.with_texts(&mut change));
+        let changed = |button: &ButtonValue| ButtonValue {
+            index: button.index,
+            given: button.given.with_text(&mut change),
+        };
+        Self { variables, header, buttons: self.buttons.iter().map(changed).collect() }
     }
 }
 
@@ -160,6 +233,45 @@ mod tests {
         ] {
             let read: ButtonValue = serde_json::from_str(button).expect(button);
             assert_eq!(serde_json::to_string(&read).expect("JSON"), button);
+        }
+    }
+
+    /// X16.
+    #[test]
+    fn every_text_can_be_replaced_and_addresses_are_told_apart() {
+        let place = r#"{"latitude":-23.5,"longitude":-46.6,"name":"e","address":"f"}"#;
+        let location: Location = serde_json::from_str(place).expect("a place");
+        let id = UploadId::new(uuid::Uuid::from_u128(1));
+        let name = || Some("d".to_owned());
+        for (header, words, addresses) in [
+            (HeaderValue::Text { text: "b".to_owned() }, "ABKL", "J"),
+            (HeaderValue::Url { url: "c".to_owned(), filename: name() }, "ADKL", "CJ"),
+            (HeaderValue::Upload { media_id: id, filename: name() }, "ADKL", "J"),
+            (HeaderValue::Location { location }, "AEFKL", "J"),
+        ] {
+            let given = [
+                GivenButton::UrlSuffix("j".to_owned()),
+                GivenButton::Payload("k".to_owned()),
+                GivenButton::Code("l".to_owned()),
+            ];
+            let button = |(index, given)| ButtonValue { index, given };
+            let values = TemplateValues {
+                variables: [(Variable::Position(1), "a".to_owned())].into(),
+                header: Some(header),
+                buttons: (0..).zip(given).map(button).collect(),
+            };
+            let (mut in_words, mut in_addresses) = (String::new(), String::new());
+            let changed = values.with_texts(|place, text| {
+                let text = text.to_uppercase();
+                match place {
+                    TextPlace::Words => in_words.push_str(&text),
+                    TextPlace::Address => in_addresses.push_str(&text),
+                }
+                text
+            });
+            assert_eq!((in_words.as_str(), in_addresses.as_str()), (words, addresses));
+            assert_eq!(changed.texts().concat(), values.texts().concat().to_uppercase());
+            assert_eq!(values.with_texts(|_, text| text.to_owned()), values);
         }
     }
 

@@ -5,24 +5,19 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::components::MAX_BUTTONS;
+use super::compose_error::HEADER_CHARS;
+use super::fillable::{
+    CODE_CHARS, Fillable, FillableAddress, NAME_CHARS, PAYLOAD_CHARS, URL_CHARS,
+};
 use super::{ButtonValue, GivenButton, HeaderValue, Variable, VariableValues};
 use crate::body::{Optional, Required, body};
-use crate::form::{self, Form, Short, Text, inner};
+use crate::form::{self, Form, inner};
 use crate::ids::UploadId;
 use crate::sending::PlaceDraft;
 use crate::text;
-use crate::webhooks::WebhookUrl;
 
 /// The most entries of `variables`.
 const MAX_VARIABLES: usize = 100;
-/// The most characters of a header's variable: of the whole text at the channel.
-const HEADER_CHARS: usize = 60;
-/// The most characters of the end of an address.
-const URL_CHARS: usize = 2_000;
-/// The most characters of a payload.
-const PAYLOAD_CHARS: usize = 256;
-/// The most characters of a code.
-const CODE_CHARS: usize = 20;
 
 /// Variables by position or name: `{"1": "Ana"}`, `{"nome": "Ana"}`.
 pub(crate) struct Variables;
@@ -37,8 +32,10 @@ impl Form for Variables {
             return Err(format!("may hold at most {MAX_VARIABLES} entries"));
         }
         let read = |(name, value): (&String, &Value)| {
-            let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
-            Variable::parse(name).zip(value).ok_or_else(|| NEEDED.to_owned())
+            let (variable, value) = Variable::parse(name).zip(value.as_str()).ok_or(NEEDED)?;
+            let value = text::clean(value, text::MESSAGE)
+                .map_err(|error| format!("hold at {variable} a text that {error}"))?;
+            Ok((variable, value))
         };
         entries.iter().map(read).collect()
     }
@@ -53,14 +50,15 @@ body! {
     /// What is given for the header of a template: one of `text`, `url`, `media_id` and `location`.
     #[derive(Clone, PartialEq, Eq)]
     pub struct HeaderValueDraft as "TemplateHeaderValue" {
-        /// The value of the variable in the header's text.
-        text: Option<String> = Optional<Text<HEADER_CHARS>>,
+        /// The value of the variable in the header's text: at most 60 characters. Campaigns fill in
+        /// fields of the contact here and in the other texts; such a field counts as one character.
+        text: Option<String> = Optional<Fillable<HEADER_CHARS>>,
         /// The address of the file.
-        url: Option<WebhookUrl> = Optional<WebhookUrl>,
+        url: Option<String> = Optional<FillableAddress>,
         /// The uploaded file, in place of an address.
         media_id: Option<UploadId> = Optional<UploadId>,
         /// The name of the file; kept for documents.
-        filename: Option<String> = Optional<Short>,
+        filename: Option<String> = Optional<Fillable<NAME_CHARS>>,
         location: Option<PlaceDraft> = Optional<PlaceDraft>,
     }
     check |input| {
@@ -89,12 +87,12 @@ body! {
     pub struct ButtonValueDraft as "TemplateButtonValue" {
         /// The position of the button in the template, from 0.
         index: u32 = Required<form::Number<0, 19>>,
-        /// The end of the page that it opens.
-        url_suffix: Option<String> = Optional<Text<URL_CHARS>>,
-        /// What the answer says, beside the text on the button.
-        payload: Option<String> = Optional<Text<PAYLOAD_CHARS>>,
-        /// The code that it copies or fills in.
-        code: Option<String> = Optional<Text<CODE_CHARS>>,
+        /// The end of the page that it opens: at most 2,000 characters.
+        url_suffix: Option<String> = Optional<Fillable<URL_CHARS>>,
+        /// What the answer says, beside the text on the button: at most 256 characters.
+        payload: Option<String> = Optional<Fillable<PAYLOAD_CHARS>>,
+        /// The code that it copies or fills in: at most 20 characters.
+        code: Option<String> = Optional<Fillable<CODE_CHARS>>,
     }
     check |input| if let (Some(suffix), Some(payload), Some(code)) = (&url_suffix, &payload, &code) {
         let given = [suffix, payload, code].into_iter().filter(|given| given.is_some()).count();
@@ -114,7 +112,7 @@ impl HeaderValueDraft {
         let Self { text, url, media_id, filename, location } = self;
         match (text, url, media_id, location) {
             (Some(text), ..) => Ok(HeaderValue::Text { text }),
-            (_, Some(url), ..) => Ok(HeaderValue::Url { url: url.as_str().to_owned(), filename }),
+            (_, Some(url), ..) => Ok(HeaderValue::Url { url, filename }),
             (_, _, Some(media_id), _) => Ok(HeaderValue::Upload { media_id, filename }),
             (.., Some(place)) => Ok(HeaderValue::Location { location: place.location() }),
             (None, None, None, None) => Err("is empty".to_owned()),
@@ -178,6 +176,12 @@ mod tests {
         for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"a b": "Ana"}), json!({"1": 5})] {
             assert!(Variables::read(&wrong).is_err(), "{wrong}");
         }
+        let why = |value: String| Variables::read(&json!({"nome": value})).unwrap_err();
+        assert_eq!(
+            why("a".repeat(4_097)),
+            "hold at nome a text that must have at most 4096 characters"
+        );
+        assert!(why("a\0b".to_owned()).contains("control characters"));
     }
 
     /// X15.

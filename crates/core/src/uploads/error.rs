@@ -97,6 +97,17 @@ impl FileRefused {
     }
 }
 
+impl FileRefused {
+    /// The same of a file that stands in a header: that is the field at fault (D8).
+    #[must_use]
+    pub(crate) fn in_header(self) -> Self {
+        match self {
+            Self::Invalid(problems) => Problems::of("header", problems.to_string()).into(),
+            other => other,
+        }
+    }
+}
+
 impl Rejection for FileRefused {
     fn code(&self) -> Code {
         match self {

@@ -40,11 +40,13 @@ impl Uploads<'_> {
                 let found = self.stored_upload(company, *id).await?;
                 found.filter(|upload| upload.is_listed).ok_or(NOT_FOUND)?
             }
-            FileSource::Received(id) => self.stored_upload(company, *id).await?.ok_or(NOT_FOUND)?,
+            FileSource::Received(id) | FileSource::Shared(id) => {
+                self.stored_upload(company, *id).await?.ok_or(NOT_FOUND)?
+            }
         };
         let id = upload.id;
         let checked = self.checked(upload, limit, wish).await;
-        if checked.is_err() && !matches!(wish.source, FileSource::Upload(_)) {
+        if checked.is_err() && wish.source.is_own() {
             self.release(company, id).await;
         }
         checked.map_err(Error::Rejected)

@@ -15,6 +15,8 @@ pub enum FileSource {
     Upload(UploadId),
     /// A file that came with the same call, and is stored already.
     Received(UploadId),
+    /// A file that was got for another message of the same campaign (R374).
+    Shared(UploadId),
 }
 
 /// A file that is to be sent, and as what.
@@ -40,6 +42,11 @@ impl FileWish {
 }
 
 impl FileSource {
+    /// Whether the file is this message's alone, so that it goes if the send is refused.
+    pub const fn is_own(&self) -> bool {
+        matches!(self, Self::Url(_) | Self::Received(_))
+    }
+
     /// The one source among those that a body may name; `received` is a file that came beside it.
     ///
     /// # Errors

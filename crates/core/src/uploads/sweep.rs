@@ -48,7 +48,7 @@ impl Uploads<'_> {
 
     /// Frees uploads that may not be in use any more, at once. Answers whether all of them are
     /// settled.
-    pub(super) async fn free(
+    pub(crate) async fn free(
         &self,
         company: CompanyId,
         uploads: &[UploadId],

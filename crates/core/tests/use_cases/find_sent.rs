@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use recado_core::Clock as _;
-use recado_core::gateway::{Accepted, Content, ProviderError};
+use recado_core::gateway::{Accepted, Content, FileKind, ProviderError};
 use recado_core::jobs::JobKind;
-use recado_core::messages::MessageStatus;
+use recado_core::messages::{MessageStatus, MessageType};
 use recado_core::workers::LEASE;
 use recado_testkit::Kit;
 use std::sync::Arc;
@@ -48,6 +48,26 @@ async fn a_message_that_the_gateway_has_was_sent() {
     assert_eq!(scene.outcome(id).await.0, "read");
     scene.after(900).await;
     assert_eq!((asked(&scene), scene.kit.provider.sent().len()), (1, 1));
+}
+
+/// R110, R341.
+#[tokio::test]
+async fn a_file_is_looked_for_by_its_type_and_caption() {
+    let scene = scene("waha").await;
+    scene.kit.provider.find(proof("w1"));
+    let id = scene.send_file_uncertainly(FileKind::Image, Some("Veja")).await;
+    scene.after(5).await;
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w1"));
+    scene.kit.provider.find(proof("w2"));
+    let id = scene.send_file_uncertainly(FileKind::Sticker, None).await;
+    scene.after(5).await;
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w2"));
+    let asked = scene.kit.provider.looked_up().into_iter();
+    let asked: Vec<_> = asked.map(|it| (it.message_type, it.outgoing.content)).collect();
+    let said = |text: &str| Content::Text(text.to_owned());
+    let expected = [(MessageType::Image, said("Veja")), (MessageType::Sticker, said(""))];
+    assert_eq!(asked, expected);
+    assert_eq!(scene.kit.provider.sent().len(), 2, "nothing is sent again");
 }
 
 /// R110.

@@ -52,14 +52,7 @@ fn repetitions() -> Vec<Incoming> {
         GatewayEvent::Edit {
             provider_id: wamid("m1"), content: "Olá".to_owned(), timestamp: None
         };
-    let own = OwnSend {
-        provider_id: wamid("e1"),
-        reference: None,
-        peer: PEER.to_owned(),
-        aliases: Vec::new(),
-        content: Some("Já vou".to_owned()),
-        timestamp: None,
-    };
+    let own = OwnSend { content: Some("Já vou".to_owned()), ..OwnSend::new(wamid("e1"), PEER) };
     vec![
         heard("m1", PEER),
         Ok(GatewayEvent::Message(history)),

@@ -6,15 +6,16 @@ use std::time::Duration;
 use recado_core::Error;
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{
-    Addressee, GatewayEvent, GatewayMessage, Incoming, ProviderWebhook, Received, SendFailure,
-    StatusEvent,
+    Addressee, FileKind, GatewayEvent, GatewayMessage, Incoming, ProviderWebhook, Received,
+    SendFailure, StatusEvent,
 };
 use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook};
 use recado_core::jobs::JobKind;
 use recado_core::messages::{Blocks, MessageStatus, MessageType, ProviderMessageId};
+use recado_core::transport::OutboundResponse;
 use recado_testkit::kit::body;
-use recado_testkit::{FaultyStore, Kit, MemoryStore};
+use recado_testkit::{FaultyStore, Kit, MemoryStore, contents};
 use serde_json::{Value, json};
 
 use super::messaging::Messaging;
@@ -184,6 +185,21 @@ impl Scene {
     pub(super) async fn send_uncertainly(&self, text: &str) -> MessageId {
         self.kit.provider.then(Err(SendFailure::uncertain("timed out")));
         self.messaging.send(PHONE, text).await.unwrap_err();
+        self.kit.provider.sent().last().unwrap().outgoing.reference
+    }
+
+    /// Sends a file with an unknown outcome, and returns the id of its message.
+    pub(super) async fn send_file_uncertainly(
+        &self,
+        kind: FileKind,
+        caption: Option<&str>,
+    ) -> MessageId {
+        let file = contents::file(kind).stored.open().await.unwrap().read_to_end().await.unwrap();
+        self.kit.transport.then(Ok(OutboundResponse::new(200, file)));
+        self.kit.provider.then(Err(SendFailure::uncertain("timed out")));
+        let fields = body(json!({"to": PHONE, "type": kind.as_str(), "caption": caption,
+            "url": "https://files.example/a"}));
+        self.kit.app.sending().send_media(&self.kit.caller, &fields, None).await.unwrap_err();
         self.kit.provider.sent().last().unwrap().outgoing.reference
     }
 

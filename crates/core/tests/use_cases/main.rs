@@ -21,6 +21,7 @@ mod campaign_scene;
 mod campaign_simulation;
 mod campaign_trouble;
 mod campaigns;
+mod changed_reactions;
 mod company_removal;
 mod connection_checks;
 mod connection_upkeep;
@@ -96,6 +97,7 @@ mod template_sync;
 mod templates;
 mod typed;
 mod unknown_events;
+mod upload_sweep_crash;
 mod uploads;
 mod webhooks;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use recado_core::Clock as _;
 use recado_core::Timestamp;
-use recado_core::gateway::{GatewayEvent, Missed, OwnSend, SendFailure};
+use recado_core::gateway::{FileKind, GatewayEvent, Missed, OwnSend, SendFailure};
 use recado_core::inbox::{EventOutcome, EventResult};
-use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
+use recado_core::messages::{DeliveryCode, Failure, MessageStatus, MessageType};
 
 use super::gateway_scene::*;
 
@@ -17,6 +17,7 @@ fn sent(id: &str, text: &str) -> OwnSend {
         reference: None,
         peer: PEER.to_owned(),
         aliases: Vec::new(),
+        message_type: None,
         content: Some(text.to_owned()),
         timestamp: None,
     }
@@ -64,6 +65,33 @@ async fn the_same_text_to_the_same_person_proves_an_uncertain_send() {
     // The next one is another message, of which nothing is known here.
     tell(&scene, sent("w2", "Oi")).await;
     assert_eq!((scene.outcome(id).await.2.as_deref(), total(&scene).await), (Some("w1"), 1));
+}
+
+/// R111, R341.
+#[tokio::test]
+async fn a_file_is_proved_by_its_type_and_caption() {
+    let scene = scene("evolution").await;
+    let id = scene.send_file_uncertainly(FileKind::Image, Some("Veja")).await;
+    let bare = scene.send_file_uncertainly(FileKind::Video, None).await;
+    let of = |kind, caption: Option<&str>| OwnSend {
+        message_type: Some(kind),
+        content: caption.map(str::to_owned),
+        ..sent("w1", "")
+    };
+    for other in [
+        of(MessageType::Text, Some("Veja")),
+        of(MessageType::Video, Some("Veja")),
+        of(MessageType::Image, Some("Outra")),
+        of(MessageType::Image, None),
+        of(MessageType::Video, None),
+    ] {
+        tell(&scene, other.clone()).await;
+        assert!(scene.is_uncertain(id).await && scene.is_uncertain(bare).await, "{other:?}");
+    }
+    let proof = OwnSend { provider_id: wamid("w2"), ..of(MessageType::Image, Some("Veja")) };
+    assert_eq!(tell(&scene, proof).await.message_id, Some(id));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w2"));
+    assert!(scene.is_uncertain(bare).await);
 }
 
 /// R111.

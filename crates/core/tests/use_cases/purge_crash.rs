@@ -16,13 +16,17 @@ use super::{code, create_phone, run_until_it_hangs};
 
 /// Files that hang at the n-th operation, before or after having done it.
 #[derive(Clone)]
-struct Hanging {
+pub(super) struct Hanging {
     inner: MemoryFiles,
     left: Arc<AtomicU64>,
     after: bool,
 }
 
 impl Hanging {
+    pub(super) fn new(inner: MemoryFiles, step: u64, after: bool) -> Self {
+        Self { inner, left: Arc::new(AtomicU64::new(step)), after }
+    }
+
     async fn pass<T>(&self, work: impl Future<Output = T> + Send) -> T {
         let left = self.left.fetch_sub(1, Ordering::SeqCst);
         if left == 0 {
@@ -61,7 +65,7 @@ impl Files for Hanging {
 
 /// A kit on the same data as `case`, whose files hang at the n-th operation.
 async fn hanging(case: &Case, step: u64, after: bool) -> Kit {
-    let files = Hanging { inner: case.disk.clone(), left: Arc::new(AtomicU64::new(step)), after };
+    let files = Hanging::new(case.disk.clone(), step, after);
     let app = Kit::builder()
         .store(Arc::new(case.store.clone()))
         .clock(case.kit.clock.clone())

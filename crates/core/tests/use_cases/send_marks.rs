@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use recado_core::gateway::{MessageKind, ProviderError, SendFailure, Typing};
 use recado_core::ids::MessageId;
-use recado_core::messages::{DeliveryCode, MessageView};
+use recado_core::messages::{DeliveryCode, MessageListItem};
 use recado_core::sending::SendError;
+use recado_core::transport::OutboundResponse;
 use recado_core::{Error, Rejection};
 use recado_testkit::MemoryStore;
 use recado_testkit::kit::body;
@@ -33,12 +34,15 @@ async fn edit(
     messaging: &Messaging,
     message: &Value,
     text: &str,
-) -> Result<MessageView, Error<SendError>> {
+) -> Result<MessageListItem, Error<SendError>> {
     let (app, caller) = (&messaging.kit.app, &messaging.kit.caller);
     app.sending().edit_by(caller, id(message), &body(json!({ "message": text }))).await
 }
 
-async fn revoke(messaging: &Messaging, message: &Value) -> Result<MessageView, Error<SendError>> {
+async fn revoke(
+    messaging: &Messaging,
+    message: &Value,
+) -> Result<MessageListItem, Error<SendError>> {
     let (app, caller) = (&messaging.kit.app, &messaging.kit.caller);
     app.sending().revoke_by(caller, id(message)).await
 }
@@ -50,13 +54,13 @@ async fn sent(messaging: &Messaging) -> Value {
 }
 
 /// The events of this type, oldest first.
-fn events(model: &MemoryStore, messaging: &Messaging, event_type: &str) -> Vec<Value> {
+pub(super) fn events(model: &MemoryStore, messaging: &Messaging, event_type: &str) -> Vec<Value> {
     let all = model.events(messaging.kit.company.id);
     let named = all.into_iter().filter(|event| event.event_type.to_string() == event_type);
     named.map(|event| serde_json::from_str(&event.data).unwrap()).collect()
 }
 
-async fn with_model() -> (Messaging, MemoryStore) {
+pub(super) async fn with_model() -> (Messaging, MemoryStore) {
     let model = MemoryStore::new();
     let store = std::sync::Arc::new(model.clone());
     let kit = recado_testkit::Kit::builder().store(store).build().await;
@@ -70,8 +74,8 @@ async fn an_edit_is_told_to_the_channel_and_reported_once() {
     let message = sent(&messaging).await;
     messaging.kit.clock.advance(Duration::from_secs(60));
     let shown = edit(&messaging, &message, "Olá").await.unwrap();
-    assert_eq!(shown.content.as_deref(), Some("Olá"));
-    assert!(shown.is_edited);
+    assert_eq!(shown.message.content.as_deref(), Some("Olá"));
+    assert!(shown.message.is_edited);
     let asked = messaging.kit.provider.acts().pop().unwrap();
     let Act::Edit(name, change) = asked.act else { panic!("no edit") };
     assert_eq!((name.is_ours, change.text.as_str(), change.is_caption), (true, "Olá", false));
@@ -99,7 +103,7 @@ async fn a_message_is_taken_back_for_48_hours_and_stays_with_its_mark() {
     let (messaging, model) = with_model().await;
     let message = sent(&messaging).await;
     messaging.kit.clock.advance(Duration::from_secs(48 * 60 * 60));
-    let shown = revoke(&messaging, &message).await.unwrap();
+    let shown = revoke(&messaging, &message).await.unwrap().message;
     assert_eq!(shown.content.as_deref(), Some("Oi"));
     assert!(shown.blocks.deleted_by_sender_at.is_some());
     messaging.kit.clock.advance(Duration::from_secs(60));
@@ -148,6 +152,50 @@ async fn a_place_has_no_text_to_change() {
     messaging.kit.app.sending().send_location(&messaging.kit.caller, &place).await.unwrap();
     let message = messaging.newest().await;
     assert_eq!(code(edit(&messaging, &message, "x").await), "VALIDATION_ERROR");
+}
+
+/// X10, X14: sound and stickers show no caption, and a caption is shorter than a text.
+#[tokio::test]
+async fn of_files_only_a_caption_is_changed() {
+    let messaging = messaging().await;
+    let (app, caller) = (&messaging.kit.app, &messaging.kit.caller);
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    let webp = b"RIFF\x10\0\0\0WEBPVP8 ....".to_vec();
+    for (kind, bytes) in [("image", png), ("audio", b"ID3\x04\0\0\0\0".to_vec()), ("sticker", webp)]
+    {
+        messaging.kit.clock.advance(Duration::from_secs(1));
+        messaging.kit.transport.then(Ok(OutboundResponse::new(200, bytes)));
+        let media = body(json!({"to": PHONE, "type": kind, "url": "https://files.example/a"}));
+        app.sending().send_media(caller, &media, None).await.unwrap();
+        let message = messaging.newest().await;
+        if kind == "image" {
+            let shown = edit(&messaging, &message, &"é".repeat(1_024)).await.unwrap().message;
+            assert_eq!((shown.content, shown.media_caption), (None, Some("é".repeat(1_024))));
+            let long = edit(&messaging, &message, &"é".repeat(1_025)).await;
+            assert_eq!(code(long), "VALIDATION_ERROR");
+        } else {
+            assert_eq!(code(edit(&messaging, &message, "x").await), "VALIDATION_ERROR", "{kind}");
+        }
+    }
+    assert_eq!(messaging.kit.provider.acts().len(), 1);
+}
+
+/// X14: counted from when it was sent, not from when we heard of it.
+#[tokio::test]
+async fn what_was_written_on_the_phone_long_ago_is_not_changed_any_more() {
+    let messaging = messaging().await;
+    let written = messaging.kit.app.now();
+    messaging.kit.clock.advance(Duration::from_secs(48 * 60 * 60 + 1));
+    messaging
+        .tell(json!({
+            "kind": "echo", "provider_message_id": "out.1", "to": DIGITS, "type": "text",
+            "content": "Oi", "timestamp": written, "history": true,
+        }))
+        .await;
+    let message = messaging.newest().await;
+    assert_eq!(code(edit(&messaging, &message, "x").await), "TOO_LATE");
+    assert_eq!(code(revoke(&messaging, &message).await), "TOO_LATE");
+    assert_eq!(messaging.kit.provider.acts(), []);
 }
 
 /// X14.
@@ -207,6 +255,20 @@ async fn what_the_channel_did_not_take_stays_unread() {
     assert_eq!(code(app.sending().mark_read_by(caller, id(&heard)).await), "PROVIDER_ERROR");
     let contact = messaging.kit.contact_by_phone(PHONE).await.unwrap();
     assert!(messaging.kit.stored_contact(contact).await.has_unread);
+}
+
+/// X14, R361: marking again is safe, so its failure is never uncertain.
+#[tokio::test]
+async fn a_mark_that_failed_is_no_message_that_may_have_arrived() {
+    let kit = recado_testkit::Kit::builder().build().await;
+    let messaging = Messaging::of_kind(kit, "official_cloud").await;
+    let (app, caller) = (&messaging.kit.app, &messaging.kit.caller);
+    messaging.hear("in.1", DIGITS, "Oi").await;
+    let heard = messaging.newest().await;
+    messaging.kit.provider.then_sign(Err(ProviderError::Failed("away".to_owned())));
+    let refused = app.sending().mark_read_by(caller, id(&heard)).await.unwrap_err();
+    assert!(!refused.may_have_arrived());
+    assert_eq!(code::<()>(Err(refused)), "PROVIDER_ERROR");
 }
 
 /// X14.

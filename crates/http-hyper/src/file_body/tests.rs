@@ -102,6 +102,8 @@ async fn a_form_that_breaks_off_or_is_none_is_refused_and_leaves_nothing_behind(
         ([(0..30).map(|_| text("to", 1)).collect::<Vec<_>>().concat(), END.to_vec()].concat(), 400),
         ([part(&long_head, b"a"), END.to_vec()].concat(), 400),
         (vec![b'a'; 300_000], 400),
+        ([(0..21).map(|_| text("to", 1)).collect::<Vec<_>>().concat(), END.to_vec()].concat(), 400),
+        ([file(PNG), part("name=\"caption\"", b"Ol\xe1"), END.to_vec()].concat(), 400),
     ];
     for (number, (whole, status)) in cases.into_iter().enumerate() {
         let frames = whole.chunks(10_000).map(<[u8]>::to_vec).collect();
@@ -111,6 +113,16 @@ async fn a_form_that_breaks_off_or_is_none_is_refused_and_leaves_nothing_behind(
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("multipart/form-data"));
     assert!(case.reading().form(&headers, body(Vec::new())).await.is_err());
+}
+
+/// R352.
+#[tokio::test]
+async fn a_form_may_have_twenty_parts() {
+    let case = Case::new().await;
+    let texts = (0..19).map(|n| part(&format!("name=\"a{n}\""), b"b"));
+    let whole = texts.chain([file(PNG), END.to_vec()]).collect::<Vec<_>>().concat();
+    let form = case.form(vec![whole]).await.expect("read");
+    assert_eq!((form.fields.len(), form.file.is_some()), (19, true));
 }
 
 /// R352.

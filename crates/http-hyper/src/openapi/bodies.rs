@@ -57,7 +57,7 @@ pub(crate) struct NeutralEvents {
 /// One neutral event. Which fields it has depends on `kind`.
 #[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralEvent {
-    /// `message`, `edit`, `echo`, `status`, `connection`, `groups` or `preference`.
+    /// `message`, `echo`, `edit`, `deleted`, `status`, `connection`, `groups` or `preference`.
     kind: String,
     /// The provider's id of the message.
     provider_message_id: Option<String>,
@@ -101,6 +101,8 @@ pub(crate) struct NeutralEvent {
     deleted_by_sender_at: Option<Timestamp>,
     /// Whether it comes from a check of the history.
     history: Option<bool>,
+    /// Whether the channel says that the content comes later, under the same id.
+    is_late: Option<bool>,
     /// Of a status: `sent`, `delivered`, `read`, `failed`; of a connection: `connected`,
     /// `disconnected`.
     status: Option<String>,

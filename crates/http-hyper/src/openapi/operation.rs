@@ -120,6 +120,25 @@ impl Operation {
         self
     }
 
+    /// Further examples of a JSON body, each with its name; `first` is that of the one before.
+    pub(crate) fn examples(
+        mut self,
+        first: &'static str,
+        more: &[(&'static str, &'static str)],
+    ) -> Self {
+        let Some(body) = &mut self.body else { return self };
+        let content = &mut body["content"]["application/json"];
+        let mut examples = Map::new();
+        let one = content.as_object_mut().and_then(|content| content.remove("example"));
+        examples.insert(first.to_owned(), json!({ "value": one }));
+        for (name, example) in more {
+            let example: Value = serde_json::from_str(example).expect("the example is JSON");
+            examples.insert((*name).to_owned(), json!({ "value": example }));
+        }
+        content["examples"] = examples.into();
+        self
+    }
+
     /// A body of raw bytes.
     pub(crate) fn raw_body(mut self) -> Self {
         let content = json!({"application/octet-stream": {"schema": binary()}});
@@ -132,9 +151,13 @@ impl Operation {
         let example: Value = serde_json::from_str(example).expect("the example is JSON");
         let schema = self.refer_in_body::<T>();
         let file = json!({"type": "object", "properties": {"file": file_part()}});
+        let mut form = example.clone();
+        let fields = form.as_object_mut().expect("the example is an object");
+        fields.remove("url");
+        fields.insert("file".to_owned(), file_part()["example"].clone());
         let content = json!({
             "application/json": {"schema": schema.clone(), "example": example},
-            "multipart/form-data": {"schema": {"allOf": [schema, file]}},
+            "multipart/form-data": {"schema": {"allOf": [schema, file]}, "example": form},
         });
         self.body = Some(json!({"required": true, "content": content}));
         self
@@ -144,9 +167,10 @@ impl Operation {
     pub(crate) fn file_body(mut self) -> Self {
         let part =
             json!({"type": "object", "required": ["file"], "properties": {"file": file_part()}});
+        let bytes = file_part()["example"].clone();
         let content = json!({
-            "application/octet-stream": {"schema": binary()},
-            "multipart/form-data": {"schema": part},
+            "application/octet-stream": {"schema": binary(), "example": bytes.clone()},
+            "multipart/form-data": {"schema": part, "example": {"file": bytes}},
         });
         self.body = Some(json!({"required": true, "content": content}));
         self
@@ -366,6 +390,7 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     ("Upserted", &["warnings"]),
     ("EventResult", &["message_id", "reason"]),
     ("Bant", &["authority_raw"]),
+    ("CampaignPreview", &["header", "buttons"]),
 ];
 
 /// Completes the derived schema of an answer: fields that may be null are required, and a part that

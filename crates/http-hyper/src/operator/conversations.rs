@@ -20,7 +20,7 @@ use crate::error::Outcome;
 use crate::openapi::Operation;
 use crate::openapi::bodies::Nothing;
 use crate::route::{Route, verb};
-use crate::uploads::refuses_files;
+use crate::uploads::{refuses_a_file, refuses_files};
 
 /// An action that only changes the state of the conversation.
 macro_rules! act {
@@ -55,7 +55,7 @@ pub(crate) const ROUTES: &[Route] = &[
         OperatorAction::ReplyWithTemplate,
         |c| Box::pin(reply_template(c)),
         |op| {
-            sends(op.does("Send an approved template for an agent"))
+            refuses_a_file(sends(op.does("Send an approved template for an agent")))
                 .body::<ReplyTemplateDraft>(
                     r#"{"template": "pedido_enviado", "variables": {"nome": "Ana"},
                         "header": {"text": "77"}, "buttons": [{"index": 0, "url_suffix": "77"}]}"#,

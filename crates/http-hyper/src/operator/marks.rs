@@ -4,7 +4,7 @@
 use recado_core::Code;
 use recado_core::access::OperatorAction;
 use recado_core::ids::{ContactId, MessageId};
-use recado_core::messages::MessageView;
+use recado_core::messages::{MessageListItem, MessageView};
 use recado_core::sending::{
     EditDraft, ReactDraft, ReadMessageView, SendRules, TypedView, TypingDraft,
 };
@@ -47,7 +47,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.does("Change a message that was sent")
                 .body::<EditDraft>(r#"{"message": "Olá, Ana! Às 15 h."}"#)
-                .answers::<MessageView>()
+                .answers::<MessageListItem>()
                 .refuses_all(&REFUSED)
                 .refuses(Code::TooLate)
         },
@@ -60,7 +60,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(revoke(c)),
         |op| {
             op.does("Take a message back that was sent")
-                .answers::<MessageView>()
+                .answers::<MessageListItem>()
                 .refuses_all(&REFUSED)
                 .refuses(Code::TooLate)
         },

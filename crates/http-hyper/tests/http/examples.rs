@@ -133,6 +133,13 @@ fn check_documented(document: &Value, what: &str, operation: &Value, reply: &Rep
     }
 }
 
+/// The examples of an operation's JSON body: the only one, or those with names.
+fn body_examples(operation: &Value) -> Vec<&Value> {
+    let body = &operation["requestBody"]["content"]["application/json"];
+    let named = body["examples"].as_object().into_iter().flat_map(|all| all.values());
+    named.map(|one| &one["value"]).chain(body.get("example")).collect()
+}
+
 #[tokio::test]
 async fn every_example_is_accepted_and_every_answer_documented() {
     let site = Site::new().await;
@@ -187,50 +194,50 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     for method in ["post", "put", "patch"] {
         for (path, item) in document["paths"].as_object().expect("paths") {
             let operation = &item[method];
-            let example = &operation["requestBody"]["content"]["application/json"]["example"];
             // These need a message that is known at a channel.
-            let needs_message = path.ends_with("/send/reaction") || path.contains("/messages/{id}");
-            if example.is_null() || needs_message {
+            if path.ends_with("/send/reaction") || path.contains("/messages/{id}") {
                 continue;
             }
-            let collection = path.split("/{id}").next().expect("a path");
-            let id = made.get(collection).cloned().unwrap_or_default();
-            let company = site.kit.company.id.to_string();
-            let url = path
-                .replace("{company_id}", &company)
-                .replace("{id}", &id)
-                .replace("{slug}", "leads")
-                .replace("{connection_id}", &calling)
-                .replace("{token}", &token);
-            let bearer = bearer(&site, path);
-            let debit = made.get(DEBITS).map_or(EXAMPLE_DEBIT, String::as_str);
-            let body = example
-                .to_string()
-                .replace(EXAMPLE_CONTACT, &contact)
-                .replace(EXAMPLE_CONNECTION, &connection)
-                .replace(EXAMPLE_DEBIT, debit)
-                .replace(EXAMPLE_MEMBER, &member)
-                .replace(EXAMPLE_TEMPLATE, template)
-                .replace(EXAMPLE_LIST, &list)
-                .replace(EXAMPLE_OTHER, &other);
-            let method = method.to_uppercase();
-            let reply = site.send(&method, &url, &bearer, body.as_bytes()).await;
-            let what = format!("{method} {path}");
-            assert!(matches!(reply.status, 200 | 201), "{what}: {}", reply.json());
-            let data = reply.json()["data"].clone();
-            check_documented(&document, &what, operation, &reply);
-            let id = data["id"].as_str().or_else(|| data["contact"]["id"].as_str());
-            if let Some(id) = id.filter(|_| !path.contains("/{id}")) {
-                made.insert(path.clone(), id.to_owned());
-            }
-            tried += 1;
-            // The records of an example must not conflict with those of the next ones.
-            if path == CONTACTS {
-                let last = format!(r#"{{"last_connection_id":"{connection}"}}"#);
-                site.company("PATCH", &format!("/contacts/{}", made[path]), &last).await;
-            } else if path.ends_with("/block") {
-                let contact = &made[CONTACTS];
-                site.company("POST", &format!("/contacts/{contact}/unblock"), "{}").await;
+            for example in body_examples(operation) {
+                let collection = path.split("/{id}").next().expect("a path");
+                let id = made.get(collection).cloned().unwrap_or_default();
+                let company = site.kit.company.id.to_string();
+                let url = path
+                    .replace("{company_id}", &company)
+                    .replace("{id}", &id)
+                    .replace("{slug}", "leads")
+                    .replace("{connection_id}", &calling)
+                    .replace("{token}", &token);
+                let bearer = bearer(&site, path);
+                let debit = made.get(DEBITS).map_or(EXAMPLE_DEBIT, String::as_str);
+                let body = example
+                    .to_string()
+                    .replace(EXAMPLE_CONTACT, &contact)
+                    .replace(EXAMPLE_CONNECTION, &connection)
+                    .replace(EXAMPLE_DEBIT, debit)
+                    .replace(EXAMPLE_MEMBER, &member)
+                    .replace(EXAMPLE_TEMPLATE, template)
+                    .replace(EXAMPLE_LIST, &list)
+                    .replace(EXAMPLE_OTHER, &other);
+                let method = method.to_uppercase();
+                let reply = site.send(&method, &url, &bearer, body.as_bytes()).await;
+                let what = format!("{method} {path}");
+                assert!(matches!(reply.status, 200 | 201), "{what}: {}", reply.json());
+                let data = reply.json()["data"].clone();
+                check_documented(&document, &what, operation, &reply);
+                let id = data["id"].as_str().or_else(|| data["contact"]["id"].as_str());
+                if let Some(id) = id.filter(|_| !path.contains("/{id}")) {
+                    made.insert(path.clone(), id.to_owned());
+                }
+                tried += 1;
+                // The records of an example must not conflict with those of the next ones.
+                if path == CONTACTS {
+                    let last = format!(r#"{{"last_connection_id":"{connection}"}}"#);
+                    site.company("PATCH", &format!("/contacts/{}", made[path]), &last).await;
+                } else if path.ends_with("/block") {
+                    let contact = &made[CONTACTS];
+                    site.company("POST", &format!("/contacts/{contact}/unblock"), "{}").await;
+                }
             }
         }
     }

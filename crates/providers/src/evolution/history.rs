@@ -83,19 +83,23 @@ impl HistoryQuery<'_> {
     }
 }
 
+/// The types whose messages are known by their text, or by the caption of their file. Another
+/// message with the same text would be another program's, or not tell the whole.
+const FOUND_BY_TEXT: [MessageType; 4] =
+    [MessageType::Text, MessageType::Image, MessageType::Video, MessageType::Document];
+
 /// Searches for the newest own message with the same text in the same conversation, at about the
-/// time of the send.
+/// time of the send (R110, R341).
 pub(super) async fn find_sent(
     names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
-    // The text of what is no text does not identify it.
-    if lookup.message_type != MessageType::Text {
+    let Content::Text(text) = &lookup.outgoing.content else { return Ok(None) };
+    if text.trim().is_empty() || !FOUND_BY_TEXT.contains(&lookup.message_type) {
         return Ok(None);
     }
-    let Content::Text(text) = &lookup.outgoing.content else { return Ok(None) };
     let Some(address) = address(names, &lookup.outgoing) else { return Ok(None) };
     let from = lookup.sent_at.minus(SKEW);
     let to = lookup.sent_at.plus(connection.settings.timeout()).plus(SKEW);
@@ -175,9 +179,12 @@ impl SendProof<'_> {
                 .any(|name| same_person(name, &outgoing.recipient)),
         };
         let Body::Content(said) = body::read(row) else { return None };
-        let shown = || said.blocks.clone().tidied().content();
-        let same_text =
-            said.content.clone().or_else(shown).as_deref().map(str::trim) == Some(self.text.trim());
+        let written = match &said.media {
+            Some(media) => &media.caption,
+            None => &said.content,
+        };
+        let of_its_type = said.message_type == self.lookup.message_type;
+        let same_text = of_its_type && written.as_deref().map(str::trim) == Some(self.text.trim());
         let at = time(row, "messageTimestamp")?;
         let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;
         // A text that the operator typed proves nothing.

@@ -62,6 +62,7 @@ pub(super) fn own_send(
 /// A message as a send of a program.
 pub(super) fn sent(message: GatewayMessage) -> OwnSend {
     OwnSend {
+        message_type: Some(message.message_type),
         content: own_content(&message),
         aliases: message.aliases,
         timestamp: message.timestamp,

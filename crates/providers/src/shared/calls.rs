@@ -25,13 +25,17 @@ pub(crate) fn clip(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
 }
 
-/// The text by which a message that a program sent is known: its own, or that of its blocks. A file
-/// is not known by what its blocks say, and a reaction is no message of its own.
+/// The text by which a message that a program sent is known: its own, that of its blocks, or the
+/// caption of its file. A file is not known by what its blocks say, and a reaction is no message of
+/// its own.
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) fn own_content(message: &recado_core::gateway::GatewayMessage) -> Option<String> {
-    let says_itself = message.media.is_none() && message.blocks.reaction.is_none();
-    let shown = || message.blocks.clone().tidied().content();
-    message.content.clone().or_else(|| says_itself.then(shown).flatten())
+    let shown = || match &message.media {
+        Some(media) if message.message_type.is_file() => media.caption.clone(),
+        None if message.blocks.reaction.is_none() => message.blocks.clone().tidied().content(),
+        Some(_) | None => None,
+    };
+    message.content.clone().or_else(shown)
 }
 
 #[cfg(test)]

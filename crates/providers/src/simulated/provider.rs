@@ -11,9 +11,8 @@ use recado_core::connections::{
 };
 use recado_core::documents::FileError;
 use recado_core::gateway::{
-    Accepted, Content, Edit, GatewayStatus, MessageKind, MessageName, Outgoing, OutgoingFile,
-    Provider, ProviderError, ProviderWebhook, SendFailure, SendResult, Typing, TypingIn,
-    WebhookRefused,
+    Accepted, Edit, GatewayStatus, MessageKind, MessageName, Outgoing, OutgoingFile, Provider,
+    ProviderError, ProviderWebhook, SendFailure, SendResult, Typing, TypingIn, WebhookRefused,
 };
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
@@ -115,7 +114,7 @@ impl Provider for Simulated {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
-        let (kind, file) = (outgoing.content.kind(), file_of(&outgoing.content));
+        let (kind, file) = (outgoing.content.kind(), outgoing.content.file());
         let (bytes, quotes) = (file.map(|file| file.stored.size()), outgoing.quoted.is_some());
         // One line for each call, so that tests from outside can count them.
         tracing::info!(
@@ -241,14 +240,6 @@ async fn act(behaviour: Behaviour, connection: &Connection) -> Result<(), SendFa
 
 fn as_answer(failure: SendFailure) -> ProviderError {
     ProviderError::Failed(failure.failure().message.clone().unwrap_or_default())
-}
-
-fn file_of(content: &Content) -> Option<&OutgoingFile> {
-    match content {
-        Content::Media(media) => Some(&media.file),
-        Content::Interactive(offered) => offered.header_file.as_ref().map(|(_, file)| file),
-        _ => None,
-    }
 }
 
 /// Reads a file to its end, as a gateway would, and keeps nothing of it: how many bytes it has.

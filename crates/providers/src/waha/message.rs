@@ -343,6 +343,7 @@ fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> 
     } else {
         GatewayEvent::OwnSend(OwnSend {
             reference,
+            message_type: Some(message.message_type),
             content: own_content(&message),
             aliases: message.aliases,
             timestamp: at,

@@ -233,7 +233,7 @@ fn carousels_bills_and_quoted_products_are_read() {
     assert_eq!(block(&message, "product")["name"], "Caneca");
 }
 
-/// R111: what a program sent is known by what its blocks say.
+/// R111, R341: what a program sent is known by what its blocks or its caption say.
 #[test]
 fn what_a_program_sent_says_what_its_blocks_say() {
     let sent = |message: Value| {
@@ -246,7 +246,8 @@ fn what_a_program_sent_says_what_its_blocks_say() {
     };
     let place = json!({"degreesLatitude": -1.5, "degreesLongitude": 2.5, "name": "Loja"});
     assert_eq!(sent(json!({"locationMessage": place})).as_deref(), Some("-1.5,2.5 Loja"));
-    assert_eq!(sent(json!({"imageMessage": {"caption": "Veja"}})), None);
+    assert_eq!(sent(json!({"imageMessage": {"caption": "Veja"}})).as_deref(), Some("Veja"));
+    assert_eq!(sent(json!({"imageMessage": {}})), None, "a file is not known by a text");
     let reaction = json!({"reactionMessage": {"key": {"id": "3EB0"}, "text": "👍"}});
     assert_eq!(sent(reaction), None, "a reaction proves no send");
 }

@@ -1,11 +1,13 @@
 //! The gateway's history: missed events, and the search for a send with an unknown outcome.
 
 use recado_core::Timestamp;
-use recado_core::gateway::{GatewayEvent, Incoming, Missed, Provider, ProviderError};
-use recado_core::messages::MessageStatus;
+use recado_core::gateway::{
+    FileKind, GatewayEvent, Incoming, Lookup, Missed, Outgoing, Provider, ProviderError,
+};
+use recado_core::messages::{MessageStatus, MessageType};
 use recado_core::transport::OutboundRequest;
-use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{EvolutionVersion, FakeEvolution, SendBehaviour};
+use recado_testkit::{ScriptedTransport, contents};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, lookup, status, text_to, text_to_group};
@@ -185,6 +187,29 @@ async fn an_uncertain_send_is_found_under_the_form_that_the_channel_uses() {
         assert_eq!(found.recipient.as_deref(), Some("553491234567"));
         assert_eq!(scene.fake.violations(), [""; 0]);
     }
+}
+
+/// R110, R341.
+#[tokio::test]
+async fn a_file_is_found_by_its_type_and_caption() {
+    let scene = Scene::new();
+    for caption in [Some("Veja"), None] {
+        scene.fake.script([SendBehaviour::AcceptThenDrop]);
+        let content = contents::media(FileKind::Image, caption);
+        scene.send(&Outgoing { content, ..text_to(PHONE, "") }).await.expect_err("uncertain");
+        let sent = scene.fake.accepted().pop().expect("it left").id;
+        for kind in [MessageType::Text, MessageType::Video, MessageType::Image] {
+            let outgoing = text_to(PHONE, caption.unwrap_or_default());
+            let lookup = Lookup::new(outgoing, kind, at(0));
+            let (transport, connection) = (&scene.transport, &scene.connection);
+            let found = scene.provider.find_sent(transport, connection, &lookup).await;
+            let found = found.expect("an answer").map(|found| found.provider_id);
+            let is_it = caption.is_some() && kind == MessageType::Image;
+            assert_eq!(found.is_some(), is_it, "{caption:?} {kind}");
+            assert!(found.is_none_or(|id| id.as_str() == sent));
+        }
+    }
+    assert_eq!(scene.fake.violations(), [""; 0]);
 }
 
 #[tokio::test]

@@ -9,11 +9,13 @@ use recado_core::messages::{
     SenderType,
 };
 use recado_core::page::PageRequest;
+use recado_core::store::RecordsExt as _;
+use recado_core::uploads::Upload;
 use serde_json::Value;
 
-use crate::client::Answer;
+use crate::client::{Answer, Source};
 use crate::gateway::Arrived;
-use crate::kinds::mark_of;
+use crate::kinds;
 use crate::tally::Tally;
 use crate::world::{World, finish};
 
@@ -67,14 +69,33 @@ pub fn check(world: &World) -> Tally {
 struct Facts<'a> {
     world: &'a World,
     messages: Vec<Message>,
+    /// The mark of each message.
+    marks: BTreeMap<MessageId, String>,
     arrived: Vec<Arrived>,
     sends: Vec<String>,
+}
+
+/// The mark of a stored message.
+fn mark_of(world: &World, message: &Message) -> String {
+    let upload = message.media.upload.map(|id| {
+        let stored = finish(world.model.get::<Upload>((world.company, id))).expect("it works");
+        stored.expect("a message keeps its file").into_value()
+    });
+    let filename = upload.and_then(|upload| upload.filename);
+    let mark = kinds::mark_of(message, filename.as_deref());
+    mark.unwrap_or_else(|| panic!("a message has a mark: {message:?}"))
 }
 
 impl<'a> Facts<'a> {
     fn of(world: &'a World) -> Self {
         let messages = messages(world);
-        Self { world, messages, arrived: world.fake.arrived(), sends: world.wire.sends() }
+        let marks = messages.iter().map(|message| (message.id, mark_of(world, message))).collect();
+        let (arrived, sends) = (world.fake.arrived(), world.wire.sends());
+        Self { world, messages, marks, arrived, sends }
+    }
+
+    fn mark(&self, message: &Message) -> &str {
+        &self.marks[&message.id]
     }
 
     fn requests(&self, text: &str) -> usize {
@@ -86,7 +107,7 @@ impl<'a> Facts<'a> {
     }
 
     fn with_text(&self, text: &str) -> Vec<&Message> {
-        self.messages.iter().filter(|m| mark_of(m).as_deref() == Some(text)).collect()
+        self.messages.iter().filter(|m| self.mark(m) == text).collect()
     }
 
     /// Whether only one order has this text.
@@ -124,7 +145,7 @@ impl<'a> Facts<'a> {
                 continue;
             };
             assert!(references.insert(reference), "sent twice: {arrived:?}");
-            assert_eq!(mark_of(self.message(reference)).as_ref(), Some(&arrived.text));
+            assert_eq!(self.mark(self.message(reference)), arrived.text);
         }
     }
 
@@ -181,7 +202,7 @@ impl<'a> Facts<'a> {
     fn every_status_is_true(&self) {
         let mut ids = BTreeSet::new();
         for message in &self.messages {
-            let text = &mark_of(message).expect("a mark");
+            let text = self.mark(message);
             let Some(provider_id) = &message.provider_id else {
                 assert!(!is_out(message), "sent without an id: {message:?}");
                 continue;
@@ -232,8 +253,23 @@ impl<'a> Facts<'a> {
         let answered = |is: &dyn Fn(&Answer) -> bool| {
             calls.iter().filter(|call| is(&call.answer)).count() as u64
         };
+        let sent_from = |is: &dyn Fn(&Source) -> bool| {
+            let files = calls.iter().filter(|call| matches!(call.answer, Answer::Sent(_)));
+            let files = files.filter_map(|call| world.orders[call.order].file.as_ref());
+            files.filter(|source| is(source)).count() as u64
+        };
+        let mut kinds = BTreeMap::new();
+        for arrived in &self.arrived {
+            let order = world.orders.iter().find(|order| order.text == arrived.text);
+            let kind = order.expect("somebody ordered it").kind;
+            *kinds.entry((world.fake.name(), kind)).or_default() += 1;
+        }
         Tally {
             runs: 1,
+            kinds,
+            uploaded: sent_from(&|source| matches!(source, Source::Upload(_))),
+            fetched: sent_from(&|source| matches!(source, Source::Address)),
+            received: sent_from(&|source| matches!(source, Source::Form)),
             requests: self.sends.len() as u64,
             accepted: self.arrived.len() as u64,
             sent: count(&is_out),

@@ -31,7 +31,7 @@ const NAMES: [&str; 3] = ["553491230001", "5511987650002", "351912345678"];
 #[derive(Clone, Debug)]
 pub enum Fake {
     Cloud(FakeCloud),
-    Waha(FakeWaha),
+    Waha(FakeWaha, WahaEngine),
     Evolution(FakeEvolution),
 }
 
@@ -39,6 +39,7 @@ pub enum Fake {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
     pub id: String,
+    /// Its mark.
     pub text: String,
     /// Its message id, if the gateway accepts one.
     pub reference: Option<MessageId>,
@@ -58,12 +59,13 @@ impl Fake {
         match seed % 3 {
             0 => Self::Cloud(FakeCloud::new()),
             1 => {
-                let fake = FakeWaha::new(*dice.pick(&WahaEngine::ALL));
+                let engine = *dice.pick(&WahaEngine::ALL);
+                let fake = FakeWaha::new(engine);
                 fake.set_number(PHONES[0].trim_start_matches('+'), Some(NAMES[0]));
                 if dice.one_in(2) {
                     fake.set_lid(NAMES[0], "123@lid");
                 }
-                Self::Waha(fake)
+                Self::Waha(fake, engine)
             }
             _ => {
                 let fake = FakeEvolution::new();
@@ -95,7 +97,12 @@ impl Fake {
                 let settings = Value::Object(fake.settings(&FakeCloud::base()));
                 ("official_cloud", "cloud_api", settings)
             }
-            Self::Waha(fake) => ("qr", "waha", fake.settings()),
+            Self::Waha(fake, engine) => {
+                // While the engine is not known, what not every engine carries is refused.
+                let mut settings = fake.settings();
+                settings["engine"] = engine.name().into();
+                ("qr", "waha", settings)
+            }
             Self::Evolution(fake) => ("qr", "evolution", Value::Object(fake.settings())),
         };
         recado_testkit::kit::body(json!({"kind": kind, "name": "Loja", "gateway": gateway,
@@ -113,7 +120,7 @@ impl Fake {
     pub fn set_now(&self, now: Timestamp) {
         match self {
             Self::Cloud(_) => {}
-            Self::Waha(fake) => {
+            Self::Waha(fake, _) => {
                 fake.set_now(now);
             }
             Self::Evolution(fake) => {
@@ -125,7 +132,7 @@ impl Fake {
     pub fn script(&self, behaviour: SendBehaviour) {
         match self {
             Self::Cloud(fake) => fake.script([behaviour]),
-            Self::Waha(fake) => {
+            Self::Waha(fake, _) => {
                 fake.script([behaviour]);
             }
             Self::Evolution(fake) => {
@@ -137,16 +144,26 @@ impl Fake {
     pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         match self {
             Self::Cloud(fake) => InProcess(fake.clone()).send(request).await,
-            Self::Waha(fake) => InProcess(fake.clone()).send(request).await,
+            Self::Waha(fake, _) => InProcess(fake.clone()).send(request).await,
             Self::Evolution(fake) => InProcess(fake.clone()).send(request).await,
         }
     }
 
     /// The kinds of messages that are sent through it.
-    pub const fn kinds(&self) -> &'static [MessageKind] {
+    pub fn kinds(&self) -> &'static [MessageKind] {
         match self {
             Self::Cloud(_) => &kinds::OFFICIAL,
-            Self::Waha(_) | Self::Evolution(_) => &[MessageKind::Text],
+            Self::Waha(_, engine) => kinds::of_engine(*engine),
+            Self::Evolution(_) => &kinds::EVOLUTION,
+        }
+    }
+
+    /// The name of its adapter.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Cloud(_) => "cloud_api",
+            Self::Waha(..) => "waha",
+            Self::Evolution(_) => "evolution",
         }
     }
 
@@ -170,49 +187,67 @@ impl Fake {
         }]);
     }
 
-    /// The text of a request, if it is one that sends; of what is no text, its mark.
-    pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
-        let (path, index): (&str, &[&str]) = match self {
-            Self::Cloud(_) => ("/messages", &["text", "body"]),
-            Self::Waha(..) => ("/api/sendText", &["text"]),
-            Self::Evolution(_) => ("/message/sendText/loja1", &["text"]),
+    /// Whether a request sends.
+    pub fn is_send(&self, request: &OutboundRequest) -> bool {
+        let path = request.url.split('?').next().unwrap_or_default();
+        let sends = match self {
+            Self::Cloud(_) => path.ends_with("/messages"),
+            Self::Waha(..) => path.contains("/api/send"),
+            Self::Evolution(_) => path.contains("/message/send"),
         };
-        if request.method != Method::Post || !request.url.ends_with(path) {
-            return None;
-        }
-        let body: Value = serde_json::from_slice(&request.body).expect("a send is JSON");
-        if matches!(self, Self::Cloud(_)) {
-            return Some(kinds::mark_in_official(&body).expect("a send has a mark"));
-        }
-        let text = index.iter().try_fold(&body, |value, name| value.get(name));
-        Some(text.and_then(Value::as_str).expect("a send has a text").to_owned())
+        sends && request.method == Method::Post
+    }
+
+    /// The mark in the body of a request that sends.
+    pub fn mark_in(&self, body: &[u8]) -> String {
+        let body: Value = serde_json::from_slice(body).expect("a send is JSON");
+        let mark = kinds::mark_in(&body).or_else(|| self.mark_in_upload(&body));
+        mark.unwrap_or_else(|| panic!("a send has a mark: {body}"))
+    }
+
+    /// The mark in the uploaded file that a send names.
+    fn mark_in_upload(&self, body: &Value) -> Option<String> {
+        let Self::Cloud(fake) = self else { return None };
+        let id = &body[body["type"].as_str()?]["id"];
+        let uploaded = fake.uploaded();
+        let file = uploaded.iter().find(|file| *id == *file.id)?;
+        kinds::mark_in_bytes(&file.bytes)
     }
 
     /// Every message that it accepted, in order.
     pub fn arrived(&self) -> Vec<Arrived> {
+        let mark = |body: &Value, file: Option<&[u8]>| {
+            let mark = kinds::mark_in(body).or_else(|| kinds::mark_in_bytes(file?));
+            mark.unwrap_or_else(|| panic!("a send has a mark: {body}"))
+        };
         match self {
             Self::Cloud(fake) => fake
                 .accepted()
                 .into_iter()
                 .map(|sent| Arrived {
+                    text: mark(&sent.body, sent.media.as_ref().map(|file| &*file.bytes)),
                     id: sent.id,
-                    text: kinds::mark_in_official(&sent.body).expect("a send has a mark"),
                     reference: sent.reference,
                 })
                 .collect(),
-            Self::Waha(fake) => fake
+            Self::Waha(fake, _) => fake
                 .accepted()
                 .into_iter()
                 .map(|sent| {
                     let id = sent.is_callers_id.then(|| hyphenated(&sent.raw_id));
                     let reference = id.and_then(|id| MessageId::parse(&id));
-                    Arrived { id: sent.raw_id, text: sent.text, reference }
+                    let text = mark(&sent.body, sent.file.as_deref());
+                    Arrived { id: sent.raw_id, text, reference }
                 })
                 .collect(),
             Self::Evolution(fake) => fake
                 .accepted()
                 .into_iter()
-                .map(|sent| Arrived { id: sent.id, text: sent.text, reference: None })
+                .map(|sent| Arrived {
+                    text: mark(&sent.body, sent.file.as_deref()),
+                    id: sent.id,
+                    reference: None,
+                })
                 .collect(),
         }
     }
@@ -220,7 +255,7 @@ impl Fake {
     pub fn violations(&self) -> Vec<String> {
         match self {
             Self::Cloud(fake) => fake.violations(),
-            Self::Waha(fake) => fake.violations(),
+            Self::Waha(fake, _) => fake.violations(),
             Self::Evolution(fake) => fake.violations(),
         }
     }
@@ -320,7 +355,7 @@ impl Fake {
                 }
                 reports
             }
-            Self::Waha(fake) => {
+            Self::Waha(fake, _) => {
                 let id = &fake.accepted()[index].raw_id;
                 let own = fake.sent_message(id).expect("it was taken");
                 let mut reports = vec![reported(fake.webhook_message(&own), true)];
@@ -348,7 +383,7 @@ impl Fake {
         let name = NAMES[person];
         match self {
             Self::Cloud(fake) => fake.webhook_text(name, &format!("wamid.in.{n}"), "Oi", now),
-            Self::Waha(fake) => {
+            Self::Waha(fake, _) => {
                 let message = fake.receive(&format!("{name}@c.us"), "Maria", "Oi");
                 fake.webhook_message(&message)
             }
@@ -361,7 +396,7 @@ impl Fake {
         let name = NAMES[person];
         match self {
             Self::Cloud(fake) => fake.webhook_echo(name, &format!("wamid.own.{n}"), text, now),
-            Self::Waha(fake) => {
+            Self::Waha(fake, _) => {
                 let message = fake.type_on_phone(&format!("{name}@c.us"), text);
                 fake.webhook_message(&message)
             }

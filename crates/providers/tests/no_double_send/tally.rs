@@ -1,6 +1,12 @@
 //! Counts of what happened in all runs, so that the tests can check that every kind of failure
 //! occurred.
 
+use std::collections::BTreeMap;
+
+use recado_core::gateway::MessageKind;
+
+use crate::kinds;
+
 /// Counts over runs.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -8,9 +14,15 @@ pub struct Tally {
     /// Requests that send, and those of them that were accepted.
     pub requests: u64,
     pub accepted: u64,
+    /// Accepted messages, by the name of their gateway and by their kind.
+    pub kinds: BTreeMap<(&'static str, MessageKind), u64>,
     /// Messages that are no texts, and those with a file that were sent.
     pub other_kinds: u64,
     pub files: u64,
+    /// Calls that sent a file: an upload, one from an address, one that came with the call.
+    pub uploaded: u64,
+    pub fetched: u64,
+    pub received: u64,
     /// Messages by their final status.
     pub sent: u64,
     pub failed: u64,
@@ -41,6 +53,9 @@ impl Tally {
             (&mut self.accepted, other.accepted),
             (&mut self.other_kinds, other.other_kinds),
             (&mut self.files, other.files),
+            (&mut self.uploaded, other.uploaded),
+            (&mut self.fetched, other.fetched),
+            (&mut self.received, other.received),
             (&mut self.sent, other.sent),
             (&mut self.failed, other.failed),
             (&mut self.uncertain, other.uncertain),
@@ -57,6 +72,9 @@ impl Tally {
         for (sum, count) in pairs {
             *sum += count;
         }
+        for (kind, count) in &other.kinds {
+            *self.kinds.entry(*kind).or_default() += count;
+        }
     }
 
     /// Asserts that every kind of failure has occurred often.
@@ -64,6 +82,9 @@ impl Tally {
         let counts = [
             ("other_kinds", self.other_kinds),
             ("files", self.files),
+            ("uploaded", self.uploaded),
+            ("fetched", self.fetched),
+            ("received", self.received),
             ("sent", self.sent),
             ("failed", self.failed),
             ("uncertain", self.uncertain),
@@ -79,6 +100,17 @@ impl Tally {
         ];
         for (name, count) in counts {
             assert!(count > self.runs / 50, "{name}: {count} in {} runs", self.runs);
+        }
+        let carried: [(&str, &[MessageKind]); 3] = [
+            ("cloud_api", &kinds::OFFICIAL),
+            ("waha", &kinds::WAHA),
+            ("evolution", &kinds::EVOLUTION),
+        ];
+        for (gateway, kinds) in carried {
+            for kind in kinds {
+                let count = self.kinds.get(&(gateway, *kind)).copied().unwrap_or_default();
+                assert!(count > self.runs / 200, "{gateway} {kind}: {count} in {} runs", self.runs);
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::gateway::Fake;
 /// The state of the network.
 #[derive(Debug, Default)]
 struct Log {
-    /// The text of every request that sends, in order.
+    /// The mark of every request that sends, in order.
     sends: Vec<String>,
     /// Requests that are still under way although their sender has stopped waiting.
     late: Vec<OutboundRequest>,
@@ -72,7 +72,7 @@ impl Wire {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The text of every request that sends, in order.
+    /// The mark of every request that sends, in order.
     pub fn sends(&self) -> Vec<String> {
         self.log().sends.clone()
     }
@@ -96,6 +96,16 @@ impl Wire {
         let index = self.dice.below(log.late.len());
         log.arrived += 1;
         Some(log.late.swap_remove(index))
+    }
+
+    /// Lets some time pass, in which other tasks go on.
+    pub async fn pause(&self) {
+        Pause(self.dice.below(3)).await;
+    }
+
+    /// Why a request that sends nothing gets no answer, if it gets none.
+    pub fn lost(&self) -> Option<TransportError> {
+        self.mishap().map(|(error, _)| error)
     }
 
     /// What happens to a request before it arrives: an error that the sender sees at once, and
@@ -122,11 +132,13 @@ impl Wire {
 #[async_trait]
 impl Transport for Wire {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
-        let text = self.fake.text_of(&request);
-        let is_send = text.is_some();
-        self.log().sends.extend(text);
+        let is_send = self.fake.is_send(&request);
+        if is_send {
+            let body = request.whole_body().await.expect("its file is there");
+            self.log().sends.push(self.fake.mark_in(&body));
+        }
         let mut travelling = Travelling { wire: self, request: is_send.then(|| request.clone()) };
-        Pause(self.dice.below(3)).await;
+        self.pause().await;
         let mishap = self.mishap();
         travelling.request = None;
         if let Some((error, arrives)) = mishap {

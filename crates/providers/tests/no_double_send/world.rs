@@ -1,7 +1,7 @@
 //! One run: processes on one database, a gateway, programs that send, and random decisions.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,21 +9,20 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use recado_core::access::{Caller, CompanyDraft, KeyDraft, Scopes};
-use recado_core::gateway::{FileKind, ProviderWebhook};
-use recado_core::ids::{CompanyId, ConnectionId, UploadId};
-use recado_core::uploads::NewFile;
+use recado_core::gateway::ProviderWebhook;
+use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::workers::LEASE;
 use recado_core::{Clock as _, Parts, Recado, Settings};
 use recado_testkit::gateways::SignedWebhook;
 use recado_testkit::{
-    AttachedSpawner, FaultyStore, MemoryFiles, MemoryStore, ScriptedTransport, SeededIds,
-    StoreFailure, StoreOp, TestClock, contents,
+    AttachedSpawner, FaultyStore, MemoryFiles, MemoryStore, SeededIds, StoreFailure, StoreOp,
+    TestClock,
 };
 
-use crate::client::{Answer, Order, call};
+use crate::client::{Answer, Order, call, plan};
 use crate::dice::Dice;
+use crate::files::Web;
 use crate::gateway::{Fake, PHONES};
-use crate::kinds;
 use crate::wire::Wire;
 
 /// The most orders of a run, and the most steps.
@@ -64,8 +63,8 @@ pub struct World {
     caller: Caller,
     connection: ConnectionId,
     files: MemoryFiles,
-    /// The uploads of the company, by what they are sent as.
-    uploads: BTreeMap<FileKind, UploadId>,
+    /// What programs order, one after the other. Uploads are there before.
+    planned: Vec<Order>,
     /// The running processes, by number.
     processes: Vec<(usize, Recado)>,
     started: u64,
@@ -122,8 +121,7 @@ impl World {
             let made = app.connections().create(company, &fake.connection()).await.expect("made");
             (company, caller, made.id)
         });
-        let kinds = fake.kinds().iter().filter_map(|kind| kinds::file_of(*kind));
-        let uploads = kinds.map(|kind| (kind, finish(upload(&app, &caller, kind)))).collect();
+        let planned = (0..ORDERS).map(|n| plan(&app, &caller, &dice, fake.kinds(), n)).collect();
         Self {
             dice,
             clock,
@@ -135,7 +133,7 @@ impl World {
             caller,
             connection,
             files,
-            uploads,
+            planned,
             processes: vec![(0, app)],
             started: 1,
             seed,
@@ -305,12 +303,7 @@ impl World {
             let order = match again.then(|| self.dice.pick(&self.orders).clone()) {
                 // The same message once more, as a new order.
                 Some(first) => Order { key, ..first },
-                None => {
-                    let person = self.dice.below(PHONES.len());
-                    let kind = *self.dice.pick(self.fake.kinds());
-                    let file = kinds::file_of(kind).map(|file| self.uploads[&file]);
-                    Order { person, kind, file, text: format!("pedido {n}"), key }
-                }
+                None => Order { key, ..self.planned[n].clone() },
             };
             self.orders.push(order);
             n
@@ -473,14 +466,6 @@ impl World {
     }
 }
 
-/// Uploads a file of this kind.
-async fn upload(app: &Recado, caller: &Caller, kind: FileKind) -> UploadId {
-    let file = contents::file(kind);
-    let frames = Box::pin(file.stored.open().await.expect("it is there"));
-    let new = NewFile { mimetype: None, filename: file.filename, is_listed: true };
-    app.uploads().create(caller, new, frames).await.expect("kept").id
-}
-
 /// Starts a process.
 fn start(
     store: &FaultyStore,
@@ -496,7 +481,7 @@ fn start(
         ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
         files: Arc::new(files.clone()),
         spawner: Arc::new(AttachedSpawner),
-        transport: Arc::new(ScriptedTransport::new()),
+        transport: Arc::new(Web(wire.clone())),
         gateway_transport: Some(Arc::new(wire.clone())),
         limiter: None,
         providers: Fake::providers(),

@@ -53,6 +53,7 @@ async fn a_message_of_ours_without_our_id_is_reported_with_all_that_may_prove_it
         reference: None,
         peer: "5534991234567".to_owned(),
         aliases: Vec::new(),
+        message_type: Some(MessageType::Text),
         content: Some("Olá".to_owned()),
         timestamp: Some(NOW),
     });

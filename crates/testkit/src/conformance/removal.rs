@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use recado_core::ids::CompanyId;
-use recado_core::store::{Listing, RecordsExt, Removable, Row, RowKind, Stored};
-use recado_core::uploads::{Upload, UploadState};
+use recado_core::store::{
+    ChangeSet, CommitError, Conflict, Listing, RecordsExt, Removable, Row, RowKind, Stored,
+};
+use recado_core::uploads::{FileHash, Upload, UploadState};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, at, first, search};
@@ -97,6 +99,65 @@ pub async fn some_rows_of_a_kind_are_of_one_company(harness: &dyn Harness) {
         let some = Listing::Some { company: scene.company, kind, limit: 9 };
         assert_eq!(scene.store.rows(some).await.expect("the store works"), [], "{kind:?}");
     }
+}
+
+/// X11: whatever is known of a file.
+pub async fn every_field_of_an_upload_is_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let uploads = [
+        (0, FileHash::NONE, None, None),
+        (1, FileHash::from_bytes([255; 32]), Some("nota '\"\\ %_ é 👍.pdf"), Some(at(0))),
+        (104_857_600, FileHash::from_bytes([1; 32]), Some(""), Some(at(i64::from(u32::MAX)))),
+        (u64::from(u32::MAX) + 1, FileHash::from_bytes([7; 32]), Some("a"), None),
+    ];
+    for ((size, sha256, filename, expires_at), state) in
+        uploads.iter().zip(UploadState::ALL.iter().cycle())
+    {
+        let upload = Upload {
+            mimetype: "application/vnd.ms-excel".to_owned(),
+            size: *size,
+            sha256: *sha256,
+            filename: filename.map(str::to_owned),
+            state: *state,
+            expires_at: *expires_at,
+            created_at: at(7),
+            ..scene.upload(3)
+        };
+        scene.add(upload.clone()).await;
+        let key = (scene.company, upload.id);
+        let read = scene.store.get::<Upload>(key).await.expect("the store works");
+        assert_eq!(read, Some(first(upload.clone())));
+        scene.apply(first(upload).delete()).await;
+        assert_eq!(scene.store.get::<Upload>(key).await.expect("the store works"), None);
+    }
+}
+
+/// R348: a message that begins to hold an upload, and a sweep that begins to remove it, cannot both
+/// have read it as it was.
+pub async fn an_upload_is_written_once_by_those_who_read_it_at_once(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let upload = Upload { expires_at: Some(at(10)), ..scene.upload(2) };
+    scene.add(upload.clone()).await;
+    let read = first(upload.clone());
+    let marked = Upload { state: UploadState::Removing, ..upload.clone() };
+    let mut message = scene.outbound(&contact, &connection, 3);
+    message.media.upload = Some(upload.id);
+    scene.apply(read.update(marked.clone())).await;
+    let sent = |hold: ChangeSet| scene.store.commit(hold.insert(message.clone()));
+    for hold in [
+        ChangeSet::new().with(read.update(upload.held())),
+        ChangeSet::new().require(read.unchanged()),
+    ] {
+        let refused = sent(hold).await.expect_err("the upload was marked");
+        assert!(matches!(refused, CommitError::Conflict(Conflict::Stale(_))), "{refused:?}");
+    }
+    // The other way round.
+    let marked = Stored::new(marked, read.version().next());
+    sent(ChangeSet::new().with(marked.update(upload.held()))).await.expect("it was read anew");
+    let removed = scene.store.commit(ChangeSet::new().with(marked.delete())).await;
+    let refused = removed.expect_err("a message has it");
+    assert!(matches!(refused, CommitError::Conflict(Conflict::Stale(_))), "{refused:?}");
 }
 
 /// R348: uploads are found by their end, and by who has them.

@@ -315,7 +315,9 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] removal) => { $($go)::+! { [$($in)*] removal:
         some_rows_of_a_kind_are_of_one_company,
         the_oldest_rows_are_found_by_their_times,
+        every_field_of_an_upload_is_read_back,
         uploads_are_found_by_their_end_and_by_their_messages,
+        an_upload_is_written_once_by_those_who_read_it_at_once,
         organizations_that_no_contact_has_are_unused,
         nothing_of_a_deleted_company_is_left,
     } };

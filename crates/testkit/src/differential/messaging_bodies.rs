@@ -113,6 +113,7 @@ pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<
             reference: None,
             peer,
             aliases,
+            message_type: None,
             content: Some(command.pick(n + 5, TEXTS).to_owned()),
             timestamp: Some(now),
         }),

@@ -105,7 +105,9 @@ impl<'a> Side<'a> {
             | Verb::ReadContact => self.contact(command, world).await,
             Verb::Page | Verb::Export => self.listing(command, world).await,
             Verb::RunJobs => self.jobs(command).await,
-            Verb::Upkeep => json!(self.app.upkeep().await.is_ok()),
+            Verb::Upkeep => {
+                json!([self.app.upkeep().await.is_ok(), self.app.uploads().sweep().await.ok()])
+            }
             Verb::RevokeKey => self.revoke(command).await,
             Verb::ReadRecords => json!(self.records(&self.company(command).0).await),
             Verb::CreatePipeline

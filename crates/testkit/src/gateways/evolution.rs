@@ -3,6 +3,7 @@
 
 mod kinds;
 mod people;
+mod records;
 mod requests;
 mod webhooks;
 
@@ -50,8 +51,14 @@ pub struct EvolutionSent {
     pub number: String,
     /// The conversation that the message was sent to.
     pub remote_jid: String,
-    /// The text of the message.
+    /// The text of the message, or what stands for it.
     pub text: String,
+    /// The operation that sent it, such as `sendMedia`.
+    pub operation: String,
+    /// The whole request; of a file without its bytes.
+    pub body: Value,
+    /// The bytes of its file.
+    pub file: Option<Vec<u8>>,
 }
 
 struct State {

@@ -85,8 +85,13 @@ fn as_json(database: &str, plan: Option<&MigrationPlan>, free: Option<u64>) -> V
         "database": database, "exists": true, "up_to_date": plan.pending.is_empty(),
         "found": plan.found, "newest": plan.known, "migrations": migrations,
         "bytes": plan.bytes, "seconds": plan.seconds(), "disk_needed": plan.disk(),
-        "disk_free": free,
+        "disk_free": free, "stop_older_processes": stops_older(plan),
     })
+}
+
+/// Whether processes of the release before have to be stopped before it (R248, R373).
+fn stops_older(plan: &MigrationPlan) -> bool {
+    plan.pending.iter().any(|one| !one.expands)
 }
 
 /// What `--check` prints (R249).
@@ -100,7 +105,7 @@ fn lines(database: &str, plan: Option<&MigrationPlan>, free: Option<u64>) -> Vec
     let (count, found, known) = (plan.pending.len(), plan.found, plan.known);
     let mut lines = vec![format!("{count} to apply: {database} has migration {found} of {known}")];
     for one in &plan.pending {
-        let kind = if one.expands { ", expands" } else { "" };
+        let kind = if one.expands { ", expands" } else { ", needs older processes stopped" };
         lines.push(format!("  {:>4}  {}{kind}", one.number, one.summary));
         for table in &one.tables {
             lines.push(format!(
@@ -119,7 +124,7 @@ fn lines(database: &str, plan: Option<&MigrationPlan>, free: Option<u64>) -> Vec
     let free = free
         .map_or("; look at the server's".to_owned(), |free| format!(", {} is free", size(free)));
     lines.push(format!("disk: up to about {} while it runs{free}", size(plan.disk())));
-    if plan.pending.iter().any(|one| !one.expands) {
+    if stops_older(plan) {
         lines.push(
             "processes of the release before cannot run on it afterwards: stop them first".into(),
         );
@@ -173,7 +178,7 @@ mod tests {
         for part in [
             "1 to apply",
             "3 of 4",
-            "Counts clicks",
+            "Counts clicks, needs older processes stopped",
             "rewrites links (10 MiB)",
             "2 s",
             "20 MiB while it runs",
@@ -185,6 +190,7 @@ mod tests {
         let json = as_json("db", Some(&plan), None);
         assert_eq!((&json["up_to_date"], &json["seconds"]), (&json!(false), &json!(2)));
         assert_eq!(json["migrations"][0]["tables"][0]["name"], "links");
+        assert_eq!(json["stop_older_processes"], true);
     }
 
     /// R248, R249.
@@ -192,7 +198,8 @@ mod tests {
     fn an_expansion_is_no_reason_to_stop_anything() {
         let plan = plan("-- expands: notes\nALTER TABLE links ADD COLUMN note text;");
         let lines = lines("db", Some(&plan), None).join("\n");
-        assert!(lines.contains("notes, expands") && !lines.contains("stop them"), "{lines}");
+        assert!(lines.contains("notes, expands") && !lines.contains("stop"), "{lines}");
+        assert_eq!(as_json("db", Some(&plan), None)["stop_older_processes"], false);
     }
 
     /// R249.

@@ -2,6 +2,7 @@
 
 mod card;
 mod content;
+mod degrees;
 mod interactive;
 mod order;
 mod system;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 pub use card::{SharedContact, SharedEmail, SharedPhone};
+pub(crate) use degrees::rounded;
 pub use interactive::{
     Answer, AnswerKind, Choice, Interactive, ListRow, ListSection, Offer, OfferHeader, OfferKind,
     PollOption,

@@ -1,7 +1,8 @@
 //! Blocks within limits (X2). A gateway's message is never refused for the size of its blocks.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
+use super::degrees::rounded;
 use super::{Blocks, Interactive};
 use crate::text::kept;
 
@@ -47,14 +48,6 @@ impl Blocks {
         }
         serde_json::from_value(value).expect("shorter texts and lists are still blocks")
     }
-}
-
-/// Degrees with at most nine decimals, which is less than a millimetre. Numbers of so few digits
-/// are read just as they were written.
-fn rounded(degrees: &Number) -> Number {
-    let value = degrees.as_f64().filter(|_| degrees.is_f64());
-    let value = value.map(|value| (value * 1e9).round() / 1e9);
-    value.and_then(Number::from_f64).unwrap_or_else(|| degrees.clone())
 }
 
 /// The answer of a form: an object, and not a large one.

@@ -4,7 +4,9 @@
 mod card_draft;
 mod declare;
 mod forms;
+mod offer_checks;
 mod offer_draft;
+mod offer_parts;
 mod offer_text;
 mod place_draft;
 mod reaction_draft;

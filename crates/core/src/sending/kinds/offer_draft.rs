@@ -1,42 +1,25 @@
 //! Reading what is offered to choose from (X12).
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::declare::sent_content;
-use super::forms::{RequiredText, Several, nested};
-use crate::body::{Optional, Required, body};
+use super::forms::{Several, nested};
+use super::offer_checks::{check_sections, check_unique, is_page};
+use super::offer_parts::{
+    AROUND, ButtonDraft, HeaderDraft, MAX_BUTTONS, MAX_ROWS, PollOptions, RowDraft, SectionDraft,
+    TITLE,
+};
+use crate::body::{Optional, Required};
 use crate::form::{Form, Number, Text, component};
-use crate::gateway::{Content, FileKind, InteractiveContent, OutgoingFile};
-use crate::ids::UploadId;
+use crate::gateway::{Content, InteractiveContent, OutgoingFile};
 use crate::messages::{Choice, ListRow, ListSection, Offer, OfferHeader, OfferKind, PollOption};
 use crate::problems::Problems;
 use crate::sending::draft::Said;
-use crate::uploads::{FileSource, FileWish};
-use crate::webhooks::WebhookUrl;
+use crate::uploads::FileWish;
 use crate::words::words;
 
 /// The most characters of the text.
 const BODY: usize = 1_024;
-/// The most characters above and below the text.
-const AROUND: usize = 60;
-/// The most buttons.
-const MAX_BUTTONS: usize = 3;
-/// The most characters of an id.
-const ID: usize = 200;
-/// The most characters of a button's title.
-const TITLE: usize = 20;
-/// The most rows of a list, over all its sections.
-const MAX_ROWS: usize = 10;
-/// The most characters of the title of a row or section.
-const ROW_TITLE: usize = 24;
-/// The most characters of a row's description.
-const ROW_DESCRIPTION: usize = 72;
-/// The options of a poll.
-const OPTIONS: std::ops::RangeInclusive<usize> = 2..=12;
-/// The most characters of an option.
-const OPTION: usize = 100;
 /// The most characters of an address.
 const ADDRESS: usize = 2_000;
 
@@ -64,124 +47,7 @@ words! {
     }
 }
 
-words! {
-    /// What a file above an offer is (X12).
-    HeaderFileKind {
-        /// A picture.
-        Image = "image",
-        /// A video.
-        Video = "video",
-        /// Any file.
-        Document = "document",
-    }
-}
-
-body! {
-    /// What stands above the text: a text, or a file.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct HeaderDraft as "OfferHeaderBody" {
-        /// Its text.
-        text: Option<String> = Optional<Text<AROUND>>,
-        /// What the file is, in place of a text.
-        kind as "type": Option<HeaderFileKind> = Optional<HeaderFileKind>,
-        /// The address of the file.
-        url: Option<WebhookUrl> = Optional<WebhookUrl>,
-        /// An uploaded file.
-        media_id: Option<UploadId> = Optional<UploadId>,
-    }
-}
-
-impl HeaderDraft {
-    /// The file above the text, if it is one.
-    ///
-    /// # Errors
-    ///
-    /// Unless it is either a text or a file.
-    fn file(&self) -> Result<Option<FileWish>, Problems> {
-        let Self { text, kind, url, media_id } = self;
-        let has_file = url.is_some() || media_id.is_some();
-        match (text, kind) {
-            (Some(_), None) if !has_file => Ok(None),
-            (None, Some(kind)) => {
-                let source = FileSource::of(url.clone(), *media_id, None)
-                    .map_err(|_| Problems::of("header", "needs one of url and media_id"))?;
-                let kind = match kind {
-                    HeaderFileKind::Image => FileKind::Image,
-                    HeaderFileKind::Video => FileKind::Video,
-                    HeaderFileKind::Document => FileKind::Document,
-                };
-                Ok(Some(FileWish::new(kind, source)))
-            }
-            _ => Err(Problems::of("header", "must be a text, or a type with url or media_id")),
-        }
-    }
-}
-
-body! {
-    /// A button to send.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct ButtonDraft as "OfferButton" {
-        /// What the answer names; unique.
-        id: String = Required<Text<ID>>,
-        /// What stands on it; unique.
-        title: String = Required<Text<TITLE>>,
-    }
-}
-
-body! {
-    /// A row of a list to send.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct RowDraft as "OfferRow" {
-        /// What the answer names; unique in the list.
-        id: String = Required<Text<ID>>,
-        /// What stands in it.
-        title: String = Required<Text<ROW_TITLE>>,
-        /// What stands below the title.
-        description: Option<String> = Optional<Text<ROW_DESCRIPTION>>,
-    }
-}
-
-body! {
-    /// A section of a list to send.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct SectionDraft as "OfferSection" {
-        /// Needed where there are several sections.
-        title: Option<String> = Optional<Text<ROW_TITLE>>,
-        rows: Vec<RowDraft> = Required<Several<RowDraft, MAX_ROWS>>,
-    }
-}
-
-nested!(HeaderDraft, ButtonDraft, RowDraft, SectionDraft, OfferDraft);
-
-/// The options of a poll: 2 to 12 texts, each once.
-pub(crate) struct PollOptions;
-
-impl Form for PollOptions {
-    type Value = Vec<String>;
-
-    fn read(value: &Value) -> Result<Vec<String>, String> {
-        let entries = value.as_array().ok_or("must be an array of texts")?;
-        if !OPTIONS.contains(&entries.len()) {
-            let (least, most) = (OPTIONS.start(), OPTIONS.end());
-            return Err(format!("must hold {least} to {most} texts"));
-        }
-        let read: Result<Vec<String>, String> = entries.iter().map(OptionText::read).collect();
-        let read = read?;
-        match read.iter().collect::<HashSet<_>>().len() == read.len() {
-            true => Ok(read),
-            false => Err("may hold each text once only".to_owned()),
-        }
-    }
-
-    #[cfg(feature = "openapi")]
-    fn schema() -> crate::openapi::Property {
-        crate::openapi::array(OptionText::schema(), |options| {
-            options.min_items(Some(*OPTIONS.start())).max_items(Some(*OPTIONS.end()))
-        })
-    }
-}
-
-type OptionText = RequiredText<OPTION>;
+nested!(OfferDraft);
 
 sent_content! {
     /// A text with something to choose.
@@ -329,50 +195,13 @@ impl OfferDraft {
     }
 }
 
-/// Whether a text is the address of a page: https with a host, without spaces.
-fn is_page(url: &str) -> bool {
-    let rest = url.strip_prefix("https://");
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
-        && !url.chars().any(char::is_whitespace)
-}
-
-fn check_sections(sections: &[SectionDraft], problems: &mut Problems) {
-    let rows: usize = sections.iter().map(|section| section.rows.len()).sum();
-    if rows > MAX_ROWS {
-        problems.add("sections", format!("may hold at most {MAX_ROWS} rows in all"));
-    }
-    if sections.len() > 1 && sections.iter().any(|section| section.title.is_none()) {
-        problems.add("sections", "need a title each, where there are several");
-    }
-}
-
-fn check_unique(offer: &Offer, problems: &mut Problems) {
-    let buttons = offer.buttons.as_deref().unwrap_or_default();
-    if has_twice(buttons.iter().map(|button| &button.id)) {
-        problems.add("buttons", "may hold each id once only");
-    }
-    if has_twice(buttons.iter().map(|button| &button.title)) {
-        problems.add("buttons", "may hold each title once only");
-    }
-    let rows = offer.sections.iter().flatten().flat_map(|section| &section.rows);
-    if has_twice(rows.map(|row| &row.id)) {
-        problems.add("sections", "may hold each id once only");
-    }
-}
-
-fn has_twice<'a>(all: impl Iterator<Item = &'a Option<String>>) -> bool {
-    let mut seen = HashSet::new();
-    let mut all = all;
-    all.any(|one| !seen.insert(one))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::gateway::MessageKind;
+    use crate::gateway::{FileKind, MessageKind};
 
     fn parse(body: Value) -> Result<Offer, Vec<String>> {
         let named = |problems: Problems| problems.fields().map(str::to_owned).collect::<Vec<_>>();
@@ -549,6 +378,11 @@ mod tests {
             ("http://a.example", false),
             ("https://", false),
             ("https:///a", false),
+            ("https://?a.example", false),
+            ("https://#a.example", false),
+            ("https://:443/a", false),
+            ("https://ana@/a", false),
+            ("https://a.example:8443?b", true),
             ("javascript:alert(1)", false),
             ("https://a.example/ b", false),
         ] {

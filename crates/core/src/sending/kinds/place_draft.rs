@@ -7,12 +7,12 @@ use super::forms::nested;
 use crate::body::{Optional, Required};
 use crate::form::{Form, Text, component};
 use crate::gateway::Content;
-use crate::messages::Location;
+use crate::messages::{Location, rounded};
 
 /// The most characters of a place's name and of its address.
 const PLACE: usize = 1_000;
 
-/// Degrees from `-MOST` to `MOST`.
+/// Degrees from `-MOST` to `MOST`, kept with as many decimals as those of received places (X2).
 pub(crate) struct Degrees<const MOST: u8>;
 
 impl<const MOST: u8> Form for Degrees<MOST> {
@@ -22,7 +22,7 @@ impl<const MOST: u8> Form for Degrees<MOST> {
         let refused = || format!("must be a number from -{MOST} to {MOST}");
         let Value::Number(number) = value else { return Err(refused()) };
         let degrees = number.as_f64().filter(|degrees| degrees.abs() <= f64::from(MOST));
-        degrees.map(|_| number.clone()).ok_or_else(refused)
+        degrees.map(|_| rounded(number)).ok_or_else(refused)
     }
 
     #[cfg(feature = "openapi")]
@@ -96,6 +96,18 @@ mod tests {
                 "{latitude} {longitude}"
             );
         }
+    }
+
+    /// X2, X13.
+    #[test]
+    fn degrees_are_kept_with_nine_decimals() {
+        let body = json!({"latitude": -23.561_412_345_678_9, "longitude": 1e-300});
+        let draft = PlaceDraft::parse(body.as_object().expect("an object")).expect("read");
+        let place = draft.location();
+        assert_eq!(
+            (json!(place.latitude), json!(place.longitude)),
+            (json!(-23.561_412_346), json!(0.0))
+        );
     }
 
     /// X13.

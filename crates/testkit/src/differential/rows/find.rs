@@ -101,6 +101,7 @@ impl CompanyRows {
                 let template = store.get::<Template>((company, maker.template_id(at))).await;
                 template.expect("works").as_ref().map(any)
             }
+            "row upload" => self.find_upload(maker.upload_id(at)).await,
             _ => self.find_reach(at, kind, maker).await,
         }
     }

@@ -61,6 +61,8 @@ pub(in super::super) const KINDS: &[&str] = &[
     "row job",
     "row job",
     "row template",
+    "row upload",
+    "row upload",
 ];
 
 /// Channel keys.
@@ -192,6 +194,7 @@ impl Maker<'_> {
                 Worker { id, leased_until, runs_deliveries: self.once_in(2, 2) }.into()
             }
             "row template" => self.template().into(),
+            "row upload" => self.upload().into(),
             "row unknown" => self.unknown().into(),
             "row job" => self.job().into(),
             _ => self.reach_row(kind),
@@ -300,7 +303,7 @@ impl Maker<'_> {
                 url: self.maybe(13, || self.text(14)),
                 source: None,
                 document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
-                upload: self.maybe(17, || UploadId::new(self.known(16, "row message"))),
+                upload: self.maybe(17, || self.upload_id(16)),
                 mimetype: self.maybe(17, || "image/png".to_owned()),
                 filename: self.maybe(54, || self.text(55)),
                 caption: self.maybe(18, || self.text(19)),

@@ -7,6 +7,7 @@ mod reach_make;
 mod reads;
 mod replace;
 mod shown;
+mod uploads;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -73,7 +73,7 @@ impl Maker<'_> {
 impl CompanyRows {
     pub(super) async fn read(&self, maker: &Maker<'_>) -> Value {
         let (store, company) = (&self.store, self.company);
-        match maker.command.number(1) % 11 {
+        match maker.command.number(1) % 12 {
             0 | 1 => self.messages(&maker.message_filter(), maker.page(30)).await,
             2 => {
                 let kinds = [None, Some(LineKind::Debit), Some(LineKind::Refund)];
@@ -140,6 +140,7 @@ impl CompanyRows {
                 let claimed = store.claim_jobs(now, lease, limit, &[]).await.expect("works");
                 json!(shown::all(&claimed))
             }
+            10 => self.uploads(maker).await,
             _ => self.contact(maker.contact_id(10), maker.connection_id(11)).await,
         }
     }
@@ -238,6 +239,7 @@ impl CompanyRows {
         let always = (Timestamp::MIN, Timestamp::MAX);
         let query = FigureQuery { left_sent: always, ..FigureQuery::at(Timestamp::MAX) };
         everything.push(shown::figures(store.figures(&query).await.expect("works")));
+        everything.extend(self.all_uploads(world).await);
         everything.extend(self.all_reach(world).await);
         everything
     }

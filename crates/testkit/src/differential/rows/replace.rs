@@ -12,6 +12,7 @@ use recado_core::messages::{Message, MessageRef};
 use recado_core::prosas::LedgerLine;
 use recado_core::store::Row;
 use recado_core::templates::Template;
+use recado_core::uploads::Upload;
 use recado_core::workers::Worker;
 
 /// `made` with the identity of `of`, which is a row of the same kind.
@@ -49,6 +50,7 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
             Job { id: of.id, kind, ..made }.into()
         }
         (Row::Template(of), Row::Template(made)) => Template { id: of.id, ..made }.into(),
+        (Row::Upload(of), Row::Upload(made)) => Upload { id: of.id, ..made }.into(),
         (of, made) => super::reach::replacing(of, made),
     }
 }

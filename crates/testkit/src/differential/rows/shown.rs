@@ -82,6 +82,7 @@ pub(super) fn row(row: &Row) -> Value {
             [json!(row.token_hash.to_text()), debug(row.created_at), debug(row.updated_at)],
         ]),
         Row::UnknownEvent(row) => json!([debug(row), row.body.expose()]),
+        Row::Upload(row) => super::uploads::shown_upload(row),
         Row::Alias(row) => json!([debug(row), row.key.as_str()]),
         other => json!(debug(other)),
     }

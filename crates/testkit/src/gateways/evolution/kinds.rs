@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::requests::failure;
-use super::{FakeRequest, Reply, State};
+use super::{EvolutionSent, FakeRequest, Reply, State};
 
 /// What is wrong with a body, as the gateway would answer.
 type Checked = Result<(), String>;
@@ -214,7 +214,7 @@ impl State {
         }
         let text = body.get(shown).and_then(Value::as_str).unwrap_or_default().to_owned();
         self.orders.push((name.to_owned(), Value::Object(body.clone())));
-        Some(self.addressed(&body, &text))
+        Some(self.addressed(name, body, &text))
     }
 
     fn send_reaction(&mut self, request: &FakeRequest) -> Reply {
@@ -236,7 +236,15 @@ impl State {
         self.orders.push(("sendReaction".to_owned(), Value::Object(body.clone())));
         let jid = body["key"]["remoteJid"].as_str().unwrap_or_default().to_owned();
         let text = body["reaction"].as_str().unwrap_or_default().to_owned();
-        self.act(&jid, &jid, &text)
+        self.act(EvolutionSent {
+            id: String::new(),
+            number: jid.clone(),
+            remote_jid: jid,
+            text,
+            operation: "sendReaction".to_owned(),
+            body: Value::Object(body),
+            file: None,
+        })
     }
 
     /// What is done about a message, or shown; `None` if the operation is none.

@@ -1,5 +1,7 @@
 //! Checks every part of a request and answers it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use recado_core::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -116,11 +118,16 @@ impl State {
             return self.invalid("instance requires property \"text\"");
         };
         self.orders.push(("sendText".to_owned(), Value::Object(body.clone())));
-        self.addressed(&body, &text)
+        self.addressed("sendText", body, &text)
     }
 
     /// A send to the number in the body.
-    pub(super) fn addressed(&mut self, body: &Map<String, Value>, text: &str) -> Reply {
+    pub(super) fn addressed(
+        &mut self,
+        operation: &str,
+        body: Map<String, Value>,
+        text: &str,
+    ) -> Reply {
         let number = body.get("number").and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(number) = number.map(str::to_owned) else {
             return self.invalid("instance requires property \"number\"");
@@ -146,17 +153,25 @@ impl State {
             let reported = json!([{"jid": remote, "exists": false, "number": number}]);
             return failure(400, reported);
         }
-        self.act(&number, &remote, text)
+        self.act(EvolutionSent {
+            id: String::new(),
+            number,
+            remote_jid: remote,
+            text: text.to_owned(),
+            operation: operation.to_owned(),
+            body: Value::Object(body),
+            file: None,
+        })
     }
 
     /// Handles a send as the script says.
-    pub(super) fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
+    pub(super) fn act(&mut self, order: EvolutionSent) -> Reply {
         let behaviour = self.script.next_send();
         let refuses = matches!(
             behaviour,
             SendBehaviour::Error(..) | SendBehaviour::Broken(_) | SendBehaviour::Refuse
         );
-        let record = if refuses { Value::Null } else { self.take(number, remote, text) };
+        let record = if refuses { Value::Null } else { self.take(order) };
         let accepted = Reply::json(201, &record);
         match behaviour {
             SendBehaviour::Accept => accepted,
@@ -174,22 +189,16 @@ impl State {
     }
 
     /// Sends a message, and keeps it.
-    fn take(&mut self, number: &str, remote: &str, text: &str) -> Value {
-        let id = self.next_id("3EB0", 16);
-        let key = match remote.strip_suffix("@s.whatsapp.net") {
-            Some(phone) => self.key(phone, &id, true),
-            None => json!({"remoteJid": remote, "fromMe": true, "id": id}),
-        };
-        let record = json!({"key": key, "pushName": "Você", "status": "PENDING",
-            "message": {"conversation": text}, "contextInfo": null,
-            "messageType": "conversation", "messageTimestamp": self.seconds(),
-            "instanceId": "uuid", "source": "unknown"});
-        self.sent.push(EvolutionSent {
-            id,
-            number: number.to_owned(),
-            remote_jid: remote.to_owned(),
-            text: text.to_owned(),
-        });
+    fn take(&mut self, mut order: EvolutionSent) -> Value {
+        order.id = self.next_id("3EB0", 16);
+        for name in ["media", "audio", "sticker"] {
+            if let Some(data) = order.body.get_mut(name).map(Value::take) {
+                let bytes = data.as_str().and_then(|data| STANDARD.decode(data).ok());
+                order.file = Some(bytes.unwrap_or_default());
+            }
+        }
+        let record = self.record_of(&order);
+        self.sent.push(order);
         self.keep(&record);
         record
     }
@@ -278,7 +287,7 @@ impl State {
                 201,
                 &json!({"mediaType": "imageMessage",
                 "fileName": format!("{id}.jpeg"), "size": {"fileLength": bytes.len().to_string()},
-                "mimetype": "image/jpeg", "base64": base64(bytes), "buffer": null}),
+                "mimetype": "image/jpeg", "base64": STANDARD.encode(bytes), "buffer": null}),
             ),
             None => failure(400, json!(["Message not found"])),
         }
@@ -304,7 +313,7 @@ impl State {
         let code = match self.pairing {
             PairingAnswer::Code => {
                 self.state = "connecting";
-                let picture = base64(&super::picture(self.codes));
+                let picture = STANDARD.encode(super::picture(self.codes));
                 json!({"pairingCode": null, "code": format!("2@{}", self.codes),
                     "base64": format!("data:image/png;base64,{picture}"), "count": self.codes})
             }
@@ -355,31 +364,9 @@ pub(super) fn failure(status: u16, message: Value) -> Reply {
     Reply::json(status, &FakeEvolution::error(status, &message))
 }
 
-/// Bytes as base64.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4_usize {
-            let letter = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or(0);
-            text.push(if place <= chunk.len() { char::from(LETTERS[letter]) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_written_in_base64() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn an_unknown_instance_is_missed_before_the_key_is_looked_at() {

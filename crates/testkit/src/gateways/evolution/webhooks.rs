@@ -77,16 +77,7 @@ impl FakeEvolution {
     pub fn webhook_sent(&self, id: &str) -> SignedWebhook {
         let state = self.state();
         let sent = state.sent.iter().find(|sent| sent.id == id);
-        let data = sent.map_or(Value::Null, |sent| {
-            let key = match sent.remote_jid.strip_suffix("@s.whatsapp.net") {
-                Some(phone) => state.key(phone, id, true),
-                None => json!({"remoteJid": sent.remote_jid, "fromMe": true, "id": id}),
-            };
-            json!({"key": key, "pushName": "Você", "status": "PENDING",
-                "message": {"conversation": sent.text}, "contextInfo": null,
-                "messageType": "conversation", "messageTimestamp": state.seconds(),
-                "instanceId": "uuid", "source": "unknown"})
-        });
+        let data = sent.map_or(Value::Null, |sent| state.record_of(sent));
         drop(state);
         self.webhook("send.message", data)
     }
