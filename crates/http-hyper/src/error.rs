@@ -429,19 +429,19 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_errors_lists_every_code_with_its_status() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages/errors.md");
-        let page = std::fs::read_to_string(page).expect("the page is there");
-        let rows: std::collections::BTreeSet<(u16, &str)> = page
-            .lines()
-            .filter_map(|line| {
-                let (status, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
-                Some((status.parse().ok()?, rest.split('`').next()?))
-            })
-            .collect();
+    fn the_pages_of_errors_list_every_code_with_its_status() {
         let codes = Code::ALL.iter().map(|code| (status_of(*code).as_u16(), code.as_str()));
         // A body that is too slow or too large keeps the code that its surface has for bodies.
         let others = [(408, "BAD_REQUEST"), (413, "INVALID_PAYLOAD")];
-        assert_eq!(rows, codes.chain(others).collect());
+        let codes: std::collections::BTreeSet<(u16, &str)> = codes.chain(others).collect();
+        for page in ["errors.md", "errors.pt-BR.md"] {
+            let path = format!("{}/tests/pages/{page}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).expect("the page is there");
+            let rows = text.lines().filter_map(|line| {
+                let (status, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
+                Some((status.parse().ok()?, rest.split('`').next()?))
+            });
+            assert_eq!(rows.collect::<std::collections::BTreeSet<_>>(), codes, "{page}");
+        }
     }
 }
