@@ -184,6 +184,8 @@ async fn a_campaign_fills_in_header_and_buttons_for_each_person(world: Campaigni
         (json!({"header": {"text": "{contact.nome}"}}), "header"),
         (json!({"buttons": [{"index": 1, "url_suffix": "{contact.custom.x}"}]}), "buttons"),
         (json!({"header": {"url": "https://{contact.name}/a"}}), "header"),
+        (json!({"header": {"text": "{contact.name"}}), "header"),
+        (json!({"buttons": [{"index": 1, "url_suffix": "{contact.name|[NOME]}"}]}), "buttons"),
     ] {
         let draft = world.draft(&list, with(personal.clone(), change.clone()));
         let refused = world.operator("POST", "C/campaigns", draft).await;

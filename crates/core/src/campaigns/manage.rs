@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::personal::{NoMessage, is_well_formed, malformed, personal_message, unknown_fields};
+use super::personal::{NoMessage, is_well_formed, personal_message, unknown_fields};
 use super::schedule::{require_to_come, rescheduled};
 use super::{
     Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
@@ -104,6 +104,35 @@ impl CampaignReferences {
         })
     }
 
+    /// What is wrong with the fields of a contact that a campaign names, wherever it may name them
+    /// (X16, R354, R375).
+    fn field_problems(&self, values: &TemplateValues) -> Problems {
+        let mut problems = Problems::new();
+        let TemplateValues { variables, header, buttons } = values;
+        let of_variables = variables.iter().map(|(name, text)| (name.to_string(), text.as_str()));
+        let of_header = header.iter().flat_map(HeaderValue::texts);
+        let of_buttons =
+            buttons.iter().map(|button| (button.index.to_string(), button.given.text()));
+        for (field, texts) in [
+            ("variables", of_variables.collect::<Vec<_>>()),
+            ("header", of_header.map(|text| ("its text".to_owned(), text)).collect()),
+            ("buttons", of_buttons.collect()),
+        ] {
+            let wrong = texts.iter().filter(|(_, text)| !is_well_formed(text));
+            let wrong: Vec<&str> = wrong.map(|(at, _)| at.as_str()).collect();
+            if !wrong.is_empty() {
+                let reason = "has a field that is not closed, or a default with a brace or a tag";
+                problems.add(field, format!("{reason}, at {}", wrong.join(", ")));
+            }
+            let texts = texts.iter().map(|(_, text)| *text);
+            let unknown: Vec<String> = unknown_fields(texts, &self.custom).into_iter().collect();
+            if !unknown.is_empty() {
+                problems.add(field, format!("has unknown fields: {}", unknown.join(", ")));
+            }
+        }
+        problems
+    }
+
     /// References of a campaign to records that do not exist or do not fit together (R377).
     /// `before` is the campaign before the change: records that it names already may have been
     /// deleted since.
@@ -130,26 +159,7 @@ impl CampaignReferences {
         if before.is_some_and(is_same) {
             return problems;
         }
-        let TemplateValues { variables, header, buttons } = campaign.values();
-        for (field, texts) in [
-            ("variables", variables.values().map(String::as_str).collect()),
-            ("header", header.iter().flat_map(HeaderValue::texts).collect()),
-            ("buttons", buttons.iter().map(|button| button.given.text()).collect::<Vec<&str>>()),
-        ] {
-            if field != "variables" && !texts.iter().all(|text| is_well_formed(text)) {
-                let reason = "has a field that is not closed, or a default with a brace or a tag";
-                problems.add(field, reason);
-            }
-            let unknown: Vec<String> = unknown_fields(texts, &self.custom).into_iter().collect();
-            if !unknown.is_empty() {
-                problems.add(field, format!("has unknown fields: {}", unknown.join(", ")));
-            }
-        }
-        let malformed = malformed(&campaign.variables);
-        if !malformed.is_empty() {
-            let reason = "hold a field that is not closed, or a default with a brace or a tag, at";
-            problems.add("variables", format!("{reason} {}", malformed.join(", ")));
-        }
+        problems.merge(self.field_problems(&campaign.values()));
         match &self.template {
             None => {
                 problems.add("template_id", "names a template that the company does not have");
