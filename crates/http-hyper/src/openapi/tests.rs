@@ -215,7 +215,6 @@ fn every_event_is_a_webhook_with_the_schema_of_its_data() {
     }
 }
 
-/// R275.
 /// R380.
 #[test]
 fn the_page_of_the_operator_api_lists_each_action_under_its_least_role() {
@@ -233,6 +232,7 @@ fn the_page_of_the_operator_api_lists_each_action_under_its_least_role() {
     assert_eq!(listed, known.collect::<Vec<_>>());
 }
 
+/// R275.
 #[test]
 fn every_property_has_a_description_and_an_example() {
     let document = document();
