@@ -1,4 +1,4 @@
-//! [`Recado`]: the handle of an embedding program, and the parts it is made of.
+//! [`Installation`]: the core on the parts it is made of.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
+use crate::audit::Acting;
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -142,17 +144,27 @@ struct Inner {
     halts: KnownHalts,
 }
 
-/// The core, ready to use. Cheap to clone; every clone is the same installation.
+/// The core on its parts: it reads, and it says who comes in. It has no use case that writes: that
+/// is what [`Installation::by`] is for, which asks who acts (R384). Cheap to clone; every clone is
+/// the same installation.
+///
+/// ```compile_fail
+/// # use recado_core::{Installation, contacts::NewContact, access::Caller};
+/// async fn add(installation: &Installation, caller: &Caller, new: &NewContact) {
+///     // There is no such method: nobody has said who acts.
+///     installation.contacts();
+/// }
+/// ```
 #[derive(Clone)]
-pub struct Recado(Arc<Inner>);
+pub struct Installation(Arc<Inner>);
 
-impl fmt::Debug for Recado {
+impl fmt::Debug for Installation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recado").field("settings", &self.0.settings).finish_non_exhaustive()
+        f.debug_struct("Installation").field("settings", &self.0.settings).finish_non_exhaustive()
     }
 }
 
-impl Recado {
+impl Installation {
     /// Starts the core on these parts. Makes the installation's secrets if they are missing.
     ///
     /// # Errors
@@ -160,10 +172,10 @@ impl Recado {
     /// [`StoreError::NotMigrated`] for a database that was not migrated to this release; another
     /// when the store cannot be reached.
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
-        let recado = Self::new(parts);
-        recado.ready().await?;
-        recado.cursor_key().await?;
-        Ok(recado)
+        let installation = Self::new(parts);
+        installation.ready().await?;
+        installation.itself("start").cursor_key().await?;
+        Ok(installation)
     }
 
     /// The core on these parts, without a call to the store yet: for a server that starts before
@@ -176,7 +188,7 @@ impl Recado {
     /// The same installation for a trial: every use case reads and decides as it would, answers as
     /// it would, and writes nothing to the database (R286). What one call would have written, the
     /// next one does not see. It is for dry runs of imports; calls to gateways and files are made.
-    pub fn rehearsal(&self) -> Self {
+    pub(crate) fn rehearsal(&self) -> Self {
         let inner = &self.0;
         let parts = Parts {
             store: inner.database.store(),
@@ -248,11 +260,21 @@ impl Recado {
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
-        if self.halts().current().await?.is_moving() {
+        if self.halted().await?.is_moving() {
             return Ok(());
         }
         self.0.database.upkeep().upkeep(self.now()).await?;
-        self.access().record_uses().await
+        self.itself("upkeep").access().record_uses().await
+    }
+
+    /// The handle with all use cases, for whoever acts (R384).
+    pub fn by(&self, acting: Acting) -> Recado {
+        Recado::new(self.clone(), acting)
+    }
+
+    /// The handle for work of the process itself.
+    pub(crate) fn itself(&self, operation: &'static str) -> Recado {
+        self.by(Acting::system(operation))
     }
 
     pub(crate) fn database(&self) -> &Database {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::audit::Acting;
 use crate::deliveries::{
     Delivery, DueReads, FanOut, KnownRoutes, QueueKey, Signals, Touch, fan_out, touched,
 };
@@ -71,14 +72,18 @@ impl Database {
         &self.fan_out
     }
 
-    /// Commits a change set with the deliveries of its events (D52).
+    /// Commits a change set with the deliveries of its events (D52), in the name of who acts (R384).
     ///
     /// # Errors
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit), and [`StoreError::Closed`] while the
     /// installation, or a company that the set writes for, is closed (D76). A concurrent change of
     /// a webhook is a conflict: decide again.
-    pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+    pub(crate) async fn commit(
+        &self,
+        mut changes: ChangeSet,
+        acting: &Acting,
+    ) -> Result<(), CommitError> {
         if self.is_rehearsal {
             return Ok(());
         }
@@ -100,7 +105,7 @@ impl Database {
             changes.changes.extend(made.into_iter().map(Change::insert));
         }
         let touched = touched(&changes.changes);
-        let committed = self.commit_unnotified(changes).await;
+        let committed = self.commit_unnotified(changes, acting).await;
         match &committed {
             // The changes may have been written.
             Ok(()) | Err(CommitError::Store(_)) => self.notify(&touched),
@@ -121,6 +126,7 @@ impl Database {
     pub(crate) async fn commit_unnotified(
         &self,
         mut changes: ChangeSet,
+        _acting: &Acting,
     ) -> Result<(), CommitError> {
         if self.is_rehearsal {
             return Ok(());

@@ -27,6 +27,7 @@
 
 pub mod access;
 mod app;
+pub mod audit;
 pub mod body;
 pub mod campaigns;
 mod clock;
@@ -71,6 +72,7 @@ pub mod page;
 mod problems;
 pub mod prosas;
 pub mod query;
+mod recado;
 pub mod retention;
 mod runner;
 pub mod secret;
@@ -89,7 +91,7 @@ pub mod webhooks;
 mod words;
 pub mod workers;
 
-pub use app::{Parts, Recado, Settings};
+pub use app::{Installation, Parts, Settings};
 pub use body::{IntoBody, IntoField};
 pub use clock::{Clock, Timestamp};
 pub use code::{Code, Kind};
@@ -97,5 +99,6 @@ pub use error::{Error, NotFound, Rejection};
 pub use ids::Ids;
 pub use manage::{ManageError, ManageResult};
 pub use problems::Problems;
+pub use recado::Recado;
 pub use tasks::{CutOff, Spawner, Tasks, Work};
 pub use use_case::UseCase;

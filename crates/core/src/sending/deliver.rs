@@ -117,14 +117,16 @@ impl Sending<'_> {
         record: &RecordOutcome,
         intended: &Intended,
     ) -> Result<Message, Error<NotFound>> {
+        // The call that began the send is logged with the intent (R385).
+        let process = self.app.as_system();
         if record.turn.is_none() && !record.brings_news(&intended.contact) {
             let facts = OutcomeFacts::untouched(intended);
             let decided = record.decide(facts, self.app.now()).map_err(Error::Rejected)?;
-            if let Ok(true) = self.app.commit_once(decided.changes).await {
+            if let Ok(true) = process.commit_once(decided.changes).await {
                 return Ok(decided.output);
             }
         }
-        self.app.record(record).await
+        process.record(record).await
     }
 
     /// What the intent of an order would be: every refusal that needs no file and no gateway (X10).

@@ -146,7 +146,8 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         _ => Options::default(),
     };
     let json = cli.json;
-    let options = &cli.options(base, |name| env::var_os(name))?;
+    let command = cli.path.join(" ");
+    let options = &Options { command, ..cli.options(base, |name| env::var_os(name))? };
     let _logging = match cli.command {
         Command::Demo | Command::Serve(_) => {
             Some(logging::start(options).map_err(CommandError::run)?)

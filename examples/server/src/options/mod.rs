@@ -32,6 +32,9 @@ const CONFIG_ENV: &str = "RECADO_CONFIG";
 /// [`Cli::options`].
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The words of the command that runs, such as `company create`: the operation of what it does
+    /// (R384).
+    pub command: String,
     /// The database.
     pub database: DatabaseLocation,
     /// The address to listen on; port 0 chooses a free one.
@@ -92,6 +95,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self {
+            command: "serve".to_owned(),
             database: DatabaseLocation::Sqlite(PathBuf::new()),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_listen: None,
