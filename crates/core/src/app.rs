@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
-use crate::audit::Acting;
+use crate::audit::{Acting, RecentDenials};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -60,6 +60,8 @@ pub struct Settings {
     pub message_retention: Option<Duration>,
     /// How long clicks on tracked links are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
+    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps them.
+    pub audit_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
 }
@@ -83,6 +85,7 @@ impl Settings {
             media_retention: Duration::from_secs(30 * 24 * 60 * 60),
             message_retention: None,
             click_retention: None,
+            audit_retention: Some(Duration::from_secs(365 * 24 * 60 * 60)),
             ledger_retention: None,
         }
     }
@@ -142,6 +145,7 @@ struct Inner {
     heard: LastHeard,
     used_keys: UsedKeys,
     halts: KnownHalts,
+    denials: RecentDenials,
 }
 
 /// The core on its parts: it reads, and it says who comes in. It has no use case that writes: that
@@ -230,6 +234,7 @@ impl Installation {
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
             halts: KnownHalts::default(),
+            denials: RecentDenials::default(),
         }))
     }
 
@@ -347,6 +352,10 @@ impl Installation {
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    pub(crate) fn recent_denials(&self) -> &RecentDenials {
+        &self.0.denials
     }
 
     /// The halts, as they were last read.

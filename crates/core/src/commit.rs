@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::audit::Acting;
+use crate::audit::{Acting, entry_of};
 use crate::deliveries::{
     Delivery, DueReads, FanOut, KnownRoutes, QueueKey, Signals, Touch, fan_out, touched,
 };
 use crate::events::Outbox;
 use crate::idempotency::CallState;
-use crate::ids::{CompanyId, DeliveryId, Ids};
+use crate::Timestamp;
+use crate::ids::{AuditEntryId, CompanyId, DeliveryId, Ids};
 use crate::store::{
     Change, ChangeKind, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt,
     Row, RowKey, RowKind, Store, StoreError, Upkeep,
@@ -72,7 +73,8 @@ impl Database {
         &self.fan_out
     }
 
-    /// Commits a change set with the deliveries of its events (D52), in the name of who acts (R384).
+    /// Commits a change set with the deliveries of its events (D52), and the entry of the audit log, in
+    /// the name of who acts (R384).
     ///
     /// # Errors
     ///
@@ -83,9 +85,15 @@ impl Database {
         &self,
         mut changes: ChangeSet,
         acting: &Acting,
+        now: Timestamp,
     ) -> Result<(), CommitError> {
         if self.is_rehearsal {
             return Ok(());
+        }
+        // Before deliveries are added, which follow from the changes.
+        let id = || AuditEntryId::new(self.ids.uuid_v7(now));
+        if let Some(entry) = entry_of(&changes, acting, now, id) {
+            changes = changes.insert(entry);
         }
         let companies: BTreeSet<CompanyId> = changes
             .events
@@ -206,7 +214,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::Timestamp;
     use crate::deliveries::{Shard, ShardNumber};
     use crate::halts::{Halt, HaltSubject};
     use crate::idempotency::{CallKey, RememberedCall};

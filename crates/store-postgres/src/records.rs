@@ -1,6 +1,7 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
+use recado_core::audit::AuditEntry;
 use recado_core::ids::CompanyId;
 use recado_core::links::Click;
 use recado_core::messages::Message;
@@ -57,6 +58,12 @@ const CARRIED: &str = "WHERE company_id = $1 AND id IN (SELECT m.media_upload_id
                        WHERE m.company_id = $1 AND m.contact_id = $2 \
                        AND m.media_upload_id IS NOT NULL) LIMIT $3::bigint";
 
+/// The conditions and orders of the audit log.
+const AUDITED: &str = "WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3::bigint";
+const AUDITED_OF: &str = "WHERE company_id = $4 AND (at, id) < ($1, $2) \
+                          ORDER BY at DESC, id DESC LIMIT $3::bigint";
+const AUDITED_BEFORE: &str = "WHERE at <= $1 ORDER BY at, id LIMIT $2::bigint";
+
 /// Whether a message carries an upload.
 const UPLOAD_USES: &str =
     "SELECT FROM messages WHERE company_id = $1 AND media_upload_id = $2 LIMIT 1";
@@ -108,6 +115,16 @@ macro_rules! listed {
             Listing::Carried { company, contact, limit } => {
                 let params = params![company.uuid(), contact.uuid(), i64::from(limit)];
                 list::<Upload>($pool, CARRIED, params).await
+            }
+            Listing::Audited { company, before: (at, id), limit } => {
+                let mut params = params![at.millis(), id.uuid(), i64::from(limit)];
+                params.extend(company.map(|company| Param::of(company.uuid())));
+                let condition = if company.is_some() { AUDITED_OF } else { AUDITED };
+                list::<AuditEntry>($pool, condition, params).await
+            }
+            Listing::AuditedBefore { until, limit } => {
+                let params = params![until.millis(), i64::from(limit)];
+                list::<AuditEntry>($pool, AUDITED_BEFORE, params).await
             }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {

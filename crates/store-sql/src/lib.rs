@@ -31,6 +31,7 @@ pub mod transfer;
 mod unique;
 
 mod access;
+mod audit;
 mod campaigns;
 mod connections;
 mod contacts;

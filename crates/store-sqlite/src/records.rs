@@ -1,6 +1,7 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
+use recado_core::audit::AuditEntry;
 use recado_core::ids::CompanyId;
 use recado_core::links::Click;
 use recado_core::messages::Message;
@@ -50,6 +51,12 @@ const CARRIED: &str = "company_id = ?1 AND id IN (SELECT m.media_upload_id FROM 
                        WHERE m.company_id = ?1 AND m.contact_id = ?2 \
                        AND m.media_upload_id IS NOT NULL) LIMIT ?3";
 
+/// The conditions and orders of the audit log.
+const AUDITED: &str = "(at, id) < (?1, ?2) ORDER BY at DESC, id DESC LIMIT ?3";
+const AUDITED_OF: &str = "company_id = ?4 AND (at, id) < (?1, ?2) \
+                          ORDER BY at DESC, id DESC LIMIT ?3";
+const AUDITED_BEFORE: &str = "at <= ?1 ORDER BY at, id LIMIT ?2";
+
 /// Whether a message carries an upload.
 const UPLOAD_USES: &str = "SELECT 1 FROM messages WHERE company_id = ?1 AND media_upload_id = ?2";
 
@@ -97,6 +104,15 @@ macro_rules! listed {
             }
             Listing::Carried { company, contact, limit } => {
                 list::<Upload>($conn, CARRIED, &[company.into(), contact.into(), limit.into()])
+            }
+            Listing::Audited { company, before: (at, id), limit } => {
+                let mut values = vec![at.into(), id.into(), limit.into()];
+                values.extend(company.map(Cell::from));
+                let condition = if company.is_some() { AUDITED_OF } else { AUDITED };
+                list::<AuditEntry>($conn, condition, &values)
+            }
+            Listing::AuditedBefore { until, limit } => {
+                list::<AuditEntry>($conn, AUDITED_BEFORE, &[until.into(), limit.into()])
             }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => match_kind!(kind, T => {

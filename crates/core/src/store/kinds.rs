@@ -220,6 +220,10 @@ macro_rules! for_each_row {
                 campaign: $crate::ids::CampaignId,
                 number: $crate::campaigns::RecipientNumber,
             } versioned;
+            /// An entry of the audit log; only ever inserted, and deleted by its age.
+            AuditEntry($crate::audit::AuditEntry) {
+                id: $crate::ids::AuditEntryId,
+            } unversioned;
             /// A durable background job.
             Job($crate::jobs::Job) {
                 company: $crate::ids::CompanyId,

@@ -102,6 +102,24 @@ macro_rules! listings {
                 /// At most so many: all, if there are fewer.
                 limit: u32,
             },
+            /// The newest entries of the audit log before a place, by
+            /// [`AuditEntry::at`](crate::audit::AuditEntry::at), then `id`, both descending.
+            Audited {
+                /// Those about this company; `None`: all.
+                company: Option<CompanyId>,
+                /// The place; what stands there is not listed.
+                before: (crate::Timestamp, crate::ids::AuditEntryId),
+                /// At most so many.
+                limit: u32,
+            },
+            /// The oldest entries of the audit log, by
+            /// [`AuditEntry::at`](crate::audit::AuditEntry::at), then `id`.
+            AuditedBefore {
+                /// From this time or before.
+                until: crate::Timestamp,
+                /// At most so many.
+                limit: u32,
+            },
         }
 
         impl Listing {
@@ -114,6 +132,9 @@ macro_rules! listings {
                     | Self::Oldest { kind, .. }
                     | Self::Unused { kind, .. } => kind,
                     Self::Carried { .. } => super::RowKind::Upload,
+                    Self::Audited { .. } | Self::AuditedBefore { .. } => {
+                        super::RowKind::AuditEntry
+                    }
                 }
             }
 
@@ -126,6 +147,7 @@ macro_rules! listings {
                     | Self::Unused { company, .. }
                     | Self::Carried { company, .. } => Some(company),
                     $(Self::$global => None,)+
+                    Self::Audited { .. } | Self::AuditedBefore { .. } => None,
                 }
             }
         }

@@ -42,6 +42,7 @@ impl Reference {
             from,
             RowKind::Company
                 | RowKind::OperatorToken
+                | RowKind::AuditEntry
                 | RowKind::Secret
                 | RowKind::Worker
                 | RowKind::Shard

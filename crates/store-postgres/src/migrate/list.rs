@@ -113,6 +113,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "operator_tokens",
         sql: include_str!("../migrations/0026_operator_tokens.sql"),
     },
+    Migration {
+        version: 27,
+        name: "audit_entries",
+        sql: include_str!("../migrations/0027_audit_entries.sql"),
+    },
 ];
 
 impl Migration {

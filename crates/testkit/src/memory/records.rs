@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
+use recado_core::audit::AuditEntry;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads};
 use recado_core::documents::{Document, DocumentReads};
@@ -83,6 +84,19 @@ macro_rules! listed {
                     |upload: &Upload| upload.company == company && carried.contains(&upload.id),
                     |upload| upload.id,
                 );
+                any(found.into_iter().take(limit as usize).collect())
+            }
+            Listing::Audited { company, before, limit } => {
+                let wanted = |entry: &AuditEntry| {
+                    (entry.at, entry.id) < before
+                        && company.is_none_or(|company| entry.company == Some(company))
+                };
+                let found = $state.sorted_stored(wanted, |entry| (entry.at, entry.id));
+                any(found.into_iter().rev().take(limit as usize).collect())
+            }
+            Listing::AuditedBefore { until, limit } => {
+                let wanted = |entry: &AuditEntry| entry.at <= until;
+                let found = $state.sorted_stored(wanted, |entry| (entry.at, entry.id));
                 any(found.into_iter().take(limit as usize).collect())
             }
             Listing::Some { company, kind, limit } => $state
