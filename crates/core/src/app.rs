@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::audit::{Acting, RecentDenials};
+use crate::accounts::{Passwords, SeenSessions, SessionLimits};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -64,6 +65,8 @@ pub struct Settings {
     pub audit_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// When sessions of members end (R397).
+    pub sessions: SessionLimits,
 }
 
 impl Settings {
@@ -87,6 +90,7 @@ impl Settings {
             click_retention: None,
             audit_retention: Some(Duration::from_secs(365 * 24 * 60 * 60)),
             ledger_retention: None,
+            sessions: SessionLimits::default(),
         }
     }
 }
@@ -113,6 +117,8 @@ pub struct Parts {
     pub limiter: Option<Arc<dyn Limiter>>,
     /// The gateways of connections.
     pub providers: Providers,
+    /// Hashes the passwords of members (R395).
+    pub passwords: Arc<dyn Passwords>,
     /// Settings.
     pub settings: Settings,
 }
@@ -133,6 +139,7 @@ struct Inner {
     gateway_transport: Arc<dyn Transport>,
     limiter: Arc<dyn Limiter>,
     providers: Providers,
+    passwords: Arc<dyn Passwords>,
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
     media_keys: KnownKeys,
@@ -144,6 +151,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    seen_sessions: SeenSessions,
     halts: KnownHalts,
     denials: RecentDenials,
 }
@@ -204,6 +212,7 @@ impl Installation {
             gateway_transport: Some(Arc::clone(&inner.gateway_transport)),
             limiter: Some(Arc::clone(&inner.limiter)),
             providers: inner.providers.clone(),
+            passwords: Arc::clone(&inner.passwords),
             settings: inner.settings.clone(),
         };
         Self::on(inner.database.rehearsal(), parts)
@@ -217,6 +226,7 @@ impl Installation {
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
+            passwords: parts.passwords,
             settings: parts.settings,
             clock,
             ids,
@@ -233,6 +243,7 @@ impl Installation {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
             denials: RecentDenials::default(),
         }))
@@ -269,7 +280,9 @@ impl Installation {
             return Ok(());
         }
         self.0.database.upkeep().upkeep(self.now()).await?;
-        self.itself("upkeep").access().record_uses().await
+        let itself = self.itself("upkeep");
+        itself.access().record_uses().await?;
+        itself.accounts().record_seen().await
     }
 
     /// The handle with all use cases, for whoever acts (R384).
@@ -356,6 +369,14 @@ impl Installation {
 
     pub(crate) fn recent_denials(&self) -> &RecentDenials {
         &self.0.denials
+    }
+
+    pub(crate) fn seen_sessions(&self) -> &SeenSessions {
+        &self.0.seen_sessions
+    }
+
+    pub(crate) fn passwords(&self) -> &dyn Passwords {
+        &*self.0.passwords
     }
 
     /// The halts, as they were last read.

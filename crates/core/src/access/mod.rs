@@ -28,7 +28,7 @@ pub use entrance::Entrance;
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
-pub use operator::{Operator, OperatorDenied, OperatorRole};
+pub use operator::{Operator, OperatorDenied, OperatorIdentity, OperatorRole};
 pub use operator_token::{
     NewOperatorToken, OperatorSecret, OperatorToken, OperatorTokenDraft, OperatorTokenPatch,
     OperatorTokenView,
