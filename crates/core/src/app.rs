@@ -60,6 +60,9 @@ pub struct Settings {
     pub click_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// Whether a keyed hash is kept of the numbers of a deleted contact that had asked to stop, so
+    /// that it is opted out from the start if it comes back (R413).
+    pub remember_opt_outs: bool,
 }
 
 impl Settings {
@@ -82,6 +85,7 @@ impl Settings {
             message_retention: None,
             click_retention: None,
             ledger_retention: None,
+            remember_opt_outs: false,
         }
     }
 }
@@ -163,6 +167,9 @@ impl Recado {
         let recado = Self::new(parts);
         recado.ready().await?;
         recado.cursor_key().await?;
+        if recado.settings().remember_opt_outs {
+            recado.hash_key().await?;
+        }
         Ok(recado)
     }
 

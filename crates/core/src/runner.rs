@@ -82,7 +82,7 @@ impl Recado {
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit).
     pub(crate) async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        self.database().commit(changes).await
+        self.database().commit(self.heed_opt_outs(changes).await?).await
     }
 
     /// Commits once, without deciding again; returns false on a conflict.

@@ -113,6 +113,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "operator_tokens",
         sql: include_str!("../migrations/0026_operator_tokens.sql"),
     },
+    Migration {
+        version: 29,
+        name: "remembered_opt_outs",
+        sql: include_str!("../migrations/0029_remembered_opt_outs.sql"),
+    },
 ];
 
 impl Migration {
