@@ -67,6 +67,9 @@ pub struct Settings {
     pub ledger_retention: Option<Duration>,
     /// When sessions of members end (R397).
     pub sessions: SessionLimits,
+    /// Whether a keyed hash is kept of the numbers of a deleted contact that had asked to stop, so
+    /// that it is opted out from the start if it comes back (R413).
+    pub remember_opt_outs: bool,
 }
 
 impl Settings {
@@ -91,6 +94,7 @@ impl Settings {
             audit_retention: Some(Duration::from_secs(365 * 24 * 60 * 60)),
             ledger_retention: None,
             sessions: SessionLimits::default(),
+            remember_opt_outs: false,
         }
     }
 }
@@ -186,7 +190,11 @@ impl Installation {
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
         let installation = Self::new(parts);
         installation.ready().await?;
-        installation.itself("start").cursor_key().await?;
+        let itself = installation.itself("start");
+        itself.cursor_key().await?;
+        if installation.settings().remember_opt_outs {
+            itself.hash_key().await?;
+        }
         Ok(installation)
     }
 

@@ -82,6 +82,7 @@ impl Recado {
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit).
     pub(crate) async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        let changes = self.heed_opt_outs(changes).await?;
         self.database().commit(changes, self.acting(), self.now()).await
     }
 

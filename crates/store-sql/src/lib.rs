@@ -54,6 +54,7 @@ mod messages;
 mod migration;
 mod organizations;
 mod prosas;
+mod remembered_opt_outs;
 mod tags;
 mod templates;
 mod uploads;

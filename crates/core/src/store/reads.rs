@@ -30,6 +30,11 @@ macro_rules! for_each_read {
                     company: $crate::ids::CompanyId,
                     row: $crate::store::Removable,
                 ) -> bool;
+                fn count_about(
+                    company: $crate::ids::CompanyId,
+                    kind: $crate::store::RowKind,
+                    contact: $crate::ids::ContactId,
+                ) -> u64;
             }
             AccessReads($crate::access::AccessReads) {
                 fn key_by_hash(

@@ -118,6 +118,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "audit_entries",
         sql: include_str!("../migrations/0027_audit_entries.sql"),
     },
+    Migration {
+        version: 29,
+        name: "remembered_opt_outs",
+        sql: include_str!("../migrations/0029_remembered_opt_outs.sql"),
+    },
 ];
 
 impl Migration {
