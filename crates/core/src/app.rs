@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
-use crate::audit::{Acting, RecentDenials};
 use crate::accounts::{Passwords, SeenSessions, SessionLimits};
+use crate::audit::{Acting, RecentDenials};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};

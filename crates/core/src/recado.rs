@@ -5,7 +5,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::app::Installation;
-use crate::audit::Acting;
+use crate::audit::{Acting, Actor};
+use crate::ids::{CompanyId, MemberId};
 
 /// The core for one who acts: it has all use cases, and what they write is written in that name
 /// (R384). Made by [`Installation::by`]; cheap to clone. Its reads are those of the installation,
@@ -56,6 +57,12 @@ impl Recado {
     /// it is logged only where the process decides something by itself (R385).
     pub fn as_system(&self) -> Self {
         Self::new(self.installation.clone(), self.acting.followed())
+    }
+
+    /// The same operation in the name of a member, who has just shown a password or a link (R384).
+    pub(crate) fn as_member(&self, company: CompanyId, member: MemberId) -> Self {
+        let acting = self.acting.named(Actor::Member(company, member));
+        Self::new(self.installation.clone(), acting)
     }
 
     /// The same for a trial: every use case reads and decides as it would, answers as it would, and

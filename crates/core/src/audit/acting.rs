@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::access::{Caller, Operator};
+use crate::access::{Caller, Operator, OperatorIdentity};
 use crate::ids::{CompanyId, KeyId, MemberId, OperatorTokenId};
 use crate::words::words;
 
@@ -53,9 +53,10 @@ pub enum Actor {
 impl Actor {
     /// An operator who has come in.
     pub const fn of_operator(operator: &Operator) -> Self {
-        match operator.token() {
-            Some(token) => Self::OperatorToken(token),
-            None => Self::Root,
+        match operator.identity() {
+            OperatorIdentity::Root => Self::Root,
+            OperatorIdentity::Token(token) => Self::OperatorToken(token),
+            OperatorIdentity::Member { company, member, .. } => Self::Member(company, member),
         }
     }
 
@@ -172,6 +173,11 @@ impl Acting {
     /// The process itself, in the same operation.
     pub(crate) fn followed(&self) -> Self {
         Self::new(Actor::System, self.operation.clone(), None)
+    }
+
+    /// Another actor in the same operation, from the same address.
+    pub(crate) fn named(&self, actor: Actor) -> Self {
+        Self::new(actor, self.operation.clone(), self.from)
     }
 
     /// Who acts.

@@ -25,6 +25,8 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
         RowKey::Company { company } => named("company", company),
         RowKey::ApiKey { id, .. } => named("key", id),
         RowKey::Member { id, .. } => named("member", id),
+        RowKey::Login { member, .. } | RowKey::LoginLink { member, .. } => named("member", member),
+        RowKey::Session { id, .. } => named("session", id),
         RowKey::OperatorToken { id } => named("operator_token", id),
         RowKey::Secret { name } => named("secret", name),
         RowKey::Contact { id, .. } => named("contact", id),
@@ -67,6 +69,7 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
         | RowKey::Routes { .. }
         | RowKey::Shard { .. }
         | RowKey::DispatchWindow { .. }
+        | RowKey::RememberedOptOut { .. }
         | RowKey::AuditEntry { .. } => Trace::None,
     }
 }
