@@ -62,12 +62,16 @@ async fn what_is_not_committed_has_no_entry() {
     let store = FaultyStore::new(Arc::new(MemoryStore::new()));
     let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
     let before = log(&kit, &[]).await.len();
-    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Unavailable);
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
     let new = body(json!({"phone": "34991230001"}));
     kit.app.contacts().create(&kit.caller, &new).await.unwrap_err();
     assert_eq!(log(&kit, &[]).await.len(), before);
     // The second attempt has it, once.
-    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Contended);
+    let mut is_first = true;
+    store.plan(move |op| {
+        let fails = op == StoreOp::Commit && std::mem::take(&mut is_first);
+        fails.then_some(StoreFailure::Contended)
+    });
     kit.app.contacts().create(&kit.caller, &new).await.unwrap();
     assert_eq!(log(&kit, &[]).await.len(), before + 1);
     // What is refused changes nothing.
@@ -113,7 +117,7 @@ async fn a_read_of_lead_memory_has_an_entry_and_is_not_answered_without_it() {
     root.leads().get(kit.company.id, contact).await.unwrap();
     let read = log(&kit, &[("operation", "getLeadMemory")]).await;
     assert_eq!((read.len(), read[0].records[0].kind.as_str()), (1, "lead_memory"));
-    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Unavailable);
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
     root.leads().get(kit.company.id, contact).await.unwrap_err();
 }
 
@@ -179,4 +183,26 @@ async fn entries_leave_the_log_by_their_age_alone() {
     kit.app.audit().sweep().await.unwrap();
     assert_eq!(log(&kit, &[("record_id", &contact.to_string())]).await.len(), 0);
     assert_eq!(log(&kit, &[("record_kind", "contact")]).await.len(), 1);
+}
+
+/// R390.
+#[tokio::test]
+async fn no_entry_has_anything_that_a_person_wrote() {
+    const MARKERS: [&str; 4] = ["34991239999", "Zuleica", "zuleica@example.org", "segredo"];
+    let kit = Kit::new().await;
+    kit.connection("qr").await;
+    let new = body(json!({
+        "phone": "34991239999", "name": "Zuleica", "email": "zuleica@example.org",
+    }));
+    let contact = kit.app.contacts().create(&kit.caller, &new).await.unwrap().contact.id;
+    kit.send("+5534991239999", "segredo").await.unwrap();
+    let memory = body(json!({"summary": "segredo"}));
+    kit.app.leads().merge(kit.company.id, contact, &memory).await.unwrap();
+    kit.app.leads().get(kit.company.id, contact).await.unwrap();
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    let all = serde_json::to_string(&log(&kit, &[("limit", "100")]).await).unwrap();
+    assert!(all.contains(&contact.to_string()), "{all}");
+    for marker in MARKERS {
+        assert!(!all.contains(marker), "{marker} in {all}");
+    }
 }
