@@ -202,7 +202,10 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
                 continue;
             }
         };
-        only_of_processes &= is_of_process(change, &key);
+        // The entry of a change is written where the change is (R384).
+        if key.kind() != RowKind::AuditEntry || changes.changes.len() == 1 {
+            only_of_processes &= is_of_process(change, &key);
+        }
         companies.extend(key.company());
     }
     companies.extend(changes.events.iter().map(|event| event.company));

@@ -13,7 +13,7 @@ use recado_core::contacts::ListQuery;
 use recado_core::idempotency::hash_of;
 use recado_core::ids::{CompanyId, UploadId};
 use recado_core::query::Params;
-use recado_core::{Installation, Recado};
+use recado_core::{Code, Installation, Recado, Rejection};
 use serde_json::{Map, Value};
 
 use crate::accept::Accept;
@@ -80,7 +80,10 @@ async fn public(request: &mut Request) -> Outcome {
     let Endpoint::Public { scope, run } = route.endpoint else {
         return Err(ErrorResponse::not_found());
     };
-    caller.require(scope).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    if let Err(denied) = caller.require(scope) {
+        recado.audit().note_denial(Some(caller.company()), denied.code()).await;
+        return Err(ErrorResponse::rejected(&denied));
+    }
     let query = QueryString::parse(request.head.uri.query());
     if writes(&request.head) {
         check_open(&recado, Some(caller.company())).await?;
@@ -186,8 +189,11 @@ async fn operator(request: &mut Request) -> Outcome {
     request.who.recognized();
     let (route, operation, path) = route(request)?;
     let recado = request.shared.installation.as_operator(&operator, operation, Some(from(request)));
-    if let Some(action) = route.operator_action() {
-        operator.require(action).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    if let Some(action) = route.operator_action()
+        && let Err(denied) = operator.require(action)
+    {
+        recado.audit().note_denial(operator.company(), denied.code()).await;
+        return Err(ErrorResponse::rejected(&denied));
     }
     let limit = request.shared.options.limits.operator_body;
     let query = QueryString::parse(request.head.uri.query());
@@ -258,6 +264,9 @@ async fn company(
     who: &Who,
 ) -> Result<Company, ErrorResponse> {
     let id = path.id("company_id", CompanyId::parse);
+    if !operator.reaches(id) {
+        recado.audit().note_denial(operator.company(), Code::NotFound).await;
+    }
     let company = recado.access().company_for(operator, id).await?;
     who.company(company.id);
     Ok(company)

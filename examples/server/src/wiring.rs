@@ -300,6 +300,7 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.message_retention = options.message_retention.map(Duration::get);
     settings.click_retention = options.click_retention.map(Duration::get);
     settings.ledger_retention = options.ledger_retention.map(Duration::get);
+    settings.audit_retention = options.audit_retention.map(Duration::get);
     settings
 }
 

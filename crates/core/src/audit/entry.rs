@@ -13,7 +13,7 @@ use crate::ids::{AuditEntryId, CompanyId};
 /// How many records an entry names at most; beyond them it has their number only.
 pub const MAX_RECORDS: usize = 10;
 
-/// A record that an entry names. It has ids only, and nothing that a person wrote (R388).
+/// A record that an entry names. It has ids only, and nothing that a person wrote (R390).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordRef {

@@ -28,6 +28,8 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
         RowKey::Login { member, .. } | RowKey::LoginLink { member, .. } => named("member", member),
         RowKey::Session { id, .. } => named("session", id),
         RowKey::OperatorToken { id } => named("operator_token", id),
+        // A secret of the installation is made at its first use.
+        RowKey::Secret { .. } if is_new => Trace::None,
         RowKey::Secret { name } => named("secret", name),
         RowKey::Contact { id, .. } => named("contact", id),
         RowKey::ContactTag { contact, .. } | RowKey::Conversation { contact, .. } => {

@@ -167,6 +167,11 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
         let recado = records.clone();
         async move { recado.retention().sweep().await }
     });
+    let audit = recado.clone();
+    loops.add("audit_log", RECORDS, move || {
+        let recado = audit.clone();
+        async move { recado.audit().sweep().await }
+    });
     let organizations = recado.clone();
     loops.add("organizations", ORGANIZATIONS, move || {
         let recado = organizations.clone();

@@ -455,6 +455,10 @@ macro_rules! conformance_topic {
         an_event_stays_as_long_as_a_delivery_names_it,
         the_sweep_goes_in_bounded_steps,
     } };
+    ($($go:tt)::+ [$($in:tt)*] audit) => { $($go)::+! { [$($in)*] audit:
+        every_field_of_an_audit_entry_is_read_back,
+        audit_entries_are_listed_by_time_and_company,
+    } };
     ($($go:tt)::+ [$($in:tt)*] halts) => { $($go)::+! { [$($in)*] halts:
         halts_are_read_back_and_listed,
         a_closed_installation_refuses_what_relies_on_it_being_open,

@@ -1,5 +1,6 @@
 //! The commands of the binary.
 
+mod audit;
 mod backup;
 mod company;
 mod connection;
@@ -76,6 +77,9 @@ Examples:
     /// directly
     #[command(after_help = operator_token::HELP)]
     OperatorToken(operator_token::OperatorTokenArgs),
+    /// Lists the audit log: who did what, on the database directly
+    #[command(after_help = audit::HELP)]
+    Audit(audit::AuditArgs),
     /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
     /// database directly
     #[command(after_help = connection::HELP)]
@@ -176,6 +180,9 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::OperatorToken(args) => {
             with(options, async |core| operator_token::run(core, json, args).await).await
+        }
+        Command::Audit(args) => {
+            with(options, async |core| audit::run(core, json, args).await).await
         }
         Command::Connection(args) => connection::run(options, json, args).await,
         Command::Contact(args) => {

@@ -70,6 +70,8 @@ pub struct Options {
     pub click_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// How long the entries of the audit log are kept (R389); `None` keeps them.
+    pub audit_retention: Option<Duration>,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -113,6 +115,7 @@ impl Default for Options {
             message_retention: None,
             click_retention: None,
             ledger_retention: None,
+            audit_retention: None,
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,
