@@ -39,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0023_campaign_plan.sql"),
     include_str!("../migrations/0024_operator_tokens.sql"),
     include_str!("../migrations/0025_audit_entries.sql"),
+    include_str!("../migrations/0026_logins.sql"),
     include_str!("../migrations/0027_remembered_opt_outs.sql"),
 ];
 

@@ -29,7 +29,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AttachedSpawner, MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds,
-    TestClock,
+    TestClock, TestPasswords,
 };
 
 /// A [`Recado`] with a company and a caller that has every permission.
@@ -65,6 +65,7 @@ pub struct KitBuilder {
     provider: ScriptedProvider,
     providers: Option<Providers>,
     limiter: Option<Arc<dyn Limiter>>,
+    passwords: TestPasswords,
     settings: Settings,
 }
 
@@ -139,6 +140,13 @@ impl KitBuilder {
         self
     }
 
+    /// Uses these passwords.
+    #[must_use]
+    pub fn passwords(mut self, passwords: TestPasswords) -> Self {
+        self.passwords = passwords;
+        self
+    }
+
     /// Uses these settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
@@ -160,6 +168,7 @@ impl KitBuilder {
                 .map(|transport| Arc::new(transport) as Arc<dyn Transport>),
             limiter: self.limiter,
             providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
+            passwords: Arc::new(self.passwords),
             settings: self.settings,
         };
         let started = Installation::start(parts).await;
@@ -218,6 +227,7 @@ impl Kit {
             provider: ScriptedProvider::new(),
             providers: None,
             limiter: None,
+            passwords: TestPasswords::new(),
             settings: settings(),
         }
     }

@@ -72,6 +72,22 @@ impl Accounts<'_> {
         Ok(open.map(|session| SessionView::of(session, &limits)).collect())
     }
 
+    /// As [`Accounts::sessions`], for an operator.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`] when there is no such member.
+    pub async fn member_sessions(
+        &self,
+        company: CompanyId,
+        member: MemberId,
+    ) -> Result<Vec<SessionView>, Error<LoginRefused>> {
+        if self.app.store().get::<Member>((company, member)).await?.is_none() {
+            return Err(Error::Rejected(LoginRefused::Managed(ManageError::NotFound)));
+        }
+        Ok(self.sessions(company, member).await?)
+    }
+
     /// Ends a session of a member whose login is not above the own role (R402): no call that begins
     /// after this answered is accepted.
     ///

@@ -18,6 +18,7 @@ mod keys;
 mod leads;
 mod links;
 mod lists;
+mod logins;
 mod marks;
 mod members;
 mod messages;
@@ -38,6 +39,7 @@ pub(crate) const TABLES: &[(&str, &[Route])] = &[
     ("audit", audit::ROUTES),
     ("keys", keys::ROUTES),
     ("members", members::ROUTES),
+    ("logins", logins::ROUTES),
     ("connections", connections::ROUTES),
     ("connections", gateways::ROUTES),
     ("pipelines", pipelines::ROUTES),

@@ -118,6 +118,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "audit_entries",
         sql: include_str!("../migrations/0027_audit_entries.sql"),
     },
+    Migration { version: 28, name: "logins", sql: include_str!("../migrations/0028_logins.sql") },
     Migration {
         version: 29,
         name: "remembered_opt_outs",

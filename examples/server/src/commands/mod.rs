@@ -19,6 +19,7 @@ mod init;
 mod key;
 mod media;
 mod migrate;
+mod member;
 mod operator_token;
 mod output;
 mod secret_key;
@@ -80,6 +81,9 @@ Examples:
     /// Lists the audit log: who did what, on the database directly
     #[command(after_help = audit::HELP)]
     Audit(audit::AuditArgs),
+    /// Invites members to log in, and manages their logins and sessions, on the database directly
+    #[command(after_help = member::HELP)]
+    Member(member::MemberArgs),
     /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
     /// database directly
     #[command(after_help = connection::HELP)]
@@ -183,6 +187,9 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         }
         Command::Audit(args) => {
             with(options, async |core| audit::run(core, json, args).await).await
+        }
+        Command::Member(args) => {
+            with(options, async |core| member::run(core, json, args).await).await
         }
         Command::Connection(args) => connection::run(options, json, args).await,
         Command::Contact(args) => {
