@@ -65,6 +65,8 @@ pub struct Options {
     pub message_retention: Option<Duration>,
     /// How long clicks are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
+    /// Whether opt-outs of deleted contacts are remembered (R413).
+    pub remember_opt_outs: bool,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
     /// Whether private and loopback addresses may be called (D54).
@@ -107,6 +109,7 @@ impl Default for Options {
             media_link_lifetime: Duration::from_millis(0),
             media_retention: Duration::from_millis(0),
             message_retention: None,
+            remember_opt_outs: false,
             click_retention: None,
             ledger_retention: None,
             allow_private_destinations: false,
