@@ -243,10 +243,7 @@ mod tests {
     #[test]
     fn what_is_about_a_contact_is_found_by_indexes() {
         let conn = plans::database();
-        let mut statements = vec![format!(
-            "{} WHERE {MESSAGES_OF}",
-            &Message::statements().select
-        )];
+        let mut statements = vec![format!("{} WHERE {MESSAGES_OF}", &Message::statements().select)];
         for kind in RowKind::ALL.iter().copied().filter(|kind| kind.is_about_a_contact()) {
             match_kind!(kind, T => {
                 let condition = if kind.key_parts().contains(&"id") { ABOUT_BY_ID } else { ABOUT };

@@ -177,8 +177,7 @@ impl Contacts<'_> {
         let sent = carried_by(self.app, company, id).await?.len();
         removed.insert("sent_files", u64::try_from(sent).unwrap_or(u64::MAX));
         removed.insert("kept_events", u64::try_from(kept).unwrap_or(u64::MAX));
-        let receipt =
-            Receipt { id: self.app.uuid(now), contact_id: id, deleted_at: now, removed };
+        let receipt = Receipt { id: self.app.uuid(now), contact_id: id, deleted_at: now, removed };
         Ok(Some(receipt))
     }
 

@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 
 use futures_channel::mpsc;
+use futures_util::StreamExt;
 use futures_util::future::poll_fn;
 use futures_util::stream::{self, BoxStream};
-use futures_util::StreamExt;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -46,7 +46,10 @@ pub struct PersonExport {
 impl fmt::Debug for PersonExport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (company, contact) = (self.company, self.contact);
-        f.debug_struct("PersonExport").field("company", &company).field("contact", &contact).finish()
+        f.debug_struct("PersonExport")
+            .field("company", &company)
+            .field("contact", &contact)
+            .finish()
     }
 }
 
@@ -75,15 +78,13 @@ impl PersonExport {
     /// R410.
     pub fn frames(self) -> BoxStream<'static, Result<Vec<u8>, ExportError>> {
         let (sender, made) = mpsc::channel(1);
-        let writing = stream::once(self.write(sender)).filter_map(async |written| {
-            written.err().map(Err)
-        });
+        let writing =
+            stream::once(self.write(sender)).filter_map(async |written| written.err().map(Err));
         stream::select(made.map(Ok), writing).boxed()
     }
 
     async fn write(self, sender: mpsc::Sender<Vec<u8>>) -> Result<(), ExportError> {
-        let mut out =
-            Out { zip: Archive::new(), sender, files: Vec::new(), missing: Vec::new() };
+        let mut out = Out { zip: Archive::new(), sender, files: Vec::new(), missing: Vec::new() };
         out.zip.begin("README.txt")?;
         out.zip.write(README.as_bytes())?;
         self.write_contact(&mut out).await?;
@@ -184,14 +185,8 @@ impl PersonExport {
         {
             let mut after = (Timestamp::MIN, MessageId::new(Uuid::nil()));
             loop {
-                let listing = Listing::MessagesOf {
-                    company,
-                    contact,
-                    direction,
-                    is_history,
-                    after,
-                    limit,
-                };
+                let listing =
+                    Listing::MessagesOf { company, contact, direction, is_history, after, limit };
                 let page = self.app.store().rows(listing).await?;
                 for row in &page {
                     let Row::Message(message) = row.value() else { continue };
@@ -224,11 +219,7 @@ impl PersonExport {
         }
     }
 
-    async fn write_document(
-        &self,
-        out: &mut Out,
-        document: &Document,
-    ) -> Result<(), ExportError> {
+    async fn write_document(&self, out: &mut Out, document: &Document) -> Result<(), ExportError> {
         if document.state != DocumentState::Stored {
             return Ok(());
         }
@@ -352,4 +343,3 @@ files/          os arquivos das mensagens
 manifest.json   o último arquivo: sem ele, a exportação não está completa. Em \"missing\" estão os
                 arquivos que não puderam ser lidos.
 ";
-

@@ -7,9 +7,7 @@ use super::{OptOutHash, RememberedOptOut};
 use crate::contacts::Contact;
 use crate::conversations::{Act, ConversationState};
 use crate::keyed_hash::HashKey;
-use crate::store::{
-    Change, ChangeKind, ChangeSet, Reads, RecordsExt, Row, StoreError, Stored,
-};
+use crate::store::{Change, ChangeKind, ChangeSet, Reads, RecordsExt, Row, StoreError, Stored};
 use crate::{Recado, access};
 
 /// The hashes of a contact's numbers, each once. Groups have none.

@@ -204,7 +204,8 @@ references! {
 impl RowKind {
     /// Whether its rows can refer to a contact.
     pub fn is_about_a_contact(self) -> bool {
-        let refers = |reference: &&Reference| (reference.from, reference.to) == (self, Self::Contact);
+        let refers =
+            |reference: &&Reference| (reference.from, reference.to) == (self, Self::Contact);
         REFERENCES.iter().any(|reference| refers(&reference))
     }
 

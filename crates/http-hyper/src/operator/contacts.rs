@@ -15,8 +15,8 @@ use recado_core::page::{PageRequest, Pagination};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::call::CompanyCall;
 use crate::answer_body::Made;
+use crate::call::CompanyCall;
 use crate::contacts::{Deleted, RECEIPT_QUERY, with_filters};
 use crate::error::{ErrorResponse, Outcome};
 use crate::openapi::{Operation, ParamKind, QueryParam};

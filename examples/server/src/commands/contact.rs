@@ -1,5 +1,6 @@
 //! `recado contact …`
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -7,7 +8,6 @@ use futures_util::StreamExt;
 use recado_core::Recado;
 use recado_core::contacts::DuplicateGroup;
 use recado_core::ids::{CompanyId, ContactId};
-use tokio::io::AsyncWriteExt;
 
 use super::company::company_id;
 use super::{CommandError, output, refused};
@@ -67,16 +67,16 @@ async fn export(
     out: &Path,
 ) -> Result<(), CommandError> {
     let export = recado.contacts().export_person(company, contact).await.map_err(refused)?;
-    let mut file = tokio::fs::File::create_new(out).await.map_err(CommandError::run)?;
+    let mut file = std::fs::File::create_new(out).map_err(CommandError::run)?;
     let mut frames = export.frames();
     let written = async {
         while let Some(frame) = frames.next().await {
-            file.write_all(&frame.map_err(std::io::Error::other)?).await?;
+            file.write_all(&frame.map_err(std::io::Error::other)?)?;
         }
-        file.sync_all().await
+        file.sync_all()
     };
     if let Err(error) = written.await {
-        let _removed = tokio::fs::remove_file(out).await;
+        let _removed = std::fs::remove_file(out);
         return Err(CommandError::run(error));
     }
     Ok(())
