@@ -21,7 +21,8 @@ async fn stored(kit: &Kit, id: ContactId) -> Contact {
 }
 
 async fn remembering() -> Kit {
-    let settings = Settings { remember_opt_outs: true, ..Settings::new("https://crm.example.org") };
+    let mut settings = Settings::new("https://crm.example.org");
+    settings.remember_opt_outs = true;
     Kit::builder().settings(settings).build().await
 }
 
@@ -35,7 +36,7 @@ async fn exported(kit: &Kit, id: ContactId) -> Vec<(String, String)> {
         let mut file = zip.by_index(at).unwrap();
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
-        files.push((file.name().to_owned(), text));
+        files.push((file.name().unwrap().into_owned(), text));
     }
     files
 }
