@@ -298,6 +298,7 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.retention = options.retention.get();
     settings.media_link_lifetime = options.media_link_lifetime.get();
     settings.media_retention = options.media_retention.get();
+    settings.remember_opt_outs = options.remember_opt_outs;
     settings.message_retention = options.message_retention.map(Duration::get);
     settings.click_retention = options.click_retention.map(Duration::get);
     settings.ledger_retention = options.ledger_retention.map(Duration::get);

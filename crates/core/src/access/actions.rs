@@ -208,6 +208,8 @@ actions! {
         ImportContact = "importContact",
         /// Delete a contact with its documents.
         DeleteOperatorContact = "deleteOperatorContact",
+        /// Export everything that is kept about a contact.
+        ExportContact = "exportContact",
         /// Send the bubbles of one turn of the service's AI.
         TakeAiTurn = "takeAiTurn",
         /// Write the lead memory of a contact as it is given.

@@ -11,7 +11,7 @@ use crate::store::{Change, ChangeKind, ChangeSet, Reads, RecordsExt, Row, StoreE
 use crate::{Recado, access};
 
 /// The hashes of a contact's numbers, each once. Groups have none.
-pub(crate) fn hashes_of(key: &HashKey, contact: &Contact) -> Vec<OptOutHash> {
+fn hashes_of(key: &HashKey, contact: &Contact) -> Vec<OptOutHash> {
     let mut hashes: Vec<OptOutHash> = Vec::new();
     for number in contact.numbers() {
         let hash = OptOutHash::of_phone(key, contact.company, &number);

@@ -4,5 +4,5 @@
 mod heed;
 mod record;
 
-pub(crate) use heed::{hashes_of, is_remembered, kept_on_deletion};
+pub(crate) use heed::{is_remembered, kept_on_deletion};
 pub use record::{OptOutHash, RememberedOptOut};

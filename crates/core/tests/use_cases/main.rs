@@ -74,6 +74,7 @@ mod messaging;
 mod operator_tokens;
 mod outbound;
 mod own_sends;
+mod person_rights;
 mod prosas;
 mod pulls;
 mod purge;

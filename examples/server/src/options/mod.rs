@@ -68,6 +68,8 @@ pub struct Options {
     pub message_retention: Option<Duration>,
     /// How long clicks are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
+    /// Whether opt-outs of deleted contacts are remembered (R413).
+    pub remember_opt_outs: bool,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
     /// How long the entries of the audit log are kept (R389); `None` keeps them.
@@ -113,6 +115,7 @@ impl Default for Options {
             media_link_lifetime: Duration::from_millis(0),
             media_retention: Duration::from_millis(0),
             message_retention: None,
+            remember_opt_outs: false,
             click_retention: None,
             ledger_retention: None,
             audit_retention: None,
