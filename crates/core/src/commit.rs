@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::Timestamp;
 use crate::audit::{Acting, entry_of};
 use crate::deliveries::{
     Delivery, DueReads, FanOut, KnownRoutes, QueueKey, Signals, Touch, fan_out, touched,
 };
 use crate::events::Outbox;
 use crate::idempotency::CallState;
-use crate::Timestamp;
 use crate::ids::{AuditEntryId, CompanyId, DeliveryId, Ids};
 use crate::store::{
     Change, ChangeKind, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt,
