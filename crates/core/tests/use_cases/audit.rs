@@ -39,11 +39,15 @@ fn root(kit: &Kit, operation: &'static str) -> Recado {
 #[tokio::test]
 async fn a_change_has_an_entry_with_who_did_it_from_where_in_which_operation_on_what() {
     let kit = Kit::new().await;
-    let app = kit.app.installation().as_caller(&kit.caller, OperationName::of("createContact"), None);
+    let app =
+        kit.app.installation().as_caller(&kit.caller, OperationName::of("createContact"), None);
     let new = body(json!({"phone": "34991230001"}));
     let contact = app.contacts().create(&kit.caller, &new).await.unwrap().contact.id;
     let by_key = &log(&kit, &[("operation", "createContact")]).await[0];
-    assert_eq!((by_key.actor, by_key.actor_id), (ActorKind::Key, kit.caller.key().map(|key| key.uuid())));
+    assert_eq!(
+        (by_key.actor, by_key.actor_id),
+        (ActorKind::Key, kit.caller.key().map(|key| key.uuid()))
+    );
     assert_eq!((by_key.company_id, by_key.outcome), (Some(kit.company.id), AuditOutcome::Done));
     let named = by_key.records.iter().map(|record| (record.kind.as_str(), record.id.as_str()));
     assert!(named.collect::<Vec<_>>().contains(&("contact", contact.to_string().as_str())));

@@ -67,7 +67,15 @@ struct AuditFilters {
 }
 
 const COLUMNS: [&str; 10] = [
-    "id", "at", "company_id", "actor", "actor_id", "from", "operation", "outcome", "code",
+    "id",
+    "at",
+    "company_id",
+    "actor",
+    "actor_id",
+    "from",
+    "operation",
+    "outcome",
+    "code",
     "record_count",
 ];
 
