@@ -50,7 +50,7 @@ async fn an_export_has_what_is_kept_about_the_contact_and_nothing_about_others()
     for (contact, marker) in [(ana, "marker-file-ana"), (caio, "marker-file-caio")] {
         let bytes = marker.as_bytes().to_vec();
         let documents = kit.app.documents();
-        documents.attach(kit.company.id, contact, "../x.txt", bytes).await.unwrap();
+        documents.attach(kit.company.id, contact, "..x.txt", bytes).await.unwrap();
     }
     let files = exported(&kit, ana).await;
     let all: String = files.iter().map(|(_, text)| text.as_str()).collect();
