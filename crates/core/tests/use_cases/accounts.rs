@@ -48,7 +48,11 @@ async fn with_login(kit: &Kit, email: &str, role: &str) -> MemberId {
     member
 }
 
-async fn sign_in(kit: &Kit, password: &str, code: Option<&str>) -> Result<NewSession, SignInRefused> {
+async fn sign_in(
+    kit: &Kit,
+    password: &str,
+    code: Option<&str>,
+) -> Result<NewSession, SignInRefused> {
     refusal(kit.app.accounts().sign_in(" Bia@Example.org ", password, code, None).await)
 }
 
