@@ -60,7 +60,8 @@ pub struct Settings {
     pub message_retention: Option<Duration>,
     /// How long clicks on tracked links are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
-    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps them.
+    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps
+    /// them.
     pub audit_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
