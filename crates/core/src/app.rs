@@ -153,9 +153,16 @@ struct Inner {
 /// is what [`Installation::by`] is for, which asks who acts (R384). Cheap to clone; every clone is
 /// the same installation.
 ///
-/// ```compile_fail
-/// # use recado_core::{Installation, contacts::NewContact, access::Caller};
-/// async fn add(installation: &Installation, caller: &Caller, new: &NewContact) {
+/// ```
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_program(installation: &Installation) {
+///     installation.by(Acting::program("import")).contacts();
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_nobody(installation: &Installation) {
 ///     // There is no such method: nobody has said who acts.
 ///     installation.contacts();
 /// }
