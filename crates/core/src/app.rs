@@ -61,7 +61,8 @@ pub struct Settings {
     pub message_retention: Option<Duration>,
     /// How long clicks on tracked links are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
-    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps them.
+    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps
+    /// them.
     pub audit_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
@@ -164,9 +165,16 @@ struct Inner {
 /// is what [`Installation::by`] is for, which asks who acts (R384). Cheap to clone; every clone is
 /// the same installation.
 ///
-/// ```compile_fail
-/// # use recado_core::{Installation, contacts::NewContact, access::Caller};
-/// async fn add(installation: &Installation, caller: &Caller, new: &NewContact) {
+/// ```
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_program(installation: &Installation) {
+///     installation.by(Acting::program("import")).contacts();
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_nobody(installation: &Installation) {
 ///     // There is no such method: nobody has said who acts.
 ///     installation.contacts();
 /// }

@@ -4,8 +4,9 @@
 //!
 //! The rules of Recado, a messaging and CRM service, without any I/O.
 //!
-//! [`Recado`] is the handle: built from a [`Store`](store::Store) and the other [`Parts`], cheap to
-//! clone, with its use cases grouped by feature: `recado.contacts().create(&caller, …)`.
+//! An [`Installation`] is built from a [`Store`](store::Store) and the other [`Parts`]. It reads.
+//! [`Recado`] is its handle for one who acts ([`Installation::by`]), cheap to clone, with the use
+//! cases grouped by feature: `recado.contacts().create(&caller, …)`.
 //!
 //! Every rule is a plain function over plain data, or the `decide` of a [`UseCase`]: its input is
 //! what was read, its output a [`ChangeSet`](store::ChangeSet) and the answer. Time, ids and

@@ -53,8 +53,8 @@ impl std::fmt::Debug for RecadoHttp {
 }
 
 impl RecadoHttp {
-    /// The surface over an installation. Each call acts in the name of who makes it (R384). Install a
-    /// `metrics` recorder before, if there is to be one.
+    /// The surface over an installation. Each call acts in the name of who makes it (R384).
+    /// Install a `metrics` recorder before, if there is to be one.
     pub fn new(installation: impl Into<Installation>, mut options: HttpOptions) -> Self {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();

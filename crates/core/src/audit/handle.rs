@@ -21,8 +21,8 @@ impl Recado {
 
 impl Audit<'_> {
     /// Removes some of the entries that are older than
-    /// [`Settings::audit_retention`](crate::Settings::audit_retention) (R389). Answers whether there
-    /// may be more.
+    /// [`Settings::audit_retention`](crate::Settings::audit_retention) (R389). Answers whether
+    /// there may be more.
     ///
     /// # Errors
     ///

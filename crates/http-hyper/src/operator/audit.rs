@@ -52,8 +52,8 @@ const PARAMS: &[QueryParam] = &[
 fn document(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<AuditPagination>()];
     op.more(
-        "Newest first. One call looks at 5,000 entries: a page may hold fewer entries than `limit`, \
-         even none, while `next_cursor` says where to go on.",
+        "Newest first. One call looks at 5,000 entries: a page may hold fewer entries than \
+         `limit`, even none, while `next_cursor` says where to go on.",
     )
     .pages::<AuditEntryView>(pagination)
 }
