@@ -59,8 +59,10 @@ const AUDITED_OF: &str = "company_id = ?4 AND (at, id) < (?1, ?2) \
                           ORDER BY at DESC, id DESC LIMIT ?3";
 const AUDITED_BEFORE: &str = "at <= ?1 ORDER BY at, id LIMIT ?2";
 
-/// The conditions of [`Listing::About`]: of kinds with an id, and of the others.
-const ABOUT_BY_ID: &str = "company_id = ?1 AND contact_id = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+/// The conditions of [`Listing::About`]: of kinds with an id, and of the others. The signs before
+/// `id` keep the planner from walking through the rows of a whole company by id.
+const ABOUT_BY_ID: &str = "company_id = ?1 AND contact_id = ?2 AND +id > ?3 \
+                           ORDER BY +id LIMIT ?4";
 const ABOUT: &str = "company_id = ?1 AND contact_id = ?2 LIMIT ?3";
 
 /// The condition of [`Listing::MessagesOf`].
@@ -271,10 +273,12 @@ mod tests {
             });
         }
         for statement in statements {
-            let steps = plans::steps(&conn, &statement);
-            assert_eq!(steps.len(), 1, "{statement}: {steps:?}");
-            assert!(steps[0].starts_with("SEARCH"), "{statement}: {steps:?}");
-            assert!(steps[0].contains("contact_id=?"), "{statement}: {steps:?}");
+            let mut steps = plans::steps(&conn, &statement);
+            // The rows of one contact may be sorted.
+            steps.retain(|step| step != "USE TEMP B-TREE FOR ORDER BY");
+            let [step] = steps.as_slice() else { panic!("{statement}: {steps:?}") };
+            assert!(step.starts_with("SEARCH"), "{statement}: {step}");
+            assert!(step.contains("contact_id=?"), "{statement}: {step}");
         }
     }
 }
