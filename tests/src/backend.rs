@@ -93,6 +93,8 @@ pub struct Setup {
     pub secret_keys: Option<String>,
     /// Starts without the address of a cnpj registry.
     pub no_registry: bool,
+    /// Remembers that the numbers of deleted contacts had asked to stop.
+    pub remember_opt_outs: bool,
     /// The networks of proxies whose header about the client's address is trusted.
     pub trusted_proxies: &'static [&'static str],
 }
@@ -291,6 +293,7 @@ async fn launch(
         message_retention: setup.kept[0].map(option),
         click_retention: setup.kept[1].map(option),
         ledger_retention: setup.kept[2].map(option),
+        remember_opt_outs: setup.remember_opt_outs,
         group_suffix: setup.group_suffix.map_or(usual.group_suffix, str::to_owned),
         trusted_proxies: setup
             .trusted_proxies

@@ -74,7 +74,7 @@ pub(crate) const ROUTES: &[Route] = &[
                     "With `PURGE_FAILED` nothing was deleted. With `receipt=true` the answer has \
                      `data.receipt`.",
                 )
-                .done()
+                .answers_if_asked::<Deleted>()
                 .refuses(Code::PurgeFailed)
         },
     )
@@ -154,7 +154,10 @@ pub(crate) const RECEIPT_QUERY: &[QueryParam] = &[QueryParam::new(
 
 /// The `data` of a deletion with a receipt (R412).
 #[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = DeletedContact))]
 pub(crate) struct Deleted {
+    /// What was removed.
     pub(crate) receipt: Receipt,
 }
 

@@ -35,9 +35,10 @@ use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::messages_write;
-use crate::param::{Param, bind, bind_sealed};
+use crate::param::{Param, bind, bind_sealed, params};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
+use crate::records::counted_of;
 use crate::session::{Session, Statement, TransactionMode};
 use crate::table::{Sql, Table};
 use crate::table_key::{KeyValue, TableKey};
@@ -76,6 +77,12 @@ impl CommitStep {
         Self { statement: Statement::new(sql, params), about, batch: None }
     }
 
+    /// A step that fails when another number of rows refers to a contact.
+    fn counted(sql: String, params: Vec<Param>, contact: RowKey) -> Self {
+        let about = Some(Conflict::Stale(contact));
+        Self { statement: Statement::new(sql, params), about, batch: None }
+    }
+
     /// The same step, for several rows.
     pub(crate) fn of_batch(self, batch: BatchKeys) -> Self {
         Self { batch: Some(batch), ..self }
@@ -88,6 +95,7 @@ fn steps(mut changes: ChangeSet, sealer: &Sealer) -> Result<Vec<CommitStep>, Con
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
     lock_rows(&mut steps, &changes);
+    check_counts(&mut steps, &changes);
     apply_changes(&mut steps, changes.changes, changes.events, sealer)?;
     Ok(steps)
 }
@@ -163,6 +171,20 @@ fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
         };
         for version in locks.unchanged {
             steps.push(CommitStep::new(unchanged, place.params_at(version), Some(key.clone())));
+        }
+    }
+}
+
+/// Checks how many rows refer to contacts. The contact is locked by now if the set deletes it, so
+/// that no reference to it can be inserted any more.
+fn check_counts(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
+    for precondition in &changes.requires {
+        if let Precondition::Counted { company, kind, contact, count } = precondition
+            && kind.is_about_a_contact()
+        {
+            let params = params![company.uuid(), contact.uuid(), signed(*count)];
+            let about = RowKey::Contact { company: *company, id: *contact };
+            steps.push(CommitStep::counted(counted_of(*kind), params, about));
         }
     }
 }

@@ -134,7 +134,9 @@ pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
             Precondition::Routed { company, read_at } => {
                 companies.entry(*company).or_default().routed.push(*read_at);
             }
-            Precondition::Unchanged { .. } | Precondition::Open { .. } => {}
+            Precondition::Unchanged { .. }
+            | Precondition::Open { .. }
+            | Precondition::Counted { .. } => {}
         }
     }
     for (company, wanted) in &companies {

@@ -83,7 +83,8 @@ const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND directi
                            AND is_history = $4 AND (created_at, id) > ($5, $6) \
                            ORDER BY created_at, id LIMIT $7::bigint";
 
-/// The rows of [`Listing::About`].
+/// The rows of [`Listing::About`]. Its callers box it: a future for each kind of row side by side is
+/// more than the stack of a thread holds.
 async fn about<T: Table + Into<Row>>(
     pool: &Pool,
     kind: RowKind,
@@ -102,6 +103,15 @@ async fn about<T: Table + Into<Row>>(
 /// Counts the rows of a table that refer to a contact.
 fn count_of<T: Table>() -> String {
     format!("SELECT count(*) FROM {} WHERE company_id = $1 AND contact_id = $2", T::TABLE.name)
+}
+
+/// The same, as a statement that fails unless there are as many as the last parameter says.
+pub(crate) fn counted_of(kind: RowKind) -> String {
+    let table = match_kind!(kind, T => <T as recado_store_sql::Layout>::TABLE.name);
+    format!(
+        "SELECT 1 / (count(*) = $3::bigint)::int FROM {table} \
+         WHERE company_id = $1 AND contact_id = $2"
+    )
 }
 
 /// Whether a message carries an upload.
@@ -170,7 +180,7 @@ macro_rules! listed {
             Listing::About { kind: RowKind::Message, .. } => Ok(Vec::new()),
             Listing::About { kind, .. } if !kind.is_about_a_contact() => Ok(Vec::new()),
             Listing::About { company, kind, contact, after, limit } => match_kind!(kind, T => {
-                about::<T>($pool, kind, (company, contact), after, limit).await
+                Box::pin(about::<T>($pool, kind, (company, contact), after, limit)).await
             }),
             Listing::MessagesOf { company, contact, direction, is_history, after, limit } => {
                 let (at, id) = after;
@@ -188,7 +198,7 @@ macro_rules! listed {
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {
                 let params = params![company.uuid(), i64::from(limit)];
-                match_kind!(kind, T => list::<T>($pool, condition($listing), params).await)
+                match_kind!(kind, T => Box::pin(list::<T>($pool, condition($listing), params)).await)
             }
         }
     };

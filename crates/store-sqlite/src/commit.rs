@@ -15,6 +15,7 @@ use crate::message_refs;
 use crate::messages;
 use crate::reassign;
 use crate::recipients;
+use crate::records::count_about;
 use crate::table;
 use crate::writer::read_error;
 
@@ -76,6 +77,14 @@ fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), Comm
                 return Err(Conflict::Closed.into());
             }
             Ok(())
+        }
+        Precondition::Counted { company, kind, contact, count } => {
+            let found = count_about(tx.conn, *company, *kind, *contact).map_err(read_error)?;
+            if found == *count {
+                return Ok(());
+            }
+            let key = RowKey::Contact { company: *company, id: *contact };
+            Err(Conflict::Stale(key).into())
         }
     }
 }

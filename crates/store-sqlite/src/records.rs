@@ -91,6 +91,23 @@ fn count_of<T: Table>() -> String {
     format!("SELECT count(*) FROM {} WHERE company_id = ?1 AND contact_id = ?2", T::TABLE.name)
 }
 
+/// How many rows of a kind refer to a contact.
+pub(crate) fn count_about(
+    conn: &Connection,
+    company: CompanyId,
+    kind: RowKind,
+    contact: ContactId,
+) -> rusqlite::Result<u64> {
+    if !kind.is_about_a_contact() {
+        return Ok(0);
+    }
+    let sql = match_kind!(kind, T => count_of::<T>());
+    let values: [Cell<'_>; 2] = [company.into(), contact.into()];
+    let mut statement = conn.prepare_cached(&sql)?;
+    let count: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 /// Whether a message carries an upload.
 const UPLOAD_USES: &str = "SELECT 1 FROM messages WHERE company_id = ?1 AND media_upload_id = ?2";
 
@@ -215,17 +232,7 @@ impl Records for SqliteStore {
         kind: RowKind,
         contact: ContactId,
     ) -> Result<u64, StoreError> {
-        if !kind.is_about_a_contact() {
-            return Ok(0);
-        }
-        let sql = match_kind!(kind, T => count_of::<T>());
-        self.read_of(company, move |conn| {
-            let values: [Cell<'_>; 2] = [company.into(), contact.into()];
-            let mut statement = conn.prepare_cached(&sql)?;
-            let count: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
-            Ok(count.unsigned_abs())
-        })
-        .await
+        self.read_of(company, move |conn| Ok(count_about(conn, company, kind, contact)?)).await
     }
 }
 

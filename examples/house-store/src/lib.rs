@@ -95,6 +95,9 @@ impl Tables {
                 // Without `contact_export` nothing has been exported.
                 Precondition::NotExported { .. } => {}
                 Precondition::Open { companies } => self.is_open(companies)?,
+                other @ Precondition::Counted { .. } => {
+                    return Err(StoreError::corrupt(format!("not written yet: {other:?}")).into());
+                }
             }
         }
         for change in set.changes {

@@ -139,6 +139,7 @@ mod organizations;
 mod outage;
 mod participants;
 mod paths;
+mod person_rights;
 mod phone_forms;
 mod prosas;
 mod provider_webhooks;

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use super::kept_events::kept_of;
-use super::receipt::count;
+use super::receipt::{count, require_counts};
 use super::{Contact, Contacts, Receipt};
 use crate::access::{Caller, Scope};
 use crate::code::Code;
@@ -158,8 +158,8 @@ impl Contacts<'_> {
         Ok(receipt)
     }
 
-    /// The receipt of a deletion that is decided now, if one is wanted. The contact has the version
-    /// that the commit demands, and what is stored for it changes its version, too.
+    /// The receipt of a deletion that is decided now, if one is wanted. The commit has to
+    /// [require](require_counts) what it counted.
     ///
     /// R412.
     async fn receipt(
@@ -244,7 +244,8 @@ impl Contacts<'_> {
                 return Ok(Decided::new(begun.changes, Begun::Purging(purge)));
             }
             let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
-            let changes = kept_on_deletion(store, key, &contact, begun.changes).await?;
+            let changes = require_counts(begun.changes, company, receipt.as_ref());
+            let changes = kept_on_deletion(store, key, &contact, changes).await?;
             Ok(Decided::new(changes, Begun::Deleted(receipt)))
         };
         self.app.decide(begin).await
@@ -297,6 +298,7 @@ impl Contacts<'_> {
             let kept = kept_of(store, &contact).await?;
             let after = self.afterwards(company, id).await?;
             let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
+            changes = require_counts(changes, company, receipt.as_ref());
             changes = gone(changes, &contact, &kept, after, now);
             changes = kept_on_deletion(store, key, &contact, changes).await?;
             let erasing = Stored::new(erasing, purge.job.version().next());

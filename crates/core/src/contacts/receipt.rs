@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId};
-use crate::store::{OnDelete, REFERENCES, Reads, RowKind, StoreError};
+use crate::store::{ChangeSet, OnDelete, Precondition, REFERENCES, Reads, RowKind, StoreError};
 
 /// What the deletion of a contact removed. It holds no personal data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,6 +65,24 @@ pub(super) async fn count(
         }
     }
     Ok(removed)
+}
+
+/// Makes a commit fail, so that it is decided anew, if what was counted has changed since.
+///
+/// R412.
+pub(super) fn require_counts(
+    mut changes: ChangeSet,
+    company: CompanyId,
+    receipt: Option<&Receipt>,
+) -> ChangeSet {
+    let Some(Receipt { contact_id: contact, removed, .. }) = receipt else { return changes };
+    for kind in RowKind::ALL.iter().copied() {
+        if let Some(count) = counted(kind).and_then(|name| removed.get(name).copied()) {
+            let contact = *contact;
+            changes = changes.require(Precondition::Counted { company, kind, contact, count });
+        }
+    }
+    changes
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Numbers that asked to stop and whose contacts were deleted: each is kept as a keyed hash, so that
-//! the person stays opted out if it comes back (R413–R416).
+//! Numbers that asked to stop and whose contacts were deleted: each is kept as a keyed hash, so
+//! that the person stays opted out if it comes back (R413–R416).
 
 mod heed;
 mod record;

@@ -164,7 +164,7 @@ impl Sending<'_> {
         let contact = intended.contact.contact.value();
         let asks = intended.is_new_contact && order.rules.heeds_opt_out;
         match asks && is_remembered(self.app, contact).await? {
-            true => Err(Error::Rejected(SendError::OptedOut { contact: contact.id })),
+            true => Err(Error::Rejected(SendError::OptedOut { contact: None })),
             false => Ok(()),
         }
     }

@@ -70,8 +70,9 @@ pub enum SendError {
     /// The contact asked not to receive messages; do not send.
     #[error("the contact asked not to receive messages")]
     OptedOut {
-        /// Who asked: the contact, or another contact of the same person (R161).
-        contact: ContactId,
+        /// Who asked: the contact, or another contact of the same person (R161). `None` if its
+        /// contact was deleted (R415).
+        contact: Option<ContactId>,
     },
     /// The contact is blocked; do not send.
     #[error("the contact is blocked")]
@@ -268,7 +269,9 @@ impl Rejection for SendError {
                 ("provider", json!(provider)),
                 ("supported", json!(supported)),
             ])),
-            Self::OptedOut { contact } => Some(object([("contact_id", json!(contact))])),
+            Self::OptedOut { contact } => {
+                contact.map(|contact| object([("contact_id", json!(contact))]))
+            }
             Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
             Self::Provider { message, contact, failure, .. }
             | Self::Uncertain { message, contact, failure, .. } => Some(object([

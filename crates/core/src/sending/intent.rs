@@ -166,7 +166,7 @@ impl Intent<'_> {
         let mut everybody = std::iter::once(found).chain(twins);
         match everybody.find(|one| one.contact.opted_out_at.is_some()) {
             Some(asked) if self.order.rules.heeds_opt_out => {
-                Err(SendError::OptedOut { contact: asked.contact.id })
+                Err(SendError::OptedOut { contact: Some(asked.contact.id) })
             }
             _ => Ok(()),
         }

@@ -66,7 +66,7 @@ impl SendRules {
     /// [`SendError::AiDisabled`].
     pub fn check(self, contact: &Contact, now: Timestamp) -> Result<(), SendError> {
         if self.heeds_opt_out && contact.opted_out_at.is_some() {
-            return Err(SendError::OptedOut { contact: contact.id });
+            return Err(SendError::OptedOut { contact: Some(contact.id) });
         }
         if contact.is_blocked {
             return Err(SendError::Blocked);

@@ -166,6 +166,19 @@ pub enum Precondition {
         /// The companies.
         companies: Vec<CompanyId>,
     },
+    /// As many rows of a kind refer to the contact as were
+    /// [counted](super::Records::count_about) (R412). It is checked before the changes of the set,
+    /// and still holds when they are made if the set deletes the contact.
+    Counted {
+        /// The company.
+        company: CompanyId,
+        /// The kind of the rows.
+        kind: super::RowKind,
+        /// The contact.
+        contact: crate::ids::ContactId,
+        /// How many there were.
+        count: u64,
+    },
 }
 
 /// All writes of one decision, applied as a whole or not at all.

@@ -188,6 +188,12 @@ impl Operation {
         self.answer(200, "Done.", envelope(&[("data", schema, true)]))
     }
 
+    /// 200 with `data` if it was asked for, else without.
+    pub(crate) fn answers_if_asked<T: ToSchema>(mut self) -> Self {
+        let schema = envelope(&[("data", self.refer::<T>(), false)]);
+        self.answer(200, "Done.", schema)
+    }
+
     /// 201 with `data`.
     pub(crate) fn makes<T: ToSchema>(mut self) -> Self {
         let schema = envelope(&[("data", self.refer::<T>(), true)]);

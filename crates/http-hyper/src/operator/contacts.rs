@@ -78,7 +78,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.does("Delete a contact with its documents")
                 .more("With `receipt=true` the answer has `data.receipt`.")
-                .done()
+                .answers_if_asked::<Deleted>()
                 .refuses(Code::PurgeFailed)
         },
     )

@@ -20,6 +20,7 @@
 //! topics: [commits])`. The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and
 //! `rt-multi-thread`.
 
+mod about_contacts;
 pub mod access;
 pub mod accounts;
 pub mod audit;

@@ -9,7 +9,13 @@ use recado_core::store::{
 };
 use recado_core::uploads::{FileHash, Upload, UploadState};
 
+pub use super::about_contacts::{
+    rows_about_a_contact_are_listed_and_counted,
+    rows_that_were_counted_stop_the_change_set_when_there_are_more,
+    the_messages_of_a_contact_are_listed_page_by_page,
+};
 use super::Harness;
+use super::accounts::{link as link_of, login, session};
 use super::scene::{CNPJ, Scene, at, first, search};
 use crate::Kit;
 use crate::files::MemoryFiles;
@@ -24,10 +30,15 @@ async fn fill(scene: &Scene, name: &str) {
     let message = scene.outbound(&contact, &connection, 3);
     let link = scene.clicked_link(&contact, 1, 5);
     let webhook = scene.webhook();
+    let member = scene.member();
+    let email = format!("{name}@example.org");
     let event = scene.reported_of(contact.id, 3);
     let rows: Vec<Row> = vec![
         scene.key().into(),
-        scene.member().into(),
+        member.clone().into(),
+        login(&member, &email).into(),
+        link_of(&member).into(),
+        session(scene, &member, 1).into(),
         scene.field("cidade").into(),
         scene.close_reason().into(),
         scene.organization(CNPJ).into(),

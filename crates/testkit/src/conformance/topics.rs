@@ -319,6 +319,9 @@ macro_rules! conformance_topic {
         upkeep_leaves_everything_else_alone,
     } };
     ($($go:tt)::+ [$($in:tt)*] removal) => { $($go)::+! { [$($in)*] removal:
+        rows_that_were_counted_stop_the_change_set_when_there_are_more,
+        rows_about_a_contact_are_listed_and_counted,
+        the_messages_of_a_contact_are_listed_page_by_page,
         some_rows_of_a_kind_are_of_one_company,
         the_oldest_rows_are_found_by_their_times,
         every_field_of_an_upload_is_read_back,

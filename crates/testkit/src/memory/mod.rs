@@ -173,6 +173,11 @@ impl State {
                 let is_closed = companies.iter().any(|company| halted.is_closed_for(*company));
                 if halted.is_closed() || is_closed { Err(Conflict::Closed) } else { Ok(()) }
             }
+            Precondition::Counted { company, kind, contact, count } => {
+                let found = self.referring_to(*company, *kind, *contact).len() as u64;
+                let key = RowKey::Contact { company: *company, id: *contact };
+                if found == *count { Ok(()) } else { Err(Conflict::Stale(key)) }
+            }
         }
     }
 

@@ -42,7 +42,12 @@ impl State {
 
 impl State {
     /// The rows of a kind that refer to a contact.
-    fn referring_to(&self, company: CompanyId, kind: RowKind, contact: ContactId) -> Vec<Row> {
+    pub(super) fn referring_to(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+    ) -> Vec<Row> {
         let key = RowKey::Contact { company, id: contact };
         let rows = self.rows.entries(kind);
         let refers = |row: &Row| row.references().iter().any(|(_, to)| *to == key);
