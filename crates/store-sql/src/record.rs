@@ -420,6 +420,7 @@ mod tests {
             .collect();
         let expected = [
             "connections.settings",
+            "logins.totp_secret",
             "messages.media_source",
             "secrets.bytes",
             "unknown_events.body",

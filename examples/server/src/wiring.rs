@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
+use recado_core::accounts::SessionLimits;
 use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
@@ -303,6 +304,10 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.click_retention = options.click_retention.map(Duration::get);
     settings.ledger_retention = options.ledger_retention.map(Duration::get);
     settings.audit_retention = options.audit_retention.map(Duration::get);
+    settings.sessions = SessionLimits {
+        idle: options.session_idle.get(),
+        lifetime: options.session_lifetime.get(),
+    };
     settings
 }
 

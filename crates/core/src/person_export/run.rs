@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::archive::{Archive, safe_name};
 use super::shown;
+use crate::audit::RecordRef;
 use crate::contacts::{Contact, Contacts, OperatorContact};
 use crate::documents::{Document, DocumentState, FileReader};
 use crate::error::{Error, NotFound};
@@ -65,7 +66,12 @@ impl Contacts<'_> {
         contact: ContactId,
     ) -> Result<PersonExport, Error<NotFound>> {
         match self.app.store().get::<Contact>((company, contact)).await? {
-            Some(_) => Ok(PersonExport { app: self.app.clone(), company, contact }),
+            Some(_) => {
+                // R386.
+                let record = RecordRef::new("contact", contact);
+                self.app.audit().note_read(company, [record]).await?;
+                Ok(PersonExport { app: self.app.clone(), company, contact })
+            }
             None => Err(Error::Rejected(NotFound)),
         }
     }

@@ -17,6 +17,43 @@ use serde_json::json;
 
 use super::create_phone;
 
+/// R384, R396.
+#[tokio::test]
+async fn a_member_who_signs_in_has_an_entry() {
+    let kit = Kit::new().await;
+    let bia = body(json!({"display_name": "Bia"}));
+    let member = kit.app.access().create_member(kit.company.id, &bia).await.unwrap().id;
+    let draft = body(json!({"email": "bia@example.org", "role": "agent"}));
+    let app = root(&kit, "signIn");
+    let accounts = app.accounts();
+    let link = accounts.invite(&Operator::ROOT, kit.company.id, member, &draft).await.unwrap();
+    accounts.accept_link(link.token.expose(), "nove sapos azuis").await.unwrap();
+    let before = log(&kit, &[("actor", "member")]).await.len();
+    let password = "nove sapos azuis";
+    accounts.sign_in("bia@example.org", password, None, None).await.unwrap();
+    let entries = log(&kit, &[("actor", "member")]).await;
+    assert_eq!(entries.len(), before + 1);
+    assert_eq!(entries[0].actor_id, Some(member.uuid()));
+    assert_eq!(entries[0].operation.as_str(), "signIn");
+    assert!(entries[0].records.iter().any(|record| record.kind.as_str() == "session"), "{entries:?}");
+    assert!(!format!("{entries:?}").contains("bia@example.org"));
+}
+
+/// R386, R410.
+#[tokio::test]
+async fn the_export_of_a_person_has_an_entry() {
+    let kit = Kit::new().await;
+    let app = root(&kit, "exportContact");
+    let person = body(json!({"phone": "34991230001"}));
+    let (contact, ..) = app.contacts().import(&kit.company, &person).await.unwrap();
+    let before = log(&kit, &[]).await.len();
+    app.contacts().export_person(kit.company.id, contact).await.unwrap();
+    let entries = log(&kit, &[]).await;
+    assert_eq!((entries.len(), entries[0].actor), (before + 1, ActorKind::Root));
+    assert_eq!((entries[0].company_id, entries[0].record_count), (Some(kit.company.id), 1));
+    assert_eq!(entries[0].records[0].id.as_str(), contact.to_string());
+}
+
 async fn page(app: &Recado, filters: &[(&str, &str)]) -> AuditPage {
     let given = filters.iter().map(|(name, value)| (*name, *value));
     let pairs = given.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

@@ -10,7 +10,7 @@ use recado_core::store::{CommitError, Conflict, RecordsExt, UniqueKey};
 use super::Harness;
 use super::scene::{Scene, at, first};
 
-fn login(member: &Member, email: &str) -> Login {
+pub(super) fn login(member: &Member, email: &str) -> Login {
     Login {
         company: member.company,
         member: member.id,
@@ -27,7 +27,7 @@ fn login(member: &Member, email: &str) -> Login {
     }
 }
 
-fn link(member: &Member) -> LoginLink {
+pub(super) fn link(member: &Member) -> LoginLink {
     LoginLink {
         company: member.company,
         member: member.id,
@@ -38,7 +38,7 @@ fn link(member: &Member) -> LoginLink {
     }
 }
 
-fn session(scene: &Scene, member: &Member, millis: i64) -> Session {
+pub(super) fn session(scene: &Scene, member: &Member, millis: i64) -> Session {
     Session {
         company: member.company,
         id: SessionId::new(scene.uuid()),

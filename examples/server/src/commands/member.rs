@@ -35,14 +35,32 @@ struct Who {
     member: MemberId,
 }
 
-const EXAMPLE: &str = "\
+/// The example of a command that takes one member, and what comes after.
+macro_rules! example {
+    ($words:literal, $after:literal) => {
+        concat!(
+            "Examples:\n  recado member ",
+            $words,
+            " --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\\n    ",
+            "01a19b7c-a680-78b4-a652-e44da7f29e27",
+            $after
+        )
+    };
+}
+
+const INVITE: &str = "\
+Examples:
+  recado member invite --company 01a19b7c-a680-78b4-a652-e44da7f29e26 --name Bia \\
+    --email bia@example.org --role agent";
+
+const LIST: &str = "\
 Examples:
   recado member list --company 01a19b7c-a680-78b4-a652-e44da7f29e26";
 
 #[derive(Debug, Subcommand)]
 enum MemberCommand {
     /// Gives a member a login; shows the one-time link to hand over, this once
-    #[command(after_help = HELP)]
+    #[command(after_help = INVITE)]
     Invite {
         /// The member's company
         #[arg(long, value_name = "ID", value_parser = company_id)]
@@ -61,17 +79,17 @@ enum MemberCommand {
         role: OperatorRole,
     },
     /// Makes a one-time link to choose a new password; shows it, this once
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("reset", ""))]
     Reset(Who),
     /// Lists the logins of a company's members
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = LIST)]
     List {
         /// The company
         #[arg(long, value_name = "ID", value_parser = company_id)]
         company: CompanyId,
     },
     /// Changes the role of a member's login; its sessions end
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("role", " --role manager"))]
     Role {
         #[command(flatten)]
         who: Who,
@@ -80,19 +98,19 @@ enum MemberCommand {
         role: OperatorRole,
     },
     /// Disables a member's login; its sessions end
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("disable", ""))]
     Disable(Who),
     /// Enables a member's login again
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("enable", ""))]
     Enable(Who),
     /// Removes the second factor of a member who lost it
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("remove-totp", ""))]
     RemoveTotp(Who),
     /// Lists the sessions of a member
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("sessions", ""))]
     Sessions(Who),
     /// Ends a session of a member, or all
-    #[command(after_help = EXAMPLE)]
+    #[command(after_help = example!("revoke-sessions", ""))]
     RevokeSessions {
         #[command(flatten)]
         who: Who,

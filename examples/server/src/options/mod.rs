@@ -74,6 +74,10 @@ pub struct Options {
     pub ledger_retention: Option<Duration>,
     /// How long the entries of the audit log are kept (R389); `None` keeps them.
     pub audit_retention: Option<Duration>,
+    /// How long a session of a member lives without a call (R397).
+    pub session_idle: Duration,
+    /// How long a session of a member lives in all (R397).
+    pub session_lifetime: Duration,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -119,6 +123,8 @@ impl Default for Options {
             click_retention: None,
             ledger_retention: None,
             audit_retention: None,
+            session_idle: Duration::from_millis(0),
+            session_lifetime: Duration::from_millis(0),
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,
