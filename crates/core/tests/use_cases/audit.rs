@@ -35,7 +35,10 @@ async fn a_member_who_signs_in_has_an_entry() {
     assert_eq!(entries.len(), before + 1);
     assert_eq!(entries[0].actor_id, Some(member.uuid()));
     assert_eq!(entries[0].operation.as_str(), "signIn");
-    assert!(entries[0].records.iter().any(|record| record.kind.as_str() == "session"), "{entries:?}");
+    assert!(
+        entries[0].records.iter().any(|record| record.kind.as_str() == "session"),
+        "{entries:?}"
+    );
     assert!(!format!("{entries:?}").contains("bia@example.org"));
 }
 
