@@ -39,5 +39,5 @@ CREATE TABLE sessions (
     version INTEGER NOT NULL,
     PRIMARY KEY (company_id, id),
     FOREIGN KEY (company_id, member_id) REFERENCES members (company_id, id) ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX sessions_by_member ON sessions (company_id, member_id, created_at, id);

@@ -1,4 +1,4 @@
--- expands: How members log in: logins, one-time links and sessions; limits over hours.
+-- How members log in: logins, one-time links and sessions; limits over hours.
 CREATE TABLE logins (
     company_id uuid NOT NULL REFERENCES companies,
     member_id uuid NOT NULL,

@@ -230,7 +230,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_commands_of_the_seeds_write_every_kind_of_row_around_campaigns() {
-        let (successes, _) = successes(Mix::Reach, 600).await;
+        let (successes, _) = successes(Mix::Reach, 900).await;
         assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
         assert!(successes["ChangeReach row recipient"] > 20, "{successes:#?}");
         assert!(successes["Claim "] > 20, "{successes:#?}");

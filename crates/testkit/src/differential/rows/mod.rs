@@ -1,5 +1,6 @@
 //! Single rows, written and read without the core: combinations that use cases rarely make.
 
+mod accounts;
 mod find;
 mod make;
 mod reach;

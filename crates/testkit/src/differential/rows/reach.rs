@@ -21,7 +21,7 @@ use super::super::world::World;
 use super::find::{any, nth};
 use super::make::Maker;
 use super::reach_make::FIELD_SLUGS;
-use super::{CompanyRows, outcome, shown};
+use super::{CompanyRows, accounts, outcome, shown};
 
 /// A limit that no run reaches.
 const ALL: u32 = 100_000;
@@ -46,7 +46,7 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
             let contact = if made.number.0 == 1 { made.contact } else { of.contact };
             Recipient { campaign: of.campaign, number: of.number, contact, ..made }.into()
         }
-        (of, _) => of.clone(),
+        (of, made) => accounts::replacing(of, made).unwrap_or_else(|| of.clone()),
     }
 }
 
@@ -105,6 +105,9 @@ impl CompanyRows {
                 let key = (company, maker.opt_out_hash(at));
                 let remembered = store.get::<RememberedOptOut>(key).await;
                 remembered.expect("works").as_ref().map(any)
+            }
+            "row company member" | "row login" | "row login link" | "row session" => {
+                self.find_account(at, kind, maker).await
             }
             "row campaign" => {
                 let campaign = store.get::<Campaign>((company, maker.campaign_id(at))).await;

@@ -54,6 +54,12 @@ pub(in super::super) const REACH_KINDS: &[&str] = &[
     "row field",
     "row remembered opt-out",
     "row remembered opt-out",
+    "row company member",
+    "row company member",
+    "row login",
+    "row login",
+    "row login link",
+    "row session",
 ];
 
 /// Slugs of endpoints.
@@ -145,7 +151,7 @@ impl Maker<'_> {
                 since: self.time(2),
             }
             .into(),
-            _ => self.recipient().into(),
+            _ => self.account_row(kind).unwrap_or_else(|| self.recipient().into()),
         }
     }
 
