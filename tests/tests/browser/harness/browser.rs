@@ -74,6 +74,16 @@ impl Browser {
         lines.iter().map(|line| format!("{}: {}", line["level"], line["message"])).collect()
     }
 
+    /// What the page was kept from by its own policy, and errors of its scripts, since this was last
+    /// asked.
+    pub(crate) async fn broken(&self) -> Vec<String> {
+        let mut log = self.log().await;
+        log.retain(|line| {
+            ["Content Security Policy", "Uncaught", "Error"].iter().any(|one| line.contains(one))
+        });
+        log
+    }
+
     /// The value of a script's `return`, which must not throw.
     pub(crate) async fn js(&self, script: &str, args: Value) -> Value {
         match self.session.script(script, args).await {

@@ -8,9 +8,14 @@ use super::browser::Browser;
 const MOST: usize = 150 * 1024;
 
 impl Browser {
+    /// Whether pictures are written.
+    pub(crate) fn keeps_pictures() -> bool {
+        std::env::var_os("RECADO_UPDATE_SCREENSHOTS").is_some_and(|value| value == "1")
+    }
+
     /// Writes `docs/images/console/NAME.png` where `RECADO_UPDATE_SCREENSHOTS` asks for it.
     pub(crate) async fn keep_picture(&self, name: &str) {
-        if std::env::var_os("RECADO_UPDATE_SCREENSHOTS").is_none_or(|value| value != "1") {
+        if !Self::keeps_pictures() {
             return;
         }
         let picture = self.picture().await;

@@ -1,0 +1,163 @@
+//! What is asked of every page of the console: no barrier, no need of a mouse, no width above a
+//! phone's, no weight, no other host. The pages are those that the console lists.
+
+use std::future::Future;
+
+use recado_console::Access;
+use recado_core::access::OperatorRole;
+use recado_tests::StoreKind;
+use serde_json::json;
+
+use crate::harness::{Browser, Language, Theme};
+use crate::office::{Office, sign_in};
+use crate::routes;
+
+/// The bytes that a page may have before its pictures.
+const MOST: u64 = 150 * 1024;
+
+/// The pages that an owner sees, each once, about our records.
+async fn pages(office: &Office) -> Vec<String> {
+    let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;
+    let mut pages = Vec::new();
+    for route in routes::read().filter(|route| !routes::is_live(route)) {
+        let path = routes::path(route, &office.ours);
+        let answer = visitor.get(&path).await;
+        let is_page = answer.header("content-type").starts_with("text/html");
+        // A piece that a page asks for is no page.
+        let is_whole = answer.body.starts_with(b"<!DOCTYPE");
+        if answer.status == 200 && is_page && is_whole && route.access() != Access::Open {
+            pages.push(path);
+        }
+    }
+    assert!(pages.len() > 5, "too few are all: {pages:?}");
+    pages
+}
+
+/// Runs a test on one store: pages do not differ by it.
+fn run<F: Future<Output = ()>>(test: impl FnOnce(Office, Browser, Vec<String>) -> F) {
+    recado_tests::run(StoreKind::Sqlite, |office: Office| async move {
+        let mut all = pages(&office).await;
+        let browser = Browser::at(office.world.addr).await;
+        all.insert(0, "/console/sign-in".to_owned());
+        test(office, browser, all).await;
+    });
+}
+
+/// Goes to a page; the first one is for those who have not signed in.
+async fn visit(office: &Office, browser: &Browser, path: &str) {
+    if path != "/console/sign-in" && browser.path().await == "/console/sign-in" {
+        let owner = office.member(OperatorRole::Owner).await;
+        sign_in(browser, &owner).await;
+    }
+    browser.goto(path).await;
+    browser.find("main h1").await;
+}
+
+fn found(path: &str, what: &str, all: Vec<String>, into: &mut Vec<String>) {
+    into.extend(all.into_iter().map(|one| format!("{path} {what}: {one}")));
+}
+
+/// WCAG 2.2 AA, as far as axe-core sees it.
+#[test]
+fn no_page_has_a_barrier_in_any_language_and_theme() {
+    run(|office, browser, pages| async move {
+        let mut all = Vec::new();
+        for path in &pages {
+            for language in [Language::English, Language::Portuguese] {
+                for theme in [Theme::Light, Theme::Dark] {
+                    browser.prefers(language, theme).await;
+                    visit(&office, &browser, path).await;
+                    let shown = browser.js("return document.documentElement.lang", json!([])).await;
+                    assert_eq!(shown, language.code(), "{path}");
+                    let what = format!("{language:?} {theme:?}");
+                    found(path, &what, browser.barriers().await, &mut all);
+                }
+            }
+        }
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    });
+}
+
+#[test]
+fn every_page_works_without_a_mouse() {
+    run(|office, browser, pages| async move {
+        let mut all = Vec::new();
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            found(path, "keyboard", browser.needs_a_mouse().await, &mut all);
+        }
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    });
+}
+
+#[test]
+fn no_page_is_wider_than_a_phone() {
+    run(|office, browser, pages| async move {
+        browser.phone().await;
+        let mut all = Vec::new();
+        for path in &pages {
+            for language in [Language::English, Language::Portuguese] {
+                browser.prefers(language, Theme::Light).await;
+                visit(&office, &browser, path).await;
+                let wide = browser.too_wide().await.into_iter().collect();
+                found(path, language.code(), wide, &mut all);
+            }
+        }
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    });
+}
+
+#[test]
+fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
+    run(|office, browser, pages| async move {
+        browser.session.tools("Network.enable", json!({})).await;
+        let off = json!({"cacheDisabled": true});
+        browser.session.tools("Network.setCacheDisabled", off).await;
+        let mut all = Vec::new();
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            let script = "return performance.getEntriesByType('navigation').concat(\
+                performance.getEntriesByType('resource')).map(one => \
+                [one.name, one.initiatorType, one.transferSize])";
+            let asked = browser.js(script, json!([])).await;
+            let mut weight = 0;
+            for one in asked.as_array().expect("a list") {
+                let name = one[0].as_str().unwrap_or_default();
+                if !name.starts_with(&browser.origin) && !name.starts_with("data:") {
+                    all.push(format!("{path} asks {name}"));
+                }
+                if one[1] != "img" && one[1] != "video" && one[1] != "audio" {
+                    weight += one[2].as_f64().unwrap_or_default() as u64;
+                }
+            }
+            if weight > MOST || weight == 0 {
+                all.push(format!("{path} has {weight} bytes of {MOST}"));
+            }
+            found(path, "log", browser.broken().await, &mut all);
+        }
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    });
+}
+
+/// The pictures of the documentation.
+#[test]
+fn every_page_has_a_picture() {
+    if !Browser::keeps_pictures() {
+        return;
+    }
+    run(|office, browser, pages| async move {
+        browser.prefers(Language::English, Theme::Light).await;
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            browser.keep_picture(&picture_of(path)).await;
+        }
+    });
+}
+
+/// The file of a page: its path without ids.
+fn picture_of(path: &str) -> String {
+    let segments = path.split('/').skip(2).map(|segment| {
+        if segment.len() == 36 && segment.matches('-').count() == 4 { "one" } else { segment }
+    });
+    segments.collect::<Vec<_>>().join("-")
+}
