@@ -16,7 +16,7 @@ use crate::routes;
 const MOST: u64 = 150 * 1024;
 
 /// The pages that an owner sees, each once, about our records.
-async fn pages(office: &Office) -> Vec<String> {
+pub(crate) async fn pages(office: &Office) -> Vec<String> {
     let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;
     let mut pages = Vec::new();
     for route in routes::read().filter(|route| !routes::is_live(route)) {

@@ -49,7 +49,7 @@ pub(super) async fn make(
             .map(|n| {
                 json!({"kind": "message", "provider_message_id": format!("m{n}"),
                     "timestamp": now, "from": people::phone(n).trim_start_matches('+'),
-                    "from_name": people::name(&mut random),
+                    "push_name": people::name(&mut random),
                     "type": "text", "content": "Bom dia! O pedido de ontem já saiu?"})
             })
             .collect();
