@@ -7,6 +7,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
+use crate::accounts::{Passwords, SeenSessions, SessionLimits};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -60,6 +61,8 @@ pub struct Settings {
     pub click_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// When sessions of members end (R397).
+    pub sessions: SessionLimits,
 }
 
 impl Settings {
@@ -82,6 +85,7 @@ impl Settings {
             message_retention: None,
             click_retention: None,
             ledger_retention: None,
+            sessions: SessionLimits::default(),
         }
     }
 }
@@ -108,6 +112,8 @@ pub struct Parts {
     pub limiter: Option<Arc<dyn Limiter>>,
     /// The gateways of connections.
     pub providers: Providers,
+    /// Hashes the passwords of members (R395).
+    pub passwords: Arc<dyn Passwords>,
     /// Settings.
     pub settings: Settings,
 }
@@ -128,6 +134,7 @@ struct Inner {
     gateway_transport: Arc<dyn Transport>,
     limiter: Arc<dyn Limiter>,
     providers: Providers,
+    passwords: Arc<dyn Passwords>,
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
     media_keys: KnownKeys,
@@ -139,6 +146,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    seen_sessions: SeenSessions,
     halts: KnownHalts,
 }
 
@@ -188,6 +196,7 @@ impl Recado {
             gateway_transport: Some(Arc::clone(&inner.gateway_transport)),
             limiter: Some(Arc::clone(&inner.limiter)),
             providers: inner.providers.clone(),
+            passwords: Arc::clone(&inner.passwords),
             settings: inner.settings.clone(),
         };
         Self::on(inner.database.rehearsal(), parts)
@@ -201,6 +210,7 @@ impl Recado {
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
+            passwords: parts.passwords,
             settings: parts.settings,
             clock,
             ids,
@@ -217,6 +227,7 @@ impl Recado {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
         }))
     }
@@ -252,7 +263,8 @@ impl Recado {
             return Ok(());
         }
         self.0.database.upkeep().upkeep(self.now()).await?;
-        self.access().record_uses().await
+        self.access().record_uses().await?;
+        self.accounts().record_seen().await
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -325,6 +337,14 @@ impl Recado {
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    pub(crate) fn seen_sessions(&self) -> &SeenSessions {
+        &self.0.seen_sessions
+    }
+
+    pub(crate) fn passwords(&self) -> &dyn Passwords {
+        &*self.0.passwords
     }
 
     /// The halts, as they were last read.
