@@ -6,7 +6,7 @@ use crate::records::Records;
 
 /// What stands before a variable part of a path, and the kind of record that it names. A page about
 /// a new kind needs a line here.
-const KINDS: [(&str, &str); 22] = [
+const KINDS: [(&str, &str); 23] = [
     ("inbox", "Contact"),
     ("contacts", "Contact"),
     ("conversations", "Contact"),
@@ -26,6 +26,7 @@ const KINDS: [(&str, &str); 22] = [
     ("members", "Member"),
     ("tokens", "OperatorToken"),
     ("operator-tokens", "OperatorToken"),
+    ("sessions", "Session"),
     ("lists", "List"),
     ("tags", "Tag"),
     ("organizations", "Organization"),

@@ -10,7 +10,7 @@ use crate::stores::AnyError;
 use crate::target::Target;
 
 /// The password of every member.
-const PASSWORD: &str = "correct-horse-battery-staple";
+const PASSWORD: &str = "nove-sapos-azuis";
 /// Events in one call.
 const BATCH: u64 = 100;
 
@@ -65,7 +65,9 @@ pub(super) async fn make(
         let member = made(&mut operator, format!("{base}/members"), member).await?;
         let path = format!("{base}/members/{}/login", word(&member, "id")?);
         let link = made(&mut operator, path, json!({"email": email, "role": "agent"})).await?;
-        let form = format!("token={}&password={PASSWORD}", word(&link, "token")?);
+        let url = word(&link, "url")?;
+        let (_, token) = url.split_once('#').ok_or("a link without a token")?;
+        let form = format!("token={token}&password={PASSWORD}");
         Site::new(server.target()).post("/console/welcome", &form).await?;
         emails.push(email);
     }
