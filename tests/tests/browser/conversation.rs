@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::desk::ANSWER;
 use crate::harness::{Browser, CONTROL, ENTER, Language, Theme};
-use crate::office::{person, sign_in, signed_in};
+use crate::office::{person, sign_in, signed_in, site};
 
 /// A world with a connection, and a browser in which an agent has signed in.
 struct Desk {
@@ -81,7 +81,7 @@ async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
     let connection = world.qr().await;
     let event = world.inbound(&digits(&mobile(1)), "Alguém aí?");
     world.stored(&connection, with(event, json!({"push_name": "Maria Silva"}))).await;
-    let [one, other] = Browser::many_at(world.addr).await;
+    let [one, other] = Browser::many_at(site(&world)).await;
     for (browser, name) in [(&one, "Ana"), (&other, "Bia")] {
         let agent = person(&world, &world.us, OperatorRole::Agent, Some(name)).await;
         sign_in(browser, &agent).await;

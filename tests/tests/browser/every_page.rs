@@ -9,7 +9,7 @@ use recado_tests::StoreKind;
 use serde_json::json;
 
 use crate::harness::{Browser, Language, Theme};
-use crate::office::{Office, sign_in};
+use crate::office::{Office, sign_in, site};
 use crate::routes;
 
 /// The bytes that a page may have before its pictures.
@@ -37,7 +37,7 @@ pub(crate) async fn pages(office: &Office) -> Vec<String> {
 fn run<F: Future<Output = ()>>(test: impl FnOnce(Office, Browser, Vec<String>) -> F) {
     recado_tests::run(StoreKind::Sqlite, |office: Office| async move {
         let mut all = pages(&office).await;
-        let browser = Browser::at(office.world.addr).await;
+        let browser = Browser::at(site(&office.world)).await;
         all.insert(0, "/console/sign-in".to_owned());
         test(office, browser, all).await;
     });

@@ -3,7 +3,7 @@
 use recado_core::access::OperatorRole;
 use recado_tests::{StoreKind, both_stores};
 
-use crate::office::Office;
+use crate::office::{Office, site};
 use crate::routes;
 use crate::visitor::{Visitor, escaped};
 
@@ -59,7 +59,7 @@ async fn a_forged_form_is_refused(kind: StoreKind) {
         wrong_token.path.clone_from(&path);
         for mut request in all {
             request.path.clone_from(&path);
-            let answer = request.send(office.world.addr).await;
+            let answer = request.send(site(&office.world)).await;
             assert_eq!(answer.status, 403, "{route:?}: {}", answer.show());
         }
     }
@@ -88,13 +88,13 @@ async fn a_planted_session_is_not_taken_over(kind: StoreKind) {
     let person = office.member(OperatorRole::Agent).await;
     let own = office.visitor(&person).await;
     let (name, first) = own.cookies.iter().find(|(name, _)| name.contains("session")).expect("one");
-    let mut planted = Visitor::at(office.world.addr);
+    let mut planted = Visitor::at(site(&office.world));
     planted.cookies.insert(name.clone(), "A".repeat(43));
     let answer = office.signs_in(&mut planted, &person).await;
     assert_eq!(answer.status, 303, "{}", answer.show());
     let second = &planted.cookies[name];
     assert!(*second != "A".repeat(43) && second != first, "a session is new with each sign-in");
-    let mut thief = Visitor::at(office.world.addr);
+    let mut thief = Visitor::at(site(&office.world));
     thief.cookies.insert(name.clone(), "A".repeat(43));
     assert_ne!(thief.get("/console/account").await.status, 200);
 }
@@ -117,7 +117,7 @@ async fn the_cookie_of_a_session_is_protected(kind: StoreKind) {
     for (public, secure) in [(None, false), (Some("https://crm.example.com"), true)] {
         let office = Office::reached_at(kind, public).await;
         let person = office.member(OperatorRole::Agent).await;
-        let answer = office.signs_in(&mut Visitor::at(office.world.addr), &person).await;
+        let answer = office.signs_in(&mut Visitor::at(site(&office.world)), &person).await;
         let lines = answer.headers.get_all("set-cookie").iter().filter_map(|one| one.to_str().ok());
         let line = lines.into_iter().find(|line| line.contains("session")).expect("a cookie");
         for wanted in ["HttpOnly", "SameSite=", "Path=/"] {
@@ -143,7 +143,7 @@ async fn signing_in_leads_to_no_other_site(kind: StoreKind) {
         "javascript:alert(1)",
         "/consoleevil",
     ] {
-        let mut visitor = Visitor::at(office.world.addr);
+        let mut visitor = Visitor::at(site(&office.world));
         visitor.get(&format!("/console/sign-in?next={}", escaped(next))).await;
         let answer = office.signs_in_to(&mut visitor, &person, next).await;
         let to = answer.header("location");

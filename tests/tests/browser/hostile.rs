@@ -1,12 +1,12 @@
 //! What strangers and colleagues write is text on every page, and runs nowhere: R419.
 
 use recado_core::access::OperatorRole;
-use recado_tests::{OPERATOR, Request, StoreKind, both_stores, digits, mobile, text, wamid, with};
+use recado_tests::{OPERATOR, Request, both_stores, digits, mobile, text, wamid, with};
 use serde_json::{Value, json};
 
 use crate::every_page::pages;
 use crate::harness::Browser;
-use crate::office::{Office, sign_in};
+use crate::office::{Office, sign_in, site};
 
 /// Texts that run where they are taken for markup, for an attribute or for an address.
 const HOSTILE: [&str; 6] = [
@@ -97,7 +97,7 @@ impl Office {
 #[both_stores]
 async fn nothing_that_is_shown_runs(office: Office) {
     office.poison().await;
-    let browser = Browser::at(office.world.addr).await;
+    let browser = Browser::at(site(&office.world)).await;
     sign_in(&browser, &office.member(OperatorRole::Owner).await).await;
     browser.broken().await;
     let mut wrong = Vec::new();

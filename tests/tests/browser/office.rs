@@ -1,5 +1,6 @@
 //! A company with people who sign in to the console, and records of every kind.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use recado_core::access::OperatorRole;
@@ -19,10 +20,6 @@ pub(crate) const PASSWORD: &str = "nove sapos azuis";
 pub(crate) struct Person {
     /// The address to sign in with.
     pub(crate) email: String,
-    /// The name that others see.
-    pub(crate) name: String,
-    /// The member's id.
-    pub(crate) id: String,
 }
 
 /// A world with two companies that have records of every kind.
@@ -95,10 +92,15 @@ async fn signs_in_to(visitor: &mut Visitor, person: &Person, next: &str) -> Scri
 
 /// Somebody who has signed in, without a browser.
 pub(crate) async fn visitor(world: &World, person: &Person) -> Visitor {
-    let mut visitor = Visitor::at(world.addr);
+    let mut visitor = Visitor::at(site(world));
     let answer = signs_in_to(&mut visitor, person, "").await;
     assert_eq!(answer.status, 303, "{}", answer.show());
     visitor
+}
+
+/// Where the console of a world is.
+pub(crate) fn site(world: &World) -> SocketAddr {
+    world.addr
 }
 
 /// A member with a login.
@@ -120,12 +122,12 @@ pub(crate) async fn person(
     let (_, token) = url.split_once('#').expect("a token");
     let accepted = world.server.recado().accounts().accept_link(token, PASSWORD).await;
     accepted.expect("the link works");
-    Person { email, name, id }
+    Person { email }
 }
 
 /// A browser in which somebody has signed in, on the first page after that.
 pub(crate) async fn signed_in(world: &World, person: &Person) -> Browser {
-    let browser = Browser::at(world.addr).await;
+    let browser = Browser::at(site(world)).await;
     sign_in(&browser, person).await;
     browser
 }

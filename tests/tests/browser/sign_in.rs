@@ -4,14 +4,14 @@ use recado_core::access::OperatorRole;
 use recado_tests::{StoreKind, World, both_stores};
 
 use crate::harness::{Browser, ENTER, Language, Theme};
-use crate::office::{PASSWORD, person, sign_in};
+use crate::office::{PASSWORD, person, sign_in, site};
 
 /// R420. Who has not signed in is led to the form, and from there to the page that was wanted.
 #[both_stores]
 async fn one_signs_in_and_out(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
-    let browser = Browser::at(world.addr).await;
+    let browser = Browser::at(site(&world)).await;
     browser.goto("/console/contacts").await;
     assert!(browser.path().await.starts_with("/console/sign-in?next="));
     browser.fill("input[name=email]", &ana.email).await;
@@ -37,7 +37,7 @@ async fn one_signs_in_and_out(kind: StoreKind) {
 async fn an_unknown_address_is_refused_as_a_wrong_password_is(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
-    let browser = Browser::at(world.addr).await;
+    let browser = Browser::at(site(&world)).await;
     let mut said = Vec::new();
     for email in [ana.email.as_str(), "nobody@example.com"] {
         browser.goto("/console/sign-in").await;
@@ -55,7 +55,7 @@ async fn an_unknown_address_is_refused_as_a_wrong_password_is(kind: StoreKind) {
 async fn the_language_is_the_browsers(kind: StoreKind) {
     let world = World::start(kind).await;
     let ana = person(&world, &world.us, OperatorRole::Agent, Some("Ana")).await;
-    let browser = Browser::at(world.addr).await;
+    let browser = Browser::at(site(&world)).await;
     browser.prefers(Language::Portuguese, Theme::Dark).await;
     sign_in(&browser, &ana).await;
     browser.sees_in("header", "Sair").await;

@@ -5,11 +5,9 @@ use serde_json::{Value, json};
 use super::browser::Browser;
 
 /// The Tab key in the protocol.
-pub(crate) const TAB: &str = "\u{e004}";
+const TAB: &str = "\u{e004}";
 /// The Enter key in the protocol.
 pub(crate) const ENTER: &str = "\u{e007}";
-/// The Escape key in the protocol.
-pub(crate) const ESCAPE: &str = "\u{e00c}";
 /// The Control key in the protocol.
 pub(crate) const CONTROL: &str = "\u{e009}";
 
