@@ -88,7 +88,8 @@ async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
         browser.open_conversation("Maria Silva").await;
         browser.watch_answers().await;
     }
-    for (by, seen_by, words) in [(&one, &other, "Aqui é a Ana."), (&other, &one, "E aqui a Bia.")] {
+    for (by, seen_by, words) in [(&one, &other, "Aqui é a Ana."), (&other, &one, "E aqui a Bia.")]
+    {
         seen_by.watch_for(words).await;
         by.answer(words).await;
         let took = seen_by.saw_at().await - by.answered_at().await;

@@ -1,6 +1,7 @@
 //! What is asked of every page of the console: no barrier, no need of a mouse, no width above a
 //! phone's, no weight, no other host. The pages are those that the console lists.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 
 use recado_console::Access;
@@ -53,15 +54,35 @@ async fn visit(office: &Office, browser: &Browser, path: &str) {
     browser.find("main h1").await;
 }
 
-fn found(path: &str, what: &str, all: Vec<String>, into: &mut Vec<String>) {
-    into.extend(all.into_iter().map(|one| format!("{path} {what}: {one}")));
+/// What is wrong, each once, with the pages that it is wrong with.
+#[derive(Debug, Default)]
+struct Wrong(BTreeMap<String, Vec<String>>);
+
+impl Wrong {
+    fn add(&mut self, path: &str, what: &str, all: Vec<String>) {
+        for one in all {
+            self.0.entry(one).or_default().push(format!("{path} {what}"));
+        }
+    }
+
+    #[track_caller]
+    fn assert_nothing(&self) {
+        let lines = self.0.iter().map(|(what, pages)| {
+            format!(
+                "{what}\n  on {} pages: {}",
+                pages.len(),
+                pages[..pages.len().min(4)].join(", ")
+            )
+        });
+        assert!(self.0.is_empty(), "{}", lines.collect::<Vec<_>>().join("\n"));
+    }
 }
 
 /// WCAG 2.2 AA, as far as axe-core sees it.
 #[test]
 fn no_page_has_a_barrier_in_any_language_and_theme() {
     run(|office, browser, pages| async move {
-        let mut all = Vec::new();
+        let mut all = Wrong::default();
         for path in &pages {
             for language in [Language::English, Language::Portuguese] {
                 for theme in [Theme::Light, Theme::Dark] {
@@ -70,23 +91,23 @@ fn no_page_has_a_barrier_in_any_language_and_theme() {
                     let shown = browser.js("return document.documentElement.lang", json!([])).await;
                     assert_eq!(shown, language.code(), "{path}");
                     let what = format!("{language:?} {theme:?}");
-                    found(path, &what, browser.barriers().await, &mut all);
+                    all.add(path, &what, browser.barriers().await);
                 }
             }
         }
-        assert!(all.is_empty(), "{}", all.join("\n"));
+        all.assert_nothing();
     });
 }
 
 #[test]
 fn every_page_works_without_a_mouse() {
     run(|office, browser, pages| async move {
-        let mut all = Vec::new();
+        let mut all = Wrong::default();
         for path in &pages {
             visit(&office, &browser, path).await;
-            found(path, "keyboard", browser.needs_a_mouse().await, &mut all);
+            all.add(path, "", browser.needs_a_mouse().await);
         }
-        assert!(all.is_empty(), "{}", all.join("\n"));
+        all.assert_nothing();
     });
 }
 
@@ -94,16 +115,16 @@ fn every_page_works_without_a_mouse() {
 fn no_page_is_wider_than_a_phone() {
     run(|office, browser, pages| async move {
         browser.phone().await;
-        let mut all = Vec::new();
+        let mut all = Wrong::default();
         for path in &pages {
             for language in [Language::English, Language::Portuguese] {
                 browser.prefers(language, Theme::Light).await;
                 visit(&office, &browser, path).await;
                 let wide = browser.too_wide().await.into_iter().collect();
-                found(path, language.code(), wide, &mut all);
+                all.add(path, language.code(), wide);
             }
         }
-        assert!(all.is_empty(), "{}", all.join("\n"));
+        all.assert_nothing();
     });
 }
 
@@ -113,7 +134,7 @@ fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
         browser.session.tools("Network.enable", json!({})).await;
         let off = json!({"cacheDisabled": true});
         browser.session.tools("Network.setCacheDisabled", off).await;
-        let mut all = Vec::new();
+        let mut all = Wrong::default();
         for path in &pages {
             visit(&office, &browser, path).await;
             let script = "return performance.getEntriesByType('navigation').concat(\
@@ -124,18 +145,18 @@ fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
             for one in asked.as_array().expect("a list") {
                 let name = one[0].as_str().unwrap_or_default();
                 if !name.starts_with(&browser.origin) && !name.starts_with("data:") {
-                    all.push(format!("{path} asks {name}"));
+                    all.add(path, "", vec![format!("asks {name}")]);
                 }
                 if one[1] != "img" && one[1] != "video" && one[1] != "audio" {
                     weight += one[2].as_f64().unwrap_or_default() as u64;
                 }
             }
             if weight > MOST || weight == 0 {
-                all.push(format!("{path} has {weight} bytes of {MOST}"));
+                all.add(path, "", vec![format!("has {weight} bytes of {MOST}")]);
             }
-            found(path, "log", browser.broken().await, &mut all);
+            all.add(path, "", browser.broken().await);
         }
-        assert!(all.is_empty(), "{}", all.join("\n"));
+        all.assert_nothing();
     });
 }
 

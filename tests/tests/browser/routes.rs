@@ -32,6 +32,10 @@ const KINDS: [(&str, &str); 23] = [
     ("organizations", "Organization"),
 ];
 
+/// Pages that are about what their query names.
+const QUERIES: [(&str, &[(&str, &str)]); 1] =
+    [("/console/contacts/compare", &[("keep", "Contact"), ("other", "OtherContact")])];
+
 /// The files of the console itself.
 const ASSETS: &str = "/console/assets/";
 
@@ -53,15 +57,19 @@ pub(crate) fn path(route: &Route, of: &Records) -> String {
             None => out.push_str(&recado_tests::unknown_id()),
         }
     }
+    if let Some((_, query)) = QUERIES.iter().find(|(path, _)| *path == route.path()) {
+        let pairs = query.iter().map(|(name, kind)| format!("{name}={}", of.id(kind)));
+        out = format!("{out}?{}", pairs.collect::<Vec<_>>().join("&"));
+    }
     out
 }
 
 /// Whether a path names a record.
 pub(crate) fn names_a_record(route: &Route) -> bool {
     let segments: Vec<&str> = route.path().split('/').collect();
-    segments.windows(2).any(|pair| {
-        pair[1].starts_with('{') && KINDS.iter().any(|(name, _)| *name == pair[0])
-    })
+    segments
+        .windows(2)
+        .any(|pair| pair[1].starts_with('{') && KINDS.iter().any(|(name, _)| *name == pair[0]))
 }
 
 /// The routes that answer about a company, without the console's own files.

@@ -143,18 +143,6 @@ impl Browser {
         Element::of(&found).expect("an element")
     }
 
-    /// Whether a selector finds something now, shown or not.
-    pub(crate) async fn has(&self, css: &str) -> bool {
-        !self.session.all(css).await.is_empty()
-    }
-
-    /// Waits until a selector finds nothing that is shown.
-    pub(crate) async fn gone(&self, css: &str) {
-        let script = "return ![...document.querySelectorAll(arguments[0])].some(one => \
-            one.checkVisibility({visibilityProperty: true}))";
-        self.until_js(&format!("page without {css}"), script, json!([css])).await;
-    }
-
     /// Waits until the page shows these words.
     pub(crate) async fn sees(&self, words: &str) {
         self.sees_in("body", words).await;
@@ -193,11 +181,6 @@ impl Browser {
     /// Types into a field.
     pub(crate) async fn type_in(&self, css: &str, text: &str) {
         self.act(css, "", "value", json!({ "text": text })).await;
-    }
-
-    /// Chooses an option of a list by its value.
-    pub(crate) async fn choose(&self, css: &str, value: &str) {
-        self.act(&format!("{css} option[value=\"{value}\"]"), "", "click", json!({})).await;
     }
 
     /// Gives a file to a field, which need not be shown.
