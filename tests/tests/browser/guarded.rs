@@ -1,5 +1,6 @@
 //! What protects a session and a page, as HTTP shows it: R419, R420.
 
+use recado_console::Access;
 use recado_core::access::OperatorRole;
 use recado_tests::{StoreKind, both_stores};
 
@@ -36,29 +37,30 @@ async fn a_forged_form_is_refused(kind: StoreKind) {
     visitor.get("/console/account").await;
     assert!(!visitor.csrf.is_empty(), "a page has the token of its forms");
     let before = office.world.database.rows_of(&office.ours.tenant.id).await;
-    let own = visitor.form("/console/sign-out", &[]);
-    let without = |name: &str| {
-        let mut request = own.clone();
-        request.headers.retain(|(known, _)| known != name);
-        request
-    };
+    let with_token = |token: &str| Visitor { csrf: token.to_owned(), ..visitor.clone() };
     for route in routes::write().filter(|route| route.path() != "/console/sign-in") {
         let path = routes::path(route, &office.ours);
-        let cross = without("sec-fetch-site").header("sec-fetch-site", "cross-site");
-        let mut origin = without("sec-fetch-site");
-        origin.headers.retain(|(known, _)| known != "origin");
-        let foreign = origin.clone().header("origin", "https://evil.example");
-        let null = origin.clone().header("origin", "null");
-        let mut no_token = own.clone().body("");
-        let mut wrong_token = own.clone().body(format!("csrf={}", "A".repeat(43)));
-        let mut all = vec![cross, origin, foreign, null];
-        if route.access() != recado_console::Access::Open {
-            all.extend([no_token.clone(), wrong_token.clone()]);
+        let own = visitor.whatever(route, &path);
+        let from = |headers: &[(&str, &str)]| {
+            let mut request = own.clone();
+            let told = ["origin", "sec-fetch-site"];
+            request.headers.retain(|(known, _)| !told.contains(&known.as_str()));
+            let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
+            request.headers.extend(headers);
+            request
+        };
+        let mut all = vec![
+            from(&[]),
+            from(&[("sec-fetch-site", "cross-site")]),
+            from(&[("sec-fetch-site", "same-site")]),
+            from(&[("origin", "https://evil.example")]),
+            from(&[("origin", "null")]),
+        ];
+        if route.access() != Access::Open {
+            all.push(with_token("").whatever(route, &path));
+            all.push(with_token(&"A".repeat(43)).whatever(route, &path));
         }
-        no_token.path.clone_from(&path);
-        wrong_token.path.clone_from(&path);
-        for mut request in all {
-            request.path.clone_from(&path);
+        for request in all {
             let answer = request.send(site(&office.world)).await;
             assert_eq!(answer.status, 403, "{route:?}: {}", answer.show());
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::SocketAddr;
 
+use recado_console::{Reads, Route, Verb};
+use recado_tests::http::form;
 use recado_tests::{Request, ScriptedAnswer};
 
 /// Somebody with cookies.
@@ -41,6 +43,23 @@ impl Visitor {
             .header("sec-fetch-site", "same-origin")
             .header("content-type", "application/x-www-form-urlencoded")
             .body(encoded(&fields))
+    }
+
+    /// A form with a file, with its token.
+    pub(crate) fn upload(&self, path: &str, name: &str, file: &[u8]) -> Request {
+        let mut request = self.form(path, &[]);
+        request.headers.retain(|(known, _)| known != "content-type");
+        let request = request.header("content-type", "multipart/form-data; boundary=xyz");
+        request.body(form(&[("csrf", self.csrf.as_str())], name, file))
+    }
+
+    /// What a route reads, with the token of the last page: a form, or one with a file.
+    pub(crate) fn whatever(&self, route: &Route, path: &str) -> Request {
+        match (route.verb(), route.reads()) {
+            (Verb::Get, _) => self.request("GET", path),
+            (Verb::Post, Reads::Stream) => self.upload(path, "a.txt", b"text"),
+            (Verb::Post, _) => self.form(path, &[]),
+        }
     }
 
     /// Opens a page. Redirections are not followed.

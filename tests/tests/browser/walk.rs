@@ -22,10 +22,9 @@ fn allows(route: &Route, role: OperatorRole) -> bool {
 
 /// Asks for a route about our records. What streams is left after its head.
 async fn ask(visitor: &mut Visitor, route: &Route, path: &str) -> ScriptedAnswer {
-    match route.verb() {
-        recado_console::Verb::Get => visitor.get(path).await,
-        recado_console::Verb::Post => visitor.post(path, &[]).await,
-    }
+    let answer = visitor.whatever(route, path).send(visitor.addr).await;
+    visitor.learn(&answer);
+    answer
 }
 
 fn walked() -> impl Iterator<Item = &'static Route> {
