@@ -6,7 +6,7 @@ use std::future::Future;
 
 use recado_console::Access;
 use recado_core::access::OperatorRole;
-use recado_tests::StoreKind;
+use recado_tests::{StoreKind, digits, mobile, wamid};
 use serde_json::json;
 
 use crate::harness::{Browser, Language, Theme};
@@ -167,6 +167,7 @@ fn every_page_has_a_picture() {
         return;
     }
     run(|office, browser, pages| async move {
+        office.furnish().await;
         browser.prefers(Language::English, Theme::Light).await;
         for path in &pages {
             visit(&office, &browser, path).await;
@@ -175,8 +176,36 @@ fn every_page_has_a_picture() {
     });
 }
 
+impl Office {
+    /// People as a company has them, for pictures.
+    async fn furnish(&self) {
+        let named = json!({"name": "Maria Silva", "city": "Uberlândia", "state": "MG"});
+        let path = format!("/api/v1/contacts/{}", self.ours.id("Contact"));
+        self.world.patch_as(&self.ours.tenant.key, &path, named).await.expect(200);
+        for (n, (name, words)) in (10..).zip(PEOPLE) {
+            let event = json!({"kind": "message", "provider_message_id": wamid(), "type": "text",
+                "timestamp": self.world.time(), "from": digits(&mobile(n)), "push_name": name,
+                "content": words});
+            let path = format!("C/connections/{}/events", self.ours.id("Connection"));
+            let body = json!({"events": [event]});
+            self.world.operator_for(&self.ours.tenant, "POST", &path, body).await.expect(200);
+        }
+    }
+}
+
+/// Who writes what.
+const PEOPLE: [(&str, &str); 6] = [
+    ("João Pereira", "Vocês abrem no sábado?"),
+    ("Padaria Aurora", "Segue o comprovante do pedido de ontem."),
+    ("Ana Beatriz Lima", "Quero trocar o tamanho, pode ser?"),
+    ("Conceição Araújo", "Obrigada, chegou tudo certo!"),
+    ("Otávio Nunes", "Qual o prazo para Salvador?"),
+    ("Loja Central", "Precisamos de 40 unidades até sexta."),
+];
+
 /// The file of a page: its path without ids.
 fn picture_of(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or(path);
     let segments = path.split('/').skip(2).map(|segment| {
         if segment.len() == 36 && segment.matches('-').count() == 4 { "one" } else { segment }
     });
