@@ -74,8 +74,8 @@ impl Browser {
         lines.iter().map(|line| format!("{}: {}", line["level"], line["message"])).collect()
     }
 
-    /// What the page was kept from by its own policy, and errors of its scripts, since this was last
-    /// asked.
+    /// What the page's own policy kept it from, and errors of its scripts, since this was asked
+    /// last.
     pub(crate) async fn broken(&self) -> Vec<String> {
         let mut log = self.log().await;
         log.retain(|line| {
