@@ -1,0 +1,1 @@
+contacts-title = Contatos

@@ -1,0 +1,62 @@
+//! The files that pages load: compiled in, and named by their content so that a browser keeps them.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::Response;
+use sha2::{Digest, Sha256};
+
+use crate::body::ConsoleBody;
+
+/// A file that pages load.
+#[derive(Debug)]
+pub(crate) struct Asset {
+    /// The name in the path: its own, and the beginning of its hash.
+    pub(crate) path: String,
+    content_type: &'static str,
+    bytes: &'static [u8],
+}
+
+impl Asset {
+    fn new(name: &str, content_type: &'static str, bytes: &'static [u8]) -> Self {
+        let hash = Sha256::digest(bytes);
+        let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Self { path: format!("/console/assets/{name}-{hash}"), content_type, bytes }
+    }
+
+    fn answer(&self) -> Response<ConsoleBody> {
+        let response = Response::builder()
+            .header(CONTENT_TYPE, self.content_type)
+            .header(CACHE_CONTROL, "public, max-age=31536000, immutable");
+        let body = ConsoleBody::whole(Bytes::from_static(self.bytes));
+        response.body(body).expect("the headers are written in this file")
+    }
+}
+
+/// The style sheet.
+pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/console.css");
+    Asset::new("console.css", "text/css; charset=utf-8", bytes)
+});
+/// The console's own script.
+pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/console.js");
+    Asset::new("console.js", "text/javascript; charset=utf-8", bytes)
+});
+/// htmx.
+pub(crate) static HTMX: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/htmx.min.js");
+    Asset::new("htmx.js", "text/javascript; charset=utf-8", bytes)
+});
+
+/// Every file.
+pub(crate) fn all() -> [&'static Asset; 3] {
+    [&STYLE, &SCRIPT, &HTMX]
+}
+
+/// The file of a name in the path.
+pub(crate) fn answer(name: &str) -> Option<Response<ConsoleBody>> {
+    let found = all().into_iter().find(|asset| asset.path.ends_with(name) && !name.is_empty());
+    found.filter(|asset| asset.path.rsplit('/').next() == Some(name)).map(Asset::answer)
+}

@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Adding a page
+//!
+//! See [`pages`].
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(test), expect(dead_code, reason = "the pages that use some parts come one by one"))]
+
+mod ask;
+mod assets;
+mod body;
+mod cookies;
+mod csrf;
+mod fields;
+#[cfg(test)]
+mod harness;
+mod headers;
+mod i18n;
+mod options;
+pub mod pages;
+mod pipeline;
+mod refusal;
+mod reply;
+mod route;
+mod service;
+mod sessions;
+mod theme;
+mod view;
+mod visit;
+
+pub use body::ConsoleBody;
+pub use options::ConsoleOptions;
+pub use route::{Access, Reads, Route, Verb, routes};
+pub use service::{AnswerFuture, Console};

@@ -1,0 +1,19 @@
+//! Usage, members, tokens and the audit log.
+
+use maud::html;
+use recado_core::access::OperatorAction;
+
+use crate::ask::Ask;
+use crate::reply::{Outcome, Reply};
+use crate::route::Route;
+use crate::view::layout::Area;
+
+pub(crate) const ROUTES: &[Route] = &[Route::get(
+    "/console/operation",
+    OperatorAction::ListMembers,
+    |ask| Box::pin(list(ask)),
+)];
+
+async fn list(ask: Ask) -> Outcome {
+    Reply::page(Area::Operation, ask.visit.t("operation-title"), html! {})
+}
