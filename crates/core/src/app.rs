@@ -17,6 +17,7 @@ use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
 use crate::halts::KnownHalts;
 use crate::ids::{Ids, WorkerId};
+use crate::inbound::RecentCalls;
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
@@ -139,6 +140,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    recent_calls: RecentCalls,
     halts: KnownHalts,
 }
 
@@ -217,6 +219,7 @@ impl Recado {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            recent_calls: RecentCalls::default(),
             halts: KnownHalts::default(),
         }))
     }
@@ -321,6 +324,11 @@ impl Recado {
 
     pub(crate) fn heard(&self) -> &LastHeard {
         &self.0.heard
+    }
+
+    /// The last calls of inbound endpoints.
+    pub(crate) fn recent_calls(&self) -> &RecentCalls {
+        &self.0.recent_calls
     }
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
