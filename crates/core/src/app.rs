@@ -7,6 +7,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
+use crate::accounts::{Passwords, SeenSessions, SessionLimits};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -61,6 +62,8 @@ pub struct Settings {
     pub click_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// When sessions of members end (R397).
+    pub sessions: SessionLimits,
 }
 
 impl Settings {
@@ -83,6 +86,7 @@ impl Settings {
             message_retention: None,
             click_retention: None,
             ledger_retention: None,
+            sessions: SessionLimits::default(),
         }
     }
 }
@@ -109,6 +113,8 @@ pub struct Parts {
     pub limiter: Option<Arc<dyn Limiter>>,
     /// The gateways of connections.
     pub providers: Providers,
+    /// Hashes the passwords of members (R395).
+    pub passwords: Arc<dyn Passwords>,
     /// Settings.
     pub settings: Settings,
 }
@@ -129,6 +135,7 @@ struct Inner {
     gateway_transport: Arc<dyn Transport>,
     limiter: Arc<dyn Limiter>,
     providers: Providers,
+    passwords: Arc<dyn Passwords>,
     settings: Settings,
     cursor_key: OnceLock<CursorKey>,
     media_keys: KnownKeys,
@@ -141,6 +148,7 @@ struct Inner {
     heard: LastHeard,
     used_keys: UsedKeys,
     recent_calls: RecentCalls,
+    seen_sessions: SeenSessions,
     halts: KnownHalts,
 }
 
@@ -190,6 +198,7 @@ impl Recado {
             gateway_transport: Some(Arc::clone(&inner.gateway_transport)),
             limiter: Some(Arc::clone(&inner.limiter)),
             providers: inner.providers.clone(),
+            passwords: Arc::clone(&inner.passwords),
             settings: inner.settings.clone(),
         };
         Self::on(inner.database.rehearsal(), parts)
@@ -203,6 +212,7 @@ impl Recado {
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
+            passwords: parts.passwords,
             settings: parts.settings,
             clock,
             ids,
@@ -220,6 +230,7 @@ impl Recado {
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
             recent_calls: RecentCalls::default(),
+            seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
         }))
     }
@@ -255,7 +266,8 @@ impl Recado {
             return Ok(());
         }
         self.0.database.upkeep().upkeep(self.now()).await?;
-        self.access().record_uses().await
+        self.access().record_uses().await?;
+        self.accounts().record_seen().await
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -333,6 +345,14 @@ impl Recado {
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    pub(crate) fn seen_sessions(&self) -> &SeenSessions {
+        &self.0.seen_sessions
+    }
+
+    pub(crate) fn passwords(&self) -> &dyn Passwords {
+        &*self.0.passwords
     }
 
     /// The halts, as they were last read.

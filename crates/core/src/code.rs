@@ -98,6 +98,10 @@ codes! {
     PurgeFailed = "PURGE_FAILED": Internal,
     /// A slug is taken.
     SlugTaken = "SLUG_TAKEN": Conflict,
+    /// Another login has the e-mail address; use another one (R394).
+    EmailTaken = "EMAIL_TAKEN": Conflict,
+    /// The member has a login with a password; make a link to reset it (R401).
+    LoginExists = "LOGIN_EXISTS": Conflict,
     /// The record is still used by others.
     InUse = "IN_USE": Conflict,
     /// A required field of the body is missing.

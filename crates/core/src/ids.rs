@@ -29,6 +29,8 @@ macro_rules! for_each_id {
             KeyId;
             /// A token of an operator.
             OperatorTokenId;
+            /// A session of a member who signed in.
+            SessionId;
             /// A member of a company (an agent or an administrator).
             MemberId;
             /// A contact.

@@ -26,6 +26,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod access;
+pub mod accounts;
 mod app;
 pub mod body;
 pub mod campaigns;

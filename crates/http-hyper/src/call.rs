@@ -66,7 +66,24 @@ impl<W> Call<W> {
 /// A call of the public API.
 pub(crate) type PublicCall = Call<Caller>;
 /// A call of the operator API about one company, which exists.
-pub(crate) type CompanyCall = Call<Company>;
+pub(crate) type CompanyCall = Call<Operated>;
+
+/// A company, and who calls about it.
+pub(crate) struct Operated {
+    /// The company, which exists.
+    pub(crate) company: Company,
+    /// Who calls.
+    pub(crate) by: Operator,
+}
+
+impl std::ops::Deref for Operated {
+    type Target = Company;
+
+    fn deref(&self) -> &Company {
+        &self.company
+    }
+}
+
 /// A call of the operator API about the installation.
 pub(crate) type OperatorCall = Call<Operator>;
 

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::accept::Accept;
 use crate::bearer::bearer;
 use crate::body::{self, Bound, RequestBody};
-use crate::call::{Call, HookCall, OpenCall, PathParts};
+use crate::call::{Call, HookCall, OpenCall, Operated, PathParts};
 use crate::error::{ErrorResponse, Outcome};
 use crate::file_answer::Wanted;
 use crate::file_body::{FileReading, FormBody, is_form};
@@ -191,7 +191,7 @@ async fn operator(request: &mut Request) -> Outcome {
             let accept = Accept::of(&request.head.headers);
             let wanted = Wanted::of(&request.head.method, &request.head.headers);
             let qr_painter = request.shared.options.qr_painter.clone();
-            let (own, who) = (recado.clone(), company);
+            let (own, who) = (recado.clone(), Operated { company, by: operator });
             let outcome = arrived.passed_on(understand(route, query, sent), |parts| {
                 let RequestParts { params, body, items, bytes, file } = parts;
                 let recado = own;

@@ -44,7 +44,7 @@ pub use uuid;
 
 use crate::gateway::Providers;
 use crate::http::{ClientOptions, GuardedClient, Reach};
-use crate::runtime::{LocalFiles, RandomIds, SystemClock, TokioSpawner};
+use crate::runtime::{ArgonPasswords, LocalFiles, RandomIds, SystemClock, TokioSpawner};
 use crate::store::Store;
 use crate::transport::Transport;
 
@@ -68,6 +68,7 @@ pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<Pat
         gateway_transport: Some(client(Reach::Gateways(settings.gateway_destinations.clone()))),
         limiter: None,
         providers: gateways(&settings),
+        passwords: Arc::new(ArgonPasswords::new()),
         settings,
     }
 }

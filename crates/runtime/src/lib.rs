@@ -5,8 +5,8 @@
 //! What Recado needs in a running process, with tokio: the parts that the operating system
 //! supplies, and the background work.
 //!
-//! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`]: clock, ids,
-//!   documents, timer and tasks, for [`recado_core::Parts`].
+//! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`],
+//!   [`ArgonPasswords`]: clock, ids, documents, timer, tasks and passwords, for [`recado_core::Parts`].
 //! - [`Background`]: everything that a process does besides answering requests (its lease, due
 //!   jobs, deliveries, campaigns, recovery, upkeep), and its orderly shutdown.
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ mod causes;
 mod clock;
 mod files;
 mod ids;
+mod passwords;
 mod spawner;
 mod timer;
 
@@ -27,5 +28,6 @@ pub use files::LocalFiles;
 #[cfg(feature = "s3")]
 pub use files::S3Files;
 pub use ids::RandomIds;
+pub use passwords::ArgonPasswords;
 pub use spawner::TokioSpawner;
 pub use timer::TokioTimer;

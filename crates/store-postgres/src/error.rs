@@ -12,6 +12,8 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "custom_field_slug" => UniqueKey::CustomFieldSlug,
         "organization_cnpj" => UniqueKey::OrganizationCnpj,
         "key_hash" => UniqueKey::KeyHash,
+        "login_member" | "login_link_member" => UniqueKey::LoginMember,
+        "login_email" => UniqueKey::LoginEmail,
         "link_code" => UniqueKey::LinkCode,
         "job_subject" => UniqueKey::JobSubject,
         "secret_name" => UniqueKey::SecretName,

@@ -28,6 +28,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
+mod accounts;
 mod campaigns;
 mod columns;
 mod commit;

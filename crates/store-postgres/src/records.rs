@@ -66,6 +66,7 @@ const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "WHERE company_id = $1 ORDER BY pipeline_id, display_order, id",
         Listing::Company | Listing::OperatorToken => "ORDER BY created_at, id",
+        Listing::Login(_) => "WHERE company_id = $1 ORDER BY created_at, member_id",
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
         Listing::Halt => "ORDER BY kind, subject",

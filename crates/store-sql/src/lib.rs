@@ -31,6 +31,7 @@ pub mod transfer;
 mod unique;
 
 mod access;
+mod accounts;
 mod campaigns;
 mod connections;
 mod contacts;

@@ -12,6 +12,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
+mod accounts;
 mod aliases;
 mod backup;
 mod batch;

@@ -58,6 +58,7 @@ const fn condition(listing: Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "company_id = ?1 ORDER BY pipeline_id, display_order, id",
         Listing::Company | Listing::OperatorToken => "true ORDER BY created_at, id",
+        Listing::Login(_) => "company_id = ?1 ORDER BY created_at, member_id",
         Listing::Worker => "true ORDER BY id",
         Listing::Shard => "true ORDER BY number",
         Listing::Halt => "true ORDER BY kind, subject",

@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AttachedSpawner, MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds,
-    TestClock,
+    TestClock, TestPasswords,
 };
 
 /// A [`Recado`] with a company and a caller that has every permission.
@@ -64,6 +64,7 @@ pub struct KitBuilder {
     provider: ScriptedProvider,
     providers: Option<Providers>,
     limiter: Option<Arc<dyn Limiter>>,
+    passwords: TestPasswords,
     settings: Settings,
 }
 
@@ -138,6 +139,13 @@ impl KitBuilder {
         self
     }
 
+    /// Uses these passwords.
+    #[must_use]
+    pub fn passwords(mut self, passwords: TestPasswords) -> Self {
+        self.passwords = passwords;
+        self
+    }
+
     /// Uses these settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
@@ -159,6 +167,7 @@ impl KitBuilder {
                 .map(|transport| Arc::new(transport) as Arc<dyn Transport>),
             limiter: self.limiter,
             providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
+            passwords: Arc::new(self.passwords),
             settings: self.settings,
         };
         Recado::start(parts).await.expect("the store of the kit works at the start")
@@ -216,6 +225,7 @@ impl Kit {
             provider: ScriptedProvider::new(),
             providers: None,
             limiter: None,
+            passwords: TestPasswords::new(),
             settings: settings(),
         }
     }

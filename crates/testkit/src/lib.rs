@@ -45,6 +45,7 @@ pub mod ids;
 pub mod kit;
 mod kit_messages;
 pub mod memory;
+pub mod passwords;
 #[cfg(feature = "proptest")]
 pub mod phone_forms;
 #[cfg(feature = "postgres")]
@@ -62,6 +63,7 @@ pub use files::{FailureAt, FaultyFiles, FileOp, MemoryFiles};
 pub use ids::SeededIds;
 pub use kit::Kit;
 pub use memory::MemoryStore;
+pub use passwords::TestPasswords;
 pub use provider::ScriptedProvider;
 pub use spawner::AttachedSpawner;
 pub use store::{FaultyStore, StoreFailure, StoreOp};

@@ -18,7 +18,7 @@ use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
-use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
+use recado_runtime::{ArgonPasswords, RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{
     ConnectError, ConnectionParameters, Options as PostgresOptions, PostgresStore,
 };
@@ -268,6 +268,7 @@ fn parts(
         gateway_transport: Some(Arc::new(CountedTransport(gateway_transport, traces))),
         limiter: opened.limiter,
         providers: gateways.clone(),
+        passwords: Arc::new(ArgonPasswords::new()),
         settings: settings(options, public_url),
     };
     Ok(Wired { parts, reports, store: opened.own, gateways, closer: opened.closer })

@@ -252,6 +252,26 @@ actions! {
         DeleteMember = "deleteMember",
         /// Change a member.
         UpdateMember = "updateMember",
+        /// List the logins of members.
+        ListLogins = "listLogins",
+        /// Give a member a login, with a one-time link to choose its password.
+        InviteMember = "inviteMember",
+        /// Read the login of a member.
+        GetLogin = "getLogin",
+        /// Change the login of a member: its address, its role, whether it is disabled.
+        UpdateLogin = "updateLogin",
+        /// Remove the login of a member, with its sessions.
+        DeleteLogin = "deleteLogin",
+        /// Make a one-time link to choose a new password.
+        ResetLogin = "resetLogin",
+        /// Remove the second factor of a member's login.
+        DeleteLoginTotp = "deleteLoginTotp",
+        /// List the sessions of a member.
+        ListSessions = "listSessions",
+        /// End all sessions of a member.
+        DeleteSessions = "deleteSessions",
+        /// End a session of a member.
+        DeleteSession = "deleteSession",
         /// Import a message.
         ImportMessage = "importMessage",
         /// Make a pipeline.

@@ -26,7 +26,7 @@ pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, 
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
-pub use operator::{Operator, OperatorDenied, OperatorRole};
+pub use operator::{Operator, OperatorDenied, OperatorIdentity, OperatorRole};
 pub use operator_token::{
     NewOperatorToken, OperatorSecret, OperatorToken, OperatorTokenDraft, OperatorTokenPatch,
     OperatorTokenView,

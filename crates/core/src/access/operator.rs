@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Company, OperatorAction, OperatorToken};
 use crate::code::Code;
 use crate::error::{Rejection, object};
-use crate::ids::{CompanyId, OperatorTokenId};
+use crate::ids::{CompanyId, MemberId, OperatorTokenId, SessionId};
 use crate::words::words;
 
 words! {
@@ -22,10 +22,28 @@ words! {
     }
 }
 
+/// By what an operator is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatorIdentity {
+    /// The token that the server was started with, or the program itself.
+    Root,
+    /// A token.
+    Token(OperatorTokenId),
+    /// A member who signed in (R394).
+    Member {
+        /// The company of the member.
+        company: CompanyId,
+        /// The member.
+        member: MemberId,
+        /// The session.
+        session: SessionId,
+    },
+}
+
 /// Who calls the operator API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operator {
-    token: Option<OperatorTokenId>,
+    identity: OperatorIdentity,
     role: OperatorRole,
     company: Option<CompanyId>,
 }
@@ -33,16 +51,45 @@ pub struct Operator {
 impl Operator {
     /// The holder of the token that the server was started with, or the program itself: an owner
     /// who reaches every company.
-    pub const ROOT: Self = Self { token: None, role: OperatorRole::Owner, company: None };
+    pub const ROOT: Self =
+        Self { identity: OperatorIdentity::Root, role: OperatorRole::Owner, company: None };
 
     /// The holder of a token.
     pub const fn of(token: &OperatorToken) -> Self {
-        Self { token: Some(token.id), role: token.role, company: token.company }
+        let identity = OperatorIdentity::Token(token.id);
+        Self { identity, role: token.role, company: token.company }
     }
 
-    /// The token; `None` for the one that the server was started with.
+    /// A member who signed in, who reaches the own company only (R394).
+    pub const fn member(
+        company: CompanyId,
+        member: MemberId,
+        session: SessionId,
+        role: OperatorRole,
+    ) -> Self {
+        let identity = OperatorIdentity::Member { company, member, session };
+        Self { identity, role, company: Some(company) }
+    }
+
+    /// By what the operator is known.
+    pub const fn identity(&self) -> OperatorIdentity {
+        self.identity
+    }
+
+    /// The session, of a member who signed in.
+    pub const fn session(&self) -> Option<SessionId> {
+        match self.identity {
+            OperatorIdentity::Member { session, .. } => Some(session),
+            OperatorIdentity::Root | OperatorIdentity::Token(_) => None,
+        }
+    }
+
+    /// The token; `None` for the one that the server was started with, and for members.
     pub const fn token(&self) -> Option<OperatorTokenId> {
-        self.token
+        match self.identity {
+            OperatorIdentity::Token(token) => Some(token),
+            OperatorIdentity::Root | OperatorIdentity::Member { .. } => None,
+        }
     }
 
     /// The role.
@@ -117,7 +164,7 @@ mod tests {
     use super::*;
 
     fn with(role: OperatorRole, company: Option<CompanyId>) -> Operator {
-        Operator { token: None, role, company }
+        Operator { identity: OperatorIdentity::Root, role, company }
     }
 
     /// R380.

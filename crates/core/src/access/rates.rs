@@ -8,14 +8,15 @@ use async_trait::async_trait;
 
 use super::{Caller, ClientNet};
 use crate::Timestamp;
+use crate::accounts::{AttemptSpan, LoginEmailHash};
 use crate::ids::{CampaignId, ContactId, InboundEndpointId, KeyId, LinkId, TemplateId};
 use crate::links::Clicker;
 use crate::store::StoreError;
 
 /// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
 const MINUTE_MICROS: i64 = 60_000_000;
-/// A state further in the future than this was written by a clock that was ahead, because no
-/// allowance holds more than about a minute. Such a state is ignored, so that setting the clock
+/// A state further in the future than this, and than twice the allowance, was written by a clock
+/// that was ahead. Such a state is ignored, so that setting the clock
 /// back does not lock a key out.
 const IMPLAUSIBLE_MICROS: i64 = 2 * MINUTE_MICROS;
 
@@ -54,6 +55,13 @@ impl Gcra {
         Self::new(interval(SECOND_MICROS, rate), burst)
     }
 
+    /// A whole span's worth at once, then evenly; 0 counts as 1. For few calls over long spans:
+    /// two at least, in a month at most (R398).
+    pub const fn over(span: Duration, calls: u32) -> Self {
+        let calls = if calls == 0 { 1 } else { calls };
+        Self::new(interval(span.as_secs() as i64 * SECOND_MICROS, calls), calls as i64)
+    }
+
     const fn new(interval_micros: i64, burst: i64) -> Self {
         Self { interval_micros, burst_micros: interval_micros * burst }
     }
@@ -82,7 +90,8 @@ impl Gcra {
     /// The wait after which one call will pass.
     pub fn decide(self, tat_micros: Option<i64>, now: Timestamp) -> Result<i64, Duration> {
         let now = now.millis() * 1000;
-        let tat = tat_micros.filter(|tat| *tat <= now + IMPLAUSIBLE_MICROS).unwrap_or(now).max(now);
+        let plausible = now + IMPLAUSIBLE_MICROS.max(2 * self.burst_micros());
+        let tat = tat_micros.filter(|tat| *tat <= plausible).unwrap_or(now).max(now);
         let next = tat + self.interval_micros();
         let over = next - now - self.burst_micros();
         if over <= 0 {
@@ -113,6 +122,10 @@ pub enum RateKey {
     Campaign(CampaignId),
     /// Operator tokens that one client tries (R181).
     OperatorGuess(ClientNet),
+    /// Wrong passwords for one address (R398).
+    SignIn(LoginEmailHash, AttemptSpan),
+    /// Wrong passwords by one client (R398).
+    SignInClient(ClientNet),
     /// The recorded visits of a link (R205).
     LinkClicks(LinkId),
     /// The recorded visits by one client (R205).
@@ -135,6 +148,10 @@ impl std::fmt::Display for RateKey {
             Self::Token(template) => write!(f, "token:{template}"),
             Self::Campaign(campaign) => write!(f, "campaign:{campaign}"),
             Self::OperatorGuess(client) => write!(f, "operator-guess:{client}"),
+            Self::SignIn(email, span) => {
+                write!(f, "sign-in:{}:{}", span.as_str(), email.to_text())
+            }
+            Self::SignInClient(client) => write!(f, "sign-in-client:{client}"),
             Self::LinkClicks(link) => write!(f, "link:{link}"),
             Self::Clicker(client) => write!(f, "clicker:{}", client.as_text()),
             Self::PersonsClick(link, client) => {

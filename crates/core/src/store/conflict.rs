@@ -56,6 +56,10 @@ pub enum UniqueKey {
     OrganizationCnpj,
     /// The SHA-256 of an API key (D11).
     KeyHash,
+    /// (company, member) of a login, and of a one-time link.
+    LoginMember,
+    /// The address of a login, over all companies (R394).
+    LoginEmail,
     /// The code of a tracked link, over all companies (D60).
     LinkCode,
     /// (company, kind, subject) of a job: at most one job of a kind for one record.
@@ -99,6 +103,7 @@ impl UniqueKey {
     pub const fn identity(kind: RowKind) -> Self {
         match kind {
             RowKind::Secret => Self::SecretName,
+            RowKind::Login | RowKind::LoginLink => Self::LoginMember,
             RowKind::ListMember => Self::ListMember,
             RowKind::ContactTag => Self::ContactTag,
             RowKind::Alias => Self::AliasKey,

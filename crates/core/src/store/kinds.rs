@@ -37,6 +37,21 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::MemberId,
             } versioned;
+            /// How a member logs in.
+            Login($crate::accounts::Login) {
+                company: $crate::ids::CompanyId,
+                member: $crate::ids::MemberId,
+            } versioned;
+            /// The one-time link of a member.
+            LoginLink($crate::accounts::LoginLink) {
+                company: $crate::ids::CompanyId,
+                member: $crate::ids::MemberId,
+            } versioned;
+            /// A session of a member.
+            Session($crate::accounts::Session) {
+                company: $crate::ids::CompanyId,
+                id: $crate::ids::SessionId,
+            } versioned;
             /// A token of an operator.
             OperatorToken($crate::access::OperatorToken) {
                 id: $crate::ids::OperatorTokenId,

@@ -18,7 +18,8 @@
 //!    conversations, messages with their references, dispatch windows, lead memory and the calls
 //!    remembered about it; its ledger lines and recipients of campaigns stay, without it, and the
 //!    lines without their descriptions. Deleting a campaign deletes its recipients. Deleting a list
-//!    or a tag deletes its memberships; deleting a connection deletes its groups, the unknown kinds
+//!    or a tag deletes its memberships; deleting a member deletes its login, one-time link and
+//!    sessions; deleting a connection deletes its groups, the unknown kinds
 //!    of events and the reports kept for it, and is refused while messages, conversations or
 //!    templates refer to it. Documents, jobs, events and deliveries are never deleted by another
 //!    row's deletion.
@@ -64,6 +65,7 @@ pub use unique::{UNIQUE, Unique, UniqueValue};
 
 use crate::Timestamp;
 use crate::access::AccessReads;
+use crate::accounts::AccountReads;
 use crate::campaigns::CampaignReads;
 use crate::connections::ConnectionReads;
 use crate::contacts::ContactReads;
@@ -89,6 +91,7 @@ use crate::webhooks::WebhookReads;
 pub trait Reads:
     Records
     + AccessReads
+    + AccountReads
     + CampaignReads
     + ConnectionReads
     + ContactReads
@@ -115,6 +118,7 @@ pub trait Reads:
 impl<T> Reads for T where
     T: Records
         + AccessReads
+        + AccountReads
         + CampaignReads
         + ConnectionReads
         + ContactReads

@@ -36,6 +36,15 @@ macro_rules! for_each_read {
                     hash: &$crate::access::KeyHash,
                 ) -> Option<($crate::access::ApiKey, $crate::access::Company)>;
             }
+            AccountReads($crate::accounts::AccountReads) {
+                fn login_by_email(
+                    email: &$crate::contacts::Email,
+                ) -> Option<$crate::store::Stored<$crate::accounts::Login>>;
+                fn sessions_of(
+                    company: $crate::ids::CompanyId,
+                    member: $crate::ids::MemberId,
+                ) -> Vec<$crate::store::Stored<$crate::accounts::Session>>;
+            }
             CampaignReads($crate::campaigns::CampaignReads) {
                 fn campaigns(
                     company: $crate::ids::CompanyId,

@@ -22,6 +22,7 @@ macro_rules! for_each_listing {
             company {
                 ApiKey($crate::access::ApiKey) by created_at, id;
                 Member($crate::access::Member) by created_at, id;
+                Login($crate::accounts::Login) by created_at, member;
                 CustomField($crate::custom_fields::CustomField) by created_at, id;
                 Tag($crate::tags::Tag) by created_at, id;
                 CloseReason($crate::tags::CloseReason) by created_at, id;

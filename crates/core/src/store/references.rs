@@ -169,6 +169,9 @@ macro_rules! references {
 }
 
 references! {
+    Login { member => Member: Cascade }
+    LoginLink { member => Member: Cascade }
+    Session { member => Member: Cascade }
     Stage { pipeline => Pipeline: Restrict }
     Contact {
         organization_id => Organization: Restrict,

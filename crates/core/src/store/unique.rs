@@ -132,6 +132,7 @@ macro_rules! unique {
 
 unique! {
     ApiKey { KeyHash: hash; }
+    Login { LoginEmail: email; }
     Contact {
         ContactIdentifier: company, source_platform, identifier;
         ContactEmail: company, email;

@@ -5,6 +5,7 @@
 //! when the store, the document store or another server fails.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod accounts;
 mod any_order;
 mod bad_events;
 mod blocks;

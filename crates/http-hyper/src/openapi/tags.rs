@@ -34,6 +34,7 @@ const TAGS: &[(&str, &str)] = &[
     ("operator-tokens", "Tokens of the operator API: who may do what, and for which company."),
     ("keys", "API keys of a company."),
     ("members", "Members of a company."),
+    ("logins", "How members log in: invitations, roles, second factors and sessions."),
     ("connections", "Connections to messaging channels, their gateways and groups."),
     ("close-reasons", "Reasons for closing a conversation."),
     ("service", "Probes, metrics and this reference."),

@@ -1,11 +1,14 @@
 //! Managing members.
 
 use recado_core::Code;
-use recado_core::access::{Member, MemberDraft, MemberPatch};
+use recado_core::access::{Member, MemberDraft, MemberPatch, OperatorAction};
 use recado_core::ids::MemberId;
 
-use super::crud::{change, create, delete, get, list};
-use crate::route::Route;
+use super::crud::{change, create, get, list};
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::Outcome;
+use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
     list!(ListMembers, COLLECTION, access.members, |op| op.does("List members").lists::<Member>()),
@@ -20,10 +23,25 @@ pub(crate) const ROUTES: &[Route] = &[
     change!(UpdateMember, ONE, access.change_member(MemberId), |op| {
         op.does("Change a member").body::<MemberPatch>(r#"{"role": "admin"}"#).answers::<Member>()
     }),
-    delete!(DeleteMember, ONE, access.delete_member(MemberId), |op| {
-        op.does("Delete a member that no contact is assigned to").done().refuses(Code::InUse)
-    }),
+    Route::company(
+        verb::DELETE,
+        ONE,
+        OperatorAction::DeleteMember,
+        |c| Box::pin(delete(c)),
+        |op| {
+            op.does("Delete a member that no contact is assigned to")
+                .more("Its login, if it has one, may not be above the own role.")
+                .done()
+                .refuses(Code::InUse)
+        },
+    ),
 ];
 
 const COLLECTION: &str = "/operator/v1/companies/{company_id}/members";
 const ONE: &str = "/operator/v1/companies/{company_id}/members/{id}";
+
+async fn delete(call: CompanyCall) -> Outcome {
+    let id = call.path.id("id", MemberId::parse);
+    call.recado.accounts().delete_member(&call.who.by, call.who.id, id).await?;
+    Answer::done()
+}

@@ -17,6 +17,7 @@ mod keys;
 mod leads;
 mod links;
 mod lists;
+mod logins;
 mod marks;
 mod members;
 mod messages;
@@ -36,6 +37,7 @@ pub(crate) const TABLES: &[(&str, &[Route])] = &[
     ("operator-tokens", operator_tokens::ROUTES),
     ("keys", keys::ROUTES),
     ("members", members::ROUTES),
+    ("logins", logins::ROUTES),
     ("connections", connections::ROUTES),
     ("connections", gateways::ROUTES),
     ("pipelines", pipelines::ROUTES),

@@ -485,6 +485,7 @@ fn start(
         gateway_transport: Some(Arc::new(wire.clone())),
         limiter: None,
         providers: Fake::providers(),
+        passwords: Arc::new(recado_testkit::TestPasswords::new()),
         settings: Settings::new("http://127.0.0.1:8080"),
     })
 }

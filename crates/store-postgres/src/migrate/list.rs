@@ -113,6 +113,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "operator_tokens",
         sql: include_str!("../migrations/0026_operator_tokens.sql"),
     },
+    Migration { version: 28, name: "logins", sql: include_str!("../migrations/0028_logins.sql") },
 ];
 
 impl Migration {

@@ -4,6 +4,7 @@
 //! code allows. The model is meant to be easy to check, not fast: most reads visit every row of
 //! their kind.
 
+mod accounts;
 mod campaigns;
 mod channels;
 mod contacts;

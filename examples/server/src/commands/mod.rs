@@ -18,6 +18,7 @@ mod init;
 mod key;
 mod media;
 mod migrate;
+mod member;
 mod operator_token;
 mod output;
 mod secret_key;
@@ -76,6 +77,9 @@ Examples:
     /// directly
     #[command(after_help = operator_token::HELP)]
     OperatorToken(operator_token::OperatorTokenArgs),
+    /// Invites members to log in, and manages their logins and sessions, on the database directly
+    #[command(after_help = member::HELP)]
+    Member(member::MemberArgs),
     /// Makes, lists, shows, changes and deletes connections, and pairs phones with them, on the
     /// database directly
     #[command(after_help = connection::HELP)]
@@ -175,6 +179,9 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::OperatorToken(args) => {
             with(options, async |core| operator_token::run(core, json, args).await).await
+        }
+        Command::Member(args) => {
+            with(options, async |core| member::run(core, json, args).await).await
         }
         Command::Connection(args) => connection::run(options, json, args).await,
         Command::Contact(args) => {

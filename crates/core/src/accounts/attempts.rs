@@ -1,0 +1,127 @@
+//! How often a wrong password may be tried (R398).
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::Accounts;
+use crate::access::{ClientNet, Gcra, RateCheck, RateDecision, RateKey};
+use crate::keyed_hash::keyed_hash;
+use crate::store::StoreError;
+
+/// How many wrong attempts one client may make in a quarter of an hour.
+const OF_CLIENT: u32 = 30;
+const QUARTER: Duration = Duration::from_secs(15 * 60);
+
+keyed_hash! {
+    /// The hash of an address that somebody tries to sign in with, whether a login has it or not.
+    LoginEmailHash of "login email"
+}
+
+/// Over which time the wrong attempts of one address are counted. After five in a quarter of an
+/// hour each further one waits three minutes; after twenty in four hours, twelve (R398).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttemptSpan {
+    /// Fifteen minutes.
+    Quarter,
+    /// Four hours.
+    Hours,
+}
+
+impl AttemptSpan {
+    const ALL: [Self; 2] = [Self::Quarter, Self::Hours];
+
+    /// A word for it, in the key of the limit.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Quarter => "quarter",
+            Self::Hours => "hours",
+        }
+    }
+
+    const fn allowance(self) -> Gcra {
+        match self {
+            Self::Quarter => Gcra::over(QUARTER, 5),
+            Self::Hours => Gcra::over(Duration::from_secs(4 * 60 * 60), 20),
+        }
+    }
+}
+
+/// What attempts are counted by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt {
+    email: LoginEmailHash,
+    client: Option<ClientNet>,
+}
+
+impl Attempt {
+    fn checks(self, map: impl Fn(Gcra) -> Gcra) -> Vec<RateCheck> {
+        let spans = AttemptSpan::ALL.map(|span| RateCheck {
+            key: RateKey::SignIn(self.email, span),
+            allowance: map(span.allowance()),
+        });
+        let client = self.client.map(|client| RateCheck {
+            key: RateKey::SignInClient(client),
+            allowance: map(Gcra::over(QUARTER, OF_CLIENT)),
+        });
+        spans.into_iter().chain(client).collect()
+    }
+}
+
+impl Accounts<'_> {
+    /// An attempt to show the password of an address.
+    pub(super) async fn attempt(
+        &self,
+        email: &str,
+        client: Option<IpAddr>,
+    ) -> Result<Attempt, StoreError> {
+        let key = self.app.hash_key().await?;
+        let email = LoginEmailHash::of(key, email.as_bytes());
+        Ok(Attempt { email, client: client.map(ClientNet::of) })
+    }
+
+    /// The wait before an attempt is looked at; `None` for none. A wrong one is charged. A right
+    /// one waits for its turn like a wrong one but is not charged, so that many at once are no
+    /// guesses (R398).
+    pub(super) async fn wait_for(
+        &self,
+        attempt: Attempt,
+        is_right: bool,
+    ) -> Result<Option<Duration>, StoreError> {
+        let checks = attempt.checks(|gcra| if is_right { gcra.uncounted() } else { gcra });
+        Ok(match self.app.limiter().check(&checks, self.app.now()).await? {
+            RateDecision::Allowed => None,
+            RateDecision::Limited { retry_after } => Some(retry_after),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timestamp;
+
+    /// How long the attempt after so many wrong ones waits, each made as soon as it may be.
+    fn wait_after(attempts: u32) -> Duration {
+        let (mut now, mut states) = (Timestamp::from_millis(1_000_000), [None; 2]);
+        let decide = |states: &[Option<i64>; 2], now| -> [Result<i64, Duration>; 2] {
+            [0, 1].map(|n| AttemptSpan::ALL[n].allowance().decide(states[n], now))
+        };
+        let longest = |decided: &[Result<i64, Duration>; 2]| {
+            decided.iter().filter_map(|one| one.err()).max().unwrap_or_default()
+        };
+        for _ in 0..attempts {
+            now = now.plus(longest(&decide(&states, now)));
+            states = decide(&states, now).map(Result::ok);
+        }
+        longest(&decide(&states, now))
+    }
+
+    /// R398.
+    #[test]
+    fn the_wait_grows_with_wrong_attempts_and_never_becomes_a_lock() {
+        let minutes = |n| Duration::from_secs(n * 60);
+        for (attempts, wait) in [(0, 0), (4, 0), (5, 3), (6, 3), (30, 12), (500, 12)] {
+            assert_eq!(wait_after(attempts), minutes(wait), "{attempts}");
+        }
+    }
+}

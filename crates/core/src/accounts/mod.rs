@@ -1,0 +1,51 @@
+//! Accounts: how members log in (R394–R403).
+//!
+//! A login belongs to a member and has an e-mail address, a role of the operator API and a
+//! password. Whoever signs in with it gets a session, whose token stands for the member until it
+//! ends.
+
+mod attempts;
+mod link;
+mod links;
+mod login;
+mod manage;
+mod password;
+mod password_rule;
+mod reads;
+mod recovery;
+mod refusal;
+mod second_factor;
+mod seen;
+mod session;
+mod sessions;
+mod sign_in;
+mod token;
+mod totp;
+
+pub use attempts::{AttemptSpan, LoginEmailHash};
+pub use link::{LinkPurpose, LinkToken, LinkView, LoginLink, NewLink};
+pub use login::{Login, LoginDraft, LoginPatch, LoginView};
+pub use password::{Password, PasswordHash, PasswordVerdict, Passwords};
+pub use password_rule::PasswordProblem;
+pub use reads::AccountReads;
+pub use recovery::{RecoveryCode, RecoveryHashes};
+pub use refusal::{AccountRefused, LoginRefused, SignInRefused};
+pub use second_factor::NewTotp;
+pub(crate) use seen::SeenSessions;
+pub use session::{NewSession, Session, SessionLimits, SessionToken, SessionView, SignedIn};
+pub use totp::TotpSecret;
+
+use crate::Recado;
+
+/// The use cases on accounts. Made by [`Recado::accounts`].
+#[derive(Clone, Copy, Debug)]
+pub struct Accounts<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// How members log in, and their sessions.
+    pub fn accounts(&self) -> Accounts<'_> {
+        Accounts { app: self }
+    }
+}
