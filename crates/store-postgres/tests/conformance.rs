@@ -17,7 +17,7 @@ mod sealed {
     }
 
     recado_testkit::conformance_suite!(fresh, topics: [
-        commits, access, rows, contacts_draft, connections, conversations, channel_rows,
+        commits, access, accounts, rows, contacts_draft, connections, conversations, channel_rows,
         unknown_events, outbound_rows, deliveries_due, reassign, upkeep
     ]);
 }

@@ -11,7 +11,7 @@ mod sealed {
     use crate::harness::fresh_sealed;
 
     recado_testkit::conformance_suite!(fresh_sealed, topics: [
-        commits, access, rows, contacts_draft, connections, conversations, channel_rows,
+        commits, access, accounts, rows, contacts_draft, connections, conversations, channel_rows,
         unknown_events, outbound_rows, deliveries_due, reassign, upkeep
     ]);
 }

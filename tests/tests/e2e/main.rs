@@ -110,6 +110,7 @@ mod lead_memory;
 mod links;
 mod listeners;
 mod lists;
+mod logins;
 mod logs;
 mod matrix;
 mod media;

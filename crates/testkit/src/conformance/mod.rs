@@ -21,6 +21,7 @@
 //! `rt-multi-thread`.
 
 pub mod access;
+pub mod accounts;
 mod call_site;
 mod campaign_scene;
 pub mod campaigns;

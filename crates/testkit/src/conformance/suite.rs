@@ -25,7 +25,7 @@ macro_rules! conformance_suite {
 macro_rules! conformance_topics {
     ($($go:tt)::+ [$($in:tt)*]) => {
         $($go)::+! { [$($in)*]
-            commits unique_keys preconditions references lists documents links deals jobs access
+            commits unique_keys preconditions references lists documents links deals jobs access accounts
             cascades contacts_totals contacts_listing contacts_search contacts_filters
             contacts_export rows
             contacts_draft connections conversations channel_keys channel_references

@@ -153,6 +153,12 @@ macro_rules! conformance_topic {
         two_processes_that_start_at_once_share_one_secret,
         a_new_store_is_ready,
     } };
+    ($($go:tt)::+ [$($in:tt)*] accounts) => { $($go)::+! { [$($in)*] accounts:
+        a_login_is_found_by_its_address_with_every_field,
+        a_taken_address_of_a_login_names_the_key,
+        the_sessions_of_a_member_are_listed_by_creation_then_id,
+        a_login_its_link_and_its_sessions_go_with_the_member,
+    } };
     ($($go:tt)::+ [$($in:tt)*] jobs) => { $($go)::+! { [$($in)*] jobs:
         a_due_job_is_claimed_with_a_lease,
         a_job_that_is_not_due_is_not_claimed,

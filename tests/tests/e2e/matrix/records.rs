@@ -70,6 +70,7 @@ impl Maker<'_> {
         let hook = json!({"url": format!("https://{word}.example.com/"), "events": ["*"]});
         self.make("Webhook", "C/webhooks", hook).await;
         self.make("Member", "C/members", json!({"display_name": word})).await;
+        self.session(word).await;
         let field = json!({"label": word, "slug": word});
         self.make("CustomField", "C/custom-fields", field).await;
         self.make("List", "C/lists", json!({"name": word})).await;
@@ -111,6 +112,20 @@ impl Maker<'_> {
         let upload = self.world.send(upload).await.expect(201);
         self.ids.insert("Media", text(&upload["id"]));
         self.ids.insert("Upload", text(&upload["id"]));
+    }
+
+    /// A login of the member, and a session.
+    async fn session(&mut self, word: &str) {
+        let email = format!("{word}@members.example.org");
+        let path = format!("C/members/{}/login", self.ids["Member"]);
+        let login = json!({"email": email, "role": "viewer"});
+        let link = self.post(&path, login).await;
+        let url = text(&link["url"]);
+        let (_, token) = url.split_once('#').expect("a token");
+        let (accounts, password) = (self.world.server.recado().accounts(), "nove sapos azuis");
+        accounts.accept_link(token, password).await.expect("the link works");
+        let session = accounts.sign_in(&email, password, None, None).await.expect("it works");
+        self.ids.insert("Session", session.who.session.to_string());
     }
 
     async fn channels(&mut self, word: &str) {
