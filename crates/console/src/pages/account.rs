@@ -97,11 +97,10 @@ fn errors(visit: &Visit, refused: AccountRefused) -> FieldErrors {
 }
 
 async fn show(ask: Ask) -> Outcome {
-    page(&ask, News::default()).await
+    page(&ask.visit, News::default()).await
 }
 
-async fn page(ask: &Ask, news: News) -> Outcome {
-    let visit = &ask.visit;
+async fn page(visit: &Visit, news: News) -> Outcome {
     let signed_in = visit.recado.accounts().session(&visit.session).await?;
     let of_login = match &signed_in {
         Some(who) => Some(html! {

@@ -96,7 +96,7 @@ pub(super) async fn begin(ask: Ask) -> Outcome {
     match visit.recado.accounts().begin_totp(&who).await {
         Ok(new) => {
             let factor = Some(setup(visit, &new));
-            page(&ask, News { factor, ..News::default() }).await
+            page(visit, News { factor, ..News::default() }).await
         }
         Err(error) => Err(failed(error)),
     }
@@ -111,11 +111,11 @@ pub(super) async fn confirm(ask: Ask) -> Outcome {
             let codes: Vec<&str> = codes.iter().map(|code| code.expose()).collect();
             let label = visit.t("account-recovery");
             let above = crate::view::secret::secret(visit, &label, &codes.join("\n"));
-            page(&ask, News { above: Some(above), ..News::default() }).await
+            page(visit, News { above: Some(above), ..News::default() }).await
         }
         Err(Error::Rejected(refused)) => {
             let form = code_form(visit, &errors(visit, refused));
-            page(&ask, News { factor: Some(form), is_refused: true, ..News::default() }).await
+            page(visit, News { factor: Some(form), is_refused: true, ..News::default() }).await
         }
         Err(error) => Err(failed(error)),
     }
@@ -128,11 +128,11 @@ pub(super) async fn remove(ask: Ask) -> Outcome {
     match visit.recado.accounts().remove_totp(&who, password).await {
         Ok(()) => {
             let above = Some(notice(Tone::Good, &visit.t("account-factor-removed")));
-            page(&ask, News { above, ..News::default() }).await
+            page(visit, News { above, ..News::default() }).await
         }
         Err(Error::Rejected(refused)) => {
             let removal = FieldErrors::at("factor_password", super::reason(visit, refused));
-            page(&ask, News { removal, is_refused: true, ..News::default() }).await
+            page(visit, News { removal, is_refused: true, ..News::default() }).await
         }
         Err(error) => Err(failed(error)),
     }

@@ -37,11 +37,11 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     match accounts.change_password(&who, text("password"), text("new_password")).await {
         Ok(()) => {
             let above = Some(notice(Tone::Good, &visit.t("account-password-changed")));
-            page(&ask, News { above, ..News::default() }).await
+            page(visit, News { above, ..News::default() }).await
         }
         Err(Error::Rejected(refused)) => {
             let password = errors(visit, refused);
-            page(&ask, News { password, is_refused: true, ..News::default() }).await
+            page(visit, News { password, is_refused: true, ..News::default() }).await
         }
         Err(error) => Err(super::failed(error)),
     }

@@ -35,12 +35,11 @@ struct Tried {
 }
 
 pub(super) async fn show(ask: Ask) -> Outcome {
-    page(&ask, html! {}, Tried::default()).await
+    let id = ask.path.id("id", InboundEndpointId::parse);
+    page(&ask.visit, id, html! {}, Tried::default()).await
 }
 
-async fn page(ask: &Ask, news: Markup, tried: Tried) -> Outcome {
-    let visit = &ask.visit;
-    let id = ask.path.id("id", InboundEndpointId::parse);
+async fn page(visit: &Visit, id: InboundEndpointId, news: Markup, tried: Tried) -> Outcome {
     let endpoint = visit.recado.inbound().get(visit.company.id, id).await?;
     let calls = visit.recado.inbound().recent_calls(id);
     let body = html! {
@@ -135,7 +134,7 @@ pub(super) async fn try_out(ask: Ask) -> Outcome {
         }
         Err(error) => return Err(error.into()),
     };
-    page(&ask, html! {}, Tried { mapping: Some(lines), body, errors, outcome }).await
+    page(visit, id, html! {}, Tried { mapping: Some(lines), body, errors, outcome }).await
 }
 
 /// What a call would do.
@@ -195,7 +194,7 @@ pub(super) async fn rotate(ask: Ask) -> Outcome {
     let id = ask.path.id("id", InboundEndpointId::parse);
     let rotated = visit.recado.inbound().rotate_secret(visit.company.id, id, &Map::new()).await?;
     let news = secret(visit, &visit.t("integration-endpoint-secret"), &rotated.secret);
-    page(&ask, news, Tried::default()).await
+    page(visit, id, news, Tried::default()).await
 }
 
 pub(super) async fn delete(ask: Ask) -> Outcome {

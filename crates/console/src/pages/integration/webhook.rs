@@ -27,13 +27,11 @@ use crate::visit::Visit;
 const NEWEST: u32 = 10;
 
 pub(super) async fn show(ask: Ask) -> Outcome {
-    page(&ask, html! {}).await
+    page(&ask.visit, ask.path.id("id", WebhookId::parse), html! {}).await
 }
 
-/// The page of the webhook of the path, with news above it.
-async fn page(ask: &Ask, news: Markup) -> Outcome {
-    let visit = &ask.visit;
-    let id = ask.path.id("id", WebhookId::parse);
+/// The page of a webhook, with news above it.
+async fn page(visit: &Visit, id: WebhookId, news: Markup) -> Outcome {
     let webhook = visit.recado.webhooks().get(visit.company.id, id).await?;
     let of = |status| DeliveryFilter { status, webhook: Some(id), event: None };
     let list = async |status, limit| {
@@ -128,7 +126,7 @@ pub(super) async fn rotate(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let id = ask.path.id("id", WebhookId::parse);
     let rotated = visit.recado.webhooks().rotate_secret(visit.company.id, id, &Map::new()).await?;
-    page(&ask, secret(visit, &visit.t("integration-webhook-secret"), &rotated.secret)).await
+    page(visit, id, secret(visit, &visit.t("integration-webhook-secret"), &rotated.secret)).await
 }
 
 pub(super) async fn test(ask: Ask) -> Outcome {
@@ -152,7 +150,7 @@ pub(super) async fn redeliver(ask: Ask) -> Outcome {
             ("left", done.left.into()),
         ],
     );
-    page(&ask, notice(Tone::Good, &text)).await
+    page(visit, id, notice(Tone::Good, &text)).await
 }
 
 pub(super) async fn delete(ask: Ask) -> Outcome {

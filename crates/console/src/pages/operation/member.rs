@@ -42,13 +42,11 @@ impl News {
 }
 
 pub(super) async fn show(ask: Ask) -> Outcome {
-    page(&ask, News::default()).await
+    page(&ask.visit, ask.path.id("id", MemberId::parse), News::default()).await
 }
 
-/// The page of the member of the path.
-pub(super) async fn page(ask: &Ask, news: News) -> Outcome {
-    let visit = &ask.visit;
-    let id = ask.path.id("id", MemberId::parse);
+/// The page of a member.
+pub(super) async fn page(visit: &Visit, id: MemberId, news: News) -> Outcome {
     let company = visit.company.id;
     let member = visit.recado.access().member(company, id).await?;
     let accounts = visit.recado.accounts();
@@ -221,7 +219,7 @@ pub(super) async fn change(ask: Ask) -> Outcome {
         Ok(_) => Reply::goto(format!("{MEMBERS}/{id}")),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
             let member = FieldErrors::of(&refused);
-            page(&ask, News { member, ..News::default() }).await
+            page(visit, id, News { member, ..News::default() }).await
         }
         Err(error) => Err(error.into()),
     }

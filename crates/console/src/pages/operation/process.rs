@@ -8,7 +8,7 @@ use crate::last_hour::Sample;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::empty;
 use crate::view::layout::Area;
-use crate::view::plot::{Plot, Series, plot};
+use crate::view::plot::{Plot, Series, drawing, plot};
 use crate::view::when::when;
 use crate::visit::Visit;
 
@@ -61,6 +61,7 @@ pub(super) async fn show(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let samples = ask.shared.options.last_hour.as_ref().map(crate::LastHour::samples);
     let body = html! {
+        (drawing())
         (parts(visit, PROCESS))
         @match samples {
             None => (empty(&visit.t("operation-process-none"))),

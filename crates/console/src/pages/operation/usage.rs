@@ -9,7 +9,7 @@ use crate::ask::Ask;
 use crate::i18n::Language;
 use crate::reply::{Outcome, Reply};
 use crate::view::layout::Area;
-use crate::view::plot::{Plot, Series, plot};
+use crate::view::plot::{Plot, Series, drawing, plot};
 use crate::view::table::facts;
 use crate::visit::Visit;
 
@@ -71,6 +71,7 @@ pub(super) async fn show(ask: Ask) -> Outcome {
     let (cost, cost_back) =
         (cost(|day| day.totals.debits.cost_brl), cost(|day| day.totals.refunds.cost_brl.negated()));
     let body = html! {
+        (drawing())
         (parts(visit, USAGE))
         p { (visit.t_with("operation-usage-about", &[("days", USAGE_DAYS.into())])) }
         (facts(&[
