@@ -100,7 +100,8 @@ impl Accounts<'_> {
             };
             let mut changes = ChangeSet::new().with(login.update(after));
             // A link that somebody else asked for, too.
-            if let Some(link) = self.app.store().get::<LoginLink>((who.company, who.member)).await? {
+            if let Some(link) = self.app.store().get::<LoginLink>((who.company, who.member)).await?
+            {
                 changes = changes.with(link.delete());
             }
             Ok(Decided::new(ended(changes, &sessions, Some(who.session)), ()))
