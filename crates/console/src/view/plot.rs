@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::table::table;
+use crate::assets::{PLOTS, UPLOT, UPLOT_STYLE};
 use crate::visit::Visit;
 
 /// What is drawn.
@@ -33,6 +34,15 @@ pub(crate) struct Series {
 
 /// The most rows of the table: a long plot is thinned out evenly.
 const ROWS: usize = 60;
+
+/// The files that draw the figures of a page: once on each page that has some.
+pub(crate) fn drawing() -> Markup {
+    html! {
+        link rel="stylesheet" href=(UPLOT_STYLE.path);
+        script src=(UPLOT.path) defer {}
+        script src=(PLOTS.path) defer {}
+    }
+}
 
 /// A figure with its caption; `moments` are the texts of each `x` in the table.
 pub(crate) fn plot(visit: &Visit, caption: &str, plot: &Plot, moments: &[Markup]) -> Markup {
