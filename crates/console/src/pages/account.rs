@@ -92,7 +92,7 @@ fn errors(visit: &Visit, refused: AccountRefused) -> FieldErrors {
         AccountRefused::WrongPassword => FieldErrors::at("password", text),
         AccountRefused::Password(_) => FieldErrors::at("new_password", text),
         AccountRefused::WrongCode => FieldErrors::at("code", text),
-        _ => FieldErrors { whole: Some(text), ..FieldErrors::default() },
+        _ => FieldErrors::of_whole(text),
     }
 }
 

@@ -1,5 +1,6 @@
 use http::StatusCode;
 use recado_core::access::OperatorRole;
+use recado_core::ids::CompanyId;
 use recado_testkit::kit::body;
 use serde_json::json;
 
@@ -9,15 +10,26 @@ const HOSTILE: &str = "<script>alert(1)</script>";
 
 /// A webhook of the company, by its path.
 async fn webhook(site: &Site) -> String {
+    webhook_of(site, site.kit.company.id).await
+}
+
+async fn webhook_of(site: &Site, company: CompanyId) -> String {
     let new = json!({ "url": "https://receiver.example/hook", "events": ["*"] });
-    let made = site.kit.app.webhooks().create(site.kit.company.id, &body(new)).await;
+    let made = site.kit.app.webhooks().create(company, &body(new)).await;
     format!("/console/integration/webhooks/{}", made.expect("a webhook").webhook.id)
 }
 
 /// An endpoint of the company, by its path.
 async fn endpoint(site: &Site) -> String {
+    let company = site.kit.company.id;
+    let on = body(json!({ "features": { "inbound_contacts": true } }));
+    site.kit.app.access().change_company(company, &on).await.expect("a feature");
+    endpoint_of(site, company).await
+}
+
+async fn endpoint_of(site: &Site, company: CompanyId) -> String {
     let new = json!({ "slug": "site", "variable_mapping": { "phone": "$.p", "name": "$.n" } });
-    let made = site.kit.app.inbound().create(site.kit.company.id, &body(new)).await;
+    let made = site.kit.app.inbound().create(company, &body(new)).await;
     format!("/console/integration/endpoints/{}", made.expect("an endpoint").endpoint.id)
 }
 
@@ -165,9 +177,11 @@ async fn the_journal_lists_the_newest_events_and_shows_one() {
 
 #[tokio::test]
 async fn another_companys_records_look_missing() {
-    let (site, other) = (Site::new().await, Site::new().await);
+    let site = Site::new().await;
     let owner = site.owner().await;
-    for path in [webhook(&other).await, endpoint(&other).await] {
+    let other = site.kit.app.access().create_company(&body(json!({ "name": "Other" }))).await;
+    let other = other.expect("a company").id;
+    for path in [webhook_of(&site, other).await, endpoint_of(&site, other).await] {
         assert_eq!(owner.get(&path).await.status, StatusCode::NOT_FOUND);
         assert_eq!(owner.post(&format!("{path}/delete"), &[]).await.status, StatusCode::NOT_FOUND);
     }

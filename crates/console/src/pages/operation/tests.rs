@@ -116,9 +116,12 @@ async fn a_token_is_of_the_company_shown_once_and_revoked() {
 
 #[tokio::test]
 async fn another_companys_members_look_missing() {
-    let (site, other) = (Site::new().await, Site::new().await);
-    let stranger = other.owner().await.member.id;
+    let site = Site::new().await;
     let owner = site.owner().await;
+    let access = site.kit.app.access();
+    let other = access.create_company(&body(json!({ "name": "Other" }))).await.expect("a company");
+    let eva = body(json!({ "display_name": "Eva" }));
+    let stranger = access.create_member(other.id, &eva).await.expect("a member").id;
     let path = format!("/console/operation/members/{stranger}");
     assert_eq!(owner.get(&path).await.status, StatusCode::NOT_FOUND);
     for act in ["/delete", "/invite", "/reset", "/state", "/login/delete", "/totp/delete"] {
