@@ -76,6 +76,7 @@
       lines.reverse();
       values.reverse();
     }
+    const room = (plot.x.length > 1 ? plot.x[1] - plot.x[0] : 86400) / 2;
     const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
     const holder = document.createElement("div");
     holder.className = "plot";
@@ -86,17 +87,22 @@
       old.holder.replaceWith(holder);
     } else {
       figure.querySelector(":scope > .plot")?.remove();
-      figure.prepend(holder);
+      const caption = figure.querySelector(":scope > figcaption");
+      if (caption) caption.after(holder); else figure.prepend(holder);
     }
     const chart = new uPlot({
       width: Math.max(200, holder.clientWidth),
       height: HEIGHT,
       cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.05 : 1] } },
+      scales: {
+        // A bar stands around its x: half a step of room at either end.
+        x: { time: false, ...(bars && { range: (_, low, high) => [low - room, high + room] }) },
+        y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.05 : 1] },
+      },
       series: [{ label: "", value: (_, seconds) => seconds == null ? "–" : time(seconds) }, ...lines],
       axes: [
         { ...axis, values: (_, splits) => splits.map(time), space: 64, incrs: increments(plot.days === true) },
-        { ...axis, values: (_, splits) => splits.map(value => number(value, unit)), size: 72 },
+        { ...axis, values: (_, splits) => splits.map(value => number(value)), size: 56, ...(unit && { label: unit, labelSize: 20 }) },
       ],
     }, [plot.x, ...values], holder);
     plots.set(figure, { chart, holder });

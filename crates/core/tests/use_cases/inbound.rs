@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use recado_core::contacts::Contact;
+use recado_core::ids::CompanyId;
 use recado_core::inbound::{
     Admitted, CallOutcome, InboundError, TrialError, UpsertAction, Upserted,
 };
@@ -13,6 +14,7 @@ use recado_core::{Error, Recado};
 use recado_testkit::kit::body;
 use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::shop::{Shop, client};
 use super::{code, create, shown};
@@ -485,7 +487,7 @@ async fn a_trial_says_what_a_call_would_do_and_writes_nothing() {
 
     let body = json!({ "phone": PHONE, "name": "Bia", "plan": "gold", "cpf": "1" }).to_string();
     let trial = app.inbound().trial(company, id, None, body.as_bytes()).await.unwrap();
-    assert_eq!(trial.found["name"], "Bia");
+    assert_eq!(trial.found["first_name"], "Bia");
     assert_eq!((trial.would.action, trial.would.contact_id), (UpsertAction::Updated, known.contact_id));
     assert_eq!(trial.would.new_pending_definitions[0].slug, "plan");
     assert_eq!(trial.would.warnings[0].field, "cpf");
@@ -517,8 +519,7 @@ async fn a_trial_is_refused_as_the_call_would_be_and_names_what_is_wrong_with_th
     let error = inbound.trial(company, id, Some(&wrong), b"{}").await.unwrap_err();
     let Error::Rejected(TrialError::Invalid(problems)) = error else { panic!("{error:?}") };
     assert!(format!("{problems:?}").contains("variable_mapping"));
-    let other = Hook::new().await.shop.kit().company.id;
-    let foreign = inbound.trial(other, id, None, b"{}").await;
+    let foreign = inbound.trial(CompanyId::new(Uuid::max()), id, None, b"{}").await;
     assert_eq!(code(foreign), "NOT_FOUND");
 }
 
