@@ -52,7 +52,7 @@ pub(crate) fn of_campaign(
 /// The sums of a span by kind. Only the index is read.
 fn of_span(conn: &Connection, company: CompanyId, span: LedgerSpan) -> ReadResult<SpanTotals> {
     let span = Span::new(Some(span.from), Some(span.to));
-    let of = |kind: LineKind| {
+    let of = |kind: LineKind| -> ReadResult<LedgerTotals> {
         let mut sums = Sums::default();
         let range = IndexRange::new(&BY_KIND, vec![company.into(), kind.as_str().into()], span);
         range.aggregate(conn, SUMS, |columns| sums.add(columns))?;
