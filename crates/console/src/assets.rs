@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::Response;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use sha2::{Digest, Sha256};
 
 use crate::body::ConsoleBody;
@@ -36,8 +36,9 @@ impl Asset {
 
 /// The style sheet.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/console.css");
-    Asset::new("console.css", "text/css; charset=utf-8", bytes)
+    let text =
+        concat!(include_str!("../assets/console.css"), include_str!("../assets/operation.css"),);
+    Asset::new("console.css", "text/css; charset=utf-8", text.as_bytes())
 });
 /// The console's own script.
 pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
@@ -50,9 +51,25 @@ pub(crate) static HTMX: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("htmx.js", "text/javascript; charset=utf-8", bytes)
 });
 
+/// uPlot, which draws plots.
+pub(crate) static UPLOT: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/vendor/uplot-1.6.32.min.js");
+    Asset::new("uplot.js", "text/javascript; charset=utf-8", bytes)
+});
+/// The style sheet of uPlot.
+pub(crate) static UPLOT_STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/vendor/uplot-1.6.32.min.css");
+    Asset::new("uplot.css", "text/css; charset=utf-8", bytes)
+});
+/// What gives the data of figures to uPlot.
+pub(crate) static PLOTS: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/plots.js");
+    Asset::new("plots.js", "text/javascript; charset=utf-8", bytes)
+});
+
 /// Every file.
-pub(crate) fn all() -> [&'static Asset; 3] {
-    [&STYLE, &SCRIPT, &HTMX]
+pub(crate) fn all() -> [&'static Asset; 6] {
+    [&STYLE, &SCRIPT, &HTMX, &UPLOT, &UPLOT_STYLE, &PLOTS]
 }
 
 /// The file of a name in the path.

@@ -60,7 +60,7 @@ impl Fields {
     }
 
     /// A JSON body made of these fields.
-    pub(crate) const fn body(&self) -> FormBody<'_> {
+    pub(crate) fn body(&self) -> FormBody<'_> {
         FormBody { fields: self, body: Map::new() }
     }
 }

@@ -17,6 +17,7 @@ mod fields;
 mod harness;
 mod headers;
 mod i18n;
+mod last_hour;
 mod options;
 pub mod pages;
 mod pipeline;
@@ -30,6 +31,7 @@ mod view;
 mod visit;
 
 pub use body::ConsoleBody;
+pub use last_hour::{Backlog, Counters, LastHour, SAMPLE_EVERY, Sample};
 pub use options::ConsoleOptions;
 pub use route::{Access, Reads, Route, Verb, routes};
 pub use service::{AnswerFuture, Console};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::last_hour::LastHour;
+
 /// The options of the console.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -14,6 +16,8 @@ pub struct ConsoleOptions {
     pub live_pages_per_member: usize,
     /// How many pages may listen for what is new at once, in this process.
     pub live_pages: usize,
+    /// What the process did in the last hour; without it there are no plots of it (R431).
+    pub last_hour: Option<LastHour>,
 }
 
 impl Default for ConsoleOptions {
@@ -23,6 +27,7 @@ impl Default for ConsoleOptions {
             body_timeout: Duration::from_secs(30),
             live_pages_per_member: 16,
             live_pages: 1024,
+            last_hour: None,
         }
     }
 }

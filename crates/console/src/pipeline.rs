@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use recado_core::access::ClientNet;
 
 use crate::ask::{Ask, OpenAsk, PathParts};
@@ -30,7 +30,7 @@ pub(crate) async fn answer(
 ) -> Response<ConsoleBody> {
     let (head, body) = request.into_parts();
     let client = client_of(&head);
-    let visit = match Visit::of(&shared, &head.headers, client).await {
+    let visit = match Visit::of(shared.clone(), &head.headers, client).await {
         Ok(visit) => visit,
         Err(error) => return shown(None, &head, Err(error.into())),
     };
@@ -59,9 +59,9 @@ async fn checked(
     client: ClientNet,
 ) -> Outcome {
     let found = find(head.uri.path());
-    let is_open = found.as_ref().is_some_and(|(routes, _)| {
-        routes.iter().all(|route| route.access() == Access::Open)
-    });
+    let is_open = found
+        .as_ref()
+        .is_some_and(|(routes, _)| routes.iter().all(|route| route.access() == Access::Open));
     if visit.is_none() && !is_open {
         return Err(Refusal::SignIn);
     }
@@ -79,14 +79,14 @@ async fn checked(
     if is_write && !is_same_origin(&head.headers) {
         return Err(Refusal::Forged);
     }
-    let (form, body) = receive(&shared, route, head, body).await?;
+    let (form, body) = receive(shared.clone(), route, head, body).await?;
     let header = head.headers.get(csrf::HEADER).and_then(|value| value.to_str().ok());
     if let (true, Some(visit), Access::Member | Access::Action(_)) =
         (is_write, &visit, route.access())
     {
-        let shown = header.or_else(|| form.get(csrf::FIELD)).or_else(|| {
-            head.uri.query().filter(|_| route.reads() == Reads::Stream).and(None)
-        });
+        let shown = header
+            .or_else(|| form.get(csrf::FIELD))
+            .or_else(|| head.uri.query().filter(|_| route.reads() == Reads::Stream).and(None));
         // A handler that reads the body itself finds the token there.
         let is_later = route.reads() == Reads::Stream && shown.is_none();
         if !is_later && !shown.is_some_and(|shown| visit.csrf.matches(shown)) {
@@ -99,7 +99,8 @@ async fn checked(
         (Run::Open(run), visit) => {
             let language = language(&head.headers);
             let theme = Theme::of(cookie(&head.headers, Theme::COOKIE));
-            run(OpenAsk { visit, path, query, form, headers, client, language, theme, shared }).await
+            run(OpenAsk { visit, path, query, form, headers, client, language, theme, shared })
+                .await
         }
         (Run::Member(run), Some(visit)) => {
             let is_piece = is_piece(&head.headers);
@@ -110,8 +111,17 @@ async fn checked(
 }
 
 /// The form, or the body for a handler that reads it itself.
-async fn receive(
-    shared: &Shared,
+fn receive<'a>(
+    shared: Arc<Shared>,
+    route: &'a Route,
+    head: &'a Parts,
+    body: RequestBody,
+) -> futures_util::future::BoxFuture<'a, Result<(Fields, RequestBody), Refusal>> {
+    Box::pin(received(shared, route, head, body))
+}
+
+async fn received(
+    shared: Arc<Shared>,
     route: &Route,
     head: &Parts,
     body: RequestBody,
@@ -127,16 +137,26 @@ async fn receive(
             if declared.is_some_and(|length| length > limit as u64) {
                 return Err(Refusal::TooLarge);
             }
-            let reading = Limited::new(body, limit).collect();
+            let reading = whole(body, limit);
             let read = tokio::time::timeout(shared.options.body_timeout, reading).await;
-            let read = read.map_err(|_| Refusal::Unreadable)?;
-            let read = read.map_err(|error| match error.is::<http_body_util::LengthLimitError>() {
-                true => Refusal::TooLarge,
-                false => Refusal::Unreadable,
-            })?;
-            Ok((Fields::parse(&read.to_bytes()), nothing()))
+            let read = read.map_err(|_| Refusal::Unreadable)??;
+            Ok((Fields::parse(&read), nothing()))
         }
     }
+}
+
+/// The bytes of a body, at most `limit` of them.
+async fn whole(mut body: RequestBody, limit: usize) -> Result<Vec<u8>, Refusal> {
+    let mut read = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(Refusal::Unreadable) };
+        let Ok(data) = frame.into_data() else { continue };
+        if read.len() + data.len() > limit {
+            return Err(Refusal::TooLarge);
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok(read)
 }
 
 /// Whether htmx asks for a piece of a page, and not for a whole one.

@@ -67,7 +67,8 @@ impl Console {
 async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<ConsoleBody> {
     let is_head = request.method() == Method::HEAD;
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    let answering = guarded(shared.clone(), request);
+    let answering: Pin<Box<dyn Future<Output = Response<ConsoleBody>> + Send>> =
+        Box::pin(guarded(shared.clone(), request));
     // A write is completed also when its caller hangs up.
     let response = if writes {
         shared.recado.tasks().run(answering).await.unwrap_or_else(|_| pipeline::failed())

@@ -41,8 +41,16 @@ impl Visit {
     /// # Errors
     ///
     /// Only of the store.
-    pub(crate) async fn of(
-        shared: &Shared,
+    pub(crate) fn of(
+        shared: std::sync::Arc<Shared>,
+        headers: &HeaderMap,
+        client: ClientNet,
+    ) -> futures_util::future::BoxFuture<'_, Result<Option<Self>, StoreError>> {
+        Box::pin(Self::find(shared, headers, client))
+    }
+
+    async fn find(
+        shared: std::sync::Arc<Shared>,
         headers: &HeaderMap,
         client: ClientNet,
     ) -> Result<Option<Self>, StoreError> {
@@ -60,7 +68,7 @@ impl Visit {
             Err(_) => return Ok(None),
         };
         let member = match signed_in.member {
-            Some(id) => recado.access().members(company.id).await?.into_iter().find(|m| m.id == id),
+            Some(id) => recado.access().member(company.id, id).await.ok(),
             None => None,
         };
         Ok(Some(Self {

@@ -23,3 +23,6 @@ refusal-unreadable = What you sent did not come whole. Please send it again.
 refusal-rejected = This could not be done.
 refusal-unavailable = The service is not available at the moment. Please try again.
 refusal-internal = Something went wrong here. It was written to the log.
+plot-when = When
+plot-table = Figures as a table
+secret-once = Copy it now: it is not shown again.

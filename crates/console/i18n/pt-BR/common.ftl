@@ -23,3 +23,6 @@ refusal-unreadable = O que você enviou não chegou inteiro. Envie de novo, por 
 refusal-rejected = Não foi possível fazer isto.
 refusal-unavailable = O serviço não está disponível no momento. Tente de novo.
 refusal-internal = Algo deu errado aqui. O erro foi escrito no log.
+plot-when = Quando
+plot-table = Números em tabela
+secret-once = Copie agora: não será mostrado de novo.

@@ -27,6 +27,16 @@ impl FieldErrors {
         Self { reasons, whole }
     }
 
+    /// One error, at a field.
+    pub(crate) fn at(field: &str, reason: String) -> Self {
+        Self { reasons: vec![(field.to_owned(), reason)], whole: None }
+    }
+
+    /// One error that is about no field.
+    pub(crate) fn of_whole(reason: String) -> Self {
+        Self { reasons: Vec::new(), whole: Some(reason) }
+    }
+
     /// What is said about a field.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.reasons.iter().find(|(field, _)| field == name).map(|(_, reason)| reason.as_str())
