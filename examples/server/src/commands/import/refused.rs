@@ -7,11 +7,11 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use csv::WriterBuilder;
+use recado_core::imports::cells::is_remark;
+use recado_core::imports::formula::escaped;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, from_slice, json};
 
-use super::formula::escaped;
-use super::record::is_remark;
 use super::source::{ImportFile, ImportRecord, Raw};
 use crate::commands::CommandError;
 

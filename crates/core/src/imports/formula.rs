@@ -17,14 +17,14 @@ fn is_formula(cell: &[u8]) -> bool {
 /// The cell as it is written.
 ///
 /// R175.
-pub(super) fn escaped(cell: &[u8]) -> Cow<'_, [u8]> {
+pub fn escaped(cell: &[u8]) -> Cow<'_, [u8]> {
     if is_formula(cell) { Cow::Owned([&[MARK], cell].concat()) } else { Cow::Borrowed(cell) }
 }
 
 /// What was meant by a cell that [`escaped`] wrote, or that somebody has corrected since.
 ///
 /// R175.
-pub(super) fn unescaped(cell: &[u8]) -> &[u8] {
+pub fn unescaped(cell: &[u8]) -> &[u8] {
     match cell.strip_prefix(&[MARK]) {
         Some(meant) if is_formula(meant) => meant,
         _ => cell,

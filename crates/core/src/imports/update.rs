@@ -1,13 +1,15 @@
 //! `--update`: values of a file for a contact that is there already (R290).
 
-use recado_core::access::{Caller, Company};
-use recado_core::contacts::{ContactChange, ContactPatch};
-use recado_core::ids::ContactId;
-use recado_core::{Error, Recado, Rejection};
 use serde_json::{Map, Value};
 
-use super::target::{Skipped, reason, without_bad_values};
-use crate::commands::{CommandError, refused};
+use super::bad_values::{Skipped, without_bad_values};
+use super::row::{RowProblems, failed};
+use crate::Recado;
+use crate::access::{Caller, Company};
+use crate::contacts::{ContactChange, ContactPatch};
+use crate::error::{Error, Rejection};
+use crate::ids::ContactId;
+use crate::manage::ManageResult;
 
 /// Fields of the calls that are not written over: those that name the contact, and the whole set of
 /// its tags, to which `--tag` adds.
@@ -25,7 +27,7 @@ pub(super) async fn update(
     body: &Map<String, Value>,
     strict: bool,
     skipped: &mut Vec<Skipped>,
-) -> Result<Result<(), String>, CommandError> {
+) -> ManageResult<Result<(), RowProblems>> {
     let part = |fields: &[&str]| -> Map<String, Value> {
         let is_part = |name: &str| fields.contains(&name) && !LEFT.contains(&name);
         body.iter().filter(|(name, _)| is_part(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
@@ -50,20 +52,19 @@ async fn change<E>(
     strict: bool,
     skipped: &mut Vec<Skipped>,
     call: impl AsyncFn(&Map<String, Value>) -> Result<(), Error<E>>,
-) -> Result<Result<(), String>, CommandError>
+) -> ManageResult<Result<(), RowProblems>>
 where
     E: Rejection + 'static,
-    Error<E>: std::error::Error,
 {
     while !part.is_empty() {
         match call(&part).await {
             Ok(()) => break,
             Err(Error::Rejected(rejection)) => {
                 if strict || !without_bad_values(&mut part, &rejection, skipped) {
-                    return Ok(Err(reason(&rejection)));
+                    return Ok(Err(RowProblems::of(&rejection)));
                 }
             }
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(failed(error)),
         }
     }
     Ok(Ok(()))
