@@ -8,6 +8,16 @@ use std::borrow::Cow;
 
 const MARK: u8 = b'\'';
 
+/// A column that says of its file that its cells are escaped, as those of an export are.
+pub const MARK_COLUMN: &str = "_escaped";
+
+/// Whether the cells of a file with these columns are as [`escaped`] wrote them: a file of refused
+/// lines (R175), or an export (R427).
+pub fn is_of_escaped(names: &[String]) -> bool {
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    has(MARK_COLUMN) || (has("_line") && has("_reason"))
+}
+
 /// Whether the cell begins like a formula, behind any number of apostrophes.
 fn is_formula(cell: &[u8]) -> bool {
     let first = cell.iter().find(|byte| **byte != MARK);
@@ -46,6 +56,15 @@ mod tests {
         for cell in ["", "Ana", "'", "'Ana'", "1+1", "a=b", " =1"] {
             assert_eq!(escaped(cell.as_bytes()), cell.as_bytes(), "{cell:?}");
         }
+    }
+
+    /// R427.
+    #[test]
+    fn the_columns_tell_whether_cells_are_escaped() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(is_of_escaped(&names(&["phone", "_line", "_reason"])));
+        assert!(is_of_escaped(&names(&["phone", MARK_COLUMN])));
+        assert!(!is_of_escaped(&names(&["phone", "_line"])));
     }
 
     proptest! {

@@ -6,6 +6,7 @@ pub mod cells;
 mod columns;
 mod dates;
 pub mod delimiter;
+mod encoding;
 pub mod formula;
 mod guess;
 mod labels;
@@ -15,6 +16,7 @@ mod update;
 
 pub use bad_values::{Skipped, without_bad_values};
 pub use columns::{CUSTOM, contact_columns_problem, contact_field_names, is_contact_field};
+pub use encoding::TextEncoding;
 pub use guess::guessed_fields;
 pub use labels::Labels;
 pub use row::{Imported, RowImport, RowManner, RowOutcome, RowProblems};

@@ -12,6 +12,7 @@ mod labels;
 mod list;
 mod memory;
 mod show;
+mod upload;
 #[cfg(test)]
 mod tests;
 

@@ -21,11 +21,6 @@ const REASON: &str = "_reason";
 /// A line that is not a JSON object, as it was written.
 const TEXT: &str = "_text";
 
-/// Whether a file with these columns is one of refused lines, whose cells are escaped (R175).
-pub(super) fn is_of_refused_lines(names: &[String]) -> bool {
-    [LINE, REASON].iter().all(|remark| names.iter().any(|name| name == remark))
-}
-
 /// The refused lines. The file is made with the first of them.
 pub(super) struct RefusedLines {
     path: PathBuf,

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
-use recado_core::imports::formula::unescaped;
+use recado_core::imports::formula::{is_of_escaped, unescaped};
 use recado_core::imports::{delimiter, last_digits, person_keys};
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use super::columns::{self, ColumnMap};
 use super::csv_lines::{LineFinder, read_csv};
 use super::encoding::{Decoded, Encoding};
 use super::json_lines::read_json;
-use super::{ImportKind, refused};
+use super::ImportKind;
 use crate::commands::CommandError;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
@@ -137,7 +137,7 @@ impl ImportFile {
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
             let mut names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-            let is_escaped = refused::is_of_refused_lines(&names);
+            let is_escaped = is_of_escaped(&names);
             if is_escaped {
                 for name in &mut names {
                     let meant = unescaped(name.as_bytes()).len();
@@ -236,6 +236,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::json_lines::{MAX_LINE, json_body};
+    use super::super::refused;
     use super::*;
 
     fn open(path: &Path) -> ImportFile {
