@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0022_message_search.sql"),
     include_str!("../migrations/0023_campaign_plan.sql"),
     include_str!("../migrations/0024_operator_tokens.sql"),
+    include_str!("../migrations/0028_opted_out_contacts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use futures_util::{StreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Map, Value};
 
 use super::row::{Imported, RowImport, RowOutcome, RowProblems};
@@ -73,19 +74,22 @@ impl RowImport {
         let mut rest = rows;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(apart(rest));
-            let one = |row: Row| async move {
-                match row {
-                    Ok(body) => self.import(body).await,
-                    Err(reason) => Ok(RowOutcome::refused(RowProblems::whole(reason))),
-                }
-            };
-            let running = stream::iter(now.iter().cloned().map(one)).buffered(AT_ONCE);
+            let running: Vec<BoxFuture<'_, ManageResult<RowOutcome>>> =
+                now.iter().map(|row| self.import_row(row.clone()).boxed()).collect();
+            let running = stream::iter(running).buffered(AT_ONCE);
             let of_now: Vec<ManageResult<RowOutcome>> = running.collect().await;
             outcomes.extend(of_now.into_iter().collect::<ManageResult<Vec<_>>>()?);
             rest = later;
         }
         self.list(&outcomes).await?;
         Ok(outcomes)
+    }
+
+    async fn import_row(&self, row: Row) -> ManageResult<RowOutcome> {
+        match row {
+            Ok(body) => self.import(body).await,
+            Err(reason) => Ok(RowOutcome::refused(RowProblems::whole(reason))),
+        }
     }
 }
 

@@ -33,39 +33,49 @@ pub(super) async fn update(
         body.iter().filter(|(name, _)| is_part(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
     };
     let (contacts, caller) = (recado.contacts(), Caller::trusted(company));
-    let own = part(ContactPatch::FIELDS);
-    let call =
-        async |part: &Map<String, Value>| contacts.update(&caller, contact, part).await.map(|_| ());
-    if let Err(reason) = change(own, strict, skipped, call).await? {
-        return Ok(Err(reason));
+    let mut own = part(ContactPatch::FIELDS);
+    while !own.is_empty() {
+        let answer = contacts.update(&caller, contact, &own).await.map(|_| ());
+        match settled(answer, &mut own, strict, skipped)? {
+            Settled::Done => break,
+            Settled::Again => {}
+            Settled::Refused(problems) => return Ok(Err(problems)),
+        }
     }
-    let of_operator = part(ContactChange::FIELDS);
-    let call = async |part: &Map<String, Value>| {
-        contacts.patch_as_operator(company.id, contact, part).await
-    };
-    change(of_operator, strict, skipped, call).await
-}
-
-/// Makes a call, without the values that it refuses unless `strict`.
-async fn change<E>(
-    mut part: Map<String, Value>,
-    strict: bool,
-    skipped: &mut Vec<Skipped>,
-    call: impl AsyncFn(&Map<String, Value>) -> Result<(), Error<E>>,
-) -> ManageResult<Result<(), RowProblems>>
-where
-    E: Rejection + 'static,
-{
-    while !part.is_empty() {
-        match call(&part).await {
-            Ok(()) => break,
-            Err(Error::Rejected(rejection)) => {
-                if strict || !without_bad_values(&mut part, &rejection, skipped) {
-                    return Ok(Err(RowProblems::of(&rejection)));
-                }
-            }
-            Err(error) => return Err(failed(error)),
+    let mut of_operator = part(ContactChange::FIELDS);
+    while !of_operator.is_empty() {
+        let answer = contacts.patch_as_operator(company.id, contact, &of_operator).await;
+        match settled(answer, &mut of_operator, strict, skipped)? {
+            Settled::Done => break,
+            Settled::Again => {}
+            Settled::Refused(problems) => return Ok(Err(problems)),
         }
     }
     Ok(Ok(()))
+}
+
+/// What follows from the answer of a call.
+enum Settled {
+    Done,
+    /// The call is to be made again without the values that were refused.
+    Again,
+    Refused(RowProblems),
+}
+
+fn settled<E: Rejection>(
+    answer: Result<(), Error<E>>,
+    part: &mut Map<String, Value>,
+    strict: bool,
+    skipped: &mut Vec<Skipped>,
+) -> ManageResult<Settled> {
+    match answer {
+        Ok(()) => Ok(Settled::Done),
+        Err(Error::Rejected(rejection)) => {
+            if strict || !without_bad_values(part, &rejection, skipped) {
+                return Ok(Settled::Refused(RowProblems::of(&rejection)));
+            }
+            Ok(Settled::Again)
+        }
+        Err(error) => Err(failed(error)),
+    }
 }

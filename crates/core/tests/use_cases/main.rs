@@ -53,6 +53,7 @@ mod groups;
 mod halts;
 mod identities;
 mod import;
+mod import_rows;
 mod inbound;
 mod inbound_access;
 mod inbox;

@@ -113,6 +113,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "operator_tokens",
         sql: include_str!("../migrations/0026_operator_tokens.sql"),
     },
+    Migration {
+        version: 30,
+        name: "opted_out_contacts",
+        sql: include_str!("../migrations/0030_opted_out_contacts.sql"),
+    },
 ];
 
 impl Migration {

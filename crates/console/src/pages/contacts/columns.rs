@@ -123,7 +123,7 @@ fn cell(
         "city" => text(profile.city.as_deref()),
         "organization" => html! {
             @match &profile.organization {
-                Some(organization) => (organization.name()),
+                Some(organization) => (organization.name),
                 None => "–",
             }
         },

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::list::Names;
 use super::{id, page_of};
 use crate::ask::Ask;
+use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::confirm::confirm;
@@ -37,7 +38,7 @@ pub(super) async fn section(
             @if visit.may(OperatorAction::CreateDeal) {
                 details {
                     summary { (visit.t("contacts-deal-new")) }
-                    (form(visit, contact, None, ("", "", "open"), names, &none))
+                    (deal_form(visit, contact, None, ("", "", "open"), names, &none))
                 }
             }
         }
@@ -61,7 +62,7 @@ fn one(visit: &Visit, contact: ContactId, deal: &Deal, names: &Names) -> Markup 
             @if visit.may(OperatorAction::UpdateDeal) {
                 details {
                     summary { (visit.t("contacts-deal-change")) }
-                    (form(visit, contact, Some(deal.id), values, names, &FieldErrors::default()))
+                    (deal_form(visit, contact, Some(deal.id), values, names, &FieldErrors::default()))
                 }
             }
             @if visit.may(OperatorAction::DeleteDeal) {
@@ -72,7 +73,7 @@ fn one(visit: &Visit, contact: ContactId, deal: &Deal, names: &Names) -> Markup 
     }
 }
 
-fn form(
+fn deal_form(
     visit: &Visit,
     contact: ContactId,
     deal: Option<DealId>,
@@ -105,21 +106,22 @@ fn form(
 
 /// Where a write leads: back to the contact, or to the form with what is wrong.
 async fn done(
-    ask: &Ask,
+    visit: &Visit,
+    form: &Fields,
+    contact: ContactId,
     deal: Option<DealId>,
     written: Result<Deal, Error<ManageError>>,
 ) -> Outcome {
-    let (visit, contact) = (&ask.visit, id(ask));
     let refused = match written {
         Ok(_) => return Reply::goto(format!("{}#deals", page_of(contact))),
         Err(Error::Rejected(refused @ ManageError::Invalid(_))) => refused,
         Err(error) => return Err(error.into()),
     };
     let names = Names::of(visit).await?;
-    let sent = |name: &str| ask.form.get(name).unwrap_or_default().to_owned();
+    let sent = |name: &str| form.get(name).unwrap_or_default().to_owned();
     let (title, stage, status) = (sent("title"), sent("stage_id"), sent("status"));
     let errors = FieldErrors::of(&refused);
-    let body = form(visit, contact, deal, (&title, &stage, &status), &names, &errors);
+    let body = deal_form(visit, contact, deal, (&title, &stage, &status), &names, &errors);
     Reply::refused(Area::Contacts, visit.t("contacts-deals"), body)
 }
 
@@ -130,28 +132,29 @@ pub(super) async fn create(ask: Ask) -> Outcome {
     let body = ask.form.body().text("title").optional("stage_id").optional("status");
     let body = body.put("contact_id", Some(contact)).finish();
     let made = visit.recado.deals().create(visit.company.id, &body).await;
-    done(&ask, None, made).await
+    done(visit, &ask.form, id(&ask), None, made).await
 }
 
 /// The deal of the path, if it is one of the contact.
-async fn of_contact(ask: &Ask) -> Result<DealId, Refusal> {
-    let deal = ask.path.id("deal", DealId::parse);
-    let known = ask.visit.recado.deals().get(ask.visit.company.id, deal).await?;
-    if known.contact_id == id(ask) { Ok(deal) } else { Err(Refusal::NotFound) }
+async fn of_contact(visit: &Visit, contact: ContactId, deal: DealId) -> Result<DealId, Refusal> {
+    let known = visit.recado.deals().get(visit.company.id, deal).await?;
+    if known.contact_id == contact { Ok(deal) } else { Err(Refusal::NotFound) }
 }
 
 /// Changes a deal.
 pub(super) async fn change(ask: Ask) -> Outcome {
     let visit = &ask.visit;
-    let deal = of_contact(&ask).await?;
+    let (contact, deal) = (id(&ask), ask.path.id("deal", DealId::parse));
+    let deal = of_contact(&ask.visit, contact, deal).await?;
     let body = ask.form.body().text("title").clearable("stage_id").optional("status").finish();
     let changed = visit.recado.deals().change(visit.company.id, deal, &body).await;
-    done(&ask, Some(deal), changed).await
+    done(visit, &ask.form, id(&ask), Some(deal), changed).await
 }
 
 /// Deletes a deal.
 pub(super) async fn delete(ask: Ask) -> Outcome {
-    let deal = of_contact(&ask).await?;
+    let (contact, deal) = (id(&ask), ask.path.id("deal", DealId::parse));
+    let deal = of_contact(&ask.visit, contact, deal).await?;
     ask.visit.recado.deals().delete(ask.visit.company.id, deal).await?;
     Reply::goto(format!("{}#deals", page_of(id(&ask))))
 }

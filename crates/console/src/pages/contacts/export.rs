@@ -11,7 +11,7 @@ use recado_core::page::MAX_LIMIT;
 use serde_json::Value;
 
 use super::documents::download;
-use super::list::FILTERS;
+use super::list::filter_of;
 use crate::ask::Ask;
 use crate::body::{BoxError, ConsoleBody};
 use crate::i18n::Language;
@@ -93,7 +93,7 @@ async fn next(
 /// R427. Answers the file in pieces, each of which is read when the one before was sent.
 pub(super) async fn export(ask: Ask) -> Outcome {
     let visit = ask.visit;
-    let filter = ContactFilter::parse(&ask.query.params(FILTERS))?;
+    let filter = filter_of(&visit, &ask.query)?;
     let fields = visit.recado.custom_fields().all(visit.company.id).await?;
     // Spreadsheets separate cells as the language of their user does.
     let delimiter = if visit.language == Language::Portuguese { b';' } else { b',' };

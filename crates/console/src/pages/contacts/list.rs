@@ -12,6 +12,7 @@ use recado_core::tags::Tag;
 use super::columns::Columns;
 use super::form::{any, pairs};
 use crate::ask::Ask;
+use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::empty;
@@ -22,7 +23,7 @@ use crate::view::table::table;
 use crate::visit::Visit;
 
 /// The parameters of [`ContactFilter`] that the page passes on.
-pub(super) const FILTERS: &[&str] = &[
+const FILTERS: &[&str] = &[
     "search",
     "inbox_status",
     "assigned_to",
@@ -32,11 +33,20 @@ pub(super) const FILTERS: &[&str] = &[
     "pipeline_stage_id",
     "crm_status",
     "is_group",
-    "connection_id",
-    "opted_out",
     "active_since",
     "updated_since",
 ];
+
+/// The filter of a query: that of the API, and those who asked not to be written to.
+///
+/// # Errors
+///
+/// The first parameter that is not acceptable.
+pub(super) fn filter_of(visit: &Visit, query: &Fields) -> Result<ContactFilter, Refusal> {
+    let mut filter = ContactFilter::parse(&query.params(FILTERS))?;
+    filter.opted_out_of = (query.get("opted_out") == Some("true")).then_some(visit.company.id);
+    Ok(filter)
+}
 
 /// The records that contacts refer to, by name.
 pub(super) struct Names {
@@ -78,7 +88,7 @@ impl Names {
 
 pub(super) async fn list(ask: Ask) -> Outcome {
     let visit = &ask.visit;
-    let filter = ContactFilter::parse(&ask.query.params(FILTERS))?;
+    let filter = filter_of(visit, &ask.query)?;
     let page = PageRequest::parse(&ask.query.params(&["page", "limit"]))?;
     let contacts = visit.recado.contacts();
     let found = contacts.page_of(visit.company.id, &filter, page, false).await?;
@@ -154,6 +164,7 @@ fn filters(ask: &Ask, names: &Names) -> Markup {
             (choice("pipeline_stage_id", "contacts-column-stage", names.stages()))
             (choice("crm_status", "contacts-column-crm",
                 words("contacts-crm", &["lead", "prospect", "customer", "inactive", "lost"])))
+            (choice("opted_out", "contacts-opted-out", words("contacts-flag", &["true"])))
             (choice("is_group", "contacts-group", yes_or_no()))
             div.buttons {
                 button type="submit" { (visit.t("contacts-filter")) }

@@ -45,6 +45,10 @@ async fn the_list_is_filtered_and_escapes_names() {
     let some = viewer.get("/console/contacts?crm_status=customer&search=").await;
     some.has("Caio").lacks("Ana<");
     assert_eq!(some.status, StatusCode::OK);
+    let stop = json!({"phone": "+5511987654323", "name": "Bia", "opted_out_at": "2026-01-02T00:00:00Z"});
+    contact(&site, stop).await;
+    let stopped = viewer.get("/console/contacts?opted_out=true&inbox_status=").await;
+    stopped.has(">Bia<").lacks("Caio");
     let wrong = viewer.get("/console/contacts?tag_id=x").await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
