@@ -61,7 +61,8 @@ mod tests {
     /// R427.
     #[test]
     fn the_columns_tell_whether_cells_are_escaped() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert!(is_of_escaped(&names(&["phone", "_line", "_reason"])));
         assert!(is_of_escaped(&names(&["phone", MARK_COLUMN])));
         assert!(!is_of_escaped(&names(&["phone", "_line"])));

@@ -56,10 +56,7 @@ async fn rows_are_imported_in_order_and_each_has_its_outcome() {
 #[tokio::test]
 async fn a_rehearsal_stores_nothing_and_counts_repeated_people_once() {
     let kit = Kit::new().await;
-    let rows = [
-        row(json!({"phone": "+5511987654321"})),
-        row(json!({"phone": "5511987654321"})),
-    ];
+    let rows = [row(json!({"phone": "+5511987654321"})), row(json!({"phone": "5511987654321"}))];
     let manner = RowManner { is_rehearsal: true, ..RowManner::default() };
     assert_eq!(words(&imported(&kit, manner, &rows).await), ["made", "there"]);
     assert_eq!(total(&kit, &ContactFilter::default()).await, 0);

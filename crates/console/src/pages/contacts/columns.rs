@@ -19,8 +19,20 @@ const COOKIE: &str = "recado-contact-columns";
 const CUSTOM: &str = "custom:";
 /// The columns that can be chosen, custom fields aside.
 const OWN: [&str; 14] = [
-    "phone", "email", "status", "crm", "priority", "stage", "tags", "assigned", "unread-since",
-    "city", "organization", "last-message", "created", "ai",
+    "phone",
+    "email",
+    "status",
+    "crm",
+    "priority",
+    "stage",
+    "tags",
+    "assigned",
+    "unread-since",
+    "city",
+    "organization",
+    "last-message",
+    "created",
+    "ai",
 ];
 const FIRST: [&str; 5] = ["phone", "status", "stage", "tags", "last-message"];
 
@@ -147,7 +159,8 @@ pub(super) async fn choose(ask: Ask) -> Outcome {
     let names = ask.form.pairs().iter().filter_map(|(name, _)| name.strip_prefix("column-"));
     let chosen = Columns::known(names, &fields).0.join(".");
     // Only the query comes from the form; the path is fixed, so that it leads nowhere else.
-    let back = Fields::parse(ask.form.get("back").unwrap_or_default().trim_start_matches('?').as_bytes());
+    let back =
+        Fields::parse(ask.form.get("back").unwrap_or_default().trim_start_matches('?').as_bytes());
     let path = format!("/console/contacts{}", back.with("page", ""));
     let mut response = redirect(&path, ask.is_piece);
     let cookies = Cookies::of(&visit.recado.settings().public_url);

@@ -88,7 +88,12 @@ pub(super) async fn read(ask: Ask) -> Outcome {
     let reader = documents.open(&document, 0).await?;
     let frames = reader.map_ok(|bytes| Frame::data(Bytes::from(bytes)));
     let body = ConsoleBody::of(StreamBody::new(frames));
-    Ok(Reply::Raw(download(&document.filename, "application/octet-stream", Some(document.size), body)))
+    Ok(Reply::Raw(download(
+        &document.filename,
+        "application/octet-stream",
+        Some(document.size),
+        body,
+    )))
 }
 
 /// An answer that a browser keeps as a file of this name.

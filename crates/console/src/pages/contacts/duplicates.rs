@@ -119,18 +119,21 @@ fn comparison(visit: &Visit, [keep, other]: &[OperatorContact; 2]) -> Markup {
     let rows: Vec<Vec<Markup>> = names
         .into_iter()
         .map(|name| {
-            let value = |texts: &BTreeMap<String, String>| texts.get(name).cloned().unwrap_or_default();
+            let value =
+                |texts: &BTreeMap<String, String>| texts.get(name).cloned().unwrap_or_default();
             let (left, right) = (value(&left), value(&right));
             let differs = left != right;
-            let shown = |text: String| html! {
-                @if differs { strong { bdi { (text) } } } @else { bdi { (text) } }
+            let shown = |text: String| {
+                html! {
+                    @if differs { strong { bdi { (text) } } } @else { bdi { (text) } }
+                }
             };
             vec![html! { (visit.word_of("contacts-field", name)) }, shown(left), shown(right)]
         })
         .collect();
     let (keep_id, other_id) = (keep.detail.summary.id, other.detail.summary.id);
-    let headings =
-        ["contacts-field", "contacts-compare-keep", "contacts-compare-other"].map(|key| visit.t(key));
+    let headings = ["contacts-field", "contacts-compare-keep", "contacts-compare-other"]
+        .map(|key| visit.t(key));
     html! {
         p { (visit.t("contacts-compare-about")) }
         (table(&visit.t("contacts-compare"), &headings, &rows))

@@ -143,8 +143,7 @@ pub(super) async fn edit(ask: Ask) -> Outcome {
     let contact = visit.recado.contacts().get_without_memory(visit.company.id, id).await?;
     let custom = visit.recado.custom_fields().all(visit.company.id).await?;
     let action = format!("{}/edit", page_of(id));
-    let body =
-        form(visit, &action, false, &values_of(&contact), &custom, &FieldErrors::default());
+    let body = form(visit, &action, false, &values_of(&contact), &custom, &FieldErrors::default());
     Reply::page(Area::Contacts, title(visit, &contact), body)
 }
 

@@ -21,12 +21,42 @@ use crate::visit::Visit;
 
 /// The columns, named as fields of the import. Those that begin with `_` are remarks.
 const COLUMNS: &[&str] = &[
-    "id", "phone", "identifier", "source_platform", "name", "email", "crm_status", "priority",
-    "inbox_status", "birthday", "cpf", "rg", "genero", "estado_civil", "profissao", "cargo",
-    "street", "street_number", "address_complement", "neighborhood", "city", "state",
-    "postal_code", "country", "observation", "is_group", "is_blocked", "is_archived",
-    "first_message_at", "last_message_at", "last_inbound_at", "created_at", "tag_ids", "_tags",
-    "_stage", formula::MARK_COLUMN,
+    "id",
+    "phone",
+    "identifier",
+    "source_platform",
+    "name",
+    "email",
+    "crm_status",
+    "priority",
+    "inbox_status",
+    "birthday",
+    "cpf",
+    "rg",
+    "genero",
+    "estado_civil",
+    "profissao",
+    "cargo",
+    "street",
+    "street_number",
+    "address_complement",
+    "neighborhood",
+    "city",
+    "state",
+    "postal_code",
+    "country",
+    "observation",
+    "is_group",
+    "is_blocked",
+    "is_archived",
+    "first_message_at",
+    "last_message_at",
+    "last_inbound_at",
+    "created_at",
+    "tag_ids",
+    "_tags",
+    "_stage",
+    formula::MARK_COLUMN,
 ];
 
 /// Writes contacts as lines of CSV.
@@ -39,7 +69,8 @@ impl Lines {
     /// R427. A piece of the file: every cell as text, so that a spreadsheet runs none as a
     /// formula.
     fn write(&self, rows: impl Iterator<Item = Vec<String>>) -> Result<Bytes, BoxError> {
-        let mut writer = csv::WriterBuilder::new().delimiter(self.delimiter).from_writer(Vec::new());
+        let mut writer =
+            csv::WriterBuilder::new().delimiter(self.delimiter).from_writer(Vec::new());
         for row in rows {
             writer.write_record(row.iter().map(|cell| formula::escaped(cell.as_bytes())))?;
         }
@@ -61,8 +92,10 @@ impl Lines {
             }
             name => text(body.get(name)),
         });
-        let custom =
-            self.slugs.iter().map(|slug| contact.custom_fields.get(slug).cloned().unwrap_or_default());
+        let custom = self
+            .slugs
+            .iter()
+            .map(|slug| contact.custom_fields.get(slug).cloned().unwrap_or_default());
         own.chain(custom).collect()
     }
 }
@@ -99,7 +132,9 @@ pub(super) async fn export(ask: Ask) -> Outcome {
     let delimiter = if visit.language == Language::Portuguese { b';' } else { b',' };
     let lines = Lines { slugs: fields.into_iter().map(|field| field.slug).collect(), delimiter };
     let first = next(&visit, &filter, None).await?;
-    let begin = lines.write(std::iter::once(lines.header())).map_err(|error| Refusal::Internal(error.to_string()))?;
+    let begin = lines
+        .write(std::iter::once(lines.header()))
+        .map_err(|error| Refusal::Internal(error.to_string()))?;
     // With the mark of UTF-8 spreadsheets read accents as they are.
     let begin = Bytes::from([b"\xef\xbb\xbf".as_slice(), &begin].concat());
     let rest = stream::unfold(Some((Some(first), None)), move |state| {

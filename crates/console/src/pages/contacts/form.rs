@@ -3,9 +3,7 @@
 use crate::visit::Visit;
 
 /// Values and texts of a choice.
-pub(super) fn pairs<'a>(
-    all: impl Iterator<Item = (String, &'a String)>,
-) -> Vec<(String, String)> {
+pub(super) fn pairs<'a>(all: impl Iterator<Item = (String, &'a String)>) -> Vec<(String, String)> {
     all.map(|(value, text)| (value, text.clone())).collect()
 }
 

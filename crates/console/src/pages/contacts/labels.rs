@@ -22,9 +22,14 @@ pub(super) fn section(visit: &Visit, contact: &OperatorContact, names: &Names) -
     let id = contact.detail.summary.id;
     let page = page_of(id);
     let has = |tag: &recado_core::tags::Tag| contact.detail.tags.iter().any(|own| own.id == tag.id);
-    let is_in = |list: &&recado_core::lists::ListView| contact.lists.iter().any(|own| own.id == list.id);
+    let is_in =
+        |list: &&recado_core::lists::ListView| contact.lists.iter().any(|own| own.id == list.id);
     let others: Vec<(String, String)> = pairs(
-        names.lists.iter().filter(|list| !is_in(list)).map(|list| (list.id.to_string(), &list.name)),
+        names
+            .lists
+            .iter()
+            .filter(|list| !is_in(list))
+            .map(|list| (list.id.to_string(), &list.name)),
     );
     html! {
         section aria-labelledby="tags" {

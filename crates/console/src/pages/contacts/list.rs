@@ -78,9 +78,11 @@ impl Names {
     pub(super) fn stages(&self) -> Vec<(String, String)> {
         let of = |pipeline: &PipelineView| {
             let name = pipeline.name.clone();
-            pipeline.stages.clone().into_iter().map(move |stage| {
-                (stage.id.to_string(), format!("{name}: {}", stage.name))
-            })
+            pipeline
+                .stages
+                .clone()
+                .into_iter()
+                .map(move |stage| (stage.id.to_string(), format!("{name}: {}", stage.name)))
         };
         self.pipelines.iter().flat_map(of).collect()
     }

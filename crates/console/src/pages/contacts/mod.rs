@@ -12,9 +12,9 @@ mod labels;
 mod list;
 mod memory;
 mod show;
-mod upload;
 #[cfg(test)]
 mod tests;
+mod upload;
 
 use recado_core::access::OperatorAction;
 use recado_core::ids::ContactId;
@@ -49,11 +49,9 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::get(ONE, OperatorAction::ListOperatorContacts, |ask| Box::pin(show::show(ask))),
     Route::get(EDIT, OperatorAction::PatchOperatorContact, |ask| Box::pin(edit::edit(ask))),
     Route::post(EDIT, OperatorAction::PatchOperatorContact, |ask| Box::pin(edit::save(ask))),
-    Route::post(
-        "/console/contacts/{id}/delete",
-        OperatorAction::DeleteOperatorContact,
-        |ask| Box::pin(edit::delete(ask)),
-    ),
+    Route::post("/console/contacts/{id}/delete", OperatorAction::DeleteOperatorContact, |ask| {
+        Box::pin(edit::delete(ask))
+    }),
     Route::post("/console/contacts/{id}/tags", OperatorAction::PatchOperatorContact, |ask| {
         Box::pin(labels::tags(ask))
     }),

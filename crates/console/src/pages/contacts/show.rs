@@ -94,11 +94,7 @@ fn actions(visit: &Visit, contact: &OperatorContact) -> Markup {
     }
 }
 
-fn identity(
-    visit: &Visit,
-    contact: &OperatorContact,
-    names: &Names,
-) -> Vec<(String, Markup)> {
+fn identity(visit: &Visit, contact: &OperatorContact, names: &Names) -> Vec<(String, Markup)> {
     let detail = &contact.detail;
     let summary = &detail.summary;
     let mut facts = Vec::new();
@@ -112,18 +108,33 @@ fn identity(
     if let Some(email) = &contact.shared_email {
         add("contacts-shared-email", html! { (email) });
     }
-    add("contacts-column-status", html! { (visit.word_of("contacts-status", summary.inbox_status.as_str())) });
-    add("contacts-column-crm", html! { (visit.word_of("contacts-crm", summary.crm_status.as_str())) });
-    add("contacts-column-priority", html! { (visit.word_of("contacts-priority", summary.priority.as_str())) });
+    add(
+        "contacts-column-status",
+        html! { (visit.word_of("contacts-status", summary.inbox_status.as_str())) },
+    );
+    add(
+        "contacts-column-crm",
+        html! { (visit.word_of("contacts-crm", summary.crm_status.as_str())) },
+    );
+    add(
+        "contacts-column-priority",
+        html! { (visit.word_of("contacts-priority", summary.priority.as_str())) },
+    );
     if let Some(stage) = &detail.pipeline_stage {
         add("contacts-column-stage", html! { (stage.name) });
     }
     let member = summary.assigned_to_member_id.and_then(|id| names.member(id));
-    add("contacts-column-assigned", html! { (member.map_or_else(|| visit.t("contacts-nobody"), str::to_owned)) });
+    add(
+        "contacts-column-assigned",
+        html! { (member.map_or_else(|| visit.t("contacts-nobody"), str::to_owned)) },
+    );
     if let Some(at) = contact.opted_out_at {
-        add("contacts-opted-out", html! {
-            (badge(Tone::Bad, &visit.t("contacts-opted-out"))) " " (when(visit, at))
-        });
+        add(
+            "contacts-opted-out",
+            html! {
+                (badge(Tone::Bad, &visit.t("contacts-opted-out"))) " " (when(visit, at))
+            },
+        );
     }
     if summary.is_blocked {
         add("contacts-blocked", badge(Tone::Bad, &visit.t("contacts-yes")));
@@ -149,12 +160,18 @@ fn identity(
         ];
         for (name, value) in texts {
             if let Some(value) = value {
-                add(&format!("contacts-field-{}", name.replace('_', "-")), html! { bdi { (value) } });
+                add(
+                    &format!("contacts-field-{}", name.replace('_', "-")),
+                    html! { bdi { (value) } },
+                );
             }
         }
     }
     for connection in &detail.connections {
-        add("contacts-connection", html! { (connection.name) " " code { (connection.identifier) } });
+        add(
+            "contacts-connection",
+            html! { (connection.name) " " code { (connection.identifier) } },
+        );
     }
     add("contacts-column-created", when(visit, summary.created_at));
     add("contacts-updated", when(visit, summary.updated_at));
@@ -162,10 +179,7 @@ fn identity(
 }
 
 /// The latest messages, each leading to its place in the thread.
-async fn history(
-    visit: &Visit,
-    id: recado_core::ids::ContactId,
-) -> Result<Markup, Refusal> {
+async fn history(visit: &Visit, id: recado_core::ids::ContactId) -> Result<Markup, Refusal> {
     let params = Params::new(vec![("limit".to_owned(), MESSAGES.to_owned())]);
     // The role was checked for the route.
     let caller = Caller::trusted(&visit.company);

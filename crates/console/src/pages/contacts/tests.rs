@@ -13,7 +13,13 @@ async fn contact(site: &Site, body: Value) -> ContactId {
     made.expect("a contact").0
 }
 
-async fn send_file(browser: &Browser<'_>, site: &Site, path: &str, csrf: &str, file: &str) -> Shown {
+async fn send_file(
+    browser: &Browser<'_>,
+    site: &Site,
+    path: &str,
+    csrf: &str,
+    file: &str,
+) -> Shown {
     let body = format!(
         "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n--x\r\n\
          Content-Disposition: form-data; name=\"file\"; filename=\"<b>people.csv\"\r\n\r\n{file}\r\n--x--\r\n"
@@ -38,14 +44,16 @@ async fn over(browser: &Browser<'_>, path: &str) -> Shown {
 async fn the_list_is_filtered_and_escapes_names() {
     let site = Site::new().await;
     contact(&site, json!({"phone": "+5511987654321", "name": "<script>Ana"})).await;
-    contact(&site, json!({"phone": "+5511987654322", "name": "Caio", "crm_status": "customer"})).await;
+    contact(&site, json!({"phone": "+5511987654322", "name": "Caio", "crm_status": "customer"}))
+        .await;
     let viewer = site.as_role(OperatorRole::Viewer).await;
     let all = viewer.get("/console/contacts").await;
     all.has("&lt;script&gt;Ana").has("Caio").lacks("<script>Ana");
     let some = viewer.get("/console/contacts?crm_status=customer&search=").await;
     some.has("Caio").lacks("Ana<");
     assert_eq!(some.status, StatusCode::OK);
-    let stop = json!({"phone": "+5511987654323", "name": "Bia", "opted_out_at": "2026-01-02T00:00:00Z"});
+    let stop =
+        json!({"phone": "+5511987654323", "name": "Bia", "opted_out_at": "2026-01-02T00:00:00Z"});
     contact(&site, stop).await;
     let stopped = viewer.get("/console/contacts?opted_out=true&inbox_status=").await;
     stopped.has(">Bia<").lacks("Caio");
@@ -61,7 +69,8 @@ async fn columns_are_kept_in_a_cookie() {
     browser.get("/console/contacts").await.lacks("Olinda");
     let chosen = [("column-city", "on"), ("column-<x>", "on"), ("back", "?search=98765")];
     let answer = browser.post("/console/contacts/columns", &chosen).await;
-    assert_eq!(answer.location(), "/console/contacts?search=98765");
+    let back = answer.location();
+    assert!(back.starts_with("/console/contacts?") && back.ends_with("search=98765"), "{back}");
     let cookie = answer.headers.get("set-cookie").and_then(|c| c.to_str().ok()).expect("a cookie");
     assert!(cookie.starts_with("recado-contact-columns=city;"), "{cookie}");
     let pair = cookie.split(';').next().expect("a pair").parse().expect("a header");
@@ -203,10 +212,7 @@ async fn a_file_is_mapped_tried_imported_and_reported() {
     let file = "Nome;Telefone;E-mail\nAna;(11) 98765-4321;ana@example.org\nCaio;12;c@example.org\n\
                 Bia;(11) 98765-4322;wrong\n";
     let path = "/console/contacts/import";
-    assert_eq!(
-        send_file(&owner, &site, path, "no", file).await.status,
-        StatusCode::FORBIDDEN
-    );
+    assert_eq!(send_file(&owner, &site, path, "no", file).await.status, StatusCode::FORBIDDEN);
     let sent = send_file(&owner, &site, path, &owner.csrf(), file).await;
     let path = sent.location().to_owned();
     let page = owner.get(&path).await;

@@ -9,11 +9,11 @@ use recado_core::imports::formula::{is_of_escaped, unescaped};
 use recado_core::imports::{delimiter, last_digits, person_keys};
 use serde_json::{Map, Value};
 
+use super::ImportKind;
 use super::columns::{self, ColumnMap};
 use super::csv_lines::{LineFinder, read_csv};
 use super::encoding::{Decoded, Encoding};
 use super::json_lines::read_json;
-use super::ImportKind;
 use crate::commands::CommandError;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();

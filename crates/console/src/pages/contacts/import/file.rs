@@ -49,14 +49,15 @@ impl SheetError {
 }
 
 fn decoded(bytes: &[u8]) -> String {
-    let encoding: &'static Encoding = match TextEncoding::of_sample(&bytes[..bytes.len().min(SAMPLE)]) {
-        Some(TextEncoding::Utf16Le) => UTF_16LE,
-        Some(TextEncoding::Utf16Be) => UTF_16BE,
-        None => match str::from_utf8(bytes) {
-            Ok(text) => return text.trim_start_matches('\u{feff}').to_owned(),
-            Err(_) => WINDOWS_1252,
-        },
-    };
+    let encoding: &'static Encoding =
+        match TextEncoding::of_sample(&bytes[..bytes.len().min(SAMPLE)]) {
+            Some(TextEncoding::Utf16Le) => UTF_16LE,
+            Some(TextEncoding::Utf16Be) => UTF_16BE,
+            None => match str::from_utf8(bytes) {
+                Ok(text) => return text.trim_start_matches('\u{feff}').to_owned(),
+                Err(_) => WINDOWS_1252,
+            },
+        };
     encoding.decode(bytes).0.into_owned()
 }
 
@@ -138,10 +139,7 @@ mod tests {
     #[test]
     fn rows_have_the_lines_on_which_they_begin() {
         let text = b"nome;telefone\r\n\"Ana\r\nMaria\";1\r\n\r\nCaio;2\r\n";
-        assert_eq!(
-            lines(text),
-            [(2, cells(&["Ana\r\nMaria", "1"])), (5, cells(&["Caio", "2"]))]
-        );
+        assert_eq!(lines(text), [(2, cells(&["Ana\r\nMaria", "1"])), (5, cells(&["Caio", "2"]))]);
         assert_eq!(lines(b"sep=;\na;b\nc;d\n"), [(3, cells(&["c", "d"]))]);
     }
 

@@ -29,10 +29,15 @@ pub(super) async fn page(
 ) -> Result<Markup, Refusal> {
     let plan = run.plan();
     let custom = visit.recado.custom_fields().all(visit.company.id).await?;
-    let mut options: Vec<(String, String)> = vec![(String::new(), visit.t("contacts-import-leave-out"))];
-    options.extend(contact_field_names().into_iter().map(|name| (name.to_owned(), named(visit, name))));
+    let mut options: Vec<(String, String)> =
+        vec![(String::new(), visit.t("contacts-import-leave-out"))];
     options.extend(
-        custom.iter().filter(|field| field.is_active())
+        contact_field_names().into_iter().map(|name| (name.to_owned(), named(visit, name))),
+    );
+    options.extend(
+        custom
+            .iter()
+            .filter(|field| field.is_active())
             .map(|field| (format!("{CUSTOM}{}", field.slug), field.label.clone())),
     );
     let lacks = contact_columns_problem(&plan.fields);
@@ -112,7 +117,9 @@ fn column(
 }
 
 fn preview(visit: &Visit, run: &Run, plan: &Plan, outcomes: &[RowOutcome]) -> Markup {
-    let used = || plan.fields.iter().enumerate().filter_map(|(index, field)| Some((index, field.as_deref()?)));
+    let used = || {
+        plan.fields.iter().enumerate().filter_map(|(index, field)| Some((index, field.as_deref()?)))
+    };
     let mut headings =
         ["contacts-import-line", "contacts-import-outcome"].map(|key| visit.t(key)).to_vec();
     headings.extend(used().map(|(_, field)| named(visit, field)));

@@ -40,11 +40,9 @@ pub(crate) const ROUTES: &[Route] = &[
         OperatorAction::ImportContact,
         |ask| Box::pin(report::progress(ask)),
     ),
-    Route::get(
-        "/console/contacts/import/{import}/refused",
-        OperatorAction::ImportContact,
-        |ask| Box::pin(report::refused(ask)),
-    ),
+    Route::get("/console/contacts/import/{import}/refused", OperatorAction::ImportContact, |ask| {
+        Box::pin(report::refused(ask))
+    }),
 ];
 
 fn path_of(run: &Run) -> String {
@@ -97,9 +95,11 @@ async fn send(mut ask: Ask) -> Outcome {
         .collect();
     let imports = &ask.shared.imports;
     let guessed = guessed_fields(&sheet.names, &custom);
-    let remembered = sheet.names.iter().zip(guessed).map(|(name, guessed)| {
-        imports.remembered(visit.company.id, name).unwrap_or(guessed)
-    });
+    let remembered = sheet
+        .names
+        .iter()
+        .zip(guessed)
+        .map(|(name, guessed)| imports.remembered(visit.company.id, name).unwrap_or(guessed));
     let plan = Plan { fields: remembered.collect(), ..Plan::default() };
     let run = imports.keep(visit, file.filename, sheet, plan);
     Reply::goto(path_of(&run))

@@ -1,13 +1,13 @@
 //! How far an import is, and its report.
 
 use maud::{Markup, html};
-use recado_core::imports::cells::is_remark;
 use recado_core::imports::RowProblems;
+use recado_core::imports::cells::is_remark;
 use recado_core::imports::formula::escaped;
 
+use super::super::documents::download;
 use super::mapping::named;
 use super::runs::{Progress, Run};
-use super::super::documents::download;
 use super::{find, path_of};
 use crate::ask::Ask;
 use crate::body::ConsoleBody;
@@ -79,7 +79,10 @@ fn counts(visit: &Visit, progress: &Progress) -> Markup {
         ("refused", tally.refused),
         ("skipped", tally.skipped),
     ];
-    facts(&pairs.map(|(word, count)| (visit.t(&format!("contacts-import-{word}")), html! { (count) })))
+    facts(
+        &pairs
+            .map(|(word, count)| (visit.t(&format!("contacts-import-{word}")), html! { (count) })),
+    )
 }
 
 fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {

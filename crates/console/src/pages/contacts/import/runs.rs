@@ -107,7 +107,11 @@ impl Run {
     }
 
     /// What the first rows would become, and nothing is written (R286).
-    pub(super) async fn preview(&self, visit: &Visit, count: usize) -> ManageResult<Vec<RowOutcome>> {
+    pub(super) async fn preview(
+        &self,
+        visit: &Visit,
+        count: usize,
+    ) -> ManageResult<Vec<RowOutcome>> {
         let plan = self.plan();
         let manner = RowManner { is_rehearsal: true, ..plan.manner };
         let import = RowImport::new(&visit.recado, visit.company.clone(), manner).await?;
@@ -133,7 +137,13 @@ impl Imports {
     }
 
     /// Keeps a file. Old ones of the company make room.
-    pub(super) fn keep(&self, visit: &Visit, filename: String, sheet: Sheet, plan: Plan) -> Arc<Run> {
+    pub(super) fn keep(
+        &self,
+        visit: &Visit,
+        filename: String,
+        sheet: Sheet,
+        plan: Plan,
+    ) -> Arc<Run> {
         let mut known = self.known();
         known.made += 1;
         let id = format!("{:x}-{}", visit.recado.now().millis(), known.made);
@@ -147,7 +157,8 @@ impl Imports {
         });
         let own = known.runs.iter().filter(|run| run.company == company).count();
         if own >= OF_COMPANY {
-            let oldest = known.runs.iter().position(|run| run.company == company && !run.is_under_way());
+            let oldest =
+                known.runs.iter().position(|run| run.company == company && !run.is_under_way());
             if let Some(oldest) = oldest {
                 known.runs.remove(oldest);
             }
