@@ -225,6 +225,19 @@ pub async fn sets_follow_every_change(harness: &dyn Harness) {
                 scene.apply(stored.delete()).await;
                 filed.leave(id);
             }
+            6 => {
+                // It asks not to be written to, or asked to be written to again.
+                let is_out = stored.opted_out_at.is_some();
+                let change = stored.changed(at(2), |contact| {
+                    contact.opted_out_at = (!is_out).then(|| at(2));
+                    contact.crm_status = CrmStatus::Inactive;
+                });
+                scene.apply(stored.update(change)).await;
+            }
+            7 => {
+                let change = stored.changed(at(2), |contact| contact.opted_out_at = None);
+                scene.apply(stored.update(change)).await;
+            }
             _ => {}
         }
     }
