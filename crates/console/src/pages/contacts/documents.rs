@@ -66,7 +66,7 @@ fn size(bytes: u64) -> String {
     match bytes {
         0..=1023 => format!("{bytes} B"),
         1024..=1_048_575 => format!("{} KiB", bytes / 1024),
-        _ => format!("{}.{} MiB", bytes >> 20, (bytes & 0xF_FFFF) * 10 >> 20),
+        _ => format!("{}.{} MiB", bytes >> 20, ((bytes & 0xF_FFFF) * 10) >> 20),
     }
 }
 
