@@ -40,16 +40,18 @@ impl Fields {
 
     /// The parameters of these names that are filled, for the parsers of the core.
     pub(crate) fn params(&self, names: &[&str]) -> Params {
-        let kept = self.0.iter().filter(|(name, value)| {
-            names.contains(&name.as_str()) && !value.trim().is_empty()
-        });
+        let kept = self
+            .0
+            .iter()
+            .filter(|(name, value)| names.contains(&name.as_str()) && !value.trim().is_empty());
         Params::new(kept.cloned().collect())
     }
 
     /// A query with one field replaced, or left out where the value is empty. Begins with `?`.
     pub(crate) fn with(&self, name: &str, value: &str) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::from("?"));
-        for (known, value) in self.0.iter().filter(|(known, value)| known != name && !value.is_empty())
+        let mut query = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
+        for (known, value) in
+            self.0.iter().filter(|(known, value)| known != name && !value.is_empty())
         {
             query.append_pair(known, value);
         }

@@ -1,10 +1,10 @@
 //! The headers of every answer (R419).
 
+use http::Response;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use http::Response;
 
 use crate::body::ConsoleBody;
 

@@ -13,6 +13,7 @@ use recado_core::Recado;
 
 use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
+use crate::pages::contacts::import::Imports;
 use crate::sessions::Sessions;
 use crate::{headers, pipeline};
 
@@ -25,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) recado: Recado,
     pub(crate) options: ConsoleOptions,
     pub(crate) sessions: Sessions,
+    pub(crate) imports: Imports,
 }
 
 /// The console over a [`Recado`]: pages for people, under `/console`. Cheap to clone.
@@ -49,7 +51,12 @@ impl Console {
 
     /// The console over `recado`.
     pub fn new(recado: Recado, options: ConsoleOptions) -> Self {
-        Self(Arc::new(Shared { recado, options, sessions: Sessions::default() }))
+        Self(Arc::new(Shared {
+            recado,
+            options,
+            sessions: Sessions::default(),
+            imports: Imports::default(),
+        }))
     }
 
     /// Answers one request.

@@ -4,7 +4,8 @@ use super::*;
 
 /// The keys of a file, in order.
 fn keys(file: &str) -> Vec<&str> {
-    let lines = file.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+    let lines =
+        file.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
     lines.filter_map(|line| line.split_once('=')).map(|(key, _)| key.trim()).collect()
 }
 
@@ -27,7 +28,8 @@ fn no_language_lacks_a_key_or_has_one_twice() {
     }
     let all: Vec<&str> = ENGLISH.iter().flat_map(|file| keys(file)).collect();
     let once: BTreeSet<&str> = all.iter().copied().collect();
-    let twice: Vec<_> = once.iter().filter(|key| all.iter().filter(|k| k == key).count() > 1).collect();
+    let twice: Vec<_> =
+        once.iter().filter(|key| all.iter().filter(|k| k == key).count() > 1).collect();
     assert!(twice.is_empty(), "{twice:?}");
 }
 

@@ -8,11 +8,10 @@ use crate::reply::{Outcome, Reply};
 use crate::route::Route;
 use crate::view::layout::Area;
 
-pub(crate) const ROUTES: &[Route] = &[Route::get(
-    "/console/connections",
-    OperatorAction::ListConnections,
-    |ask| Box::pin(list(ask)),
-)];
+pub(crate) const ROUTES: &[Route] =
+    &[Route::get("/console/connections", OperatorAction::ListConnections, |ask| {
+        Box::pin(list(ask))
+    })];
 
 async fn list(ask: Ask) -> Outcome {
     Reply::page(Area::Connections, ask.visit.t("connections-title"), html! {})

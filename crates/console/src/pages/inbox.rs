@@ -10,9 +10,7 @@ use crate::view::layout::Area;
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::of_member(Verb::Get, "/console", |ask| Box::pin(home(ask))),
-    Route::get("/console/inbox", OperatorAction::ListOperatorContacts, |ask| {
-        Box::pin(list(ask))
-    }),
+    Route::get("/console/inbox", OperatorAction::ListOperatorContacts, |ask| Box::pin(list(ask))),
 ];
 
 async fn home(_: Ask) -> Outcome {

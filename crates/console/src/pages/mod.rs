@@ -40,6 +40,7 @@ pub(crate) const ROUTES: &[&[Route]] = &[
     sign_in::ROUTES,
     inbox::ROUTES,
     contacts::ROUTES,
+    contacts::import::ROUTES,
     campaigns::ROUTES,
     templates::ROUTES,
     connections::ROUTES,

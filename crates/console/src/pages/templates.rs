@@ -8,11 +8,8 @@ use crate::reply::{Outcome, Reply};
 use crate::route::Route;
 use crate::view::layout::Area;
 
-pub(crate) const ROUTES: &[Route] = &[Route::get(
-    "/console/templates",
-    OperatorAction::ListTemplates,
-    |ask| Box::pin(list(ask)),
-)];
+pub(crate) const ROUTES: &[Route] =
+    &[Route::get("/console/templates", OperatorAction::ListTemplates, |ask| Box::pin(list(ask)))];
 
 async fn list(ask: Ask) -> Outcome {
     Reply::page(Area::Templates, ask.visit.t("templates-title"), html! {})

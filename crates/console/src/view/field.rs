@@ -19,9 +19,7 @@ impl FieldErrors {
         let reasons: Vec<_> = reasons
             .into_iter()
             .flatten()
-            .map(|(field, reason)| {
-                (field.clone(), reason.as_str().unwrap_or_default().to_owned())
-            })
+            .map(|(field, reason)| (field.clone(), reason.as_str().unwrap_or_default().to_owned()))
             .collect();
         let whole = reasons.is_empty().then(|| rejection.to_string());
         Self { reasons, whole }

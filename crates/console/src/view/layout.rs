@@ -41,12 +41,7 @@ struct Entry {
     action: Option<OperatorAction>,
 }
 
-const fn entry(
-    area: Area,
-    path: &'static str,
-    key: &'static str,
-    action: OperatorAction,
-) -> Entry {
+const fn entry(area: Area, path: &'static str, key: &'static str, action: OperatorAction) -> Entry {
     Entry { area, path, key, action: Some(action) }
 }
 
