@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::header::{COOKIE, HOST, LOCATION};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use recado_core::Timestamp;
-use recado_core::access::{KeyHash, Member, MemberDraft, Operator, OperatorRole, OperatorToken};
-use recado_core::ids::OperatorTokenId;
+use recado_core::access::{Member, MemberDraft, Operator, OperatorRole};
 use recado_testkit::{Kit, kit::body};
 use serde_json::json;
 
 use crate::csrf::CsrfToken;
-use crate::sessions::SignedIn;
 use crate::{Console, ConsoleOptions};
+
+/// The password of every member.
+pub(crate) const PASSWORD: &str = "a long password of tests";
 
 /// A console over a core in memory, with a company.
 pub(crate) struct Site {
@@ -85,20 +85,14 @@ impl Site {
         let draft = MemberDraft::parse(&body(json!({ "display_name": format!("Member {n}") })));
         let draft = draft.expect("a member's name");
         let member = self.kit.app.access().create_member(company, draft).await.expect("a member");
-        let token = OperatorToken {
-            id: OperatorTokenId::new(uuid_of(n)),
-            name: "console".to_owned(),
-            hash: KeyHash::of("console"),
-            role,
-            company: Some(company),
-            expires_at: None,
-            last_used_at: None,
-            created_at: Timestamp::from_millis(0),
-        };
-        let operator = Operator::of(&token);
-        let session = format!("session-{n}");
-        let who = SignedIn { operator, company, member: Some(member.id) };
-        self.console.0.sessions.begin(&session, who);
+        let accounts = self.kit.app.accounts();
+        let email = format!("member-{n}@example.com");
+        let login = body(json!({ "email": email, "role": role }));
+        let link = accounts.invite(&Operator::ROOT, company, member.id, &login).await;
+        let token = link.expect("a link").token;
+        accounts.accept_link(token.expose(), PASSWORD).await.expect("a password");
+        let new = accounts.sign_in(&email, PASSWORD, None, None).await.expect("a session");
+        let session = new.token.expose().to_owned();
         Browser { site: self, session, member, headers: HeaderMap::new() }
     }
 
@@ -121,10 +115,6 @@ impl Site {
         let html = String::from_utf8_lossy(&bytes).into_owned();
         Shown { status: head.status, headers: head.headers, html }
     }
-}
-
-fn uuid_of(n: u64) -> uuid::Uuid {
-    uuid::Uuid::from_u128(u128::from(n) + 1)
 }
 
 impl Browser<'_> {

@@ -25,7 +25,6 @@ mod refusal;
 mod reply;
 mod route;
 mod service;
-mod sessions;
 mod theme;
 mod view;
 mod visit;

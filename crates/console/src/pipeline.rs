@@ -7,7 +7,9 @@ use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
+use recado_core::Rejection;
 use recado_core::access::ClientNet;
+use recado_core::audit::OperationName;
 
 use crate::ask::{Ask, OpenAsk, PathParts};
 use crate::body::{ConsoleBody, RequestBody, erase};
@@ -30,12 +32,25 @@ pub(crate) async fn answer(
 ) -> Response<ConsoleBody> {
     let (head, body) = request.into_parts();
     let client = client_of(&head);
-    let visit = match Visit::of(shared.clone(), &head.headers, client).await {
+    let visit = match Visit::of(&shared, &head.headers, client, operation_of(&head)).await {
         Ok(visit) => visit,
         Err(error) => return shown(None, &head, Err(error.into())),
     };
     let outcome = checked(shared, visit.clone(), &head, body, client).await;
     shown(visit.as_ref(), &head, outcome)
+}
+
+/// What a request asks for, in the audit log: the operator API's name for it, where there is one.
+fn operation_of(head: &Parts) -> OperationName {
+    let is_write = !matches!(head.method, Method::GET | Method::HEAD);
+    let found = find(head.uri.path());
+    let routes = found.iter().flat_map(|(routes, _)| routes.iter());
+    let mut routes = routes.filter(|route| (route.verb() == Verb::Post) == is_write);
+    match routes.next().map(|route| (route.access(), route.path())) {
+        Some((Access::Action(action), _)) => OperationName::of(action.as_str()),
+        Some((_, path)) => OperationName::of(path),
+        None => OperationName::of("console"),
+    }
 }
 
 /// The answer when nothing else can be said.
@@ -73,7 +88,10 @@ async fn checked(
     };
     let route = routes.iter().find(|route| route.verb() == verb).ok_or(Refusal::Method)?;
     if let (Access::Action(action), Some(visit)) = (route.access(), &visit) {
-        visit.operator.require(action).map_err(|_| Refusal::Role)?;
+        if let Err(denied) = visit.operator.require(action) {
+            visit.recado.audit().note_denial(Some(visit.company.id), denied.code()).await;
+            return Err(Refusal::Role);
+        }
     }
     let is_write = route.verb() == Verb::Post;
     if is_write && !is_same_origin(&head.headers) {

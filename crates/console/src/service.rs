@@ -9,12 +9,13 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Method, Request, Response};
 use hyper::body::Body;
-use recado_core::Recado;
+use recado_core::access::ClientNet;
+use recado_core::audit::{Acting, Actor, OperationName};
+use recado_core::{Installation, Recado};
 
 use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
 use crate::pages::contacts::import::Imports;
-use crate::sessions::Sessions;
 use crate::{headers, pipeline};
 
 /// The future of an answer.
@@ -23,13 +24,19 @@ pub type AnswerFuture =
 
 /// What all requests share.
 pub(crate) struct Shared {
-    pub(crate) recado: Recado,
+    pub(crate) installation: Installation,
     pub(crate) options: ConsoleOptions,
-    pub(crate) sessions: Sessions,
     pub(crate) imports: Imports,
 }
 
-/// The console over a [`Recado`]: pages for people, under `/console`. Cheap to clone.
+impl Shared {
+    /// The handle of somebody who has not signed in.
+    pub(crate) fn stranger(&self, operation: OperationName, client: ClientNet) -> Recado {
+        self.installation.by(Acting::new(Actor::Outside, operation, Some(client.address())))
+    }
+}
+
+/// The console over an [`Installation`]: pages for people, under `/console`. Cheap to clone.
 ///
 /// It is a [`hyper::service::Service`], and with the feature `tower` a tower `Service`, over
 /// requests with any body. It has to run inside a tokio runtime. Put a
@@ -49,12 +56,11 @@ impl Console {
     /// Where it is served.
     pub const PREFIX: &'static str = "/console";
 
-    /// The console over `recado`.
-    pub fn new(recado: Recado, options: ConsoleOptions) -> Self {
+    /// The console over an installation.
+    pub fn new(installation: impl Into<Installation>, options: ConsoleOptions) -> Self {
         Self(Arc::new(Shared {
-            recado,
+            installation: installation.into(),
             options,
-            sessions: Sessions::default(),
             imports: Imports::default(),
         }))
     }
@@ -78,7 +84,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
         Box::pin(guarded(shared.clone(), request));
     // A write is completed also when its caller hangs up.
     let response = if writes {
-        shared.recado.tasks().run(answering).await.unwrap_or_else(|_| pipeline::failed())
+        shared.installation.tasks().run(answering).await.unwrap_or_else(|_| pipeline::failed())
     } else {
         answering.await
     };

@@ -1,7 +1,8 @@
 //! Who looks at a page (R418): the only place that turns the cookie into a handle.
 
 use http::HeaderMap;
-use recado_core::Recado;
+use recado_core::audit::OperationName;
+use recado_core::{Error, Recado};
 use recado_core::access::{ClientNet, Company, Member, Operator, OperatorAction};
 use recado_core::store::StoreError;
 
@@ -36,40 +37,36 @@ pub(crate) struct Visit {
 
 impl Visit {
     /// R418. The visit of a request's cookie; `None` without a session, or with one that has ended,
-    /// or whose company is gone.
+    /// or whose company is gone. What the visit changes is written in the name of the member, in
+    /// this operation (R384).
     ///
     /// # Errors
     ///
     /// Only of the store.
-    pub(crate) fn of(
-        shared: std::sync::Arc<Shared>,
+    pub(crate) async fn of(
+        shared: &Shared,
         headers: &HeaderMap,
         client: ClientNet,
-    ) -> futures_util::future::BoxFuture<'_, Result<Option<Self>, StoreError>> {
-        Box::pin(Self::find(shared, headers, client))
-    }
-
-    async fn find(
-        shared: std::sync::Arc<Shared>,
-        headers: &HeaderMap,
-        client: ClientNet,
+        operation: OperationName,
     ) -> Result<Option<Self>, StoreError> {
-        let recado = shared.recado.clone();
-        let name = Cookies::of(&recado.settings().public_url).session();
+        let installation = &shared.installation;
+        let name = Cookies::of(&installation.settings().public_url).session();
         let Some(session) = cookie(headers, name) else { return Ok(None) };
-        let Some(signed_in) = shared.sessions.find(&recado, session).await? else {
+        let stranger = shared.stranger(operation.clone(), client);
+        let Some(signed_in) = stranger.accounts().session(session).await? else {
             return Ok(None);
         };
-        let operator = signed_in.operator;
-        let found = recado.access().company_for(&operator, signed_in.company).await;
-        let company = match found {
+        let operator = signed_in.operator();
+        let recado = installation.as_operator(&operator, operation, Some(client.address()));
+        let company = match recado.access().company_for(&operator, signed_in.company).await {
             Ok(company) => company,
-            Err(recado_core::Error::Store(error)) => return Err(error),
+            Err(Error::Store(error)) => return Err(error),
             Err(_) => return Ok(None),
         };
-        let member = match signed_in.member {
-            Some(id) => recado.access().member(company.id, id).await.ok(),
-            None => None,
+        let member = match recado.access().member(company.id, signed_in.member).await {
+            Ok(member) => Some(member),
+            Err(Error::Store(error)) => return Err(error),
+            Err(_) => None,
         };
         Ok(Some(Self {
             operator,

@@ -15,7 +15,7 @@ pub(crate) const ROUTES: &[Route] =
     &[Route::open(Verb::Post, "/console/choices", |ask| Box::pin(keep(ask)))];
 
 async fn keep(ask: OpenAsk) -> Outcome {
-    let cookies = Cookies::of(&ask.shared.recado.settings().public_url);
+    let cookies = Cookies::of(&ask.shared.installation.settings().public_url);
     let mut response = redirect(own_path(ask.form.get("next")), false);
     if let Some(tag) = ask.form.filled("language") {
         let known = Language::ALL.into_iter().find(|language| language.tag() == tag);
