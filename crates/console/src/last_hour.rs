@@ -116,8 +116,8 @@ struct Ring {
     samples: VecDeque<Sample>,
 }
 
-/// The last hour of this process: the program records into it each [`SAMPLE_EVERY`], and the console
-/// reads it. Clones are the same hour.
+/// The last hour of this process: the program records into it each [`SAMPLE_EVERY`], and the
+/// console reads it. Clones are the same hour.
 #[derive(Clone, Debug, Default)]
 pub struct LastHour(Arc<Mutex<Ring>>);
 
@@ -185,10 +185,7 @@ mod tests {
         let times: Vec<_> =
             hour.samples().iter().map(|sample| (sample.half, sample.most)).collect();
         let beyond = Some(0.1);
-        assert_eq!(
-            times,
-            [(None, None), (Some(0.01), Some(0.1)), (None, None), (beyond, beyond)]
-        );
+        assert_eq!(times, [(None, None), (Some(0.01), Some(0.1)), (None, None), (beyond, beyond)]);
     }
 
     /// R431.

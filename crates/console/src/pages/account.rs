@@ -5,8 +5,8 @@ mod password;
 mod sessions;
 
 use maud::{Markup, html};
-use recado_core::{Code, Error};
 use recado_core::accounts::{AccountRefused, SignedIn};
+use recado_core::{Code, Error};
 
 use crate::ask::Ask;
 use crate::i18n::Language;

@@ -52,14 +52,14 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::post("/console/integration/webhooks/{id}/test", OperatorAction::TestWebhook, |ask| {
         Box::pin(webhook::test(ask))
     }),
-    Route::post(
-        "/console/integration/webhooks/{id}/redeliver",
-        OperatorAction::Redeliver,
-        |ask| Box::pin(webhook::redeliver(ask)),
-    ),
-    Route::post("/console/integration/webhooks/{id}/delete", OperatorAction::DeleteWebhook, |ask| {
-        Box::pin(webhook::delete(ask))
+    Route::post("/console/integration/webhooks/{id}/redeliver", OperatorAction::Redeliver, |ask| {
+        Box::pin(webhook::redeliver(ask))
     }),
+    Route::post(
+        "/console/integration/webhooks/{id}/delete",
+        OperatorAction::DeleteWebhook,
+        |ask| Box::pin(webhook::delete(ask)),
+    ),
     Route::get(DELIVERIES, OperatorAction::ListDeliveries, |ask| Box::pin(deliveries::list(ask))),
     Route::get("/console/integration/deliveries/{id}", OperatorAction::GetDelivery, |ask| {
         Box::pin(delivery::show(ask))
@@ -72,9 +72,11 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::get(ENDPOINTS, OperatorAction::ListInboundEndpoints, |ask| {
         Box::pin(endpoints::list(ask))
     }),
-    Route::get("/console/integration/endpoints/new", OperatorAction::CreateInboundEndpoint, |ask| {
-        Box::pin(endpoint_form::new(ask))
-    }),
+    Route::get(
+        "/console/integration/endpoints/new",
+        OperatorAction::CreateInboundEndpoint,
+        |ask| Box::pin(endpoint_form::new(ask)),
+    ),
     Route::post(ENDPOINTS, OperatorAction::CreateInboundEndpoint, |ask| {
         Box::pin(endpoint_form::create(ask))
     }),

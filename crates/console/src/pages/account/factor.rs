@@ -16,11 +16,7 @@ use crate::view::secret::act;
 use crate::view::toast::notice;
 use crate::visit::Visit;
 
-pub(super) async fn section(
-    visit: &Visit,
-    who: &SignedIn,
-    news: &News,
-) -> Result<Markup, Refusal> {
+pub(super) async fn section(visit: &Visit, who: &SignedIn, news: &News) -> Result<Markup, Refusal> {
     let left = visit.recado.accounts().totp(who).await.map_err(failed)?;
     Ok(html! {
         section {

@@ -47,11 +47,14 @@ pub(super) fn listed(
             status(visit, delivery.status),
             when(visit, delivery.created_at),
             html! { (delivery.attempts) },
-            html! { @if let Some(at) = delivery.next_attempt_at { (when(visit, at)) } @else { "–" } },
+            html! {
+                @if let Some(at) = delivery.next_attempt_at { (when(visit, at)) } @else { "–" }
+            },
         ];
         if let Some(all) = webhooks {
             let url = all.iter().find(|webhook| webhook.id == delivery.webhook_id);
-            let url = url.map_or_else(|| visit.t("integration-webhook-deleted"), |it| it.url.clone());
+            let url =
+                url.map_or_else(|| visit.t("integration-webhook-deleted"), |it| it.url.clone());
             cells.push(html! { span.break { (url) } });
         }
         cells
@@ -86,7 +89,8 @@ fn filters(ask: &Ask, webhooks: &[WebhookView]) -> Markup {
         (word.to_owned(), visit.word_of("integration-delivery", word))
     });
     let states: Vec<_> = std::iter::once(any()).chain(states).collect();
-    let events = EventType::ALL.iter().map(|event| (event.as_str().to_owned(), event.as_str().to_owned()));
+    let events =
+        EventType::ALL.iter().map(|event| (event.as_str().to_owned(), event.as_str().to_owned()));
     let events: Vec<_> = std::iter::once(any()).chain(events).collect();
     let urls = webhooks.iter().map(|webhook| (webhook.id.to_string(), webhook.url.clone()));
     let urls: Vec<_> = std::iter::once(any()).chain(urls).collect();

@@ -64,10 +64,7 @@ fn known(visit: &Visit, endpoint: &EndpointView) -> Markup {
     let name = |key: &str| visit.t(&format!("integration-column-{key}"));
     facts(&[
         (name("url"), html! { code.break { (address(visit, &endpoint.slug)) } }),
-        (
-            name("mode"),
-            html! { (visit.word_of("integration-mode", endpoint.auth_mode.as_str())) },
-        ),
+        (name("mode"), html! { (visit.word_of("integration-mode", endpoint.auth_mode.as_str())) }),
         (name("state"), state(visit, endpoint.is_active)),
         (
             visit.t("integration-mapping"),
@@ -143,8 +140,7 @@ fn would(visit: &Visit, trial: &Trial) -> Markup {
         UpsertAction::Created => "integration-trial-creates",
         UpsertAction::Updated => "integration-trial-updates",
     };
-    let columns =
-        [visit.t("integration-column-key"), visit.t("integration-column-value")];
+    let columns = [visit.t("integration-column-key"), visit.t("integration-column-value")];
     let rows: Vec<Vec<Markup>> = trial
         .found
         .iter()
@@ -171,8 +167,8 @@ fn would(visit: &Visit, trial: &Trial) -> Markup {
 }
 
 fn last(visit: &Visit, calls: &[RecentCall]) -> Markup {
-    let columns = ["when", "times", "outcome"]
-        .map(|name| visit.t(&format!("integration-column-{name}")));
+    let columns =
+        ["when", "times", "outcome"].map(|name| visit.t(&format!("integration-column-{name}")));
     let outcome = |outcome: &CallOutcome| match outcome {
         CallOutcome::Accepted { action, contact_id } => html! {
             (badge(Tone::Good, &visit.word_of("integration-upsert", action.as_str()))) " "

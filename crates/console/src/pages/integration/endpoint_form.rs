@@ -63,9 +63,7 @@ fn body(form: &Fields) -> Map<String, Value> {
 fn form(visit: &Visit, action: &str, shown: &Shown, errors: &FieldErrors) -> Markup {
     let modes: Vec<_> = AuthMode::ALL
         .iter()
-        .map(|mode| {
-            (mode.as_str().to_owned(), visit.word_of("integration-mode", mode.as_str()))
-        })
+        .map(|mode| (mode.as_str().to_owned(), visit.word_of("integration-mode", mode.as_str())))
         .collect();
     html! {
         (parts(visit, ENDPOINTS))

@@ -70,7 +70,8 @@ async fn a_webhook_is_switched_changed_and_deleted() {
     let off = owner.post(&format!("{path}/state"), &[]).await;
     assert_eq!((off.status, off.location()), (StatusCode::SEE_OTHER, path.as_str()));
     owner.get(&path).await.has("Inactive");
-    let fields = [("url", "https://other.example/"), ("events", "contact.created"), ("is_active", "on")];
+    let fields =
+        [("url", "https://other.example/"), ("events", "contact.created"), ("is_active", "on")];
     let changed = owner.post(&path, &fields).await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER);
     owner.get(&path).await.has("https://other.example/").has("contact.created");
@@ -135,7 +136,9 @@ async fn a_key_is_shown_once_and_revoked_at_once() {
     let site = Site::new().await;
     let owner = site.owner().await;
     let fields = [
-        ("name", HOSTILE), ("scopes", "contacts:read"), ("rate_per_minute", "30"),
+        ("name", HOSTILE),
+        ("scopes", "contacts:read"),
+        ("rate_per_minute", "30"),
         ("expires_at", "2999-01-01"),
     ];
     let made = owner.post("/console/integration/keys", &fields).await;

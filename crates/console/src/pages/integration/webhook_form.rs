@@ -132,7 +132,9 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     let changed = visit.recado.webhooks().change(visit.company.id, id, &body(&ask.form)).await;
     match changed {
         Ok(_) => Reply::goto(action),
-        Err(Error::Rejected(refused)) if refused != recado_core::webhooks::WebhookError::NotFound => {
+        Err(Error::Rejected(refused))
+            if refused != recado_core::webhooks::WebhookError::NotFound =>
+        {
             let form = form(visit, &action, &Shown::sent(&ask.form), &FieldErrors::of(&refused));
             Reply::refused(Area::Integration, visit.t("integration-webhook-edit"), form)
         }

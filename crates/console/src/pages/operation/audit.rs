@@ -14,8 +14,16 @@ use crate::view::when::when;
 use crate::visit::Visit;
 
 const PARAMETERS: &[&str] = &[
-    "actor", "actor_id", "operation", "record_kind", "record_id", "outcome", "since", "until",
-    "cursor", "limit",
+    "actor",
+    "actor_id",
+    "operation",
+    "record_kind",
+    "record_id",
+    "outcome",
+    "since",
+    "until",
+    "cursor",
+    "limit",
 ];
 
 pub(super) async fn list(ask: Ask) -> Outcome {

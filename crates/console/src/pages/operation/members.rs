@@ -85,7 +85,9 @@ fn row(visit: &Visit, member: &Member, logins: Option<&[LoginView]>) -> Vec<Mark
 pub(super) fn fields(visit: &Visit, name: &str, role: &str, errors: &FieldErrors) -> Markup {
     let roles: Vec<_> = Role::ALL
         .iter()
-        .map(|role| (role.as_str().to_owned(), visit.word_of("operation-member-role", role.as_str())))
+        .map(|role| {
+            (role.as_str().to_owned(), visit.word_of("operation-member-role", role.as_str()))
+        })
         .collect();
     html! {
         (Field {
