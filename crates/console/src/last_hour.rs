@@ -116,8 +116,8 @@ struct Ring {
     samples: VecDeque<Sample>,
 }
 
-/// The last hour of this process: the program records into it each [`SAMPLE_EVERY`], and the console
-/// reads it. Clones are the same hour.
+/// The last hour of this process: the program records into it each [`SAMPLE_EVERY`], and the
+/// console reads it. Clones are the same hour.
 #[derive(Clone, Debug, Default)]
 pub struct LastHour(Arc<Mutex<Ring>>);
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeDelta, TimeZone as _, Timelike, Utc};
+use chrono::{
+    DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeDelta, TimeZone as _, Timelike, Utc,
+};
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 use serde_json::Value;

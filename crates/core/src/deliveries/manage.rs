@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 
 use super::{
-    Delivery, DeliveryDetail, DeliveryFilter, DeliveryRequest, DeliveryStatus, DeliveryView, PendingDeliveries,
-    cancelled, envelope, is_withdrawn, redelivered,
+    Delivery, DeliveryDetail, DeliveryFilter, DeliveryRequest, DeliveryStatus, DeliveryView,
+    PendingDeliveries, cancelled, envelope, is_withdrawn, redelivered,
 };
 use crate::code::Code;
 use crate::contacts::Contact;
@@ -208,8 +208,8 @@ impl Deliveries<'_> {
         Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
     }
 
-    /// Starts a fresh series of attempts at the failed deliveries of a webhook, the newest first, at
-    /// most 500 of them; each by itself, as [`Deliveries::redeliver`] does. One that may not be
+    /// Starts a fresh series of attempts at the failed deliveries of a webhook, the newest first,
+    /// at most 500 of them; each by itself, as [`Deliveries::redeliver`] does. One that may not be
     /// redelivered is passed over.
     ///
     /// # Errors
@@ -232,7 +232,10 @@ impl Deliveries<'_> {
                 break;
             }
         }
-        let mut counts = Redelivered { left: total.saturating_sub(failed.len() as u64), ..Redelivered::default() };
+        let mut counts = Redelivered {
+            left: total.saturating_sub(failed.len() as u64),
+            ..Redelivered::default()
+        };
         for id in failed {
             match self.app.run(&Redeliver { company, id }).await {
                 Ok(_) => counts.redelivered += 1,

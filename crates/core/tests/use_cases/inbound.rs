@@ -488,7 +488,10 @@ async fn a_trial_says_what_a_call_would_do_and_writes_nothing() {
     let body = json!({ "phone": PHONE, "name": "Bia", "plan": "gold", "cpf": "1" }).to_string();
     let trial = app.inbound().trial(company, id, None, body.as_bytes()).await.unwrap();
     assert_eq!(trial.found["first_name"], "Bia");
-    assert_eq!((trial.would.action, trial.would.contact_id), (UpsertAction::Updated, known.contact_id));
+    assert_eq!(
+        (trial.would.action, trial.would.contact_id),
+        (UpsertAction::Updated, known.contact_id)
+    );
     assert_eq!(trial.would.new_pending_definitions[0].slug, "plan");
     assert_eq!(trial.would.warnings[0].field, "cpf");
     let body = json!({ "p": "34991230002" }).to_string();
@@ -543,10 +546,8 @@ async fn the_last_calls_of_an_endpoint_are_listed_newest_first_without_their_bod
     assert_eq!(calls.len(), 3, "{outcomes:?}");
     assert!(outcomes[0].0 == 2 && outcomes[0].1.contains("InvalidSecret"), "{outcomes:?}");
     assert!(outcomes[1].1.contains("MissingPhone"), "{outcomes:?}");
-    let created = CallOutcome::Accepted {
-        action: UpsertAction::Created,
-        contact_id: made.contact_id,
-    };
+    let created =
+        CallOutcome::Accepted { action: UpsertAction::Created, contact_id: made.contact_id };
     assert_eq!(calls[2].outcome, created);
     assert!(!format!("{calls:?}").contains("Bia"));
 }

@@ -2,7 +2,8 @@
 
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{
-    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerSpan, LedgerTotals, LineKind, Prosas, SpanTotals,
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerSpan, LedgerTotals, LineKind, Prosas,
+    SpanTotals,
 };
 use recado_core::store::{ChangeSet, RecordsExt};
 
@@ -145,8 +146,8 @@ pub async fn sums_of_the_ledger_are_of_the_same_state_as_its_lines(harness: &dyn
     assert_eq!(page(&scene, LedgerFilter::default(), 1, 100).await.page.total, 60);
 }
 
-/// R430: both ends of a span are included, spans may overlap, and nothing is in one that ends before
-/// it begins.
+/// R430: both ends of a span are included, spans may overlap, and nothing is in one that ends
+/// before it begins.
 pub async fn spans_of_the_ledger_have_their_own_sums_by_kind(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let lines = booked(&scene).await;

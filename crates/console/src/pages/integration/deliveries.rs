@@ -47,7 +47,9 @@ pub(super) fn listed(
             status(visit, delivery.status),
             when(visit, delivery.created_at),
             html! { (delivery.attempts) },
-            html! { @if let Some(at) = delivery.next_attempt_at { (when(visit, at)) } @else { "–" } },
+            html! {
+                @if let Some(at) = delivery.next_attempt_at { (when(visit, at)) } @else { "–" }
+            },
         ];
         if let Some(all) = webhooks {
             let url = all.iter().find(|webhook| webhook.id == delivery.webhook_id);

@@ -13,6 +13,9 @@ use crate::view::plot::{Plot, Series, drawing, plot};
 use crate::view::table::facts;
 use crate::visit::Visit;
 
+/// What was spent, and what was refunded.
+type Pair = (Option<f64>, Option<f64>);
+
 /// An exact amount as a number of a plot.
 fn number(amount: impl std::fmt::Display) -> Option<f64> {
     amount.to_string().parse().ok()
@@ -36,9 +39,9 @@ fn drawn(
     days: &[UsageDay],
     caption: &str,
     unit: &'static str,
-    of: impl Fn(&UsageDay) -> (Option<f64>, Option<f64>),
+    of: impl Fn(&UsageDay) -> Pair,
 ) -> Markup {
-    let series = |key: &str, pick: fn((Option<f64>, Option<f64>)) -> Option<f64>| Series {
+    let series = |key: &str, pick: fn(Pair) -> Option<f64>| Series {
         label: visit.t(key),
         values: days.iter().map(|day| pick(of(day))).collect(),
         unit,
