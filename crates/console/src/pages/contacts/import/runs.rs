@@ -15,7 +15,7 @@ use super::file::Sheet;
 use crate::visit::Visit;
 
 /// How many rows are imported before others have their turn.
-const PORTION: usize = 200;
+const PORTION: usize = 64;
 /// How often a portion is tried when the store fails.
 const ATTEMPTS: u32 = 5;
 /// How long to wait between attempts.
