@@ -1,4 +1,4 @@
-//! [`Recado`]: the handle of an embedding program, and the parts it is made of.
+//! [`Installation`]: the core on the parts it is made of.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::accounts::{Passwords, SeenSessions, SessionLimits};
+use crate::audit::{Acting, RecentDenials};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -18,6 +20,7 @@ use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
 use crate::halts::KnownHalts;
 use crate::ids::{Ids, WorkerId};
+use crate::inbound::RecentCalls;
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
@@ -59,10 +62,16 @@ pub struct Settings {
     pub message_retention: Option<Duration>,
     /// How long clicks on tracked links are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
+    /// How long the entries of the audit log are kept (R389): 365 days unless set; `None` keeps
+    /// them.
+    pub audit_retention: Option<Duration>,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
     /// When sessions of members end (R397).
     pub sessions: SessionLimits,
+    /// Whether a keyed hash is kept of the numbers of a deleted contact that had asked to stop, so
+    /// that it is opted out from the start if it comes back (R413).
+    pub remember_opt_outs: bool,
 }
 
 impl Settings {
@@ -84,8 +93,10 @@ impl Settings {
             media_retention: Duration::from_secs(30 * 24 * 60 * 60),
             message_retention: None,
             click_retention: None,
+            audit_retention: Some(Duration::from_secs(365 * 24 * 60 * 60)),
             ledger_retention: None,
             sessions: SessionLimits::default(),
+            remember_opt_outs: false,
         }
     }
 }
@@ -146,21 +157,40 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    recent_calls: RecentCalls,
     seen_sessions: SeenSessions,
     halts: KnownHalts,
+    denials: RecentDenials,
 }
 
-/// The core, ready to use. Cheap to clone; every clone is the same installation.
+/// The core on its parts: it reads, and it says who comes in. It has no use case that writes: that
+/// is what [`Installation::by`] is for, which asks who acts (R384). Cheap to clone; every clone is
+/// the same installation.
+///
+/// ```
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_program(installation: &Installation) {
+///     installation.by(Acting::program("import")).contacts();
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use recado_core::{Installation, audit::Acting};
+/// fn of_nobody(installation: &Installation) {
+///     // There is no such method: nobody has said who acts.
+///     installation.contacts();
+/// }
+/// ```
 #[derive(Clone)]
-pub struct Recado(Arc<Inner>);
+pub struct Installation(Arc<Inner>);
 
-impl fmt::Debug for Recado {
+impl fmt::Debug for Installation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recado").field("settings", &self.0.settings).finish_non_exhaustive()
+        f.debug_struct("Installation").field("settings", &self.0.settings).finish_non_exhaustive()
     }
 }
 
-impl Recado {
+impl Installation {
     /// Starts the core on these parts. Makes the installation's secrets if they are missing.
     ///
     /// # Errors
@@ -168,10 +198,14 @@ impl Recado {
     /// [`StoreError::NotMigrated`] for a database that was not migrated to this release; another
     /// when the store cannot be reached.
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
-        let recado = Self::new(parts);
-        recado.ready().await?;
-        recado.cursor_key().await?;
-        Ok(recado)
+        let installation = Self::new(parts);
+        installation.ready().await?;
+        let itself = installation.itself("start");
+        itself.cursor_key().await?;
+        if installation.settings().remember_opt_outs {
+            itself.hash_key().await?;
+        }
+        Ok(installation)
     }
 
     /// The core on these parts, without a call to the store yet: for a server that starts before
@@ -184,7 +218,7 @@ impl Recado {
     /// The same installation for a trial: every use case reads and decides as it would, answers as
     /// it would, and writes nothing to the database (R286). What one call would have written, the
     /// next one does not see. It is for dry runs of imports; calls to gateways and files are made.
-    pub fn rehearsal(&self) -> Self {
+    pub(crate) fn rehearsal(&self) -> Self {
         let inner = &self.0;
         let parts = Parts {
             store: inner.database.store(),
@@ -227,8 +261,10 @@ impl Recado {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            recent_calls: RecentCalls::default(),
             seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
+            denials: RecentDenials::default(),
         }))
     }
 
@@ -259,12 +295,23 @@ impl Recado {
     ///
     /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
-        if self.halts().current().await?.is_moving() {
+        if self.halted().await?.is_moving() {
             return Ok(());
         }
         self.0.database.upkeep().upkeep(self.now()).await?;
-        self.access().record_uses().await?;
-        self.accounts().record_seen().await
+        let itself = self.itself("upkeep");
+        itself.access().record_uses().await?;
+        itself.accounts().record_seen().await
+    }
+
+    /// The handle with all use cases, for whoever acts (R384).
+    pub fn by(&self, acting: Acting) -> Recado {
+        Recado::new(self.clone(), acting)
+    }
+
+    /// The handle for work of the process itself.
+    pub(crate) fn itself(&self, operation: &'static str) -> Recado {
+        self.by(Acting::system(operation))
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -335,8 +382,17 @@ impl Recado {
         &self.0.heard
     }
 
+    /// The last calls of inbound endpoints.
+    pub(crate) fn recent_calls(&self) -> &RecentCalls {
+        &self.0.recent_calls
+    }
+
     pub(crate) fn used_keys(&self) -> &UsedKeys {
         &self.0.used_keys
+    }
+
+    pub(crate) fn recent_denials(&self) -> &RecentDenials {
+        &self.0.denials
     }
 
     pub(crate) fn seen_sessions(&self) -> &SeenSessions {

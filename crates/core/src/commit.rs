@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::Timestamp;
+use crate::audit::{Acting, entry_of};
 use crate::deliveries::{
     Delivery, DueReads, FanOut, KnownRoutes, QueueKey, Signals, Touch, fan_out, touched,
 };
 use crate::events::Outbox;
 use crate::idempotency::CallState;
-use crate::ids::{CompanyId, DeliveryId, Ids};
+use crate::ids::{AuditEntryId, CompanyId, DeliveryId, Ids};
 use crate::store::{
     Change, ChangeKind, ChangeSet, Claims, CommitError, Conflict, Precondition, Reads, RecordsExt,
     Row, RowKey, RowKind, Store, StoreError, Upkeep,
@@ -71,16 +73,27 @@ impl Database {
         &self.fan_out
     }
 
-    /// Commits a change set with the deliveries of its events (D52).
+    /// Commits a change set with the deliveries of its events (D52), and the entry of the audit log, in
+    /// the name of who acts (R384).
     ///
     /// # Errors
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit), and [`StoreError::Closed`] while the
     /// installation, or a company that the set writes for, is closed (D76). A concurrent change of
     /// a webhook is a conflict: decide again.
-    pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+    pub(crate) async fn commit(
+        &self,
+        mut changes: ChangeSet,
+        acting: &Acting,
+        now: Timestamp,
+    ) -> Result<(), CommitError> {
         if self.is_rehearsal {
             return Ok(());
+        }
+        // Before deliveries are added, which follow from the changes.
+        let id = || AuditEntryId::new(self.ids.uuid_v7(now));
+        if let Some(entry) = entry_of(&changes, acting, now, id) {
+            changes = changes.insert(entry);
         }
         let companies: BTreeSet<CompanyId> = changes
             .events
@@ -100,7 +113,7 @@ impl Database {
             changes.changes.extend(made.into_iter().map(Change::insert));
         }
         let touched = touched(&changes.changes);
-        let committed = self.commit_unnotified(changes).await;
+        let committed = self.commit_unnotified(changes, acting).await;
         match &committed {
             // The changes may have been written.
             Ok(()) | Err(CommitError::Store(_)) => self.notify(&touched),
@@ -121,6 +134,7 @@ impl Database {
     pub(crate) async fn commit_unnotified(
         &self,
         mut changes: ChangeSet,
+        _acting: &Acting,
     ) -> Result<(), CommitError> {
         if self.is_rehearsal {
             return Ok(());
@@ -188,7 +202,10 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
                 continue;
             }
         };
-        only_of_processes &= is_of_process(change, &key);
+        // The entry of a change is written where the change is (R384).
+        if key.kind() != RowKind::AuditEntry || changes.changes.len() == 1 {
+            only_of_processes &= is_of_process(change, &key);
+        }
         companies.extend(key.company());
     }
     companies.extend(changes.events.iter().map(|event| event.company));
@@ -200,7 +217,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::Timestamp;
     use crate::deliveries::{Shard, ShardNumber};
     use crate::halts::{Halt, HaltSubject};
     use crate::idempotency::{CallKey, RememberedCall};

@@ -83,6 +83,8 @@ macro_rules! for_each_id {
             InboundEndpointId;
             /// A kept event that was not understood.
             UnknownEventId;
+            /// An entry of the audit log.
+            AuditEntryId;
         }
     };
 }

@@ -4,8 +4,9 @@
 //!
 //! The rules of Recado, a messaging and CRM service, without any I/O.
 //!
-//! [`Recado`] is the handle: built from a [`Store`](store::Store) and the other [`Parts`], cheap to
-//! clone, with its use cases grouped by feature: `recado.contacts().create(&caller, …)`.
+//! An [`Installation`] is built from a [`Store`](store::Store) and the other [`Parts`]. It reads.
+//! [`Recado`] is its handle for one who acts ([`Installation::by`]), cheap to clone, with the use
+//! cases grouped by feature: `recado.contacts().create(&caller, …)`.
 //!
 //! Every rule is a plain function over plain data, or the `decide` of a [`UseCase`]: its input is
 //! what was read, its output a [`ChangeSet`](store::ChangeSet) and the answer. Time, ids and
@@ -28,6 +29,7 @@
 pub mod access;
 pub mod accounts;
 mod app;
+pub mod audit;
 pub mod body;
 pub mod campaigns;
 mod clock;
@@ -52,6 +54,7 @@ pub mod groups;
 pub mod halts;
 pub mod idempotency;
 pub mod ids;
+pub mod imports;
 pub mod inbound;
 pub mod inbox;
 pub mod input;
@@ -69,9 +72,12 @@ pub mod messages;
 pub mod openapi;
 pub mod organizations;
 pub mod page;
+mod person_export;
 mod problems;
 pub mod prosas;
 pub mod query;
+mod recado;
+pub mod remembered_opt_outs;
 pub mod retention;
 mod runner;
 pub mod secret;
@@ -90,13 +96,15 @@ pub mod webhooks;
 mod words;
 pub mod workers;
 
-pub use app::{Parts, Recado, Settings};
+pub use app::{Installation, Parts, Settings};
 pub use body::{IntoBody, IntoField};
 pub use clock::{Clock, Timestamp};
 pub use code::{Code, Kind};
 pub use error::{Error, NotFound, Rejection};
 pub use ids::Ids;
 pub use manage::{ManageError, ManageResult};
+pub use person_export::{ExportError, PersonExport};
 pub use problems::Problems;
+pub use recado::Recado;
 pub use tasks::{CutOff, Spawner, Tasks, Work};
 pub use use_case::UseCase;

@@ -82,7 +82,8 @@ impl Recado {
     ///
     /// As [`Commit::commit`](crate::store::Commit::commit).
     pub(crate) async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        self.database().commit(changes).await
+        let changes = self.heed_opt_outs(changes).await?;
+        self.database().commit(changes, self.acting(), self.now()).await
     }
 
     /// Commits once, without deciding again; returns false on a conflict.

@@ -7,7 +7,7 @@ use recado_core::contacts::Warning;
 use recado_core::documents::FileReader;
 use serde::Serialize;
 
-use crate::answer_body::AnswerBody;
+use crate::answer_body::{AnswerBody, Made};
 use crate::error::{ErrorResponse, Outcome};
 use crate::readers::ReaderSlot;
 
@@ -25,6 +25,8 @@ enum Content {
     Bytes(Bytes),
     /// A file, which is read as the answer is written.
     File(FileReader, Option<ReaderSlot>),
+    /// What is made as the answer is written; its length is not known.
+    Made(Made),
     /// Only the length of a body, of an answer to HEAD.
     Length(u64),
 }
@@ -119,6 +121,11 @@ impl Answer {
         Self { status, body, ..Self::bytes(content_type, Bytes::new()) }
     }
 
+    /// 200 with bytes that are made as they are written.
+    pub(crate) fn made(content_type: &'static str, made: Made) -> Self {
+        Self { body: Content::Made(made), ..Self::bytes(content_type, Bytes::new()) }
+    }
+
     /// The answer to HEAD for a file of so many bytes.
     pub(crate) fn head_of(content_type: &'static str, bytes: u64) -> Self {
         Self { body: Content::Length(bytes), ..Self::bytes(content_type, Bytes::new()) }
@@ -162,7 +169,7 @@ impl Answer {
     pub(crate) fn written(&self) -> (StatusCode, String) {
         let body = match &self.body {
             Content::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Content::File(..) | Content::Length(_) => String::new(),
+            Content::File(..) | Content::Made(_) | Content::Length(_) => String::new(),
         };
         (self.status, body)
     }
@@ -170,15 +177,16 @@ impl Answer {
     /// Writes the answer.
     pub(crate) fn into_response(self) -> Response<AnswerBody> {
         let (length, body) = match self.body {
-            Content::Bytes(bytes) => (HeaderValue::from(bytes.len()), AnswerBody::whole(bytes)),
-            Content::File(reader, slot) => {
-                (HeaderValue::from(reader.left()), AnswerBody::file(reader, slot))
-            }
-            Content::Length(bytes) => (HeaderValue::from(bytes), AnswerBody::whole(Bytes::new())),
+            Content::Bytes(bytes) => (Some(bytes.len() as u64), AnswerBody::whole(bytes)),
+            Content::File(reader, slot) => (Some(reader.left()), AnswerBody::file(reader, slot)),
+            Content::Made(made) => (None, AnswerBody::made(made)),
+            Content::Length(bytes) => (Some(bytes), AnswerBody::whole(Bytes::new())),
         };
         let mut response = Response::new(body);
         *response.status_mut() = self.status;
-        response.headers_mut().insert(CONTENT_LENGTH, length);
+        if let Some(length) = length {
+            response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+        }
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }

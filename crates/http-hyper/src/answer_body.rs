@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
+use futures_util::stream::BoxStream;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 use recado_core::documents::{FileError, FileReader};
@@ -18,8 +19,27 @@ use crate::readers::ReaderSlot;
 #[derive(Debug)]
 pub struct AnswerBody(Content);
 
+/// The frames of a body that is made as it is read.
+pub(crate) struct Made(pub(crate) BoxStream<'static, Result<Vec<u8>, FileError>>);
+
+impl fmt::Debug for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Made")
+    }
+}
+
+/// A frame for the wire. What cannot be read to its end is logged.
+fn frame(made: Option<Result<Vec<u8>, FileError>>) -> Option<Result<Frame<Bytes>, FileError>> {
+    let frame = made?;
+    if let Err(error) = &frame {
+        quietly(|| tracing::error!(%error, "a file could not be read to its end"));
+    }
+    Some(frame.map(|bytes| Frame::data(Bytes::from(bytes))))
+}
+
 enum Content {
     Whole(Full<Bytes>),
+    Made(Made),
     File {
         reader: FileReader,
         /// Given back when the body is dropped.
@@ -31,6 +51,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whole(_) => "Whole",
+            Self::Made(_) => "Made",
             Self::File { .. } => "File",
         })
     }
@@ -47,9 +68,14 @@ impl AnswerBody {
         Self(Content::File { reader, _slot: slot })
     }
 
+    /// Frames that are made as they are read.
+    pub(crate) const fn made(made: Made) -> Self {
+        Self(Content::Made(made))
+    }
+
     /// Whether it is read as its reader takes it.
     pub(crate) const fn is_streamed(&self) -> bool {
-        matches!(self.0, Content::File { .. })
+        matches!(self.0, Content::File { .. } | Content::Made(_))
     }
 }
 
@@ -66,19 +92,15 @@ impl Body for AnswerBody {
                 let frame = Pin::new(whole).poll_frame(cx);
                 frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
-            Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(|frame| {
-                let frame = frame?;
-                if let Err(error) = &frame {
-                    quietly(|| tracing::error!(%error, "a file could not be read to its end"));
-                }
-                Some(frame.map(|bytes| Frame::data(Bytes::from(bytes))))
-            }),
+            Content::Made(Made(frames)) => Pin::new(frames).poll_next(cx).map(frame),
+            Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(frame),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(whole) => whole.is_end_stream(),
+            Content::Made(_) => false,
             Content::File { reader, .. } => reader.left() == 0,
         }
     }
@@ -86,6 +108,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Content::Whole(whole) => whole.size_hint(),
+            Content::Made(_) => SizeHint::default(),
             Content::File { reader, .. } => SizeHint::with_exact(reader.left()),
         }
     }

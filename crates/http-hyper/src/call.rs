@@ -89,7 +89,9 @@ pub(crate) type OperatorCall = Call<Operator>;
 
 /// A call that needs no key.
 pub(crate) struct OpenCall {
-    /// The core and the options.
+    /// The core.
+    pub(crate) recado: Recado,
+    /// What all requests share, and the options.
     pub(crate) shared: Arc<Shared>,
     /// The variable parts of the path.
     pub(crate) path: PathParts,

@@ -4,7 +4,7 @@ use recado_core::Code;
 use recado_core::access::Scope;
 use recado_core::contacts::{
     ContactDetail, ContactListItem, ContactPatch, ContactSummary, InboxStatus, ListQuery,
-    NewContact,
+    NewContact, Receipt,
 };
 use recado_core::ids::ContactId;
 use recado_core::page::Pagination;
@@ -70,11 +70,15 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(delete(c)),
         |op| {
             op.says("deleteContact", "Delete a contact with its documents")
-                .more("With `PURGE_FAILED` nothing was deleted.")
+                .more(
+                    "With `PURGE_FAILED` nothing was deleted. With `receipt=true` the answer has \
+                     `data.receipt`.",
+                )
                 .done()
                 .refuses(Code::PurgeFailed)
         },
-    ),
+    )
+    .query(RECEIPT_QUERY),
 ];
 
 const COLLECTION: &str = "/api/v1/contacts";
@@ -140,6 +144,19 @@ const LIST_QUERY: &[QueryParam] = &with_filters::<{ FILTERS.len() + 3 }>(&[
          filters.",
     ),
 ]);
+
+/// The parameter of deletions (R412).
+pub(crate) const RECEIPT_QUERY: &[QueryParam] = &[QueryParam::new(
+    "receipt",
+    ParamKind::Flag,
+    "`true`: the answer says what was removed, counted.",
+)];
+
+/// The `data` of a deletion with a receipt (R412).
+#[derive(Serialize)]
+pub(crate) struct Deleted {
+    pub(crate) receipt: Receipt,
+}
 
 const DETAIL_QUERY: &[QueryParam] = &[QueryParam::new(
     "include",
@@ -212,6 +229,10 @@ async fn update(call: PublicCall) -> Outcome {
 
 async fn delete(call: PublicCall) -> Outcome {
     let id = call.path.id("id", ContactId::parse);
+    if call.params.bool("receipt")? == Some(true) {
+        let receipt = call.recado.contacts().delete_for_receipt(&call.who, id).await?;
+        return Answer::ok(Deleted { receipt });
+    }
     call.recado.contacts().delete(&call.who, id).await?;
     Answer::done()
 }

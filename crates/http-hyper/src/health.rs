@@ -11,7 +11,6 @@ use crate::error::{ErrorResponse, Outcome};
 use crate::metrics;
 use crate::openapi::openapi;
 use crate::route::Route;
-use crate::shared::Shared;
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::open(
@@ -77,7 +76,7 @@ async fn readyz(call: OpenCall) -> Outcome {
     if !options.readiness.is_open() {
         return Err(ErrorResponse::unavailable("the process is stopping"));
     }
-    let ready = call.shared.recado.ready();
+    let ready = call.shared.installation.ready();
     match tokio::time::timeout(options.limits.ready_timeout, ready).await {
         // For any reason, also an old schema, the process gets no traffic.
         Ok(ready) => ready.map_err(|error| {
@@ -85,7 +84,7 @@ async fn readyz(call: OpenCall) -> Outcome {
         })?,
         Err(_) => return Err(ErrorResponse::unavailable("the store does not answer")),
     }
-    let halted = call.shared.recado.halts().current().await?;
+    let halted = call.shared.installation.halted().await?;
     if halted.is_closed() {
         return Err(ErrorResponse::moving());
     }
@@ -96,7 +95,7 @@ async fn readyz(call: OpenCall) -> Outcome {
 
 async fn render_metrics(call: OpenCall) -> Outcome {
     // Without the store the last value stays.
-    if let Ok(halted) = call.shared.recado.halts().current().await {
+    if let Ok(halted) = call.shared.installation.halted().await {
         metrics::held(halted.hold().is_some());
     }
     match &call.shared.options.metrics {
@@ -106,7 +105,7 @@ async fn render_metrics(call: OpenCall) -> Outcome {
 }
 
 async fn document(call: OpenCall) -> Outcome {
-    let Shared { recado, document, .. } = &*call.shared;
-    let document = document.get_or_init(|| openapi(&recado.connections().gateways()).into());
+    let document = &call.shared.document;
+    let document = document.get_or_init(|| openapi(&call.recado.connections().gateways()).into());
     Ok(Answer::bytes("application/json", document.clone()))
 }

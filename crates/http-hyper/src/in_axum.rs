@@ -10,7 +10,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use recado_core::access::{Caller, Denied};
 use recado_core::store::StoreError;
-use recado_core::{Error, Recado, Rejection};
+use recado_core::{Error, Installation, Rejection};
 
 use crate::bearer::bearer;
 use crate::error::ErrorResponse;
@@ -22,20 +22,21 @@ use crate::{logging, request_id};
 /// key's allowance (429). Scopes are checked by the use cases that get the caller, or by
 /// [`Caller::require`].
 ///
-/// The state of the router has to be a [`Recado`], or contain one
+/// The state of the router has to be an [`Installation`], or contain one
 /// ([`FromRef`](axum::extract::FromRef)).
 ///
 /// ```
 /// use axum::{Router, extract::State, routing::get};
-/// use recado_core::Recado;
+/// use recado_core::{Installation, audit::Acting};
 /// use recado_http_hyper::{ApiCaller, ApiError};
 ///
-/// async fn hello(caller: ApiCaller, State(recado): State<Recado>) -> Result<String, ApiError> {
+/// async fn hello(caller: ApiCaller, State(core): State<Installation>) -> Result<String, ApiError> {
+///     let recado = core.by(Acting::caller(&caller, "hello"));
 ///     let company = recado.access().company(caller.company()).await?;
 ///     Ok(format!("Hello, {}", company.name))
 /// }
 ///
-/// let routes: Router<Recado> = Router::new().route("/hello", get(hello));
+/// let routes: Router<Installation> = Router::new().route("/hello", get(hello));
 /// # drop(routes);
 /// ```
 #[derive(Clone, Debug)]
@@ -52,16 +53,16 @@ impl Deref for ApiCaller {
 impl<S> FromRequestParts<S> for ApiCaller
 where
     S: Send + Sync,
-    Recado: FromRef<S>,
+    Installation: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(head: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let recado = Recado::from_ref(state);
+        let installation = Installation::from_ref(state);
         let presented = bearer(&head.headers).unwrap_or_default();
-        let caller = recado.access().authenticate(presented).await?;
+        let caller = installation.entrance().caller(presented).await?;
         caller.require_public_api()?;
-        charge(&recado, &caller, false).await.map_err(ApiError)?;
+        charge(&installation, &caller, false).await.map_err(ApiError)?;
         Ok(Self(caller))
     }
 }

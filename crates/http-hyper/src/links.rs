@@ -42,7 +42,7 @@ fn visit(headers: &HeaderMap, head: bool, client: ClientNet) -> Visit<'_> {
 
 async fn follow(call: OpenCall) -> Outcome {
     let visit = visit(&call.headers, call.head, call.client);
-    let url = call.shared.recado.links().follow(call.path.text("code"), visit).await?;
+    let url = call.recado.links().follow(call.path.text("code"), visit).await?;
     let location = HeaderValue::try_from(url)
         .map_err(|_| ErrorResponse::internal("the target of a link is no header value"))?;
     Ok(Answer::empty(StatusCode::FOUND).with_header(LOCATION, location).unkept())

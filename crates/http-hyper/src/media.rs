@@ -29,7 +29,7 @@ async fn read(call: OpenCall) -> Outcome {
     let company = call.path.id("company_id", CompanyId::parse);
     let message = call.path.id("message_id", MessageId::parse);
     let presented = call.path.text("signature");
-    let recado = &call.shared.recado;
+    let recado = &call.recado;
     let file = recado.messages().linked_file(company, message, presented).await?;
     let slot = match call.wanted {
         Wanted::Head => None,

@@ -27,12 +27,12 @@ pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<Operator, Err
         return Err(ErrorResponse::operator_unauthorized());
     };
     let client = client_of(head, &shared.options.trusted_proxies);
-    let (operators, access) = (&shared.operators, shared.recado.access());
+    let (operators, access) = (&shared.operators, shared.installation.entrance());
     let found = match root.matches(presented) {
         true => Some(Operator::ROOT),
         false => access.operator(presented).await?,
     };
-    let now = shared.recado.now();
+    let now = shared.installation.now();
     if found.is_none() || !operators.knows(client, now) {
         let decision = access.check_operator_token(client, found.is_some()).await?;
         if let RateDecision::Limited { retry_after } = decision {

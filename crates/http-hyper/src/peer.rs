@@ -27,11 +27,16 @@ pub struct PeerAddress(pub SocketAddr);
 
 /// The client of a request, as rate limits count clients (R78).
 pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
+    ClientNet::of(address_of(head, trusted))
+}
+
+/// The address of the client of a request.
+pub(crate) fn address_of(head: &Parts, trusted: &[IpNet]) -> IpAddr {
     let peer = peer_of(head).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
     let lines = head.headers.get_all("x-forwarded-for").iter();
     let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
     let lines = lines.iter().map(|line| &**line);
-    ClientNet::of(client_address(peer, lines, |address| is_trusted(address, trusted)))
+    client_address(peer, lines, |address| is_trusted(address, trusted))
 }
 
 /// The other end of the connection, if an extension has it.

@@ -1,17 +1,19 @@
 //! The order of checks (D6): authentication, route, permission, rate, size of the body, content.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Method;
 use http::request::Parts;
-use recado_core::Recado;
 use recado_core::access::{Caller, Company, Operator, RateDecision};
+use recado_core::audit::OperationName;
 use recado_core::contacts::ListQuery;
 use recado_core::idempotency::hash_of;
 use recado_core::ids::{CompanyId, UploadId};
 use recado_core::query::Params;
+use recado_core::{Code, Installation, Recado, Rejection};
 use serde_json::{Map, Value};
 
 use crate::accept::Accept;
@@ -24,12 +26,17 @@ use crate::file_body::{FileReading, FormBody, is_form};
 use crate::idempotency;
 use crate::logging::Who;
 use crate::operators;
-use crate::peer::client_of;
+use crate::peer::{address_of, client_of};
 use crate::query::QueryString;
 use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
 use crate::surface::Surface;
+
+/// Where a request comes from.
+fn from(request: &Request) -> IpAddr {
+    address_of(&request.head, &request.shared.options.trusted_proxies)
+}
 
 /// A request during the checks.
 pub(crate) struct Request {
@@ -49,7 +56,7 @@ pub(crate) fn writes(head: &Parts) -> bool {
 /// Answers a request.
 pub(crate) async fn answer(mut request: Request) -> Outcome {
     if writes(&request.head) && request.entry.is_some() {
-        check_open(&request.shared.recado, None).await?;
+        check_open(&request.shared.installation, None).await?;
     }
     match request.surface {
         Surface::Public => public(&mut request).await,
@@ -60,19 +67,23 @@ pub(crate) async fn answer(mut request: Request) -> Outcome {
 }
 
 async fn public(request: &mut Request) -> Outcome {
-    let recado = request.shared.recado.clone();
+    let installation = request.shared.installation.clone();
     let presented = bearer(&request.head.headers).unwrap_or_default();
-    let caller = recado.access().authenticate(presented).await?;
+    let caller = installation.entrance().caller(presented).await?;
     request.who.recognized();
     request.who.company(caller.company());
     if let Some(key) = caller.key() {
         request.who.key(key);
     }
-    let (route, path) = route(request)?;
+    let (route, operation, path) = route(request)?;
+    let recado = installation.as_caller(&caller, operation, Some(from(request)));
     let Endpoint::Public { scope, run } = route.endpoint else {
         return Err(ErrorResponse::not_found());
     };
-    caller.require(scope).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    if let Err(denied) = caller.require(scope) {
+        recado.audit().note_denial(Some(caller.company()), denied.code()).await;
+        return Err(ErrorResponse::rejected(&denied));
+    }
     let query = QueryString::parse(request.head.uri.query());
     if writes(&request.head) {
         check_open(&recado, Some(caller.company())).await?;
@@ -103,7 +114,7 @@ async fn public(request: &mut Request) -> Outcome {
         })
     };
     let company = caller.company();
-    let sent = receive(request, route, &query, company, limit).await?;
+    let sent = receive(request, route, &query, &recado, company, limit).await?;
     let file = Arrived::of(&recado, company, &sent);
     let outcome = match key {
         None => file.passed_on(understand(route, query, sent), call).await,
@@ -151,20 +162,23 @@ impl<'a> Arrived<'a> {
 
 /// Refuses what writes while the installation, or the company, is closed (D76). A closure that has
 /// just begun is noticed by the commit.
-async fn check_open(recado: &Recado, company: Option<CompanyId>) -> Result<(), ErrorResponse> {
+async fn check_open(
+    installation: &Installation,
+    company: Option<CompanyId>,
+) -> Result<(), ErrorResponse> {
     // Without the store the commit fails anyway.
-    let Ok(halted) = recado.halts().current().await else { return Ok(()) };
+    let Ok(halted) = installation.halted().await else { return Ok(()) };
     let is_closed = company.map_or(halted.is_closed(), |company| halted.is_closed_for(company));
     if is_closed { Err(ErrorResponse::moving()) } else { Ok(()) }
 }
 
 /// Charges a call to the allowances of its key (8, D12).
 pub(crate) async fn charge(
-    recado: &Recado,
+    installation: &Installation,
     caller: &Caller,
     export: bool,
 ) -> Result<(), ErrorResponse> {
-    match recado.access().charge(caller, export).await? {
+    match installation.entrance().charge(caller, export).await? {
         RateDecision::Allowed => Ok(()),
         RateDecision::Limited { retry_after } => Err(ErrorResponse::rate_limited(retry_after)),
     }
@@ -173,11 +187,14 @@ pub(crate) async fn charge(
 async fn operator(request: &mut Request) -> Outcome {
     let operator = operators::admit(&request.shared, &request.head).await?;
     request.who.recognized();
-    let (route, path) = route(request)?;
-    if let Some(action) = route.operator_action() {
-        operator.require(action).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    let (route, operation, path) = route(request)?;
+    let recado = request.shared.installation.as_operator(&operator, operation, Some(from(request)));
+    if let Some(action) = route.operator_action()
+        && let Err(denied) = operator.require(action)
+    {
+        recado.audit().note_denial(operator.company(), denied.code()).await;
+        return Err(ErrorResponse::rejected(&denied));
     }
-    let recado = request.shared.recado.clone();
     let limit = request.shared.options.limits.operator_body;
     let query = QueryString::parse(request.head.uri.query());
     match route.endpoint {
@@ -186,7 +203,7 @@ async fn operator(request: &mut Request) -> Outcome {
             if writes(&request.head) {
                 check_open(&recado, Some(company.id)).await?;
             }
-            let sent = receive(request, route, &query, company.id, limit).await?;
+            let sent = receive(request, route, &query, &recado, company.id, limit).await?;
             let arrived = Arrived::of(&recado, company.id, &sent);
             let accept = Accept::of(&request.head.headers);
             let wanted = Wanted::of(&request.head.method, &request.head.headers);
@@ -247,6 +264,9 @@ async fn company(
     who: &Who,
 ) -> Result<Company, ErrorResponse> {
     let id = path.id("company_id", CompanyId::parse);
+    if !operator.reaches(id) {
+        recado.audit().note_denial(operator.company(), Code::NotFound).await;
+    }
     let company = recado.access().company_for(operator, id).await?;
     who.company(company.id);
     Ok(company)
@@ -254,13 +274,14 @@ async fn company(
 
 /// A hook authenticates its callers and reads its body itself (D13).
 async fn hook(mut request: Request) -> Outcome {
-    let (route, path) = route(&mut request)?;
+    let (route, operation, path) = route(&mut request)?;
     let Endpoint::Hook(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let Request { shared, head, body, who, .. } = request;
     let client = client_of(&head, &shared.options.trusted_proxies);
     let query = QueryString::parse(head.uri.query());
     let raw_query = head.uri.query().map(str::to_owned);
-    let (recado, headers) = (shared.recado.clone(), head.headers);
+    let from = address_of(&head, &shared.options.trusted_proxies);
+    let (recado, headers) = (shared.outside(operation, from), head.headers);
     let body_timeout = shared.options.limits.body_timeout;
     let budget = shared.budget.clone();
     run(HookCall {
@@ -279,21 +300,24 @@ async fn hook(mut request: Request) -> Outcome {
 }
 
 async fn open(request: &mut Request) -> Outcome {
-    let (route, path) = route(request)?;
+    let (route, operation, path) = route(request)?;
+    let recado = request.shared.outside(operation, from(request));
     let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let shared = request.shared.clone();
     let head = request.head.method == Method::HEAD;
     let client = client_of(&request.head, &shared.options.trusted_proxies);
     let wanted = Wanted::of(&request.head.method, &request.head.headers);
     let headers = std::mem::take(&mut request.head.headers);
-    run(OpenCall { shared, path, headers, head, client, wanted }).await
+    run(OpenCall { recado, shared, path, headers, head, client, wanted }).await
 }
 
-/// The route of the request: 404 for the path, then 405 for the method.
-fn route(request: &mut Request) -> Result<(&'static Route, PathParts), ErrorResponse> {
+/// The route of the request, and its operation: 404 for the path, then 405 for the method.
+fn route(
+    request: &mut Request,
+) -> Result<(&'static Route, OperationName, PathParts), ErrorResponse> {
     let (entry, path) = request.entry.take().ok_or_else(ErrorResponse::not_found)?;
     match entry.route(&request.head.method) {
-        Some(route) => Ok((route, path)),
+        Some((route, operation)) => Ok((route, OperationName::of(operation), path)),
         None => Err(ErrorResponse::method_not_allowed(entry.allow())),
     }
 }
@@ -335,6 +359,7 @@ async fn receive(
     request: &mut Request,
     route: &Route,
     query: &QueryString,
+    recado: &Recado,
     company: CompanyId,
     json_limit: usize,
 ) -> Result<Sent, ErrorResponse> {
@@ -344,7 +369,7 @@ async fn receive(
     }
     let body = std::mem::replace(&mut request.body, body::empty());
     let reading = FileReading {
-        recado: &request.shared.recado,
+        recado,
         bodies: &request.shared.file_bodies,
         company,
         pause: request.shared.options.limits.body_timeout,

@@ -59,7 +59,6 @@ pub(crate) struct Route {
     pub(crate) idempotent: bool,
     /// Whether the path counts with anything after it, too.
     pub(crate) suffixes: bool,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the document is made by the tests"))]
     pub(crate) doc: fn(Operation) -> Operation,
 }
 
@@ -75,6 +74,12 @@ pub(crate) mod verb {
 }
 
 impl Route {
+    /// The name of its operation, as in the OpenAPI document.
+    pub(crate) fn operation(&self) -> &'static str {
+        let documented = || (self.doc)(Operation::default()).id;
+        self.operator_action().map_or_else(documented, OperatorAction::as_str)
+    }
+
     const fn new(
         method: fn() -> Method,
         path: &'static str,

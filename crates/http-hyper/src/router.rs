@@ -47,20 +47,20 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
 pub(crate) struct PathEntry {
     /// The path as a template, as in metrics and logs.
     pub(crate) template: &'static str,
-    routes: Vec<&'static Route>,
+    routes: Vec<(&'static Route, &'static str)>,
 }
 
 impl PathEntry {
-    /// The route of a method; HEAD is answered wherever GET is (D8a).
-    pub(crate) fn route(&self, method: &Method) -> Option<&'static Route> {
+    /// The route of a method, and the name of its operation; HEAD is answered wherever GET is (D8a).
+    pub(crate) fn route(&self, method: &Method) -> Option<(&'static Route, &'static str)> {
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
-        self.routes.iter().find(|route| (route.method)() == *wanted).copied()
+        self.routes.iter().find(|(route, _)| (route.method)() == *wanted).copied()
     }
 
     /// The value of `Allow`.
     pub(crate) fn allow(&self) -> String {
         let mut methods = Vec::new();
-        for route in &self.routes {
+        for (route, _) in &self.routes {
             methods.push((route.method)().to_string());
             if (route.method)() == Method::GET {
                 methods.push("HEAD".to_owned());
@@ -74,13 +74,14 @@ static ROUTER: LazyLock<matchit::Router<PathEntry>> = LazyLock::new(|| {
     let mut entries: Vec<PathEntry> = Vec::new();
     for route in all() {
         match entries.iter_mut().find(|entry| entry.template == route.path) {
-            Some(entry) => entry.routes.push(route),
-            None => entries.push(PathEntry { template: route.path, routes: vec![route] }),
+            Some(entry) => entry.routes.push((route, route.operation())),
+            None => entries
+                .push(PathEntry { template: route.path, routes: vec![(route, route.operation())] }),
         }
     }
     let mut router = matchit::Router::new();
     for entry in entries {
-        if entry.routes.iter().any(|route| route.suffixes) {
+        if entry.routes.iter().any(|(route, _)| route.suffixes) {
             // The suffix may be a slash alone, which a wildcard does not match.
             for suffix in ["/", "/{*suffix}"] {
                 let path = format!("{}{suffix}", entry.template);

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request, Response};
 use hyper::body::Body;
-use recado_core::Recado;
+use recado_core::Installation;
 use tokio::sync::watch;
 use tracing::Instrument;
 
@@ -35,7 +35,7 @@ use crate::{metrics, pipeline, request_id, request_span, router};
 pub type AnswerFuture =
     Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
 
-/// The HTTP surface over a [`Recado`]: the public API, the operator API, inbound webhooks,
+/// The HTTP surface over an [`Installation`]: the public API, the operator API, inbound webhooks,
 /// tracked links, probes and the OpenAPI document. Cheap to clone.
 ///
 /// It is a [`hyper::service::Service`], and with the feature `tower` a tower `Service`, over
@@ -53,8 +53,9 @@ impl std::fmt::Debug for RecadoHttp {
 }
 
 impl RecadoHttp {
-    /// The surface over `recado`. Install a `metrics` recorder before, if there is to be one.
-    pub fn new(recado: Recado, mut options: HttpOptions) -> Self {
+    /// The surface over an installation. Each call acts in the name of who makes it (R384).
+    /// Install a `metrics` recorder before, if there is to be one.
+    pub fn new(installation: impl Into<Installation>, mut options: HttpOptions) -> Self {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
         let budget = MemoryBudget::new(options.limits.gateway_bodies);
@@ -63,7 +64,7 @@ impl RecadoHttp {
         let (log, readers) = (RequestLog::default(), Readers::default());
         let operators = KnownOperators::default();
         Self(Arc::new(Shared {
-            recado,
+            installation: installation.into(),
             options,
             budget,
             file_bodies,
@@ -159,7 +160,7 @@ async fn guarded(request: pipeline::Request) -> Outcome {
 /// Answers in a task of its own, so that it is completed when the caller hangs up.
 async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
     let under_way = shared.writes.subscribe();
-    let answering = shared.recado.tasks().run(async move {
+    let answering = shared.installation.tasks().run(async move {
         let outcome = guarded(request).await;
         drop(under_way);
         outcome

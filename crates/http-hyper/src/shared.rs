@@ -1,9 +1,11 @@
 //! What all requests share.
 
+use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use recado_core::Recado;
+use recado_core::audit::{Acting, Actor, OperationName};
+use recado_core::{Installation, Recado};
 use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
@@ -15,7 +17,7 @@ use crate::readers::Readers;
 
 /// What all requests share.
 pub(crate) struct Shared {
-    pub(crate) recado: Recado,
+    pub(crate) installation: Installation,
     pub(crate) options: HttpOptions,
     /// The memory for the large bodies of gateways' calls.
     pub(crate) budget: MemoryBudget,
@@ -31,4 +33,11 @@ pub(crate) struct Shared {
     pub(crate) operators: KnownOperators,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,
+}
+
+impl Shared {
+    /// The handle for a call from outside that shows neither a key nor an operator's token.
+    pub(crate) fn outside(&self, operation: OperationName, from: IpAddr) -> Recado {
+        self.installation.by(Acting::new(Actor::Outside, operation, Some(from)))
+    }
 }

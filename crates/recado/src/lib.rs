@@ -17,6 +17,7 @@ pub use ::http as http_types;
 pub use async_trait::async_trait;
 pub use chrono;
 pub use ipnet;
+pub use recado_core::audit::Acting;
 pub use recado_core::*;
 pub use recado_http_hyper as http;
 #[cfg(any(
@@ -51,7 +52,7 @@ use crate::transport::Transport;
 /// The parts of a program on this system: its clock, random ids, tokio's tasks, documents in a
 /// local folder, a guarded client for calls to the outside, and every gateway whose feature is on,
 /// except the simulated one, whose reports have to be passed on. Change fields as needed before
-/// [`Recado::start`].
+/// [`Installation::start`].
 ///
 /// Rate limits are counted in this process; several processes on one Postgres share
 /// `PostgresStore::limiter`.

@@ -52,7 +52,8 @@ impl ArgonPasswords {
         &self,
         work: impl FnOnce(Params) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let turn =
+            Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
         let params = self.params.clone();
         // The turn goes with the work: it goes on if nobody waits for it any more.
         let work = spawn_blocking(move || {
@@ -129,7 +130,10 @@ mod tests {
         assert_eq!(small.compare(&wrong, Some(&hash)).await.unwrap(), PasswordVerdict::Wrong);
         assert_eq!(small.compare(&right, None).await.unwrap(), PasswordVerdict::Wrong);
         let grown = ArgonPasswords::with_cost(16, 2).unwrap();
-        assert_eq!(grown.compare(&right, Some(&hash)).await.unwrap(), PasswordVerdict::RightAndWeak);
+        assert_eq!(
+            grown.compare(&right, Some(&hash)).await.unwrap(),
+            PasswordVerdict::RightAndWeak
+        );
         let none = PasswordHash::from_stored("hunter2".to_owned());
         assert!(small.compare(&right, Some(&none)).await.is_err());
     }

@@ -1,7 +1,8 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
-use recado_core::ids::CompanyId;
+use recado_core::audit::AuditEntry;
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
 use recado_core::messages::Message;
 use recado_core::organizations::Organization;
@@ -9,6 +10,7 @@ use recado_core::prosas::LedgerLine;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::param::{Param, params};
@@ -56,6 +58,51 @@ const UNUSED: &str = "WHERE company_id = $1 AND NOT EXISTS (SELECT FROM contacts
 const CARRIED: &str = "WHERE company_id = $1 AND id IN (SELECT m.media_upload_id FROM messages m \
                        WHERE m.company_id = $1 AND m.contact_id = $2 \
                        AND m.media_upload_id IS NOT NULL) LIMIT $3::bigint";
+
+/// The conditions and orders of the audit log.
+const AUDITED: &str = "WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3::bigint";
+const AUDITED_OF: &str = "WHERE company_id = $4 AND (at, id) < ($1, $2) \
+                          ORDER BY at DESC, id DESC LIMIT $3::bigint";
+const AUDITED_BEFORE: &str = "WHERE at <= $1 ORDER BY at, id LIMIT $2::bigint";
+
+/// The condition of [`Listing::About`] of kinds with an id. The inner part has no order, so that
+/// the planner cannot walk through the rows of a whole company by id.
+fn about_by_id(table: &str) -> String {
+    format!(
+        "WHERE company_id = $1 AND id = ANY(ARRAY(SELECT o.id FROM (SELECT id FROM {table} \
+         WHERE company_id = $1 AND contact_id = $2 AND id > $3 OFFSET 0) o \
+         ORDER BY o.id LIMIT $4::bigint)) ORDER BY id"
+    )
+}
+
+/// The same of the other kinds.
+const ABOUT: &str = "WHERE company_id = $1 AND contact_id = $2 LIMIT $3::bigint";
+
+/// The condition of [`Listing::MessagesOf`].
+const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND direction = $3 \
+                           AND is_history = $4 AND (created_at, id) > ($5, $6) \
+                           ORDER BY created_at, id LIMIT $7::bigint";
+
+/// The rows of [`Listing::About`].
+async fn about<T: Table + Into<Row>>(
+    pool: &Pool,
+    kind: RowKind,
+    (company, contact): (CompanyId, ContactId),
+    after: Uuid,
+    limit: u32,
+) -> Result<Vec<Stored<Row>>, StoreError> {
+    if kind.key_parts().contains(&"id") {
+        let params = params![company.uuid(), contact.uuid(), after, i64::from(limit)];
+        list::<T>(pool, &about_by_id(T::TABLE.name), params).await
+    } else {
+        list::<T>(pool, ABOUT, params![company.uuid(), contact.uuid(), i64::from(limit)]).await
+    }
+}
+
+/// Counts the rows of a table that refer to a contact.
+fn count_of<T: Table>() -> String {
+    format!("SELECT count(*) FROM {} WHERE company_id = $1 AND contact_id = $2", T::TABLE.name)
+}
 
 /// Whether a message carries an upload.
 const UPLOAD_USES: &str =
@@ -110,6 +157,34 @@ macro_rules! listed {
                 let params = params![company.uuid(), contact.uuid(), i64::from(limit)];
                 list::<Upload>($pool, CARRIED, params).await
             }
+            Listing::Audited { company, before: (at, id), limit } => {
+                let mut params = params![at.millis(), id.uuid(), i64::from(limit)];
+                params.extend(company.map(|company| Param::of(company.uuid())));
+                let condition = if company.is_some() { AUDITED_OF } else { AUDITED };
+                list::<AuditEntry>($pool, condition, params).await
+            }
+            Listing::AuditedBefore { until, limit } => {
+                let params = params![until.millis(), i64::from(limit)];
+                list::<AuditEntry>($pool, AUDITED_BEFORE, params).await
+            }
+            Listing::About { kind: RowKind::Message, .. } => Ok(Vec::new()),
+            Listing::About { kind, .. } if !kind.is_about_a_contact() => Ok(Vec::new()),
+            Listing::About { company, kind, contact, after, limit } => match_kind!(kind, T => {
+                about::<T>($pool, kind, (company, contact), after, limit).await
+            }),
+            Listing::MessagesOf { company, contact, direction, is_history, after, limit } => {
+                let (at, id) = after;
+                let params = params![
+                    company.uuid(),
+                    contact.uuid(),
+                    direction.as_str(),
+                    is_history,
+                    at.millis(),
+                    id.uuid(),
+                    i64::from(limit)
+                ];
+                list::<Message>($pool, MESSAGES_OF, params).await
+            }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {
                 let params = params![company.uuid(), i64::from(limit)];
@@ -139,5 +214,19 @@ impl Records for PostgresStore {
                 Ok(!found.await?.is_empty())
             }
         }
+    }
+
+    async fn count_about(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+    ) -> Result<u64, StoreError> {
+        if !kind.is_about_a_contact() {
+            return Ok(0);
+        }
+        let sql = match_kind!(kind, T => count_of::<T>());
+        let found = rows(&self.pool, sql, params![company.uuid(), contact.uuid()]).await?;
+        Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
 }

@@ -1,8 +1,6 @@
 //! Logins of members, their one-time links and sessions.
 
-use recado_core::accounts::{
-    LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session,
-};
+use recado_core::accounts::{LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session};
 
 use crate::field::{bytes, texts, words};
 use crate::record::record;

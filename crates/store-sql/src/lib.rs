@@ -32,6 +32,7 @@ mod unique;
 
 mod access;
 mod accounts;
+mod audit;
 mod campaigns;
 mod connections;
 mod contacts;
@@ -54,6 +55,7 @@ mod messages;
 mod migration;
 mod organizations;
 mod prosas;
+mod remembered_opt_outs;
 mod tags;
 mod templates;
 mod uploads;

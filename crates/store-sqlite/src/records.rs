@@ -1,7 +1,8 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
-use recado_core::ids::CompanyId;
+use recado_core::audit::AuditEntry;
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
 use recado_core::messages::Message;
 use recado_core::organizations::Organization;
@@ -9,6 +10,8 @@ use recado_core::prosas::LedgerLine;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
+use rusqlite::params_from_iter;
+use uuid::Uuid;
 
 use crate::SqliteStore;
 use crate::cell::Cell;
@@ -49,6 +52,42 @@ const UNUSED: &str = "company_id = ?1 AND NOT EXISTS (SELECT 1 FROM contacts AS 
 const CARRIED: &str = "company_id = ?1 AND id IN (SELECT m.media_upload_id FROM messages AS m \
                        WHERE m.company_id = ?1 AND m.contact_id = ?2 \
                        AND m.media_upload_id IS NOT NULL) LIMIT ?3";
+
+/// The conditions and orders of the audit log.
+const AUDITED: &str = "(at, id) < (?1, ?2) ORDER BY at DESC, id DESC LIMIT ?3";
+const AUDITED_OF: &str = "company_id = ?4 AND (at, id) < (?1, ?2) \
+                          ORDER BY at DESC, id DESC LIMIT ?3";
+const AUDITED_BEFORE: &str = "at <= ?1 ORDER BY at, id LIMIT ?2";
+
+/// The conditions of [`Listing::About`]: of kinds with an id, and of the others.
+const ABOUT_BY_ID: &str = "company_id = ?1 AND contact_id = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+const ABOUT: &str = "company_id = ?1 AND contact_id = ?2 LIMIT ?3";
+
+/// The condition of [`Listing::MessagesOf`].
+const MESSAGES_OF: &str = "company_id = ?1 AND contact_id = ?2 AND direction = ?3 \
+                           AND is_history = ?4 AND (created_at, id) > (?5, ?6) \
+                           ORDER BY created_at, id LIMIT ?7";
+
+/// The rows of [`Listing::About`].
+fn about<T: Table + Into<Row>>(
+    conn: &Connection,
+    kind: RowKind,
+    (company, contact): (CompanyId, ContactId),
+    after: Uuid,
+    limit: u32,
+) -> ReadResult<Vec<Stored<Row>>> {
+    if kind.key_parts().contains(&"id") {
+        let values = [company.into(), contact.into(), after.into(), limit.into()];
+        list::<T>(conn, ABOUT_BY_ID, &values)
+    } else {
+        list::<T>(conn, ABOUT, &[company.into(), contact.into(), limit.into()])
+    }
+}
+
+/// Counts the rows of a table that refer to a contact.
+fn count_of<T: Table>() -> String {
+    format!("SELECT count(*) FROM {} WHERE company_id = ?1 AND contact_id = ?2", T::TABLE.name)
+}
 
 /// Whether a message carries an upload.
 const UPLOAD_USES: &str = "SELECT 1 FROM messages WHERE company_id = ?1 AND media_upload_id = ?2";
@@ -99,6 +138,33 @@ macro_rules! listed {
             Listing::Carried { company, contact, limit } => {
                 list::<Upload>($conn, CARRIED, &[company.into(), contact.into(), limit.into()])
             }
+            Listing::Audited { company, before: (at, id), limit } => {
+                let mut values = vec![at.into(), id.into(), limit.into()];
+                values.extend(company.map(Cell::from));
+                let condition = if company.is_some() { AUDITED_OF } else { AUDITED };
+                list::<AuditEntry>($conn, condition, &values)
+            }
+            Listing::AuditedBefore { until, limit } => {
+                list::<AuditEntry>($conn, AUDITED_BEFORE, &[until.into(), limit.into()])
+            }
+            Listing::About { kind: RowKind::Message, .. } => Ok(Vec::new()),
+            Listing::About { kind, .. } if !kind.is_about_a_contact() => Ok(Vec::new()),
+            Listing::About { company, kind, contact, after, limit } => match_kind!(kind, T => {
+                about::<T>($conn, kind, (company, contact), after, limit)
+            }),
+            Listing::MessagesOf { company, contact, direction, is_history, after, limit } => {
+                let (at, id) = after;
+                let values: [Cell<'_>; 7] = [
+                    company.into(),
+                    contact.into(),
+                    direction.as_str().into(),
+                    is_history.into(),
+                    at.into(),
+                    id.into(),
+                    limit.into(),
+                ];
+                list::<Message>($conn, MESSAGES_OF, &values)
+            }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => match_kind!(kind, T => {
                 list::<T>($conn, condition($listing), &[company.into(), limit.into()])
@@ -140,6 +206,25 @@ impl Records for SqliteStore {
             }
         }
     }
+
+    async fn count_about(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+    ) -> Result<u64, StoreError> {
+        if !kind.is_about_a_contact() {
+            return Ok(0);
+        }
+        let sql = match_kind!(kind, T => count_of::<T>());
+        self.read_of(company, move |conn| {
+            let values: [Cell<'_>; 2] = [company.into(), contact.into()];
+            let mut statement = conn.prepare_cached(&sql)?;
+            let count: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
+            Ok(count.unsigned_abs())
+        })
+        .await
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +253,28 @@ mod tests {
             let steps = plans::steps(&conn, &format!("{select} WHERE {condition}"));
             assert_eq!(steps[0], format!("SEARCH {index}"), "{steps:?}");
             assert!(!steps.iter().any(|step| step.starts_with("SCAN")), "{steps:?}");
+        }
+    }
+
+    /// R411.
+    #[test]
+    fn what_is_about_a_contact_is_found_by_indexes() {
+        let conn = plans::database();
+        let mut statements = vec![format!("{} WHERE {MESSAGES_OF}", &Message::statements().select)];
+        for kind in RowKind::ALL.iter().copied().filter(|kind| kind.is_about_a_contact()) {
+            match_kind!(kind, T => {
+                let condition = if kind.key_parts().contains(&"id") { ABOUT_BY_ID } else { ABOUT };
+                if kind != RowKind::Message {
+                    statements.push(format!("{} WHERE {condition}", T::statements().select));
+                }
+                statements.push(count_of::<T>());
+            });
+        }
+        for statement in statements {
+            let steps = plans::steps(&conn, &statement);
+            assert_eq!(steps.len(), 1, "{statement}: {steps:?}");
+            assert!(steps[0].starts_with("SEARCH"), "{statement}: {steps:?}");
+            assert!(steps[0].contains("contact_id=?"), "{statement}: {steps:?}");
         }
     }
 }

@@ -18,12 +18,13 @@
 use std::sync::Arc;
 
 use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Limiter, Scopes};
+use recado_core::audit::Acting;
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
 use recado_core::transport::Transport;
-use recado_core::{Ids, Parts, Recado, Settings, Spawner};
+use recado_core::{Ids, Installation, Parts, Recado, Settings, Spawner};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -170,7 +171,8 @@ impl KitBuilder {
             passwords: Arc::new(self.passwords),
             settings: self.settings,
         };
-        Recado::start(parts).await.expect("the store of the kit works at the start")
+        let started = Installation::start(parts).await;
+        started.expect("the store of the kit works at the start").by(Acting::program("test"))
     }
 
     /// Starts the core and creates the company and the caller.

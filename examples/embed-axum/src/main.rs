@@ -13,21 +13,22 @@ use std::{error::Error, net::SocketAddr, sync::Arc};
 use axum::{Router, extract::State, routing::get};
 use recado::http::{ApiCaller, ApiError, HttpOptions, RecadoHttp};
 use recado::secret::SecretText;
-use recado::{Background, Recado, Settings, SqliteStore};
+use recado::{Acting, Background, Installation, Settings, SqliteStore};
 
 /// A route of the application: an API key identifies the caller, and errors have the form of the
 /// API.
-async fn hello(caller: ApiCaller, State(recado): State<Recado>) -> Result<String, ApiError> {
+async fn hello(caller: ApiCaller, State(core): State<Installation>) -> Result<String, ApiError> {
+    let recado = core.by(Acting::caller(&caller, "hello"));
     let company = recado.access().company(caller.company()).await?;
     Ok(format!("Hello, {}\n", company.name))
 }
 
 /// The application: its own routes, and Recado for every other path.
-fn app(recado: Recado, operator_token: &str) -> Router {
+fn app(core: Installation, operator_token: &str) -> Router {
     let operator_token = Some(SecretText::new(operator_token));
     let options = HttpOptions { operator_token, ..HttpOptions::default() };
-    let surface = RecadoHttp::new(recado.clone(), options);
-    Router::new().route("/hello", get(hello)).with_state(recado).fallback_service(surface)
+    let surface = RecadoHttp::new(core.clone(), options);
+    Router::new().route("/hello", get(hello)).with_state(core).fallback_service(surface)
 }
 
 #[tokio::main]
@@ -35,10 +36,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = SqliteStore::open("app.db")?;
     store.migrate()?;
     let settings = Settings::new("http://127.0.0.1:3000");
-    let recado = Recado::start(recado::parts(Arc::new(store), settings, "documents")).await?;
+    let core = Installation::start(recado::parts(Arc::new(store), settings, "documents")).await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
-    let app = app(recado.clone(), "change-me").into_make_service_with_connect_info::<SocketAddr>();
-    let mut background = Background::spawn(&recado);
+    let app = app(core.clone(), "change-me").into_make_service_with_connect_info::<SocketAddr>();
+    let mut background = Background::spawn(&core);
     background.serve(|stopping| axum::serve(listener, app).with_graceful_shutdown(stopping));
     tokio::signal::ctrl_c().await?;
     background.stop().await;

@@ -15,7 +15,7 @@ use recado::query::Params;
 use recado::serde_json::{Map, Value, from_str, json, to_value};
 use recado::store::RecordsExt;
 use recado::workers::Worker;
-use recado::{Parts, Stopped};
+use recado::{Parts, Recado, Stopped};
 use recado_testkit::ScriptedProvider;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -51,7 +51,8 @@ impl Site {
         let settings = Settings::new("http://127.0.0.1:3000");
         let parts = recado::parts(Arc::new(store), settings, folder.path().join("documents"));
         let parts = Parts { providers: gateway.everywhere(), ..parts };
-        let recado = Recado::start(parts).await.expect("it starts");
+        let core = Installation::start(parts).await.expect("it starts");
+        let recado = core.by(Acting::program("test"));
         let draft = CompanyDraft::named("Padaria").expect("a name");
         let company = recado.access().create_company(draft).await.expect("made").id;
         let key = KeyDraft::new("k", Scopes::all());
@@ -67,8 +68,11 @@ impl Site {
 
     /// The application with one more route of its own.
     fn app(&self) -> Router {
-        let own = Router::new().route("/remind", post(remind)).with_state(self.recado.clone());
-        app(self.recado.clone(), TOKEN).merge(own.layer(Extension(self.ended.clone())))
+        let own = Router::new()
+            .route("/remind", post(remind))
+            .with_state(self.recado.installation().clone());
+        app(self.recado.installation().clone(), TOKEN)
+            .merge(own.layer(Extension(self.ended.clone())))
     }
 
     /// Serves it with its background work.
@@ -123,12 +127,13 @@ impl Drop for Ended {
 /// A handler of the application's own that sends.
 async fn remind(
     caller: ApiCaller,
-    State(recado): State<Recado>,
+    State(core): State<Installation>,
     Extension(ended): Extension<watch::Sender<usize>>,
     sent: String,
 ) -> Result<String, ApiError> {
     let _ended = Ended(ended);
     let sent = body(from_str(&sent).expect("JSON"));
+    let recado = core.by(Acting::caller(&caller, "remind"));
     Ok(recado.sending().send_text(&caller, &sent).await?.message_id.to_string())
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
+use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
@@ -12,7 +13,7 @@ use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
-use recado_core::{Clock, Ids, Parts, Recado, Settings};
+use recado_core::{Clock, Ids, Installation, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -195,12 +196,20 @@ pub(crate) async fn core(
     let opened = open(options, !options.no_migrate).await?;
     let wired = parts(options, public_url, overrides, opened)?;
     let Wired { parts, reports, store, gateways, closer } = wired;
-    let recado = match options.no_migrate {
+    let started = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
-        true => Recado::new(parts),
-        false => Recado::start(parts).await?,
+        true => Installation::new(parts),
+        false => Installation::start(parts).await?,
     };
+    let recado = started.by(acting(options));
     Ok(Core { recado, reports, store, gateways, closer })
+}
+
+/// Who acts where no call comes in: who runs the command.
+///
+/// R384.
+fn acting(options: &Options) -> Acting {
+    Acting::new(Actor::Program, OperationName::new(&options.command), None)
 }
 
 /// The core of a command: on a database that has the schema of this version, which stays as it is.
@@ -213,8 +222,11 @@ pub(crate) async fn core_of_command(
     let opened = open(options, false).await?;
     let wired = parts(options, public_url, Overrides::default(), opened)?;
     let Wired { parts, reports, store, gateways, closer } = wired;
-    match Recado::start(parts).await {
-        Ok(recado) => Ok(Core { recado, reports, store, gateways, closer }),
+    match Installation::start(parts).await {
+        Ok(started) => {
+            let recado = started.by(acting(options));
+            Ok(Core { recado, reports, store, gateways, closer })
+        }
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
     }
@@ -286,9 +298,11 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings.retention = options.retention.get();
     settings.media_link_lifetime = options.media_link_lifetime.get();
     settings.media_retention = options.media_retention.get();
+    settings.remember_opt_outs = options.remember_opt_outs;
     settings.message_retention = options.message_retention.map(Duration::get);
     settings.click_retention = options.click_retention.map(Duration::get);
     settings.ledger_retention = options.ledger_retention.map(Duration::get);
+    settings.audit_retention = options.audit_retention.map(Duration::get);
     settings
 }
 

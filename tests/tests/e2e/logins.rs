@@ -49,7 +49,10 @@ async fn an_invited_member_signs_in_and_is_shown_without_secrets(world: World) {
     let session = sign_in(&world, PASSWORD).await.expect("signed in");
     assert!(is_open(&world, &session).await);
     let listed = world.operator("GET", "C/logins", Value::Null).await.expect(200);
-    assert_eq!((&listed[0]["has_password"], listed.as_array().map(Vec::len)), (&json!(true), Some(1)));
+    assert_eq!(
+        (&listed[0]["has_password"], listed.as_array().map(Vec::len)),
+        (&json!(true), Some(1))
+    );
     assert!(!listed.to_string().contains("argon2"));
     world.operator("POST", &login, body).await.expect_error(409, "LOGIN_EXISTS");
     let (_, other) = member(&world).await;

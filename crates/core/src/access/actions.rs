@@ -208,6 +208,8 @@ actions! {
         ImportContact = "importContact",
         /// Delete a contact with its documents.
         DeleteOperatorContact = "deleteOperatorContact",
+        /// Export everything that is kept about a contact.
+        ExportContact = "exportContact",
         /// Send the bubbles of one turn of the service's AI.
         TakeAiTurn = "takeAiTurn",
         /// Write the lead memory of a contact as it is given.
@@ -352,13 +354,17 @@ actions! {
         UpdateOperatorToken = "updateOperatorToken",
         /// Revoke an operator token at once.
         DeleteOperatorToken = "deleteOperatorToken",
+        /// List the audit log of the installation.
+        ListAuditEntries = "listAuditEntries",
+        /// List the audit log of a company.
+        ListCompanyAuditEntries = "listCompanyAuditEntries",
     }
 }
 
 impl OperatorAction {
     /// Whether it is about the installation: who reaches one company only may not do it (R381).
     pub const fn is_of_installation(self) -> bool {
-        matches!(self, Self::CreateCompany | Self::DeleteCompany)
+        matches!(self, Self::CreateCompany | Self::DeleteCompany | Self::ListAuditEntries)
     }
 }
 

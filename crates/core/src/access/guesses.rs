@@ -1,12 +1,12 @@
 //! Wrong operator tokens (R181).
 
-use super::{Access, ClientNet, Gcra, RateCheck, RateDecision, RateKey};
+use super::{ClientNet, Entrance, Gcra, RateCheck, RateDecision, RateKey};
 use crate::store::StoreError;
 
 /// How many operator tokens a client may try at once, and in a minute.
 const GUESSES_PER_MINUTE: u32 = 20;
 
-impl Access<'_> {
+impl Entrance<'_> {
     /// Whether the operator token that a client shows may be looked at: a client may show 20 wrong
     /// ones a minute. A wrong one is charged to that; a right one waits for its turn like a wrong
     /// one, but is not charged, so that many at once are no guesses (R181).

@@ -4,8 +4,8 @@ use std::future::ready;
 
 use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE, require_to_come};
 use super::{
-    ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
-    Member, MemberDraft, MemberPatch, NewKey, Operator, RateDecision, Unauthorized, rate_checks,
+    ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyPatch, KeySecret, Member,
+    MemberDraft, MemberPatch, NewKey, Operator, RateDecision, Unauthorized,
 };
 use crate::body::IntoBody;
 use crate::error::Error;
@@ -28,9 +28,6 @@ impl Recado {
     }
 }
 
-/// The longest text that is examined as a key.
-const MAX_KEY_CHARS: usize = 256;
-
 impl Access<'_> {
     /// The caller that presents this key (5.1, D11). It is looked up by hash, so that the duration
     /// reveals nothing about stored keys. That it was used is noted, and written later (R221).
@@ -40,18 +37,7 @@ impl Access<'_> {
     /// [`Unauthorized`] for a key that is unknown or revoked, or has ended (R220), or of a company
     /// that was deleted (R208).
     pub async fn authenticate(&self, presented: &str) -> Result<Caller, Error<Unauthorized>> {
-        if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
-            return Err(Error::Rejected(Unauthorized));
-        }
-        let found = self.app.store().key_by_hash(&KeyHash::of(presented)).await?;
-        let now = self.app.now();
-        match found {
-            Some((key, company)) if company.is_there() && !key.has_ended(now) => {
-                self.app.used_keys().note(&key, now);
-                Ok(Caller::new(&key, &company))
-            }
-            Some(_) | None => Err(Error::Rejected(Unauthorized)),
-        }
+        self.app.entrance().caller(presented).await
     }
 
     /// Charges one call to the caller's allowances (8, D12).
@@ -60,11 +46,7 @@ impl Access<'_> {
     ///
     /// When the shared state cannot be reached.
     pub async fn charge(&self, caller: &Caller, export: bool) -> Result<RateDecision, StoreError> {
-        let checks = rate_checks(caller, export);
-        if checks.is_empty() {
-            return Ok(RateDecision::Allowed);
-        }
-        self.app.limiter().check(&checks, self.app.now()).await
+        self.app.entrance().charge(caller, export).await
     }
 
     /// The program itself as a caller for a company, so that its own code can call use cases

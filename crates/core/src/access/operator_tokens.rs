@@ -25,19 +25,7 @@ impl Access<'_> {
     ///
     /// When the store cannot be read.
     pub async fn operator(&self, presented: &str) -> Result<Option<Operator>, StoreError> {
-        let Some(id) = OperatorSecret::id_in(presented) else { return Ok(None) };
-        let found = self.app.store().get::<OperatorToken>(id).await?;
-        let now = self.app.now();
-        let Some(token) = found.filter(|token| token.admits(presented, now)) else {
-            return Ok(None);
-        };
-        if let Some(company) = token.company
-            && self.app.company(company).await?.is_none()
-        {
-            return Ok(None);
-        }
-        self.app.used_keys().note_operator(&token, now);
-        Ok(Some(Operator::of(&token)))
+        self.app.entrance().operator(presented).await
     }
 
     /// The tokens that an operator reaches: those of the own company, or all (R381).

@@ -19,7 +19,7 @@ use crate::store::{
     Change, ChangeSet, CommitError, Decided, Listing, RecordsExt, Row, RowKind, StoreError, Stored,
 };
 use crate::webhooks::{Routes, Webhook, WebhookState};
-use crate::{Recado, Timestamp};
+use crate::{Installation, Recado, Timestamp};
 
 /// How many rows one commit removes.
 const AT_ONCE: u32 = 200;
@@ -31,7 +31,7 @@ const LEASE: Duration = Duration::from_secs(60);
 /// store.
 const WAIT: Duration = Duration::from_secs(5);
 
-impl Recado {
+impl Installation {
     /// A company, unless it was deleted (R208).
     pub(crate) async fn company(
         &self,

@@ -119,7 +119,7 @@ mod tests {
     /// R398.
     #[test]
     fn the_wait_grows_with_wrong_attempts_and_never_becomes_a_lock() {
-        let minutes = |n| Duration::from_secs(n * 60);
+        let minutes = |n: u64| Duration::from_secs(n * 60);
         for (attempts, wait) in [(0, 0), (4, 0), (5, 3), (6, 3), (30, 12), (500, 12)] {
             assert_eq!(wait_after(attempts), minutes(wait), "{attempts}");
         }

@@ -58,7 +58,9 @@ impl Accounts<'_> {
     ) -> Result<LinkView, Error<AccountRefused>> {
         let view = self.link(presented).await?.ok_or(LINK_ENDED)?;
         let hash = &self.chosen(new_password, &view.email).await?;
-        let accepted = self.app.decide(|now| async move {
+        let (shown, _) = self.shown_link(presented).await?.ok_or(LINK_ENDED)?;
+        let named = self.app.as_member(shown.company, shown.member);
+        let accepted = named.decide(|now| async move {
             let (link, login) = self.shown_link(presented).await?.ok_or(LINK_ENDED)?;
             let sessions = self.app.store().sessions_of(link.company, link.member).await?;
             let after = Login {
@@ -100,7 +102,8 @@ impl Accounts<'_> {
             };
             let mut changes = ChangeSet::new().with(login.update(after));
             // A link that somebody else asked for, too.
-            if let Some(link) = self.app.store().get::<LoginLink>((who.company, who.member)).await? {
+            if let Some(link) = self.app.store().get::<LoginLink>((who.company, who.member)).await?
+            {
                 changes = changes.with(link.delete());
             }
             Ok(Decided::new(ended(changes, &sessions, Some(who.session)), ()))

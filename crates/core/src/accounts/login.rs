@@ -71,6 +71,7 @@ pub struct LoginView {
     /// The member.
     pub member_id: MemberId,
     /// The address.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub email: Email,
     /// What the member may do.
     pub role: OperatorRole,

@@ -5,6 +5,7 @@ use super::{
     Accounts, LinkPurpose, LinkToken, Login, LoginDraft, LoginLink, LoginPatch, LoginRefused,
     LoginView, NewLink,
 };
+use crate::Timestamp;
 use crate::access::{Member, Operator, OperatorDenied, OperatorRole};
 use crate::body::IntoBody;
 use crate::contacts::Email;
@@ -14,7 +15,6 @@ use crate::manage::ManageError;
 use crate::problems::Problems;
 use crate::secret::SecretText;
 use crate::store::{ChangeSet, Decided, RecordsExt, Stored};
-use crate::Timestamp;
 
 /// The result of a use case on a login.
 type LoginResult<T> = Result<T, Error<LoginRefused>>;

@@ -69,7 +69,8 @@ impl Accounts<'_> {
                 let Some(secret) = login.totp_secret.clone() else {
                     return Err(Error::Rejected(AccountRefused::TotpOff));
                 };
-                let Some(step) = TotpSecret::new(secret).accepted(code, now, login.totp_step) else {
+                let Some(step) = TotpSecret::new(secret).accepted(code, now, login.totp_step)
+                else {
                     return Err(Error::Rejected(AccountRefused::WrongCode));
                 };
                 let after = Login {

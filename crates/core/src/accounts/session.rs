@@ -26,10 +26,7 @@ pub struct SessionLimits {
 impl Default for SessionLimits {
     fn default() -> Self {
         const HOUR: u64 = 60 * 60;
-        Self {
-            idle: Duration::from_secs(12 * HOUR),
-            lifetime: Duration::from_secs(14 * 24 * HOUR),
-        }
+        Self { idle: Duration::from_secs(12 * HOUR), lifetime: Duration::from_secs(14 * 24 * HOUR) }
     }
 }
 

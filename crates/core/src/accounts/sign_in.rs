@@ -152,7 +152,8 @@ impl Accounts<'_> {
         let id = SessionId::new(self.app.uuid(self.app.now()));
         let token = SessionToken::new(checked.company, id, self.app.random());
         let (hash, stronger, limits) = (token.hash(), &stronger, self.app.settings().sessions);
-        let who = self.app.decide(|now| async move {
+        let named = self.app.as_member(key.0, key.1);
+        let who = named.decide(|now| async move {
             let store = self.app.store();
             let login = store.get::<Login>(key).await?.ok_or(WRONG)?;
             let member = store.get::<Member>(key).await?.ok_or(WRONG)?;

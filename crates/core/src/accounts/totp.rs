@@ -74,7 +74,8 @@ impl TotpSecret {
     pub fn accepted(&self, code: &str, now: Timestamp, last: Option<u64>) -> Option<u64> {
         let this = step_at(now);
         let shown: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-        let same = |step: &u64| -> bool { self.code(*step).as_bytes().ct_eq(shown.as_bytes()).into() };
+        let same =
+            |step: &u64| -> bool { self.code(*step).as_bytes().ct_eq(shown.as_bytes()).into() };
         (this.saturating_sub(DRIFT)..=this + DRIFT)
             .filter(|step| last.is_none_or(|last| *step > last))
             .find(same)

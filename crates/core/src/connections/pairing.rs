@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{ConnectionStatus, Connections};
+use crate::audit::RecordRef;
 use crate::code::Code;
 use crate::connections::Connection;
 use crate::error::{Error, NotFound, Rejection};
@@ -81,7 +82,12 @@ impl Connections<'_> {
             None => Err(ProviderError::Unsupported),
         };
         match reported {
-            Ok(Pairing::Code(code)) => Ok(code),
+            Ok(Pairing::Code(code)) => {
+                // R386.
+                let record = RecordRef::new("connection", id);
+                self.app.audit().note_read(company, [record]).await?;
+                Ok(code)
+            }
             Ok(Pairing::Preparing) => Err(Error::Rejected(PairingError::Preparing)),
             Ok(Pairing::Paired) => {
                 let recorded = self.set_status(company, id, ConnectionStatus::Connected).await;

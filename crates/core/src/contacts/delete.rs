@@ -9,7 +9,8 @@
 use std::time::Duration;
 
 use super::kept_events::kept_of;
-use super::{Contact, Contacts};
+use super::receipt::count;
+use super::{Contact, Contacts, Receipt};
 use crate::access::{Caller, Scope};
 use crate::code::Code;
 use crate::documents::{Document, DocumentState, FileError, Files, file_key, undo_key};
@@ -17,7 +18,9 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::UnknownEvent;
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
+use crate::keyed_hash::HashKey;
 use crate::messages::FORGOTTEN_KEPT;
+use crate::remembered_opt_outs::kept_on_deletion;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
 use crate::uploads::{carried_by, free_uploads_job};
 use crate::{Recado, Timestamp};
@@ -59,6 +62,14 @@ struct Purge {
     documents: Vec<DocumentId>,
 }
 
+/// What the first commit of a deletion did.
+enum Begun {
+    /// Everything: there were no documents.
+    Deleted(Option<Receipt>),
+    /// The purge was recorded.
+    Purging(Purge),
+}
+
 impl Contacts<'_> {
     /// Deletes a contact, its messages, memberships, deals and documents (4.5).
     ///
@@ -75,6 +86,20 @@ impl Contacts<'_> {
         self.delete_of(caller.company(), id).await
     }
 
+    /// [`Contacts::delete`], answered with what was removed (R412).
+    ///
+    /// # Errors
+    ///
+    /// As [`Contacts::delete`].
+    pub async fn delete_for_receipt(
+        &self,
+        caller: &Caller,
+        id: ContactId,
+    ) -> Result<Receipt, Error<DeleteContactError>> {
+        caller.require(Scope::ContactsWrite)?;
+        self.delete_of_for_receipt(caller.company(), id).await
+    }
+
     /// [`Contacts::delete`] for the operator.
     ///
     /// # Errors
@@ -85,16 +110,43 @@ impl Contacts<'_> {
         company: CompanyId,
         id: ContactId,
     ) -> Result<(), Error<DeleteContactError>> {
-        let Some(mut purge) = self.begin(company, id).await? else {
-            self.withdraw_deliveries(company, id).await;
-            self.free_sent(company, id).await;
-            return Ok(());
+        self.delete_counted(company, id, false).await.map(|_| ())
+    }
+
+    /// [`Contacts::delete_of`], answered with what was removed (R412).
+    ///
+    /// # Errors
+    ///
+    /// As [`Contacts::delete`].
+    pub async fn delete_of_for_receipt(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Receipt, Error<DeleteContactError>> {
+        // A deletion that was asked to count has counted.
+        self.delete_counted(company, id, true).await?.ok_or(Error::Busy)
+    }
+
+    async fn delete_counted(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+        counts: bool,
+    ) -> Result<Option<Receipt>, Error<DeleteContactError>> {
+        let purge = match self.begin(company, id, counts).await? {
+            Begun::Deleted(receipt) => {
+                self.withdraw_deliveries(company, id).await;
+                self.free_sent(company, id).await;
+                return Ok(receipt);
+            }
+            Begun::Purging(purge) => purge,
         };
+        let mut purge = purge;
         if let Err(failed) = remove_files(self.app, company, &mut purge).await {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(failed);
         }
-        let Some(erasing) = self.commit(company, id, &purge).await? else {
+        let Some((erasing, receipt)) = self.commit(company, id, &purge, counts).await? else {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(Error::Busy);
         };
@@ -103,7 +155,38 @@ impl Contacts<'_> {
         self.free_sent(company, id).await;
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
-        Ok(())
+        Ok(receipt)
+    }
+
+    /// The receipt of a deletion that is decided now, if one is wanted. The contact has the version
+    /// that the commit demands, and what is stored for it changes its version, too.
+    ///
+    /// R412.
+    async fn receipt(
+        &self,
+        contact: &Contact,
+        kept: usize,
+        counts: bool,
+        now: Timestamp,
+    ) -> Result<Option<Receipt>, StoreError> {
+        if !counts {
+            return Ok(None);
+        }
+        let (company, id) = (contact.company, contact.id);
+        let mut removed = count(self.app.store(), company, id).await?;
+        let sent = carried_by(self.app, company, id).await?.len();
+        removed.insert("sent_files", u64::try_from(sent).unwrap_or(u64::MAX));
+        removed.insert("kept_events", u64::try_from(kept).unwrap_or(u64::MAX));
+        let receipt = Receipt { id: self.app.uuid(now), contact_id: id, deleted_at: now, removed };
+        Ok(Some(receipt))
+    }
+
+    /// The key of remembered opt-outs, made if it is missing; `None` if none are remembered (R414).
+    async fn remembering_key(&self) -> Result<Option<&HashKey>, StoreError> {
+        match self.app.settings().remember_opt_outs {
+            true => self.app.hash_key().await.map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Cancels the deliveries that are not handed out any more, before the deletion is answered
@@ -129,8 +212,10 @@ impl Contacts<'_> {
         &self,
         company: CompanyId,
         id: ContactId,
-    ) -> Result<Option<Purge>, Error<DeleteContactError>> {
+        counts: bool,
+    ) -> Result<Begun, Error<DeleteContactError>> {
         let store = self.app.store();
+        let key = self.remembering_key().await?;
         let job_id = JobId::new(self.app.uuid(self.app.now()));
         let begin = |now: Timestamp| async move {
             let gone = Error::Rejected(DeleteContactError::NotFound);
@@ -154,7 +239,13 @@ impl Contacts<'_> {
             let documents = store.documents(company, id).await?;
             let kept = kept_of(store, &contact).await?;
             let after = self.afterwards(company, id).await?;
-            Ok(begin_purge(&contact, &documents, &kept, job_id, after, now))
+            let begun = begin_purge(&contact, &documents, &kept, job_id, after, now);
+            if let Some(purge) = begun.output {
+                return Ok(Decided::new(begun.changes, Begun::Purging(purge)));
+            }
+            let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
+            let changes = kept_on_deletion(store, key, &contact, begun.changes).await?;
+            Ok(Decided::new(changes, Begun::Deleted(receipt)))
         };
         self.app.decide(begin).await
     }
@@ -181,8 +272,10 @@ impl Contacts<'_> {
         company: CompanyId,
         id: ContactId,
         purge: &Purge,
-    ) -> Result<Option<Stored<Job>>, Error<DeleteContactError>> {
+        counts: bool,
+    ) -> Result<Option<(Stored<Job>, Option<Receipt>)>, Error<DeleteContactError>> {
         let store = self.app.store();
+        let key = self.remembering_key().await?;
         let lost = || Ok(Decided::unchanged(None));
         let commit = |now| async move {
             let Some(contact) = store.get::<Contact>((company, id)).await? else { return lost() };
@@ -203,9 +296,11 @@ impl Contacts<'_> {
             }
             let kept = kept_of(store, &contact).await?;
             let after = self.afterwards(company, id).await?;
+            let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
             changes = gone(changes, &contact, &kept, after, now);
+            changes = kept_on_deletion(store, key, &contact, changes).await?;
             let erasing = Stored::new(erasing, purge.job.version().next());
-            Ok(Decided::new(changes, Some(erasing)))
+            Ok(Decided::new(changes, Some((erasing, receipt))))
         };
         self.app.decide(commit).await
     }

@@ -4,6 +4,7 @@ use super::{ContactDetail, Contacts, OperatorContact};
 use crate::access::{Caller, Scope};
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId};
+use crate::remembered_opt_outs::is_remembered;
 
 impl Contacts<'_> {
     /// The detail form of a contact (4.2); `profile` adds the fields of 2.1 that it lacks (D44a).
@@ -36,8 +37,34 @@ impl Contacts<'_> {
         id: ContactId,
     ) -> Result<OperatorContact, Error<NotFound>> {
         match self.app.store().contact_record(company, id).await? {
-            Some((record, fields)) => Ok(OperatorContact::new(&record, &fields)),
+            Some((record, fields)) => {
+                let mut shown = OperatorContact::new(&record, &fields);
+                if shown.opted_out_at.is_some() {
+                    let contact = record.contact.value();
+                    shown.is_opt_out_remembered = is_remembered(self.app, contact).await?;
+                }
+                Ok(shown)
+            }
             None => Err(Error::Rejected(NotFound)),
         }
+    }
+
+    /// The same without the lead memory, for those who have not asked for it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`], of another company too.
+    pub async fn get_without_memory(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<OperatorContact, Error<NotFound>> {
+        let Some((mut record, fields)) = self.app.store().contact_record(company, id).await? else {
+            return Err(Error::Rejected(NotFound));
+        };
+        record.related.lead_memory = None;
+        let mut contact = OperatorContact::new(&record, &fields);
+        contact.detail.lead_memory = None;
+        Ok(contact)
     }
 }

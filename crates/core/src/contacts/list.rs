@@ -154,6 +154,8 @@ impl Contacts<'_> {
         company: CompanyId,
         query: &ExportQuery,
     ) -> Result<(ContactSlice, Option<String>), Error<InvalidParameter>> {
+        // R386.
+        self.app.audit().note_read(company, []).await?;
         let key = self.app.cursor_key().await?;
         let after = match &query.cursor {
             None => None,

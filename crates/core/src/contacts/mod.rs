@@ -31,6 +31,7 @@ mod phone;
 mod phone_forms;
 mod postal_code;
 mod reads;
+mod receipt;
 mod region;
 mod search_text;
 mod set;
@@ -73,6 +74,7 @@ pub use reads::{
     ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, OrganizationKey,
     Related,
 };
+pub use receipt::Receipt;
 pub use region::Region;
 pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
 pub use set::ContactSet;

@@ -449,6 +449,9 @@ pub struct OperatorContact {
     pub ai_paused_until: Option<Timestamp>,
     /// When it opted out.
     pub opted_out_at: Option<Timestamp>,
+    /// Whether it is opted out because its number had asked to stop before an earlier contact was
+    /// deleted.
+    pub is_opt_out_remembered: bool,
     /// The lists it is in.
     pub lists: Vec<ListBrief>,
 }
@@ -463,6 +466,7 @@ impl OperatorContact {
             external_ai_enabled: contact.external_ai_enabled,
             ai_paused_until: contact.ai_paused_until,
             opted_out_at: contact.opted_out_at,
+            is_opt_out_remembered: false,
             lists: record.related.lists.clone(),
         }
     }

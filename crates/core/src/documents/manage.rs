@@ -2,6 +2,7 @@
 
 use super::{Document, DocumentState, FileError, FileReader, file_key, undo_key};
 use crate::Recado;
+use crate::audit::RecordRef;
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound, Rejection};
@@ -226,7 +227,7 @@ impl Documents<'_> {
     }
 
     /// Opens a document for reading from the byte `from` on, in small frames (R190). While a
-    /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26).
+    /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26). The read is logged (R386).
     ///
     /// # Errors
     ///
@@ -237,6 +238,8 @@ impl Documents<'_> {
         document: &Document,
         from: u64,
     ) -> Result<FileReader, Error<AttachError>> {
+        let record = RecordRef::new("document", document.id);
+        self.app.audit().note_read(document.company, [record]).await?;
         for key in places(document) {
             match self.app.files().open(&key, from).await {
                 Ok(Some(reader)) => return has_its_size(document, reader.size()).map(|()| reader),

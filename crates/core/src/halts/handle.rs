@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Halt, HaltSubject, Halted};
-use crate::Recado;
 use crate::ids::CompanyId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError};
+use crate::{Installation, Recado};
 
 /// How long a process goes on with what it read (R251). D75 allows five seconds.
 const READ_AGAIN: Duration = Duration::from_secs(2);
@@ -42,6 +42,27 @@ impl Recado {
     }
 }
 
+impl Installation {
+    /// What is halted, as this process knows it: read at most two seconds ago.
+    ///
+    /// # Errors
+    ///
+    /// When it has to be read and the store fails.
+    pub async fn halted(&self) -> Result<Arc<Halted>, StoreError> {
+        match self.known_halts().recent(self.now(), READ_AGAIN) {
+            Some(halted) => Ok(halted),
+            None => self.halted_now().await,
+        }
+    }
+
+    /// What is halted, read now.
+    async fn halted_now(&self) -> Result<Arc<Halted>, StoreError> {
+        let now = self.now();
+        let halts = self.store().all::<Halt>(()).await?;
+        Ok(self.known_halts().remember(Halted::new(halts), now))
+    }
+}
+
 impl Halts<'_> {
     /// What is halted, as this process knows it: read at most two seconds ago.
     ///
@@ -49,10 +70,7 @@ impl Halts<'_> {
     ///
     /// When it has to be read and the store fails.
     pub async fn current(&self) -> Result<Arc<Halted>, StoreError> {
-        match self.app.known_halts().recent(self.app.now(), READ_AGAIN) {
-            Some(halted) => Ok(halted),
-            None => self.read().await,
-        }
+        self.app.halted().await
     }
 
     /// What is halted, read now.
@@ -61,9 +79,7 @@ impl Halts<'_> {
     ///
     /// When the store fails.
     pub async fn read(&self) -> Result<Arc<Halted>, StoreError> {
-        let now = self.app.now();
-        let halts = self.app.store().all::<Halt>(()).await?;
-        Ok(self.app.known_halts().remember(Halted::new(halts), now))
+        self.app.halted_now().await
     }
 
     /// Puts the installation on hold (D75). If it is held already, a reason replaces the one that

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::{LeadMemory, LeadMemoryView, MemoryUpdate, WholeMemory, write};
+use crate::audit::RecordRef;
 use crate::body::IntoBody;
 use crate::contacts::Contact;
 use crate::ids::{CompanyId, ContactId};
@@ -79,7 +80,7 @@ impl UseCase for WriteMemory {
 }
 
 impl Leads<'_> {
-    /// The lead memory of a contact; `None` when there is none yet (R42).
+    /// The lead memory of a contact; `None` when there is none yet (R42). The read is logged (R386).
     ///
     /// # Errors
     ///
@@ -91,6 +92,8 @@ impl Leads<'_> {
     ) -> ManageResult<Option<LeadMemoryView>> {
         let store = self.app.store();
         if let Some(memory) = store.get::<LeadMemory>((company, contact)).await? {
+            let record = RecordRef::new("lead_memory", contact);
+            self.app.audit().note_read(company, [record]).await?;
             return Ok(Some(LeadMemoryView::new(&memory)));
         }
         match store.get::<Contact>((company, contact)).await? {

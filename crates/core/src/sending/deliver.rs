@@ -12,6 +12,7 @@ use crate::error::{Error, NotFound};
 use crate::gateway::{Fault, Outgoing, SendFailure, SendResult};
 use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
+use crate::remembered_opt_outs::is_remembered;
 use crate::store::StoreError;
 use crate::use_case::UseCase;
 
@@ -117,14 +118,16 @@ impl Sending<'_> {
         record: &RecordOutcome,
         intended: &Intended,
     ) -> Result<Message, Error<NotFound>> {
+        // The call that began the send is logged with the intent (R385).
+        let process = self.app.as_system();
         if record.turn.is_none() && !record.brings_news(&intended.contact) {
             let facts = OutcomeFacts::untouched(intended);
             let decided = record.decide(facts, self.app.now()).map_err(Error::Rejected)?;
-            if let Ok(true) = self.app.commit_once(decided.changes).await {
+            if let Ok(true) = process.commit_once(decided.changes).await {
                 return Ok(decided.output);
             }
         }
-        self.app.record(record).await
+        process.record(record).await
     }
 
     /// What the intent of an order would be: every refusal that needs no file and no gateway (X10).
@@ -145,7 +148,25 @@ impl Sending<'_> {
         };
         let facts = intent.load(self.app.store()).await?;
         let decided = intent.decide(facts, self.app.now()).map_err(Error::Rejected)?;
+        self.check_remembered(order, &decided.output).await?;
         Ok(decided.output)
+    }
+
+    /// Refuses a message to a number that had asked to stop before its contact was deleted. The
+    /// contact is not made.
+    ///
+    /// R415.
+    async fn check_remembered(
+        &self,
+        order: &Order,
+        intended: &Intended,
+    ) -> Result<(), Error<SendError>> {
+        let contact = intended.contact.contact.value();
+        let asks = intended.is_new_contact && order.rules.heeds_opt_out;
+        match asks && is_remembered(self.app, contact).await? {
+            true => Err(Error::Rejected(SendError::OptedOut { contact: contact.id })),
+            false => Ok(()),
+        }
     }
 
     async fn intend(
@@ -179,6 +200,7 @@ impl Sending<'_> {
             is_decided.store(false, Ordering::Relaxed);
             let facts = intent.load(self.app.store()).await?;
             let decided = intent.decide(facts, now).map_err(Error::Rejected)?;
+            self.check_remembered(intent.order, &decided.output).await?;
             is_decided.store(true, Ordering::Relaxed);
             Ok(decided)
         };

@@ -48,6 +48,20 @@ macro_rules! keys {
                 }
             }
 
+            /// The part of the key that is its id, for the kinds of which many rows can be about a
+            /// contact.
+            pub(crate) const fn id(&self) -> Option<uuid::Uuid> {
+                match self {
+                    Self::Deal { id, .. } => Some(id.uuid()),
+                    Self::Document { id, .. } => Some(id.uuid()),
+                    Self::Link { id, .. } => Some(id.uuid()),
+                    Self::Click { id, .. } => Some(id.uuid()),
+                    Self::LedgerLine { id, .. } => Some(id.uuid()),
+                    Self::UnknownEvent { id, .. } => Some(id.uuid()),
+                    _ => None,
+                }
+            }
+
             /// The company whose row it is; `None` for rows of the installation.
             pub fn company(&self) -> Option<CompanyId> {
                 match self {

@@ -235,6 +235,15 @@ macro_rules! for_each_row {
                 campaign: $crate::ids::CampaignId,
                 number: $crate::campaigns::RecipientNumber,
             } versioned;
+            /// An entry of the audit log; only ever inserted, and deleted by its age.
+            AuditEntry($crate::audit::AuditEntry) {
+                id: $crate::ids::AuditEntryId,
+            } unversioned;
+            /// That a number asked to stop, after its contact was deleted.
+            RememberedOptOut($crate::remembered_opt_outs::RememberedOptOut) {
+                company: $crate::ids::CompanyId,
+                hash: $crate::remembered_opt_outs::OptOutHash,
+            } versioned;
             /// A durable background job.
             Job($crate::jobs::Job) {
                 company: $crate::ids::CompanyId,

@@ -103,6 +103,55 @@ macro_rules! listings {
                 /// At most so many: all, if there are fewer.
                 limit: u32,
             },
+            /// The newest entries of the audit log before a place, by
+            /// [`AuditEntry::at`](crate::audit::AuditEntry::at), then `id`, both descending.
+            Audited {
+                /// Those about this company; `None`: all.
+                company: Option<CompanyId>,
+                /// The place; what stands there is not listed.
+                before: (crate::Timestamp, crate::ids::AuditEntryId),
+                /// At most so many.
+                limit: u32,
+            },
+            /// The oldest entries of the audit log, by
+            /// [`AuditEntry::at`](crate::audit::AuditEntry::at), then `id`.
+            AuditedBefore {
+                /// From this time or before.
+                until: crate::Timestamp,
+                /// At most so many.
+                limit: u32,
+            },
+            /// Rows of a kind that [refer](super::RowKind::is_about_a_contact) to a contact, but no
+            /// messages. Of a kind with an id: by id, those after `after`. Of other kinds, which
+            /// are few for a contact: in no particular order, whatever `after` is.
+            About {
+                /// The company.
+                company: CompanyId,
+                /// The kind.
+                kind: super::RowKind,
+                /// The contact.
+                contact: crate::ids::ContactId,
+                /// The id of the row before.
+                after: uuid::Uuid,
+                /// At most so many: all, if there are fewer.
+                limit: u32,
+            },
+            /// Messages of a contact, by
+            /// [`Message::created_at`](crate::messages::Message::created_at), then `id`.
+            MessagesOf {
+                /// The company.
+                company: CompanyId,
+                /// The contact.
+                contact: crate::ids::ContactId,
+                /// Only these.
+                direction: crate::messages::Direction,
+                /// Only those from a check of the history, or only the others.
+                is_history: bool,
+                /// The place of the message before.
+                after: (crate::Timestamp, crate::ids::MessageId),
+                /// At most so many: all, if there are fewer.
+                limit: u32,
+            },
         }
 
         impl Listing {
@@ -113,8 +162,13 @@ macro_rules! listings {
                     $(Self::$global => super::RowKind::$global,)+
                     Self::Some { kind, .. }
                     | Self::Oldest { kind, .. }
-                    | Self::Unused { kind, .. } => kind,
+                    | Self::Unused { kind, .. }
+                    | Self::About { kind, .. } => kind,
                     Self::Carried { .. } => super::RowKind::Upload,
+                    Self::Audited { .. } | Self::AuditedBefore { .. } => {
+                        super::RowKind::AuditEntry
+                    }
+                    Self::MessagesOf { .. } => super::RowKind::Message,
                 }
             }
 
@@ -125,8 +179,11 @@ macro_rules! listings {
                     | Self::Some { company, .. }
                     | Self::Oldest { company, .. }
                     | Self::Unused { company, .. }
-                    | Self::Carried { company, .. } => Some(company),
+                    | Self::Carried { company, .. }
+                    | Self::About { company, .. }
+                    | Self::MessagesOf { company, .. } => Some(company),
                     $(Self::$global => None,)+
+                    Self::Audited { .. } | Self::AuditedBefore { .. } => None,
                 }
             }
         }
@@ -195,13 +252,23 @@ pub trait Records: Send + Sync {
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
     /// `display_order`, workers by id, shards by number, halts by kind and subject;
     /// [`Listing::Some`], [`Listing::Unused`] and [`Listing::Carried`] in any order,
-    /// [`Listing::Oldest`] by their times.
+    /// [`Listing::Oldest`] by their times, [`Listing::About`] and [`Listing::MessagesOf`] as they
+    /// say.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
     /// Whether any row of the company refers to this record by a [`Reference`](super::Reference)
     /// with [`OnDelete::Restrict`](super::OnDelete::Restrict) or
     /// [`OnDelete::Keep`](super::OnDelete::Keep).
     async fn is_in_use(&self, company: CompanyId, row: Removable) -> Result<bool, StoreError>;
+
+    /// How many rows of a kind [refer](super::RowKind::is_about_a_contact) to a contact; 0 for a
+    /// kind of which none can.
+    async fn count_about(
+        &self,
+        company: CompanyId,
+        kind: super::RowKind,
+        contact: crate::ids::ContactId,
+    ) -> Result<u64, StoreError>;
 }
 
 /// [`Records`] with types.

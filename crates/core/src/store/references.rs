@@ -42,6 +42,7 @@ impl Reference {
             from,
             RowKind::Company
                 | RowKind::OperatorToken
+                | RowKind::AuditEntry
                 | RowKind::Secret
                 | RowKind::Worker
                 | RowKind::Shard
@@ -205,6 +206,13 @@ references! {
 }
 
 impl RowKind {
+    /// Whether its rows can refer to a contact.
+    pub fn is_about_a_contact(self) -> bool {
+        let refers =
+            |reference: &&Reference| (reference.from, reference.to) == (self, Self::Contact);
+        REFERENCES.iter().any(|reference| refers(&reference))
+    }
+
     /// Whether its rows belong to a company: they have it in their key, and are not the company.
     pub fn is_of_company(self) -> bool {
         self != Self::Company && self.key_parts().first() == Some(&"company")

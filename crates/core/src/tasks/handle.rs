@@ -8,15 +8,15 @@ use std::sync::Arc;
 use futures_channel::oneshot;
 use futures_util::FutureExt;
 
-use crate::Recado;
+use crate::Installation;
 
-/// Work that is completed even if its caller stops waiting. Made by [`Recado::tasks`].
+/// Work that is completed even if its caller stops waiting. Made by [`Installation::tasks`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tasks<'a> {
-    pub(crate) app: &'a Recado,
+    pub(crate) app: &'a Installation,
 }
 
-impl Recado {
+impl Installation {
     /// Work of this process that is completed even if its caller stops waiting.
     pub fn tasks(&self) -> Tasks<'_> {
         Tasks { app: self }

@@ -24,8 +24,8 @@ const PASSWORD: &str = "nove sapos azuis";
 const OTHER: &str = "dez macacos verdes";
 
 async fn member(kit: &Kit) -> MemberId {
-    let made = kit.app.access().create_member(kit.company.id, &body(json!({"display_name": "Bia"})));
-    made.await.unwrap().id
+    let bia = body(json!({"display_name": "Bia"}));
+    kit.app.access().create_member(kit.company.id, &bia).await.unwrap().id
 }
 
 /// The token of an invitation.
@@ -48,7 +48,11 @@ async fn with_login(kit: &Kit, email: &str, role: &str) -> MemberId {
     member
 }
 
-async fn sign_in(kit: &Kit, password: &str, code: Option<&str>) -> Result<NewSession, SignInRefused> {
+async fn sign_in(
+    kit: &Kit,
+    password: &str,
+    code: Option<&str>,
+) -> Result<NewSession, SignInRefused> {
     refusal(kit.app.accounts().sign_in(" Bia@Example.org ", password, code, None).await)
 }
 
@@ -93,8 +97,8 @@ async fn an_address_belongs_to_one_login_of_the_installation() {
     with_login(&kit, "bia@example.org", "agent").await;
     let (root, accounts) = (&Operator::ROOT, kit.app.accounts());
     let other = kit.app.access().create_company(&body(json!({"name": "Outra"}))).await.unwrap().id;
-    let theirs = kit.app.access().create_member(other, &body(json!({"display_name": "Eva"})));
-    let theirs = theirs.await.unwrap().id;
+    let eva = body(json!({"display_name": "Eva"}));
+    let theirs = kit.app.access().create_member(other, &eva).await.unwrap().id;
     let draft = body(json!({"email": "BIA@example.org", "role": "agent"}));
     assert_eq!(code(accounts.invite(root, other, theirs, &draft).await), "EMAIL_TAKEN");
     let draft = body(json!({"email": "eva@example.org", "role": "agent"}));

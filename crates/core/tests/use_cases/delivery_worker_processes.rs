@@ -376,8 +376,8 @@ async fn a_webhook_has_one_dispatcher_however_processes_come_and_go() {
     quiet().await;
     assert_eq!(sent(&outbound).len(), 80);
     // They come while everything is in flight, and must wait for their shares.
-    let two = Process::start(&outbound, 6).await;
-    let three = Process::start(&outbound, 7).await;
+    let two = Process::start(&outbound, 8).await;
+    let three = Process::start(&outbound, 9).await;
     pass(&outbound, 30).await;
     assert!(sent(&outbound).values().all(|bodies| bodies.len() == 1), "nothing is sent twice");
     for url in &urls {

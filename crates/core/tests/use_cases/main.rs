@@ -7,6 +7,7 @@
 
 mod accounts;
 mod any_order;
+mod audit;
 mod bad_events;
 mod blocks;
 mod calls;
@@ -54,6 +55,7 @@ mod groups;
 mod halts;
 mod identities;
 mod import;
+mod import_rows;
 mod inbound;
 mod inbound_access;
 mod inbox;
@@ -73,6 +75,7 @@ mod messaging;
 mod operator_tokens;
 mod outbound;
 mod own_sends;
+mod person_rights;
 mod prosas;
 mod pulls;
 mod purge;

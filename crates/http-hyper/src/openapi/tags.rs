@@ -31,6 +31,7 @@ const TAGS: &[(&str, &str)] = &[
         "Endpoints at which other systems make contacts. Refusals have a form of their own.",
     ),
     ("companies", "Companies, to which everything else belongs."),
+    ("audit", "The audit log: who did what, when, from where."),
     ("operator-tokens", "Tokens of the operator API: who may do what, and for which company."),
     ("keys", "API keys of a company."),
     ("members", "Members of a company."),

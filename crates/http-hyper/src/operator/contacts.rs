@@ -1,19 +1,23 @@
 //! Contacts in the operator API: import, everything stored about one, and changes that the public
 //! API does not allow.
 
+use futures_util::StreamExt;
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use recado_core::Code;
 use recado_core::access::OperatorAction;
 use recado_core::contacts::{
     ContactChange, ContactFilter, ContactListItem, DuplicateGroup, ImportedContact, MergeBody,
     OperatorContact,
 };
+use recado_core::documents::FileError;
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
 use serde::Serialize;
 
 use crate::answer::Answer;
+use crate::answer_body::Made;
 use crate::call::CompanyCall;
-use crate::contacts::with_filters;
+use crate::contacts::{Deleted, RECEIPT_QUERY, with_filters};
 use crate::error::{ErrorResponse, Outcome};
 use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
@@ -71,7 +75,27 @@ pub(crate) const ROUTES: &[Route] = &[
         ONE,
         OperatorAction::DeleteOperatorContact,
         |c| Box::pin(delete(c)),
-        |op| op.does("Delete a contact with its documents").done().refuses(Code::PurgeFailed),
+        |op| {
+            op.does("Delete a contact with its documents")
+                .more("With `receipt=true` the answer has `data.receipt`.")
+                .done()
+                .refuses(Code::PurgeFailed)
+        },
+    )
+    .query(RECEIPT_QUERY),
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/contacts/{id}/export",
+        OperatorAction::ExportContact,
+        |c| Box::pin(export(c)),
+        |op| {
+            op.does("Export everything that is kept about a contact")
+                .more(
+                    "A ZIP of JSON and files, made as it is read. Its last file is \
+                     `manifest.json`; a ZIP without it is not complete.",
+                )
+                .answers_bytes("application/zip")
+        },
     ),
     Route::company(
         verb::GET,
@@ -184,6 +208,22 @@ async fn merge(call: CompanyCall) -> Outcome {
 }
 
 async fn delete(call: CompanyCall) -> Outcome {
-    call.recado.contacts().delete_of(call.who.id, id(&call)).await?;
+    let (contacts, company, id) = (call.recado.contacts(), call.who.id, id(&call));
+    if call.params.bool("receipt")? == Some(true) {
+        let receipt = contacts.delete_of_for_receipt(company, id).await?;
+        return Answer::ok(Deleted { receipt });
+    }
+    contacts.delete_of(company, id).await?;
     Answer::done()
+}
+
+async fn export(call: CompanyCall) -> Outcome {
+    let id = id(&call);
+    let export = call.recado.contacts().export_person(call.who.id, id).await?;
+    let frames = export.frames().map(|frame| frame.map_err(|error| FileError(error.to_string())));
+    let name = format!("attachment; filename=\"contact-{id}.zip\"");
+    let name = HeaderValue::try_from(name)
+        .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
+    let answer = Answer::made("application/zip", Made(frames.boxed()));
+    Ok(answer.unkept().with_header(CONTENT_DISPOSITION, name))
 }

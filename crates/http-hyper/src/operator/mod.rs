@@ -1,5 +1,6 @@
 //! The operator API: one file for each kind of record.
 
+mod audit;
 mod campaigns;
 mod close_reasons;
 mod companies;
@@ -35,6 +36,7 @@ use crate::route::Route;
 pub(crate) const TABLES: &[(&str, &[Route])] = &[
     ("companies", companies::ROUTES),
     ("operator-tokens", operator_tokens::ROUTES),
+    ("audit", audit::ROUTES),
     ("keys", keys::ROUTES),
     ("members", members::ROUTES),
     ("logins", logins::ROUTES),

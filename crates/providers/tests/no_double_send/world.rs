@@ -9,10 +9,11 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use recado_core::access::{Caller, CompanyDraft, KeyDraft, Scopes};
+use recado_core::audit::Acting;
 use recado_core::gateway::ProviderWebhook;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::workers::LEASE;
-use recado_core::{Clock as _, Parts, Recado, Settings};
+use recado_core::{Clock as _, Installation, Parts, Recado, Settings};
 use recado_testkit::gateways::SignedWebhook;
 use recado_testkit::{
     AttachedSpawner, FaultyStore, MemoryFiles, MemoryStore, SeededIds, StoreFailure, StoreOp,
@@ -475,7 +476,7 @@ fn start(
     seed: u64,
     number: u64,
 ) -> Recado {
-    Recado::new(Parts {
+    let core = Installation::new(Parts {
         store: Arc::new(store.clone()),
         clock: Arc::new(clock.clone()),
         ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
@@ -487,5 +488,6 @@ fn start(
         providers: Fake::providers(),
         passwords: Arc::new(recado_testkit::TestPasswords::new()),
         settings: Settings::new("http://127.0.0.1:8080"),
-    })
+    });
+    core.by(Acting::program("test"))
 }

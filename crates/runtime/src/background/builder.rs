@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use recado_core::Recado;
+use recado_core::audit::Acting;
 use recado_core::store::StoreError;
+use recado_core::{Installation, Recado};
 #[cfg(feature = "simulated")]
 use recado_providers::simulated::Reports;
 use tokio::sync::watch;
@@ -63,9 +64,9 @@ impl fmt::Debug for BackgroundBuilder {
 }
 
 impl BackgroundBuilder {
-    pub(super) fn new(recado: &Recado) -> Self {
+    pub(super) fn new(installation: &Installation) -> Self {
         Self {
-            recado: recado.clone(),
+            recado: installation.by(Acting::system("background")),
             drain_timeout: DRAIN_TIMEOUT,
             is_idle: false,
             own: Vec::new(),
@@ -165,6 +166,11 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
     loops.add("records", RECORDS, move || {
         let recado = records.clone();
         async move { recado.retention().sweep().await }
+    });
+    let audit = recado.clone();
+    loops.add("audit_log", RECORDS, move || {
+        let recado = audit.clone();
+        async move { recado.audit().sweep().await }
     });
     let organizations = recado.clone();
     loops.add("organizations", ORGANIZATIONS, move || {

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::future::select_all;
-use recado_core::Recado;
+use recado_core::{Installation, Recado};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -49,7 +49,7 @@ pub enum Stopped {
 ///
 /// ```no_run
 /// # use recado_runtime::Background;
-/// # async fn example(recado: recado_core::Recado) -> std::io::Result<()> {
+/// # async fn example(recado: recado_core::Installation) -> std::io::Result<()> {
 /// let mut background = Background::spawn(&recado);
 /// background.serve(|stopping| async {
 ///     // Any server that stops accepting when `stopping` ends, and finishes what is in flight:
@@ -84,13 +84,13 @@ impl fmt::Debug for Background {
 
 impl Background {
     /// Spawns all background work on the current tokio runtime.
-    pub fn spawn(recado: &Recado) -> Self {
-        Self::builder(recado).spawn()
+    pub fn spawn(installation: &Installation) -> Self {
+        Self::builder(installation).spawn()
     }
 
     /// Background work with additional loops, or with another drain timeout.
-    pub fn builder(recado: &Recado) -> BackgroundBuilder {
-        BackgroundBuilder::new(recado)
+    pub fn builder(installation: &Installation) -> BackgroundBuilder {
+        BackgroundBuilder::new(installation)
     }
 
     /// A future that ends when a stop begins: for servers and tasks that have to end with this

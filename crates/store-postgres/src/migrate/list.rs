@@ -113,7 +113,22 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "operator_tokens",
         sql: include_str!("../migrations/0026_operator_tokens.sql"),
     },
+    Migration {
+        version: 27,
+        name: "audit_entries",
+        sql: include_str!("../migrations/0027_audit_entries.sql"),
+    },
     Migration { version: 28, name: "logins", sql: include_str!("../migrations/0028_logins.sql") },
+    Migration {
+        version: 29,
+        name: "remembered_opt_outs",
+        sql: include_str!("../migrations/0029_remembered_opt_outs.sql"),
+    },
+    Migration {
+        version: 30,
+        name: "opted_out_contacts",
+        sql: include_str!("../migrations/0030_opted_out_contacts.sql"),
+    },
 ];
 
 impl Migration {

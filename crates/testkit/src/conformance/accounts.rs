@@ -1,9 +1,7 @@
 //! Logins of members, their one-time links and sessions.
 
 use recado_core::access::{KeyHash, Member, OperatorRole};
-use recado_core::accounts::{
-    LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session,
-};
+use recado_core::accounts::{LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session};
 use recado_core::contacts::Email;
 use recado_core::ids::SessionId;
 use recado_core::secret::SecretBytes;

@@ -22,6 +22,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod audit;
 mod call_site;
 mod campaign_scene;
 pub mod campaigns;

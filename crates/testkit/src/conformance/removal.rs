@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use recado_core::ids::CompanyId;
+use recado_core::remembered_opt_outs::{OptOutHash, RememberedOptOut};
 use recado_core::store::{
     ChangeSet, CommitError, Conflict, Listing, RecordsExt, Removable, Row, RowKind, Stored,
 };
@@ -53,6 +54,12 @@ async fn fill(scene: &Scene, name: &str) {
         scene.endpoint(name).into(),
         scene.window(&contact, 1).into(),
         scene.job().into(),
+        RememberedOptOut {
+            company: scene.company,
+            hash: OptOutHash::from_bytes([7; 32]),
+            since: at(3),
+        }
+        .into(),
     ];
     scene.add(link).await;
     scene.add(message).await;

@@ -1,6 +1,7 @@
 //! Conversations through the core: gateway events, sends, operators' actions, the ledger.
 
 use recado_core::Clock as _;
+use recado_core::audit::AuditRequest;
 use recado_core::conversations::ActionName;
 use recado_core::gateway::SendFailure;
 use recado_core::ids::*;
@@ -133,6 +134,9 @@ impl Side<'_> {
         for id in known("contact").filter_map(|id| ContactId::parse(id)) {
             everything.push(show(app.leads().get(company, id).await));
         }
+        let request = AuditRequest::parse(&params).unwrap_or_default();
+        let log = app.audit().list(Some(company), &request).await;
+        everything.push(json!(format!("{log:?}")));
         everything
     }
 }

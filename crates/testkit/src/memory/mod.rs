@@ -91,9 +91,11 @@ impl MemoryStore {
         jobs
     }
 
-    /// The number of all rows.
+    /// The number of all rows but those of the audit log.
     pub fn row_count(&self) -> usize {
-        self.state().rows.every_entry().count()
+        let state = self.state();
+        let rows = state.rows.every_entry();
+        rows.filter(|entry| !matches!(entry.row, Row::AuditEntry(_))).count()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
+use recado_core::audit::AuditEntry;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads};
 use recado_core::documents::{Document, DocumentReads};
@@ -13,7 +14,8 @@ use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::messages::Message;
 use recado_core::store::{
-    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, StoreError, Stored,
+    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, RowKind, StoreError,
+    Stored,
 };
 use recado_core::uploads::Upload;
 use uuid::Uuid;
@@ -35,6 +37,41 @@ impl State {
     fn members_of(&self, list: &List) -> u64 {
         let members = self.rows.all::<ListMember>();
         members.filter(|m| m.company == list.company && m.list == list.id).count() as u64
+    }
+}
+
+impl State {
+    /// The rows of a kind that refer to a contact.
+    fn referring_to(&self, company: CompanyId, kind: RowKind, contact: ContactId) -> Vec<Row> {
+        let key = RowKey::Contact { company, id: contact };
+        let rows = self.rows.entries(kind);
+        let refers = |row: &Row| row.references().iter().any(|(_, to)| *to == key);
+        rows.filter(|entry| refers(&entry.row)).map(|entry| entry.row.clone()).collect()
+    }
+
+    /// The rows of [`Listing::About`].
+    fn about(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+        after: Uuid,
+        limit: u32,
+    ) -> Vec<Stored<Row>> {
+        if kind == RowKind::Message {
+            return Vec::new();
+        }
+        let mut found: Vec<(Option<Uuid>, Stored<Row>)> = self
+            .referring_to(company, kind, contact)
+            .into_iter()
+            .filter_map(|row| {
+                let version = self.rows.entry(&row.key())?.version;
+                Some((id_of(&row), Stored::new(row, version)))
+            })
+            .filter(|(id, _)| id.is_none_or(|id| id > after))
+            .collect();
+        found.sort_by_key(|(id, _)| *id);
+        found.into_iter().take(limit as usize).map(|(_, row)| row).collect()
     }
 }
 
@@ -85,6 +122,33 @@ macro_rules! listed {
                 );
                 any(found.into_iter().take(limit as usize).collect())
             }
+            Listing::Audited { company, before, limit } => {
+                let wanted = |entry: &AuditEntry| {
+                    (entry.at, entry.id) < before
+                        && company.is_none_or(|company| entry.company == Some(company))
+                };
+                let found = $state.sorted_stored(wanted, |entry| (entry.at, entry.id));
+                any(found.into_iter().rev().take(limit as usize).collect())
+            }
+            Listing::AuditedBefore { until, limit } => {
+                let wanted = |entry: &AuditEntry| entry.at <= until;
+                let found = $state.sorted_stored(wanted, |entry| (entry.at, entry.id));
+                any(found.into_iter().take(limit as usize).collect())
+            }
+            Listing::About { company, kind, contact, after, limit } => {
+                $state.about(company, kind, contact, after, limit)
+            }
+            Listing::MessagesOf { company, contact, direction, is_history, after, limit } => {
+                let found = $state.sorted_stored(
+                    |message: &Message| {
+                        (message.company, message.contact) == (company, contact)
+                            && (message.direction, message.is_history) == (direction, is_history)
+                            && (message.created_at, message.id) > after
+                    },
+                    |message| (message.created_at, message.id),
+                );
+                any(found.into_iter().take(limit as usize).collect())
+            }
             Listing::Some { company, kind, limit } => $state
                 .rows
                 .entries(kind)
@@ -94,6 +158,19 @@ macro_rules! listed {
                 .collect(),
         }
     };
+}
+
+/// The id of a row in [`Listing::About`], if its kind has one.
+fn id_of(row: &Row) -> Option<Uuid> {
+    match row {
+        Row::Deal(row) => Some(row.id.uuid()),
+        Row::Document(row) => Some(row.id.uuid()),
+        Row::Link(row) => Some(row.id.uuid()),
+        Row::Click(row) => Some(row.id.uuid()),
+        Row::LedgerLine(row) => Some(row.id.uuid()),
+        Row::UnknownEvent(row) => Some(row.id.uuid()),
+        _ => None,
+    }
 }
 
 /// Whether a row can be in [`Listing::Unused`].
@@ -139,6 +216,15 @@ impl Records for MemoryStore {
             matches!(reference.on_delete, OnDelete::Restrict | OnDelete::Keep)
         };
         Ok(self.state().referring(&record.key(company)).iter().any(uses))
+    }
+
+    async fn count_about(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+    ) -> Result<u64, StoreError> {
+        Ok(self.state().referring_to(company, kind, contact).len() as u64)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads that fail on demand, all or by name.
 
 use async_trait::async_trait;
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 
 use super::FaultyStore;
@@ -44,6 +44,15 @@ impl Records for FaultyStore {
     async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
         self.read("is_in_use", self.inner.is_in_use(company, record)).await
     }
+
+    async fn count_about(
+        &self,
+        company: CompanyId,
+        kind: RowKind,
+        contact: ContactId,
+    ) -> Result<u64, StoreError> {
+        self.read("count_about", self.inner.count_about(company, kind, contact)).await
+    }
 }
 
 /// The name of [`Records::row`] for a kind.
@@ -60,5 +69,6 @@ fn rows_of(kind: RowKind) -> String {
 pub(super) fn exists(name: &str) -> bool {
     READS.contains(&name)
         || name == "is_in_use"
+        || name == "count_about"
         || RowKind::ALL.iter().any(|kind| name == row_of(*kind) || name == rows_of(*kind))
 }

@@ -1,9 +1,13 @@
 //! `recado contact …`
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Subcommand};
+use futures_util::StreamExt;
 use recado_core::Recado;
 use recado_core::contacts::DuplicateGroup;
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ContactId};
 
 use super::company::company_id;
 use super::{CommandError, output, refused};
@@ -33,6 +37,49 @@ Examples:
         #[arg(long, value_name = "ID", value_parser = company_id)]
         company: CompanyId,
     },
+    /// Writes everything that is kept about a contact into a ZIP
+    #[command(after_help = "\
+Examples:
+  recado contact export --company 01a19b7c-a680-78b4-a652-e44da7f29e26 \\
+    --contact 01a19b7c-a680-78b4-a652-e44da7f29e27 --out ana.zip")]
+    Export {
+        /// The company
+        #[arg(long, value_name = "ID", value_parser = company_id)]
+        company: CompanyId,
+        /// The contact
+        #[arg(long, value_name = "ID", value_parser = contact_id)]
+        contact: ContactId,
+        /// The file to make; it must not be there
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+fn contact_id(text: &str) -> Result<ContactId, String> {
+    ContactId::parse(text).ok_or_else(|| "is not an id".to_owned())
+}
+
+/// Writes the export. What was written of one that fails is removed.
+async fn export(
+    recado: &Recado,
+    company: CompanyId,
+    contact: ContactId,
+    out: &Path,
+) -> Result<(), CommandError> {
+    let export = recado.contacts().export_person(company, contact).await.map_err(refused)?;
+    let mut file = std::fs::File::create_new(out).map_err(CommandError::run)?;
+    let mut frames = export.frames();
+    let written = async {
+        while let Some(frame) = frames.next().await {
+            file.write_all(&frame.map_err(std::io::Error::other)?)?;
+        }
+        file.sync_all()
+    };
+    if let Err(error) = written.await {
+        let _removed = std::fs::remove_file(out);
+        return Err(CommandError::run(error));
+    }
+    Ok(())
 }
 
 const COLUMNS: [&str; 7] = [
@@ -68,7 +115,12 @@ pub(super) async fn run(
     json: bool,
     args: ContactArgs,
 ) -> Result<(), CommandError> {
-    let ContactCommand::Duplicates { company } = args.command;
+    let company = match args.command {
+        ContactCommand::Duplicates { company } => company,
+        ContactCommand::Export { company, contact, out } => {
+            return export(recado, company, contact, &out).await;
+        }
+    };
     // Otherwise a company that does not exist would seem to have none.
     recado.access().company(company).await.map_err(refused)?;
     let (mut groups, mut cursor) = (Vec::new(), None);

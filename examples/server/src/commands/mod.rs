@@ -1,5 +1,6 @@
 //! The commands of the binary.
 
+mod audit;
 mod backup;
 mod company;
 mod connection;
@@ -17,8 +18,8 @@ mod inbox;
 mod init;
 mod key;
 mod media;
-mod migrate;
 mod member;
+mod migrate;
 mod operator_token;
 mod output;
 mod secret_key;
@@ -77,6 +78,9 @@ Examples:
     /// directly
     #[command(after_help = operator_token::HELP)]
     OperatorToken(operator_token::OperatorTokenArgs),
+    /// Lists the audit log: who did what, on the database directly
+    #[command(after_help = audit::HELP)]
+    Audit(audit::AuditArgs),
     /// Invites members to log in, and manages their logins and sessions, on the database directly
     #[command(after_help = member::HELP)]
     Member(member::MemberArgs),
@@ -150,7 +154,8 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         _ => Options::default(),
     };
     let json = cli.json;
-    let options = &cli.options(base, |name| env::var_os(name))?;
+    let command = cli.path.join(" ");
+    let options = &Options { command, ..cli.options(base, |name| env::var_os(name))? };
     let _logging = match cli.command {
         Command::Demo | Command::Serve(_) => {
             Some(logging::start(options).map_err(CommandError::run)?)
@@ -179,6 +184,9 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::OperatorToken(args) => {
             with(options, async |core| operator_token::run(core, json, args).await).await
+        }
+        Command::Audit(args) => {
+            with(options, async |core| audit::run(core, json, args).await).await
         }
         Command::Member(args) => {
             with(options, async |core| member::run(core, json, args).await).await

@@ -32,6 +32,9 @@ const CONFIG_ENV: &str = "RECADO_CONFIG";
 /// [`Cli::options`].
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The words of the command that runs, such as `company create`: the operation of what it does
+    /// (R384).
+    pub command: String,
     /// The database.
     pub database: DatabaseLocation,
     /// The address to listen on; port 0 chooses a free one.
@@ -65,8 +68,12 @@ pub struct Options {
     pub message_retention: Option<Duration>,
     /// How long clicks are kept (R211); `None` keeps them.
     pub click_retention: Option<Duration>,
+    /// Whether opt-outs of deleted contacts are remembered (R413).
+    pub remember_opt_outs: bool,
     /// How long the lines of the ledger are kept (R212); `None` keeps them.
     pub ledger_retention: Option<Duration>,
+    /// How long the entries of the audit log are kept (R389); `None` keeps them.
+    pub audit_retention: Option<Duration>,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -92,6 +99,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self {
+            command: "serve".to_owned(),
             database: DatabaseLocation::Sqlite(PathBuf::new()),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_listen: None,
@@ -107,8 +115,10 @@ impl Default for Options {
             media_link_lifetime: Duration::from_millis(0),
             media_retention: Duration::from_millis(0),
             message_retention: None,
+            remember_opt_outs: false,
             click_retention: None,
             ledger_retention: None,
+            audit_retention: None,
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,

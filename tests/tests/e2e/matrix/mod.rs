@@ -1,6 +1,7 @@
 //! Every route, with every credential and with every kind of foreign id: 1, 5.1; D5, D10. The
 //! routes are those that the service lists, so that a new one is here too.
 
+mod audit;
 mod operators;
 mod records;
 mod routes;

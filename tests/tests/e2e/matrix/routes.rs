@@ -22,6 +22,8 @@ pub(super) enum Guard {
 /// One method of one path.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
+    /// Its `operationId`.
+    pub(super) operation: String,
     pub(super) method: String,
     pub(super) path: String,
     pub(super) guard: Guard,
@@ -93,6 +95,7 @@ impl Route {
         let needed = needed.filter_map(|parameter| parameter["name"].as_str());
         Self {
             needed: needed.map(str::to_owned).collect(),
+            operation: operation["operationId"].as_str().unwrap_or_default().to_owned(),
             method: method.to_uppercase(),
             path: path.to_owned(),
             guard: guard(operation),

@@ -150,7 +150,7 @@ pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResul
     for change in &batch {
         changes = changes.with(change.before.update(change.after.clone()));
     }
-    let mut how = app.database().commit_unnotified(changes).await;
+    let mut how = app.database().commit_unnotified(changes, app.acting()).await;
     if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
         how = record_late(app, change).await;
     }
@@ -178,7 +178,7 @@ async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitE
             return Ok(());
         };
         let changes = ChangeSet::new().with(known.update(both));
-        let how = app.database().commit_unnotified(changes).await;
+        let how = app.database().commit_unnotified(changes, app.acting()).await;
         tries += 1;
         let is_stale = matches!(how, Err(CommitError::Conflict(Conflict::Stale(_))));
         if !is_stale || tries == LATE_TRIES {

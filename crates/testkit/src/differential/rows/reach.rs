@@ -11,6 +11,7 @@ use recado_core::ids::{CampaignId, ContactId, CustomFieldId, InboundEndpointId};
 use recado_core::inbound::InboundEndpoint;
 use recado_core::lists::{List, ListMember};
 use recado_core::page::PageRequest;
+use recado_core::remembered_opt_outs::RememberedOptOut;
 use recado_core::store::{ChangeSet, RecordsExt, Row, Stored, Version};
 use recado_core::templates::{Template, TemplateTokenHash};
 use serde_json::{Value, json};
@@ -35,6 +36,9 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
         }
         (Row::DispatchWindow(of), Row::DispatchWindow(made)) => {
             DispatchWindow { contact: of.contact, key: of.key, ..made }.into()
+        }
+        (Row::RememberedOptOut(of), Row::RememberedOptOut(made)) => {
+            RememberedOptOut { hash: of.hash, ..made }.into()
         }
         (Row::Campaign(of), Row::Campaign(made)) => Campaign { id: of.id, ..made }.into(),
         (Row::Recipient(of), Row::Recipient(made)) => {
@@ -96,6 +100,11 @@ impl CompanyRows {
                 let (contact, key) = (maker.contact_id(at), maker.window_key(at + 4));
                 let window = store.get::<DispatchWindow>((company, contact, key)).await;
                 window.expect("works").as_ref().map(any)
+            }
+            "row remembered opt-out" => {
+                let key = (company, maker.opt_out_hash(at));
+                let remembered = store.get::<RememberedOptOut>(key).await;
+                remembered.expect("works").as_ref().map(any)
             }
             "row campaign" => {
                 let campaign = store.get::<Campaign>((company, maker.campaign_id(at))).await;

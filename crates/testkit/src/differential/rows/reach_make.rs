@@ -13,6 +13,7 @@ use recado_core::inbound::{
 use recado_core::lists::{List, ListMember};
 use recado_core::messages::DeliveryCode;
 use recado_core::prosas::{Brl, Prosas};
+use recado_core::remembered_opt_outs::{OptOutHash, RememberedOptOut};
 use recado_core::store::{Change, Row};
 use recado_core::templates::{ButtonValue, GivenButton, HeaderValue, Variable};
 use uuid::Uuid;
@@ -51,6 +52,8 @@ pub(in super::super) const REACH_KINDS: &[&str] = &[
     "row recipient",
     "row template",
     "row field",
+    "row remembered opt-out",
+    "row remembered opt-out",
 ];
 
 /// Slugs of endpoints.
@@ -81,6 +84,10 @@ impl Maker<'_> {
 
     pub(super) fn window_key(&self, n: usize) -> WindowKey {
         self.one(n, &Self::window_keys())
+    }
+
+    pub(super) fn opt_out_hash(&self, n: usize) -> OptOutHash {
+        OptOutHash::from_bytes([self.command.number(n) as u8 % 3; 32])
     }
 
     /// Every key of a window in use.
@@ -132,6 +139,12 @@ impl Maker<'_> {
             "row endpoint" => self.endpoint().into(),
             "row window" => self.window(1, self.contact_id(9)).into(),
             "row campaign" => self.campaign().into(),
+            "row remembered opt-out" => RememberedOptOut {
+                company: self.company,
+                hash: self.opt_out_hash(1),
+                since: self.time(2),
+            }
+            .into(),
             _ => self.recipient().into(),
         }
     }

@@ -1,7 +1,11 @@
 //! What separates the cells of a CSV file (R287).
 
 /// The delimiter that an option names.
-pub(super) fn parse(text: &str) -> Result<u8, String> {
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn parse(text: &str) -> Result<u8, String> {
     match text {
         "tab" | "\\t" => Ok(b'\t'),
         text => match text.as_bytes() {
@@ -13,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<u8, String> {
 
 /// The delimiter that a first line `sep=;` names, and how long that line is with its end.
 /// Spreadsheets write it, and show none of it.
-pub(super) fn named(begin: &[u8]) -> Option<(u8, usize)> {
+pub fn named(begin: &[u8]) -> Option<(u8, usize)> {
     let rest = begin.strip_prefix(b"sep=")?;
     let (delimiter, rest) = rest.split_first()?;
     let end = match rest {
@@ -25,7 +29,7 @@ pub(super) fn named(begin: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// The most frequent of the usual delimiters in the first line, outside of quotes.
-pub(super) fn most_frequent(begin: &[u8]) -> u8 {
+pub fn most_frequent(begin: &[u8]) -> u8 {
     let mut is_quoted = false;
     let [mut comma, mut semicolon, mut tab] = [0_usize; 3];
     for byte in begin {

@@ -1,9 +1,9 @@
 //! From the cells of a CSV line to the body of the operator's call.
 
-use recado_core::json::Number;
 use serde_json::{Map, Value};
 
 use super::dates;
+use crate::json::Number;
 
 /// Fields that are true or false.
 const FLAGS: [&str; 11] = [
@@ -30,14 +30,14 @@ const DAYS: [&str; 1] = ["birthday"];
 const NAMES: [&str; 2] = ["first_name", "last_name"];
 
 /// Whether a column or key is a remark about the line itself.
-pub(super) fn is_remark(name: &str) -> bool {
+pub fn is_remark(name: &str) -> bool {
     name.is_empty() || name.starts_with('_')
 }
 
 /// The body for these fields and cells. A value that does not have its field's form stays as
 /// written, so that the refusal names it. Of several cells of one field the first that is filled
 /// counts.
-pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+pub fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
     let mut body = Map::new();
     for (column, cell) in cells {
         if is_remark(column) || cell.trim().is_empty() {
@@ -66,7 +66,7 @@ pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<S
 /// A first and a last name make the name, where none is given.
 ///
 /// R287.
-pub(super) fn join_names(body: &mut Map<String, Value>) {
+pub fn join_names(body: &mut Map<String, Value>) {
     let parts = NAMES.map(|part| body.remove(part));
     let filled: Vec<&str> =
         parts.iter().flatten().filter_map(Value::as_str).map(str::trim).collect();

@@ -1,0 +1,1 @@
+connections-title = Conexões

@@ -1,0 +1,18 @@
+//! Connections to the channels.
+
+use maud::html;
+use recado_core::access::OperatorAction;
+
+use crate::ask::Ask;
+use crate::reply::{Outcome, Reply};
+use crate::route::Route;
+use crate::view::layout::Area;
+
+pub(crate) const ROUTES: &[Route] =
+    &[Route::get("/console/connections", OperatorAction::ListConnections, |ask| {
+        Box::pin(list(ask))
+    })];
+
+async fn list(ask: Ask) -> Outcome {
+    Reply::page(Area::Connections, ask.visit.t("connections-title"), html! {})
+}

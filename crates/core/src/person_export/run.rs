@@ -1,0 +1,345 @@
+//! Writing the export of a contact, a page of rows or a frame of a file at a time.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+
+use futures_channel::mpsc;
+use futures_util::StreamExt;
+use futures_util::future::poll_fn;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::archive::{Archive, safe_name};
+use super::shown;
+use crate::contacts::{Contact, Contacts, OperatorContact};
+use crate::documents::{Document, DocumentState, FileReader};
+use crate::error::{Error, NotFound};
+use crate::ids::{CompanyId, ContactId, MessageId, UploadId};
+use crate::messages::Direction;
+use crate::store::{Listing, RecordsExt, Row, RowKind, StoreError, Stored};
+use crate::uploads::Upload;
+use crate::{Recado, Timestamp};
+
+/// How many rows are read at a time.
+const PAGE: u32 = 200;
+
+/// Why an export broke off. What was written of it is no whole ZIP.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The ZIP could not be written.
+    #[error("the ZIP could not be written: {0}")]
+    Zip(#[from] io::Error),
+}
+
+/// The export of a contact, which exists; nothing more was read yet.
+pub struct PersonExport {
+    app: Recado,
+    company: CompanyId,
+    contact: ContactId,
+}
+
+impl fmt::Debug for PersonExport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (company, contact) = (self.company, self.contact);
+        f.debug_struct("PersonExport")
+            .field("company", &company)
+            .field("contact", &contact)
+            .finish()
+    }
+}
+
+impl Contacts<'_> {
+    /// The export of everything that is kept about a contact (R410).
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`], of another company too.
+    pub async fn export_person(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<PersonExport, Error<NotFound>> {
+        match self.app.store().get::<Contact>((company, contact)).await? {
+            Some(_) => Ok(PersonExport { app: self.app.clone(), company, contact }),
+            None => Err(Error::Rejected(NotFound)),
+        }
+    }
+}
+
+impl PersonExport {
+    /// The bytes of the ZIP, made as they are asked for: a page of rows or a frame of a file at a
+    /// time is in memory. After an error nothing follows.
+    ///
+    /// R410.
+    pub fn frames(self) -> BoxStream<'static, Result<Vec<u8>, ExportError>> {
+        let (sender, made) = mpsc::channel(1);
+        let writing =
+            stream::once(self.write(sender)).filter_map(async |written| written.err().map(Err));
+        stream::select(made.map(Ok), writing).boxed()
+    }
+
+    async fn write(self, sender: mpsc::Sender<Vec<u8>>) -> Result<(), ExportError> {
+        let mut out = Out { zip: Archive::new(), sender, files: Vec::new(), missing: Vec::new() };
+        out.zip.begin("README.txt")?;
+        out.zip.write(README.as_bytes())?;
+        self.write_contact(&mut out).await?;
+        for kind in RowKind::ALL.iter().copied() {
+            if let Some((path, what)) = shown::file_of(kind) {
+                self.write_rows(&mut out, kind, path, what).await?;
+            }
+        }
+        let uploads = self.write_messages(&mut out).await?;
+        self.write_documents(&mut out).await?;
+        for upload in uploads {
+            self.write_upload(&mut out, upload).await?;
+        }
+        let Out { mut zip, mut sender, files, missing } = out;
+        let manifest = json!({
+            "company_id": self.company,
+            "contact_id": self.contact,
+            "made_at": self.app.now(),
+            "files": files,
+            "missing": missing,
+        });
+        zip.begin("manifest.json")?;
+        zip.write(format!("{manifest:#}").as_bytes())?;
+        send(&mut sender, zip.finish()?).await;
+        Ok(())
+    }
+
+    /// The contact itself, with its custom fields, also those that are not shown elsewhere.
+    async fn write_contact(&self, out: &mut Out) -> Result<(), ExportError> {
+        let found = self.app.store().contact_record(self.company, self.contact).await?;
+        let Some((record, fields)) = found else {
+            return Err(io::Error::other("the contact was deleted meanwhile").into());
+        };
+        let contact = record.contact.value();
+        let mut shown = serde_json::to_value(OperatorContact::new(&record, &fields))
+            .map_err(io::Error::other)?;
+        let custom: serde_json::Map<String, Value> = fields
+            .iter()
+            .filter_map(|field| {
+                let value = contact.custom_fields.get(&field.id)?;
+                Some((field.slug.clone(), json!(value)))
+            })
+            .collect();
+        if let Some(shown) = shown.as_object_mut() {
+            // A member of the company is another person: its id stands in the contact.
+            shown.remove("assigned_to");
+            shown.insert("custom_fields_by_slug".to_owned(), Value::Object(custom));
+            shown.insert("opted_in_at".to_owned(), json!(contact.opted_in_at));
+            let is_backfilled = json!(contact.opt_out_backfilled);
+            shown.insert("opt_out_backfilled".to_owned(), is_backfilled);
+        }
+        let what = "The contact: its fields, organization, tags, lists, connections and opt-out.";
+        out.begin("contact.json", what).await?;
+        out.zip.write(format!("{shown:#}").as_bytes())?;
+        out.flush().await;
+        Ok(())
+    }
+
+    /// The rows of a kind.
+    async fn rows_after(&self, kind: RowKind, after: Uuid) -> Result<Vec<Stored<Row>>, StoreError> {
+        let (company, contact) = (self.company, self.contact);
+        let limit = if kind.key_parts().contains(&"id") { PAGE } else { u32::MAX };
+        self.app.store().rows(Listing::About { company, kind, contact, after, limit }).await
+    }
+
+    async fn write_rows(
+        &self,
+        out: &mut Out,
+        kind: RowKind,
+        path: &str,
+        what: &str,
+    ) -> Result<(), ExportError> {
+        out.begin(path, what).await?;
+        let mut rows = Rows::default();
+        let mut after = Uuid::nil();
+        loop {
+            let page = self.rows_after(kind, after).await?;
+            for row in &page {
+                rows.add(out, &shown::row(row.value()))?;
+            }
+            out.flush().await;
+            match page.last().and_then(|row| row.value().key().id()) {
+                Some(last) if page.len() >= PAGE as usize => after = last,
+                _ => return rows.end(out),
+            }
+        }
+    }
+
+    /// The messages, and which uploads they carry.
+    async fn write_messages(&self, out: &mut Out) -> Result<BTreeSet<UploadId>, ExportError> {
+        let mut uploads = BTreeSet::new();
+        let links = self.app.media_links().await?;
+        out.begin("messages.json", "All messages; their files are in files/.").await?;
+        let mut rows = Rows::default();
+        let (company, contact, limit) = (self.company, self.contact, PAGE);
+        for (direction, is_history) in
+            Direction::ALL.iter().flat_map(|of| [(*of, true), (*of, false)])
+        {
+            let mut after = (Timestamp::MIN, MessageId::new(Uuid::nil()));
+            loop {
+                let listing =
+                    Listing::MessagesOf { company, contact, direction, is_history, after, limit };
+                let page = self.app.store().rows(listing).await?;
+                for row in &page {
+                    let Row::Message(message) = row.value() else { continue };
+                    after = (message.created_at, message.id);
+                    uploads.extend(message.media.upload);
+                    rows.add(out, &shown::message(message, &links))?;
+                }
+                out.flush().await;
+                if page.len() < PAGE as usize {
+                    break;
+                }
+            }
+        }
+        rows.end(out)?;
+        Ok(uploads)
+    }
+
+    async fn write_documents(&self, out: &mut Out) -> Result<(), ExportError> {
+        let mut after = Uuid::nil();
+        loop {
+            let page = self.rows_after(RowKind::Document, after).await?;
+            for row in &page {
+                let Row::Document(document) = row.value() else { continue };
+                after = document.id.uuid();
+                self.write_document(out, document).await?;
+            }
+            if page.len() < PAGE as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn write_document(&self, out: &mut Out, document: &Document) -> Result<(), ExportError> {
+        if document.state != DocumentState::Stored {
+            return Ok(());
+        }
+        let path = format!("documents/{}/{}", document.id, safe_name(&document.filename));
+        match self.app.documents().open(document, 0).await {
+            Ok(reader) => out.file(&path, "A document.", reader).await,
+            Err(Error::Store(error)) => Err(error.into()),
+            Err(_) => Ok(out.misses(&path)),
+        }
+    }
+
+    async fn write_upload(&self, out: &mut Out, id: UploadId) -> Result<(), ExportError> {
+        let found = self.app.store().get::<Upload>((self.company, id)).await?;
+        let name = found.as_ref().and_then(|upload| upload.filename.as_deref());
+        let path = format!("files/{id}/{}", safe_name(name.unwrap_or("file")));
+        let opened = match &found {
+            Some(upload) => self.app.uploads().open(upload, 0).await.ok().flatten(),
+            None => None,
+        };
+        match opened {
+            Some(reader) => out.file(&path, "The file of a message.", reader).await,
+            None => Ok(out.misses(&path)),
+        }
+    }
+}
+
+/// The array of a file of JSON.
+#[derive(Default)]
+struct Rows(u64);
+
+impl Rows {
+    fn add(&mut self, out: &mut Out, row: &Value) -> io::Result<()> {
+        let before = if self.0 == 0 { "[\n" } else { ",\n" };
+        self.0 += 1;
+        out.zip.write(format!("{before}{row}").as_bytes())
+    }
+
+    fn end(self, out: &mut Out) -> Result<(), ExportError> {
+        out.zip.write(if self.0 == 0 { b"[]\n" } else { b"\n]\n" })?;
+        if let Some(file) = out.files.last_mut() {
+            file["records"] = json!(self.0);
+        }
+        Ok(())
+    }
+}
+
+/// Where the export goes.
+struct Out {
+    zip: Archive,
+    sender: mpsc::Sender<Vec<u8>>,
+    files: Vec<Value>,
+    missing: Vec<Value>,
+}
+
+/// Hands bytes on, when there is room for them. If nobody reads them any more, they are dropped:
+/// then nobody goes on with the export either.
+async fn send(sender: &mut mpsc::Sender<Vec<u8>>, bytes: Vec<u8>) {
+    if !bytes.is_empty() && poll_fn(|cx| sender.poll_ready(cx)).await.is_ok() {
+        let _sent = sender.start_send(bytes);
+    }
+}
+
+impl Out {
+    async fn flush(&mut self) {
+        let bytes = self.zip.take();
+        send(&mut self.sender, bytes).await;
+    }
+
+    async fn begin(&mut self, path: &str, what: &str) -> io::Result<()> {
+        self.zip.begin(path)?;
+        self.files.push(json!({"path": path, "what": what}));
+        self.flush().await;
+        Ok(())
+    }
+
+    /// Names a file that cannot be read.
+    fn misses(&mut self, path: &str) {
+        self.missing.push(json!({"path": path, "reason": "The file could not be read."}));
+    }
+
+    /// A file, frame by frame. One that ends too soon is named as missing.
+    async fn file(
+        &mut self,
+        path: &str,
+        what: &str,
+        mut reader: FileReader,
+    ) -> Result<(), ExportError> {
+        self.begin(path, what).await?;
+        while let Some(frame) = reader.next().await {
+            match frame {
+                Ok(frame) => self.zip.write(&frame)?,
+                Err(_) => {
+                    self.misses(path);
+                    break;
+                }
+            }
+            self.flush().await;
+        }
+        Ok(())
+    }
+}
+
+const README: &str = "\
+Everything that is kept about one contact.
+
+contact.json    the contact itself
+messages.json   all messages
+documents/      the documents of the contact
+files/          the files of its messages
+*.json          other records; manifest.json says of each file what it is
+manifest.json   the last file: without it, the export is not complete. It names files that could
+                not be read under \"missing\".
+
+Tudo o que é mantido sobre um contato.
+
+contact.json    o contato
+messages.json   todas as mensagens
+documents/      os documentos do contato
+files/          os arquivos das mensagens
+*.json          outros registros; manifest.json diz o que é cada arquivo
+manifest.json   o último arquivo: sem ele, a exportação não está completa. Em \"missing\" estão os
+                arquivos que não puderam ser lidos.
+";

@@ -1,0 +1,214 @@
+//! Remembering, heeding and forgetting that a number asked to stop.
+//!
+//! A contact can be made in many ways: by the API, an import, a form, a message. All of them
+//! commit, so it is the commit that opts a contact out which comes back.
+
+use super::{OptOutHash, RememberedOptOut};
+use crate::contacts::Contact;
+use crate::conversations::{Act, ConversationState};
+use crate::keyed_hash::HashKey;
+use crate::store::{Change, ChangeKind, ChangeSet, Reads, RecordsExt, Row, StoreError, Stored};
+use crate::{Recado, access};
+
+/// The hashes of a contact's numbers, each once. Groups have none.
+fn hashes_of(key: &HashKey, contact: &Contact) -> Vec<OptOutHash> {
+    let mut hashes: Vec<OptOutHash> = Vec::new();
+    for number in contact.numbers() {
+        let hash = OptOutHash::of_phone(key, contact.company, &number);
+        if !hashes.contains(&hash) {
+            hashes.push(hash);
+        }
+    }
+    hashes
+}
+
+/// What a commit has to do about a contact that it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heeded {
+    /// It is made, and is not opted out: it is, if its number is remembered.
+    Made,
+    /// It has opted in: its number is not remembered any more.
+    OptedIn,
+}
+
+/// What a change asks for.
+///
+/// R415, R416.
+fn heeded(change: &Change) -> Option<(Heeded, &Contact)> {
+    let (contact, is_made) = match change.kind() {
+        ChangeKind::Insert(Row::Contact(contact)) => (contact, true),
+        ChangeKind::Update { row: Row::Contact(contact), .. } => (contact, false),
+        _ => return None,
+    };
+    match (contact.opted_out_at, contact.opted_in_at) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some((Heeded::OptedIn, contact)),
+        (None, None) => is_made.then_some((Heeded::Made, contact)),
+    }
+}
+
+/// The contact as it is made when its number is remembered: as if it had asked then.
+///
+/// R415.
+fn opted_out(contact: &Contact, remembered: &RememberedOptOut) -> Contact {
+    let mut contact = contact.clone();
+    let state = ConversationState::of(&contact).after(Act::OptedOut { at: remembered.since });
+    state.write_to(&mut contact);
+    contact
+}
+
+/// The records that are remembered of these numbers.
+async fn remembered_of(
+    store: &dyn Reads,
+    key: &HashKey,
+    contact: &Contact,
+) -> Result<Vec<Stored<RememberedOptOut>>, StoreError> {
+    let mut found = Vec::new();
+    for hash in hashes_of(key, contact) {
+        found.extend(store.get::<RememberedOptOut>((contact.company, hash)).await?);
+    }
+    Ok(found)
+}
+
+/// Adds what the deletion of a contact leaves: that each of its numbers asked to stop, if it did.
+///
+/// R414.
+pub(crate) async fn kept_on_deletion(
+    store: &dyn Reads,
+    key: Option<&HashKey>,
+    contact: &Contact,
+    mut changes: ChangeSet,
+) -> Result<ChangeSet, StoreError> {
+    let (Some(key), Some(since)) = (key, contact.opted_out_at) else { return Ok(changes) };
+    let known = remembered_of(store, key, contact).await?;
+    for hash in hashes_of(key, contact) {
+        if !known.iter().any(|known| known.hash == hash) {
+            changes = changes.insert(RememberedOptOut { company: contact.company, hash, since });
+        }
+    }
+    Ok(changes)
+}
+
+/// Whether a number of the contact is remembered, so that it is opted out for that.
+pub(crate) async fn is_remembered(app: &Recado, contact: &Contact) -> Result<bool, StoreError> {
+    match app.heeding_key().await? {
+        Some(key) => Ok(!remembered_of(app.store(), key, contact).await?.is_empty()),
+        None => Ok(false),
+    }
+}
+
+impl Recado {
+    /// The key of the hashes, if opt-outs are remembered and any can be: nothing was hashed before
+    /// the key was made. Unlike [`Recado::hash_key`] it never makes the key.
+    async fn heeding_key(&self) -> Result<Option<&HashKey>, StoreError> {
+        if !self.settings().remember_opt_outs {
+            return Ok(None);
+        }
+        let cell = self.hash_key_cell();
+        if cell.get().is_none()
+            && let Some(secret) =
+                self.store().get::<access::Secret>(access::SecretName::HashKey).await?
+        {
+            let _already = cell.set(HashKey::new(secret.bytes.clone()));
+        }
+        Ok(cell.get())
+    }
+
+    /// Opts out each contact of the set that is made with a remembered number, and forgets the
+    /// numbers of those that have opted in.
+    ///
+    /// R415, R416.
+    pub(crate) async fn heed_opt_outs(
+        &self,
+        mut changes: ChangeSet,
+    ) -> Result<ChangeSet, StoreError> {
+        if !changes.changes.iter().any(|change| heeded(change).is_some()) {
+            return Ok(changes);
+        }
+        let Some(key) = self.heeding_key().await? else { return Ok(changes) };
+        let mut forgotten = Vec::new();
+        for change in &mut changes.changes {
+            let Some((what, contact)) = heeded(change) else { continue };
+            let found = remembered_of(self.store(), key, contact).await?;
+            let earliest = found.iter().min_by_key(|found| found.since);
+            match (what, earliest) {
+                (_, None) => {}
+                (Heeded::OptedIn, Some(_)) => forgotten.extend(found),
+                (Heeded::Made, Some(remembered)) => {
+                    let out = opted_out(contact, remembered);
+                    changes.requires.push(remembered.unchanged());
+                    *change = Change::insert(out);
+                }
+            }
+        }
+        for (at, one) in forgotten.iter().enumerate() {
+            if !forgotten[..at].iter().any(|before| before.hash == one.hash) {
+                changes.changes.push(one.delete());
+            }
+        }
+        Ok(changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::contacts::{Identifier, Phone, Platform, Region};
+    use crate::ids::{CompanyId, ContactId};
+    use crate::secret::SecretBytes;
+    use crate::store::Version;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn contact() -> Contact {
+        let phone = Phone::parse("+5534991230001", &Region::br()).expect("a phone");
+        Contact::new(
+            ContactId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            Platform::whatsapp(),
+            Identifier::of_phone(&phone),
+            Some(phone),
+            at(9),
+        )
+    }
+
+    /// R415, R416.
+    #[test]
+    fn contacts_that_are_made_are_looked_up_and_others_only_after_an_opt_in() {
+        let (new, stored) = (contact(), Stored::new(contact(), Version::FIRST));
+        let what = |change: &Change| heeded(change).map(|(what, _)| what);
+        assert_eq!(what(&Change::insert(new.clone())), Some(Heeded::Made));
+        assert_eq!(what(&stored.update(new.clone())), None);
+        let back = Contact { opted_in_at: Some(at(5)), ..contact() };
+        assert_eq!(what(&stored.update(back.clone())), Some(Heeded::OptedIn));
+        let out = Contact { opted_out_at: Some(at(6)), ..back };
+        assert_eq!(what(&stored.update(out.clone())), None);
+        assert_eq!(what(&Change::insert(out)), None);
+        assert_eq!(what(&stored.delete()), None);
+    }
+
+    /// R415.
+    #[test]
+    fn a_contact_that_comes_back_is_as_if_it_had_asked_then() {
+        let key = HashKey::new(SecretBytes::new([7; 32]));
+        let hashes = hashes_of(&key, &contact());
+        assert_eq!(hashes.len(), 1, "the phone and the identifier are one number");
+        let remembered =
+            RememberedOptOut { company: contact().company, hash: hashes[0], since: at(3) };
+        let out = opted_out(&contact(), &remembered);
+        assert_eq!((out.opted_out_at, out.external_ai_enabled), (Some(at(3)), false));
+        let same = Contact { opted_out_at: None, external_ai_enabled: true, ..out };
+        assert_eq!(same, contact(), "nothing else changes");
+    }
+
+    #[test]
+    fn a_group_has_no_number_to_remember() {
+        let key = HashKey::new(SecretBytes::new([7; 32]));
+        assert_eq!(hashes_of(&key, &Contact { is_group: true, ..contact() }), []);
+    }
+}

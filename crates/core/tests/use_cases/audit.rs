@@ -1,0 +1,212 @@
+//! The audit log over the use cases: who did what, in the commit of what was done.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use recado_core::Code;
+use recado_core::Recado;
+use recado_core::access::Operator;
+use recado_core::audit::{
+    Acting, Actor, ActorKind, AuditEntryView, AuditOutcome, AuditPage, AuditRequest, OperationName,
+};
+use recado_core::query::Params;
+use recado_testkit::kit::body;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure, StoreOp};
+use serde_json::json;
+
+use super::create_phone;
+
+async fn page(app: &Recado, filters: &[(&str, &str)]) -> AuditPage {
+    let given = filters.iter().map(|(name, value)| (*name, *value));
+    let pairs = given.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let request = AuditRequest::parse(&Params::new(pairs)).expect("acceptable filters");
+    app.audit().list(None, &request).await.expect("the store works")
+}
+
+async fn log(kit: &Kit, filters: &[(&str, &str)]) -> Vec<AuditEntryView> {
+    page(&kit.app, filters).await.entries
+}
+
+/// The kit's core for an operator, in an operation.
+fn root(kit: &Kit, operation: &'static str) -> Recado {
+    let from = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
+    let operation = OperationName::of(operation);
+    kit.app.installation().as_operator(&Operator::ROOT, operation, Some(from))
+}
+
+/// R384.
+#[tokio::test]
+async fn a_change_has_an_entry_with_who_did_it_from_where_in_which_operation_on_what() {
+    let kit = Kit::new().await;
+    let app =
+        kit.app.installation().as_caller(&kit.caller, OperationName::of("createContact"), None);
+    let new = body(json!({"phone": "34991230001"}));
+    let contact = app.contacts().create(&kit.caller, &new).await.unwrap().contact.id;
+    let by_key = &log(&kit, &[("operation", "createContact")]).await[0];
+    assert_eq!(
+        (by_key.actor, by_key.actor_id),
+        (ActorKind::Key, kit.caller.key().map(|key| key.uuid()))
+    );
+    assert_eq!((by_key.company_id, by_key.outcome), (Some(kit.company.id), AuditOutcome::Done));
+    let named = by_key.records.iter().map(|record| (record.kind.as_str(), record.id.as_str()));
+    assert!(named.collect::<Vec<_>>().contains(&("contact", contact.to_string().as_str())));
+
+    let change = body(json!({"name": "Casa Azul"}));
+    root(&kit, "updateCompany").access().change_company(kit.company.id, &change).await.unwrap();
+    let by_root = &log(&kit, &[("actor", "root")]).await[0];
+    assert_eq!((by_root.operation.as_str(), by_root.record_count), ("updateCompany", 1));
+    assert_eq!(by_root.from.as_deref(), Some("203.0.113.9"));
+    assert_eq!(by_root.company_id, Some(kit.company.id));
+}
+
+/// R384.
+#[tokio::test]
+async fn what_is_not_committed_has_no_entry() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
+    let before = log(&kit, &[]).await.len();
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
+    let new = body(json!({"phone": "34991230001"}));
+    kit.app.contacts().create(&kit.caller, &new).await.unwrap_err();
+    assert_eq!(log(&kit, &[]).await.len(), before);
+    // The second attempt has it, once.
+    let mut is_first = true;
+    store.plan(move |op| {
+        let fails = op == StoreOp::Commit && std::mem::take(&mut is_first);
+        fails.then_some(StoreFailure::Contended)
+    });
+    kit.app.contacts().create(&kit.caller, &new).await.unwrap();
+    assert_eq!(log(&kit, &[]).await.len(), before + 1);
+    // What is refused changes nothing.
+    kit.app.contacts().create(&kit.caller, &body(json!({"phone": "x"}))).await.unwrap_err();
+    assert_eq!(log(&kit, &[]).await.len(), before + 1);
+}
+
+/// R385.
+#[tokio::test]
+async fn a_send_has_one_entry_and_what_comes_in_has_none() {
+    let kit = Kit::new().await;
+    let connection = kit.connection("qr").await;
+    let before = log(&kit, &[]).await.len();
+    kit.send("+5534991230001", "Oi").await.unwrap();
+    assert_eq!(log(&kit, &[]).await.len(), before + 1);
+    let outside = Acting::new(Actor::Outside, OperationName::of("receiveEvent"), None);
+    let outside = Kit { app: kit.app.installation().by(outside), ..kit.clone() };
+    outside.contact_writes(connection, "5534991230002", "Oi").await;
+    assert_eq!(log(&kit, &[]).await.len(), before + 1);
+}
+
+/// R385.
+#[tokio::test]
+async fn the_work_that_follows_from_a_call_has_no_entry_and_the_removal_of_a_company_has_one() {
+    let kit = Kit::new().await;
+    root(&kit, "deleteCompany").access().delete_company(kit.company.id).await.unwrap();
+    let process = kit.app.installation().by(Acting::system("background"));
+    while process.jobs().run_one().await.unwrap() {}
+    let system = log(&kit, &[("actor", "system")]).await;
+    assert_eq!(system.len(), 1, "{system:?}");
+    assert_eq!(system[0].records[0].kind, "company");
+}
+
+/// R386.
+#[tokio::test]
+async fn a_read_of_lead_memory_has_an_entry_and_is_not_answered_without_it() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let sent = body(json!({"summary": "a"}));
+    kit.app.leads().merge(kit.company.id, contact, &sent).await.unwrap();
+    let root = root(&kit, "getLeadMemory");
+    root.leads().get(kit.company.id, contact).await.unwrap();
+    let read = log(&kit, &[("operation", "getLeadMemory")]).await;
+    assert_eq!((read.len(), read[0].records[0].kind.as_str()), (1, "lead_memory"));
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
+    root.leads().get(kit.company.id, contact).await.unwrap_err();
+}
+
+/// R387.
+#[tokio::test]
+async fn a_refusal_has_one_entry_a_minute() {
+    let kit = Kit::new().await;
+    let root = root(&kit, "createCompany");
+    for _ in 0..5 {
+        root.audit().note_denial(Some(kit.company.id), Code::InsufficientRole).await;
+    }
+    let denied = log(&kit, &[("outcome", "denied")]).await;
+    assert_eq!((denied.len(), denied[0].code), (1, Some("INSUFFICIENT_ROLE")));
+    kit.clock.advance(Duration::from_secs(60));
+    root.audit().note_denial(Some(kit.company.id), Code::InsufficientRole).await;
+    assert_eq!(log(&kit, &[("outcome", "denied")]).await.len(), 2);
+}
+
+/// R388.
+#[tokio::test]
+async fn the_log_is_listed_by_its_filters_the_newest_first_and_page_by_page() {
+    let kit = Kit::new().await;
+    let mut contacts = Vec::new();
+    for n in 1..=5 {
+        kit.clock.advance(Duration::from_secs(1));
+        contacts.push(create_phone(&kit, &format!("3499123000{n}")).await);
+    }
+    let all = log(&kit, &[("record_kind", "contact")]).await;
+    assert_eq!(all.len(), 5);
+    assert!(all.windows(2).all(|two| two[0].at > two[1].at));
+    let one = contacts[2].to_string();
+    let of_one = log(&kit, &[("record_kind", "contact"), ("record_id", &one)]).await;
+    assert_eq!(of_one.iter().map(|entry| entry.id).collect::<Vec<_>>(), [all[2].id]);
+    let since = all[1].at.to_string();
+    assert_eq!(log(&kit, &[("record_kind", "contact"), ("since", &since)]).await.len(), 2);
+    assert_eq!(log(&kit, &[("record_kind", "contact"), ("until", &since)]).await.len(), 4);
+    assert_eq!(log(&kit, &[("actor", "system")]).await.len(), 0);
+    let mut filters = vec![("record_kind", "contact".to_owned()), ("limit", "2".to_owned())];
+    let mut found = Vec::new();
+    loop {
+        let given: Vec<(&str, &str)> = filters.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        let part = page(&kit.app, &given).await;
+        assert!(part.entries.len() <= 2);
+        found.extend(part.entries.into_iter().map(|entry| entry.id));
+        let Some(cursor) = part.next_cursor else { break };
+        filters.retain(|(name, _)| *name != "cursor");
+        filters.push(("cursor", cursor));
+    }
+    assert_eq!(found, all.iter().map(|entry| entry.id).collect::<Vec<_>>());
+}
+
+/// R389.
+#[tokio::test]
+async fn entries_leave_the_log_by_their_age_alone() {
+    let kit = Kit::new().await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let year = Duration::from_secs(365 * 24 * 60 * 60);
+    kit.clock.advance(year - Duration::from_secs(1));
+    create_phone(&kit, "34991230002").await;
+    assert!(!kit.app.audit().sweep().await.unwrap());
+    assert!(!log(&kit, &[("record_id", &contact.to_string())]).await.is_empty());
+    kit.clock.advance(Duration::from_secs(1));
+    kit.app.audit().sweep().await.unwrap();
+    assert_eq!(log(&kit, &[("record_id", &contact.to_string())]).await.len(), 0);
+    assert_eq!(log(&kit, &[("record_kind", "contact")]).await.len(), 1);
+}
+
+/// R390.
+#[tokio::test]
+async fn no_entry_has_anything_that_a_person_wrote() {
+    const MARKERS: [&str; 4] = ["34991239999", "Zuleica", "zuleica@example.org", "segredo"];
+    let kit = Kit::new().await;
+    kit.connection("qr").await;
+    let new = body(json!({
+        "phone": "34991239999", "name": "Zuleica", "email": "zuleica@example.org",
+    }));
+    let contact = kit.app.contacts().create(&kit.caller, &new).await.unwrap().contact.id;
+    kit.send("+5534991239999", "segredo").await.unwrap();
+    let memory = body(json!({"summary": "segredo"}));
+    kit.app.leads().merge(kit.company.id, contact, &memory).await.unwrap();
+    kit.app.leads().get(kit.company.id, contact).await.unwrap();
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    let all = serde_json::to_string(&log(&kit, &[("limit", "100")]).await).unwrap();
+    assert!(all.contains(&contact.to_string()), "{all}");
+    for marker in MARKERS {
+        assert!(!all.contains(marker), "{marker} in {all}");
+    }
+}
