@@ -91,6 +91,7 @@ async fn sign_in(ask: OpenAsk) -> Outcome {
         }
         Err(Error::Store(error)) => Err(error.into()),
         Err(Error::Busy) => Err(Refusal::Unavailable),
+        Err(Error::Denied(_)) => Err(Refusal::Role),
     }
 }
 

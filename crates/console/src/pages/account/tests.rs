@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::csrf::CsrfToken;
 use crate::harness::{Shown, Site};
-use crate::sessions;
 
 const PASSWORD: &str = "nove sapos azuis";
 const OTHER: &str = "dez macacos verdes";
@@ -35,8 +34,6 @@ async fn ana(site: &Site) -> Ana<'_> {
     accounts.accept_link(link.token.expose(), PASSWORD).await.expect("a password");
     let new = sign_in(site, PASSWORD).await.expect("a session");
     let (session, who) = (new.token.expose().to_owned(), new.who);
-    let known = sessions::SignedIn { operator: who.operator(), company, member: Some(member) };
-    site.console.0.sessions.begin(&session, known);
     Ana { site, session, who }
 }
 
