@@ -26,6 +26,7 @@ macro_rules! files {
             include_str!(concat!("../i18n/", $language, "/common.ftl")),
             include_str!(concat!("../i18n/", $language, "/sign_in.ftl")),
             include_str!(concat!("../i18n/", $language, "/inbox.ftl")),
+            include_str!(concat!("../i18n/", $language, "/thread.ftl")),
             include_str!(concat!("../i18n/", $language, "/contacts.ftl")),
             include_str!(concat!("../i18n/", $language, "/campaigns.ftl")),
             include_str!(concat!("../i18n/", $language, "/templates.ftl")),

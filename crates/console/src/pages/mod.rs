@@ -32,6 +32,7 @@ pub(crate) mod integration;
 pub(crate) mod operation;
 pub(crate) mod sign_in;
 pub(crate) mod templates;
+pub(crate) mod thread;
 
 /// Every route, area by area.
 pub(crate) const ROUTES: &[&[Route]] = &[
@@ -39,6 +40,7 @@ pub(crate) const ROUTES: &[&[Route]] = &[
     choices::ROUTES,
     sign_in::ROUTES,
     inbox::ROUTES,
+    thread::ROUTES,
     contacts::ROUTES,
     contacts::import::ROUTES,
     campaigns::ROUTES,
