@@ -36,14 +36,18 @@ impl Asset {
 
 /// The style sheet.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let text =
-        concat!(include_str!("../assets/console.css"), include_str!("../assets/operation.css"),);
+    let text = concat!(
+        include_str!("../assets/console.css"),
+        include_str!("../assets/operation.css"),
+        include_str!("../assets/thread.css"),
+    );
     Asset::new("console.css", "text/css; charset=utf-8", text.as_bytes())
 });
 /// The console's own script.
 pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/console.js");
-    Asset::new("console.js", "text/javascript; charset=utf-8", bytes)
+    let text =
+        concat!(include_str!("../assets/console.js"), include_str!("../assets/thread.js"));
+    Asset::new("console.js", "text/javascript; charset=utf-8", text.as_bytes())
 });
 /// htmx.
 pub(crate) static HTMX: LazyLock<Asset> = LazyLock::new(|| {

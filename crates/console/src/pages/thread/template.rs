@@ -152,7 +152,7 @@ async fn page(ask: &Here, fields: &Fields, refused: Option<&Refused>) -> Result<
         }
         @if let Some(template) = chosen {
             form.answer method="post" action={ (page) "/template" }
-                hx-get={ (page) "/template/preview" } hx-trigger="input changed delay:300ms"
+                hx-get={ (page) "/template/preview" } hx-trigger="input delay:300ms"
                 hx-target="#preview" hx-params="not csrf,key" {
                 (common_fields(visit, None::<&Quote>, is_free))
                 input type="hidden" name="template" value=(template.id);
