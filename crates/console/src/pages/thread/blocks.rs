@@ -46,7 +46,9 @@ pub(super) fn outward(url: &str, text: &str) -> Markup {
 
 fn location(visit: &Visit, place: &Location) -> Markup {
     let Location { latitude, longitude, name, address, url, is_live } = place;
-    let map = format!("https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}#map=16/{latitude}/{longitude}");
+    let map = format!(
+        "https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}#map=16/{latitude}/{longitude}"
+    );
     html! {
         div.block {
             @if *is_live { p { (visit.t("thread-location-live")) } }

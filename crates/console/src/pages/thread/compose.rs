@@ -79,9 +79,8 @@ async fn reply(ask: &Here, operation: &str, body: Map<String, Value>) -> Outcome
     let key = ask.form.get("key").unwrap_or_default();
     let compared = compared(&ask.form);
     let once = Once { visit, contact, operation, key, compared: &compared };
-    let send = async move {
-        recado.conversations().reply(company, contact, &body).await.map(|_| ())
-    };
+    let send =
+        async move { recado.conversations().reply(company, contact, &body).await.map(|_| ()) };
     let sent = once.run(send).await?;
     answered(ask, sent, &ask.form).await
 }
@@ -104,11 +103,7 @@ pub(super) async fn react(ask: Ask) -> Outcome {
 }
 
 /// The message of the path, if it is of the contact of the path.
-async fn of_contact(
-    visit: &Visit,
-    contact: ContactId,
-    ask: &Here,
-) -> Result<MessageId, Refusal> {
+async fn of_contact(visit: &Visit, contact: ContactId, ask: &Here) -> Result<MessageId, Refusal> {
     let message = ask.path.id("message_id", MessageId::parse);
     let found = visit.recado.messages().get(visit.company.id, message).await?;
     match found.contact_id == contact {

@@ -43,7 +43,7 @@ const INLINE: [&str; 16] = [
 ];
 
 /// A type without its parameters, if it may be shown within a page.
-fn inline_type(mimetype: &str) -> Option<&'static str> {
+pub(super) fn inline_type(mimetype: &str) -> Option<&'static str> {
     let bare = mimetype.split(';').next().unwrap_or_default().trim();
     INLINE.into_iter().find(|known| known.eq_ignore_ascii_case(bare))
 }

@@ -6,11 +6,11 @@ use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use maud::{Markup, html};
 use multer::{Field, Multipart};
+use recado_core::Error;
 use recado_core::documents::FileError;
 use recado_core::gateway::FileKind;
 use recado_core::ids::ContactId;
 use recado_core::uploads::{MAX_FILE_BYTES, NewFile, Upload, allowed_types};
-use recado_core::Error;
 use serde_json::{Map, Value};
 
 use super::compose::{Quote, answered, common, common_fields};
