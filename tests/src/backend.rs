@@ -97,6 +97,8 @@ pub struct Setup {
     pub remember_opt_outs: bool,
     /// The networks of proxies whose header about the client's address is trusted.
     pub trusted_proxies: &'static [&'static str],
+    /// The address under which people reach it, if it is not the one that it listens on.
+    pub public_url: Option<&'static str>,
 }
 
 /// A server within this process.
@@ -129,7 +131,7 @@ impl TestServer {
         let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let files = FaultyFiles::new(LocalFiles::new(documents.path()));
         let transport = ScriptedTransport::new();
-        let (running, store) = launch(database, &setup, &clock, &files, &transport).await;
+        let (running, store) = launch(database, &setup, &clock, &files, &transport, 0).await;
         let addr = running.addr;
         let running = Some(running);
         Self { addr, clock, files, transport, store, documents, setup, running }
@@ -138,11 +140,21 @@ impl TestServer {
     /// Stops the server gracefully and starts another one with the same clock, documents and
     /// transport.
     pub async fn restart(&mut self, database: &Database) {
+        self.restart_at(database, 0).await;
+    }
+
+    /// [`TestServer::restart`] on the same address, as for an open page.
+    pub async fn restart_in_place(&mut self, database: &Database) {
+        self.restart_at(database, self.addr.port()).await;
+    }
+
+    async fn restart_at(&mut self, database: &Database, port: u16) {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
         let (setup, clock, files) = (&self.setup, &self.clock, &self.files);
-        let (running, store) = launch(database, setup, clock, files, &self.transport).await;
+        let transport = &self.transport;
+        let (running, store) = launch(database, setup, clock, files, transport, port).await;
         self.addr = running.addr;
         self.store = store;
         self.running = Some(running);
@@ -280,6 +292,7 @@ async fn launch(
     clock: &HandClock,
     files: &FaultyFiles,
     transport: &ScriptedTransport,
+    port: u16,
 ) -> (RunningServer, FaultyStore) {
     let url = setup.database_url.clone().unwrap_or_else(|| database.url());
     let usual = Options::default();
@@ -306,7 +319,8 @@ async fn launch(
         no_migrate: setup.no_migrate,
         cnpj_registry: (!setup.no_registry).then(|| "https://registry.example".to_owned()),
         secret_key: setup.secret_keys.clone().map(SecretText::new),
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        listen: SocketAddr::from(([127, 0, 0, 1], port)),
+        public_url: setup.public_url.map(str::to_owned),
         ..usual
     };
     let transport: Option<Arc<dyn Transport>> = match setup.outside {

@@ -3,7 +3,7 @@
 #
 #   tools/load/bench.sh [sqlite] [postgres]      both without arguments
 #
-# BENCH_ONLY      one of baseline, messaging, deliveries (default: all of them)
+# BENCH_ONLY      one of baseline, messaging, deliveries, console (default: all of them)
 # BENCH_DIR       where datasets and results are kept (default: target/bench); datasets that are
 #                 there already are used again, so delete the directory to make new ones
 # BENCH_LARGE     contacts of the large company (default: 1000000)
@@ -22,7 +22,7 @@ messages="${BENCH_MESSAGES:-1000000}"
 seconds="${BENCH_SECONDS:-4}"
 only="${BENCH_ONLY:-}"
 case "$only" in
-'' | baseline | messaging | deliveries) ;;
+'' | baseline | messaging | deliveries | console) ;;
 *)
     echo "unknown measurement $only" >&2
     exit 2
@@ -96,7 +96,7 @@ datasets() {
     ! is_wanted messaging || echo messaging:10000:"$messages"
 }
 
-measure() { # STORE DATABASE-OF-DELIVERIES
+measure() { # STORE DATABASE-OF-DELIVERIES DATABASE-OF-THE-CONSOLE
     printf '\n## %s\n\n' "$1"
     if is_wanted baseline; then
         "$load" baseline --server "$server" --seconds "$seconds" \
@@ -116,6 +116,9 @@ measure() { # STORE DATABASE-OF-DELIVERIES
             --seconds "${BENCH_SECONDS:-10}" ${scenarios[@]+"${scenarios[@]}"} \
             --json "$dir/$1-deliveries-results.json"
     fi
+    if is_wanted console; then
+        "$load" console --server "$server" --database "$3"
+    fi
 }
 
 stores=("$@")
@@ -133,8 +136,9 @@ for store in "${stores[@]}"; do
             dataset "sqlite-$name" "sqlite:$dir/sqlite-$name.db" "$contacts" "$messaging"
         done
         # What deliveries leave behind is not worth keeping.
-        rm -f "$dir/sqlite-deliveries.db"*
+        rm -f "$dir/sqlite-deliveries.db"* "$dir/sqlite-console.db"*
         deliveries="sqlite:$dir/sqlite-deliveries.db"
+        console="sqlite:$dir/sqlite-console.db"
         ;;
     postgres)
         start_postgres
@@ -147,14 +151,17 @@ for store in "${stores[@]}"; do
             fi
             dataset "postgres-$name" "$url" "$contacts" "$messaging"
         done
-        "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists recado_deliveries
-        "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 recado_deliveries
+        for name in deliveries console; do
+            "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists "recado_$name"
+            "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 "recado_$name"
+        done
         deliveries="postgres://postgres@127.0.0.1:$port/recado_deliveries"
+        console="postgres://postgres@127.0.0.1:$port/recado_console"
         ;;
     *)
         echo "unknown store $store" >&2
         exit 2
         ;;
     esac
-    measure "$store" "$deliveries"
+    measure "$store" "$deliveries" "$console"
 done

@@ -20,6 +20,7 @@ use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
 use crate::halts::KnownHalts;
 use crate::ids::{Ids, WorkerId};
+use crate::inbound::RecentCalls;
 use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
@@ -156,6 +157,7 @@ struct Inner {
     lookups: Lookups,
     heard: LastHeard,
     used_keys: UsedKeys,
+    recent_calls: RecentCalls,
     seen_sessions: SeenSessions,
     halts: KnownHalts,
     denials: RecentDenials,
@@ -259,6 +261,7 @@ impl Installation {
             lookups: Lookups::default(),
             heard: LastHeard::default(),
             used_keys: UsedKeys::default(),
+            recent_calls: RecentCalls::default(),
             seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
             denials: RecentDenials::default(),
@@ -377,6 +380,11 @@ impl Installation {
 
     pub(crate) fn heard(&self) -> &LastHeard {
         &self.0.heard
+    }
+
+    /// The last calls of inbound endpoints.
+    pub(crate) fn recent_calls(&self) -> &RecentCalls {
+        &self.0.recent_calls
     }
 
     pub(crate) fn used_keys(&self) -> &UsedKeys {

@@ -54,6 +54,7 @@ pub mod groups;
 pub mod halts;
 pub mod idempotency;
 pub mod ids;
+pub mod imports;
 pub mod inbound;
 pub mod inbox;
 pub mod input;

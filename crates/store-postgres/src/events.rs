@@ -67,6 +67,24 @@ pub(crate) fn journal_sql() -> String {
     )
 }
 
+/// The newest events of each type before a position, merged.
+fn newest_sql() -> String {
+    format!(
+        "SELECT e.place, {COLUMNS} FROM unnest($2::text[]) AS wanted (event_type) \
+         CROSS JOIN LATERAL (SELECT * FROM events \
+         WHERE company_id = $1 AND event_type = wanted.event_type AND place < $3 \
+         ORDER BY place DESC LIMIT $4::bigint) AS e ORDER BY e.place DESC LIMIT $4::bigint"
+    )
+}
+
+/// The words of some types, each once.
+fn words(types: &[EventType]) -> Vec<&'static str> {
+    let mut types: Vec<&'static str> = types.iter().map(|wanted| wanted.as_str()).collect();
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
 #[async_trait]
 impl EventReads for PostgresStore {
     async fn event(
@@ -86,9 +104,7 @@ impl EventReads for PostgresStore {
         after: JournalPosition,
         limit: u32,
     ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
-        let mut types: Vec<&'static str> = types.iter().map(|wanted| wanted.as_str()).collect();
-        types.sort_unstable();
-        types.dedup();
+        let types = words(types);
         let lock = "SELECT pg_advisory_xact_lock($1)";
         let params = params![company.uuid(), types, signed(after.0), i64::from(limit)];
         let statements = vec![
@@ -106,5 +122,22 @@ impl EventReads for PostgresStore {
             Ok((columns.get().map(JournalPosition)?, read(&mut columns)?))
         };
         page.iter().map(entry).collect()
+    }
+
+    async fn newest_events(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        before: Option<JournalPosition>,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let before = before.map_or(i64::MAX, |before| signed(before.0));
+        let params = params![company.uuid(), words(types), before, i64::from(limit)];
+        let found = rows(&self.pool, newest_sql(), params).await?;
+        let entry = |row| {
+            let mut columns = Columns::new(row);
+            Ok((columns.get().map(JournalPosition)?, read(&mut columns)?))
+        };
+        found.iter().map(entry).collect()
     }
 }

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, Prosas};
+use recado_core::prosas::{
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LedgerSpan, LedgerTotals, LineKind,
+    Prosas, SpanTotals,
+};
 use recado_core::store::StoreError;
 use recado_store_sql::signed;
 
@@ -18,10 +21,33 @@ use crate::table::columns_of;
 /// The sum of a column. Postgres computes sums of 64-bit numbers exactly. A sum beyond 64 bits is
 /// limited to the greatest or least number.
 fn sum(column: &str) -> String {
+    format!("{} AS {column}", limited(&format!("sum({column})")))
+}
+
+fn limited(sum: &str) -> String {
     format!(
-        "greatest(least(coalesce(sum({column}), 0), 9223372036854775807), \
-         -9223372036854775808)::bigint AS {column}"
+        "greatest(least(coalesce({sum}, 0), 9223372036854775807), -9223372036854775808)::bigint"
     )
+}
+
+/// The sums of spans by kind, in their order. Each span is read in the index alone.
+fn spans_statement(company: CompanyId, spans: &[LedgerSpan]) -> (String, Vec<Param>) {
+    let of = |kind: LineKind, column: &str| {
+        limited(&format!("sum({column}) FILTER (WHERE kind = '{}')", kind.as_str()))
+    };
+    let sql = format!(
+        "SELECT sums.* FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY \
+         AS span (low, high, place) CROSS JOIN LATERAL (SELECT {}, {}, {}, {} FROM ledger_lines \
+         WHERE company_id = $1 AND created_at >= span.low AND created_at <= span.high) \
+         AS sums (debited, debited_cost, refunded, refunded_cost) ORDER BY span.place",
+        of(LineKind::Debit, "prosas"),
+        of(LineKind::Debit, "cost"),
+        of(LineKind::Refund, "prosas"),
+        of(LineKind::Refund, "cost"),
+    );
+    let low: Vec<_> = spans.iter().map(|span| span.from.millis()).collect();
+    let high: Vec<_> = spans.iter().map(|span| span.to.millis()).collect();
+    (sql, params![company.uuid(), low, high])
 }
 
 /// The debits of a campaign less their refunds, summed in the index by campaign.
@@ -86,5 +112,25 @@ impl LedgerReads for PostgresStore {
             ledger.page.items.extend(columns.joined()?);
         }
         Ok(ledger)
+    }
+
+    async fn ledger_totals(
+        &self,
+        company: CompanyId,
+        spans: &[LedgerSpan],
+    ) -> Result<Vec<SpanTotals>, StoreError> {
+        let (sql, params) = spans_statement(company, spans);
+        let found = rows(&self.pool, sql, params).await?;
+        let totals = |row| {
+            let mut columns = Columns::new(row);
+            let mut totals = || {
+                Ok::<_, StoreError>(LedgerTotals {
+                    prosas: columns.get()?,
+                    cost_brl: columns.get()?,
+                })
+            };
+            Ok(SpanTotals { debits: totals()?, refunds: totals()? })
+        };
+        found.iter().map(totals).collect()
     }
 }

@@ -29,6 +29,9 @@ static ALL: LazyLock<String> =
 /// The positions of events of one type. Only the index is read.
 const OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
      WHERE company_id = ?1 AND event_type = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
+/// The same from the newest on, before a position.
+const NEWEST_OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
+     WHERE company_id = ?1 AND event_type = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT ?4";
 
 /// Writes an event.
 pub(crate) fn insert(conn: &Connection, event: &Event) -> Result<(), CommitError> {
@@ -81,21 +84,55 @@ fn after(
     after: JournalPosition,
     limit: u32,
 ) -> ReadResult<Vec<(JournalPosition, EventRecord)>> {
-    let mut of_type = conn.prepare_cached(OF_TYPE)?;
+    let places = places(conn, OF_TYPE, company, types, after.0.into(), limit)?;
+    at(conn, places.into_iter().take(limit as usize))
+}
+
+/// The newest events of some types, newest first, read in the same way.
+fn newest(
+    conn: &Connection,
+    company: CompanyId,
+    types: &[EventType],
+    before: Option<JournalPosition>,
+    limit: u32,
+) -> ReadResult<Vec<(JournalPosition, EventRecord)>> {
+    let before = before.map_or(Cell::Int(i64::MAX), |before| before.0.into());
+    let places = places(conn, NEWEST_OF_TYPE, company, types, before, limit)?;
+    at(conn, places.into_iter().rev().take(limit as usize))
+}
+
+/// At most `limit` positions of each type.
+fn places(
+    conn: &Connection,
+    of_type: &str,
+    company: CompanyId,
+    types: &[EventType],
+    end: Cell<'_>,
+    limit: u32,
+) -> ReadResult<BTreeSet<i64>> {
+    let mut of_type = conn.prepare_cached(of_type)?;
     let mut places = BTreeSet::new();
     for event_type in types {
         let values: [Cell<'_>; 4] =
-            [company.into(), event_type.as_str().into(), after.0.into(), limit.into()];
+            [company.into(), event_type.as_str().into(), end.clone(), limit.into()];
         for place in of_type.query_map(params_from_iter(&values), |row| row.get::<_, i64>(0))? {
             places.insert(place?);
         }
     }
+    Ok(places)
+}
+
+/// The events at these positions.
+fn at(
+    conn: &Connection,
+    places: impl Iterator<Item = i64>,
+) -> ReadResult<Vec<(JournalPosition, EventRecord)>> {
     let mut by_seq = conn.prepare_cached(&BY_SEQ)?;
     let event = |seq: i64| {
         let position = JournalPosition(seq.unsigned_abs());
         Ok((position, by_seq.query_row([seq], read)?))
     };
-    places.into_iter().take(limit as usize).map(event).collect()
+    places.map(event).collect()
 }
 
 #[async_trait]
@@ -124,6 +161,17 @@ impl EventReads for SqliteStore {
         let types = types.to_vec();
         self.read_of(company, move |conn| after(conn, company, &types, position, limit)).await
     }
+
+    async fn newest_events(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        before: Option<JournalPosition>,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let types = types.to_vec();
+        self.read_of(company, move |conn| newest(conn, company, &types, before, limit)).await
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +185,10 @@ mod tests {
         let found = "SEARCH events USING COVERING INDEX events_by_type \
                      (company_id=? AND event_type=? AND rowid>?)";
         assert_eq!(step, found);
+        let steps = plans::steps(&plans::database(), NEWEST_OF_TYPE);
+        let found = "SEARCH events USING COVERING INDEX events_by_type \
+                     (company_id=? AND event_type=? AND rowid<?)";
+        assert_eq!(steps, [found]);
     }
 
     #[test]

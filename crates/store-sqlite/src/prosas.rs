@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use recado_core::ids::{CampaignId, CompanyId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{
-    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LedgerTotals, LineKind, Prosas,
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LedgerSpan, LedgerTotals, LineKind,
+    Prosas, SpanTotals,
 };
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{Connection, params_from_iter};
@@ -45,10 +46,19 @@ pub(crate) fn of_campaign(
     let mut sums = Sums::default();
     conn.prepare_cached(&OF_CAMPAIGN)?
         .query_row(params_from_iter(&key), |row| sums.add(&mut Columns::new(row)))?;
-    Ok(LedgerTotals {
-        prosas: Prosas::from_units(clamped(sums.prosas)),
-        cost_brl: Brl::from_units(clamped(sums.cost)),
-    })
+    Ok(sums.totals())
+}
+
+/// The sums of a span by kind. Only the index is read.
+fn of_span(conn: &Connection, company: CompanyId, span: LedgerSpan) -> ReadResult<SpanTotals> {
+    let span = Span::new(Some(span.from), Some(span.to));
+    let of = |kind: LineKind| -> ReadResult<LedgerTotals> {
+        let mut sums = Sums::default();
+        let range = IndexRange::new(&BY_KIND, vec![company.into(), kind.as_str().into()], span);
+        range.aggregate(conn, SUMS, |columns| sums.add(columns))?;
+        Ok(sums.totals())
+    };
+    Ok(SpanTotals { debits: of(LineKind::Debit)?, refunds: of(LineKind::Refund)? })
 }
 
 /// Lines, prosas and cost of ranges together.
@@ -69,6 +79,13 @@ impl Sums {
         self.prosas += whole(columns)?;
         self.cost += whole(columns)?;
         Ok(())
+    }
+
+    fn totals(&self) -> LedgerTotals {
+        LedgerTotals {
+            prosas: Prosas::from_units(clamped(self.prosas)),
+            cost_brl: Brl::from_units(clamped(self.cost)),
+        }
     }
 }
 
@@ -121,6 +138,18 @@ impl LedgerReads for SqliteStore {
     ) -> Result<LedgerPage, StoreError> {
         let filter = *filter;
         self.read_of(company, move |conn| page(conn, company, &filter, request)).await
+    }
+
+    async fn ledger_totals(
+        &self,
+        company: CompanyId,
+        spans: &[LedgerSpan],
+    ) -> Result<Vec<SpanTotals>, StoreError> {
+        let spans = spans.to_vec();
+        self.read_of(company, move |conn| {
+            spans.into_iter().map(|span| of_span(conn, company, span)).collect()
+        })
+        .await
     }
 }
 

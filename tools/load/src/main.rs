@@ -4,6 +4,7 @@
 mod baseline;
 mod client;
 mod clock;
+mod console;
 mod dataset;
 mod deliveries;
 mod people;
@@ -46,6 +47,8 @@ enum Command {
     Messaging(baseline::MessagingOrder),
     /// Measures outbound webhooks, and prints a table.
     Deliveries(deliveries::Order),
+    /// Measures the console, and prints a table.
+    Console(console::Order),
     /// Receives webhooks and records their times until standard input ends; `deliveries` starts
     /// this command.
     Receiver(receiver::Order),
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
                 Command::Baseline(order) => baseline::measure(&order).await,
                 Command::Messaging(order) => baseline::measure_messaging(&order).await,
                 Command::Deliveries(order) => deliveries::measure(&order).await,
+                Command::Console(order) => console::measure(&order).await,
                 Command::Receiver(order) => receiver::serve(&order).await,
             }
         }),

@@ -18,6 +18,11 @@ impl ClientNet {
             }
         })
     }
+
+    /// The address; of IPv6 the first of the network.
+    pub const fn address(self) -> IpAddr {
+        self.0
+    }
 }
 
 impl fmt::Display for ClientNet {

@@ -39,5 +39,5 @@ pub use rates::{
 pub use reads::AccessReads;
 pub(crate) use removal::{drop_job, remove_company_job};
 pub use secret::{Secret, SecretName};
-pub use time_zone::{TimeZone, WallTime};
+pub use time_zone::{LocalDay, TimeZone, WallTime};
 pub(crate) use used_keys::UsedKeys;

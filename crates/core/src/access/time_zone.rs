@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, Offset, TimeZone as _, Timelike, Utc};
+use chrono::{
+    DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeDelta, TimeZone as _, Timelike, Utc,
+};
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -27,6 +29,20 @@ pub struct WallTime {
     pub within: Duration,
 }
 
+/// A day of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalDay {
+    /// Its date, such as `2026-11-20`.
+    pub date: String,
+    /// Its first millisecond.
+    pub from: Timestamp,
+    /// Its last millisecond; before `from` for a day that the place skipped.
+    pub to: Timestamp,
+}
+
+/// The quarters of an hour of a day.
+const QUARTERS: i64 = 96;
+
 impl TimeZone {
     /// The time zone of a name, as the database writes it.
     pub fn parse(name: &str) -> Option<Self> {
@@ -48,6 +64,29 @@ impl TimeZone {
             minute: u16::try_from(local.hour() * 60 + local.minute()).unwrap_or_default(),
             within: second + Duration::from_millis(millis),
         }
+    }
+
+    /// The last days up to the one of `now`, oldest first, as many as `count` says.
+    pub fn last_days(self, now: Timestamp, count: u32) -> Vec<LocalDay> {
+        let today = utc(now).with_timezone(&self.0).date_naive();
+        let day = |back: u32| {
+            let date = today.checked_sub_days(Days::new(back.into()))?;
+            let (from, next) = (self.beginning(date)?, self.beginning(date.succ_opt()?)?);
+            let to = next.minus(Duration::from_millis(1));
+            Some(LocalDay { date: date.to_string(), from, to })
+        };
+        (0..count).rev().filter_map(day).collect()
+    }
+
+    /// When a date begins: at midnight or, where clocks are set forward then, as soon after it as
+    /// there is a time.
+    fn beginning(self, date: NaiveDate) -> Option<Timestamp> {
+        let midnight = date.and_time(NaiveTime::MIN);
+        (0..=QUARTERS).find_map(|quarter| {
+            let local = midnight.checked_add_signed(TimeDelta::minutes(15 * quarter))?;
+            let at = self.0.from_local_datetime(&local).earliest()?;
+            Some(Timestamp::from_millis(at.timestamp_millis()))
+        })
     }
 
     /// How many seconds its clocks are ahead of UTC at a moment.
@@ -126,5 +165,29 @@ mod tests {
         for moment in [Timestamp::MIN, Timestamp::MAX] {
             assert!(TimeZone::default().wall_time(moment).minute < 1_440);
         }
+    }
+
+    /// R430.
+    #[test]
+    fn days_follow_each_other_without_a_gap_also_where_midnight_is_skipped() {
+        // Until 2019 the clocks of São Paulo were set forward at midnight.
+        for (zone, now, hours) in [
+            ("America/Sao_Paulo", "2018-11-05T12:00:00Z", 30 * 24 - 1),
+            ("Europe/Lisbon", "2026-10-30T12:00:00Z", 30 * 24 + 1),
+            ("Asia/Kathmandu", "2026-10-30T23:59:59Z", 30 * 24),
+        ] {
+            let at = Timestamp::parse(now).expect("a timestamp");
+            let days = TimeZone::parse(zone).expect("a zone").last_days(at, 30);
+            assert_eq!(days.len(), 30, "{zone}");
+            for pair in days.windows(2) {
+                assert_eq!(pair[0].to.plus(Duration::from_millis(1)), pair[1].from, "{zone}");
+            }
+            assert!(days[29].from <= at && at <= days[29].to, "{zone}: {:?}", days[29]);
+            let all = days[29].to.since(days[0].from) + Duration::from_millis(1);
+            assert_eq!(all, Duration::from_secs(hours * 60 * 60), "{zone}");
+        }
+        let days = TimeZone::default().last_days(Timestamp::from_millis(0), 2);
+        assert_eq!([&days[0].date, &days[1].date], ["1969-12-30", "1969-12-31"]);
+        assert_eq!(days[1].from, Timestamp::parse("1969-12-31T03:00:00Z").expect("valid"));
     }
 }

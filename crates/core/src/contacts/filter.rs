@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ContactSet, CrmStatus, InboxStatus, Platform, SearchQuery};
 use crate::Timestamp;
-use crate::ids::{ListId, MemberId, StageId, TagId};
+use crate::ids::{CompanyId, ListId, MemberId, StageId, TagId};
 use crate::query::{InvalidParameter, Params, since_bound};
 
 /// To whom a contact is assigned.
@@ -53,6 +53,9 @@ pub struct ContactFilter {
     pub assigned_to: Option<AssigneeFilter>,
     /// With unread messages, or without any (R270).
     pub unread: Option<bool>,
+    /// Asked not to be written to; the company is that of the listing. It is not read from a query
+    /// string.
+    pub opted_out_of: Option<CompanyId>,
     /// Not changed before this time.
     pub updated_since: Option<Timestamp>,
     /// Without a message before this time being the last one: a contact without messages never
@@ -92,6 +95,7 @@ impl ContactFilter {
             tag: params.read("tag_id", "a UUID", TagId::parse)?,
             assigned_to: params.read("assigned_to", a_member, AssigneeFilter::parse)?,
             unread: params.bool("unread")?,
+            opted_out_of: None,
             updated_since: since_bound(params, "updated_since")?,
             active_since: since_bound(params, "active_since")?,
             matches_nothing: false,
@@ -121,7 +125,9 @@ impl ContactFilter {
             Some(AssigneeFilter::Nobody) | None => None,
         };
         let list = self.list.map(ContactSet::List);
-        list.into_iter().chain(self.tag.map(ContactSet::Tag)).chain(member).collect()
+        let opted_out = self.opted_out_of.map(ContactSet::OptedOut);
+        let tag = self.tag.map(ContactSet::Tag);
+        list.into_iter().chain(tag).chain(member).chain(opted_out).collect()
     }
 
     /// Whether a contact's times pass `updated_since` and `active_since`, both inclusive (D77).

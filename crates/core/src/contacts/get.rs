@@ -48,4 +48,23 @@ impl Contacts<'_> {
             None => Err(Error::Rejected(NotFound)),
         }
     }
+
+    /// The same without the lead memory, for those who have not asked for it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`], of another company too.
+    pub async fn get_without_memory(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<OperatorContact, Error<NotFound>> {
+        let Some((mut record, fields)) = self.app.store().contact_record(company, id).await? else {
+            return Err(Error::Rejected(NotFound));
+        };
+        record.related.lead_memory = None;
+        let mut contact = OperatorContact::new(&record, &fields);
+        contact.detail.lead_memory = None;
+        Ok(contact)
+    }
 }

@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{ListId, MemberId, TagId};
+use crate::ids::{CompanyId, ListId, MemberId, TagId};
 
 /// A set of contacts of one company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub enum ContactSet {
     Tag(TagId),
     /// Those assigned to a member.
     Member(MemberId),
+    /// Those of this company that asked not to be written to (R427).
+    OptedOut(CompanyId),
 }
 
 impl ContactSet {
@@ -26,15 +28,17 @@ impl ContactSet {
             Self::List(_) => 1,
             Self::Tag(_) => 2,
             Self::Member(_) => 3,
+            Self::OptedOut(_) => 4,
         }
     }
 
-    /// The id of the list, tag or member.
+    /// The id of the list, tag, member or company.
     pub const fn id(self) -> Uuid {
         match self {
             Self::List(id) => id.uuid(),
             Self::Tag(id) => id.uuid(),
             Self::Member(id) => id.uuid(),
+            Self::OptedOut(id) => id.uuid(),
         }
     }
 }

@@ -6,15 +6,15 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 
 use super::{
-    Delivery, DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView, PendingDeliveries,
-    cancelled, envelope, is_withdrawn, redelivered,
+    Delivery, DeliveryDetail, DeliveryFilter, DeliveryRequest, DeliveryStatus, DeliveryView,
+    PendingDeliveries, cancelled, envelope, is_withdrawn, redelivered,
 };
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, Rejection};
 use crate::events::{EventRecord, Swept};
 use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
-use crate::page::Page;
+use crate::page::{MAX_LIMIT, Page, PageRequest};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 use crate::webhooks::{Webhook, WebhookState};
@@ -24,6 +24,21 @@ use crate::{Recado, Timestamp};
 const CANCELLED_AT_ONCE: u32 = 200;
 /// How many rows one step of the sweep removes of a kind.
 const SWEPT_AT_ONCE: u32 = 500;
+
+/// How many pages of failed deliveries are redelivered in one call.
+const REDELIVERED_PAGES: u32 = 5;
+
+/// How many failed deliveries of a webhook are sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Redelivered {
+    /// These are.
+    pub redelivered: u64,
+    /// These may not be: their body was erased, or they are pending again already.
+    pub passed_over: u64,
+    /// These were beyond what one call does; call it again.
+    pub left: u64,
+}
 
 /// Why a delivery was not redelivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -191,6 +206,44 @@ impl Deliveries<'_> {
         id: DeliveryId,
     ) -> Result<DeliveryView, Error<DeliveryError>> {
         Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
+    }
+
+    /// Starts a fresh series of attempts at the failed deliveries of a webhook, the newest first,
+    /// at most 500 of them; each by itself, as [`Deliveries::redeliver`] does. One that may not be
+    /// redelivered is passed over.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; what was redelivered before stays so.
+    pub async fn redeliver_failed(
+        &self,
+        company: CompanyId,
+        webhook: WebhookId,
+    ) -> Result<Redelivered, StoreError> {
+        let status = Some(DeliveryStatus::Failed);
+        let filter = DeliveryFilter { status, webhook: Some(webhook), event: None };
+        let (mut failed, mut total) = (Vec::new(), 0);
+        for page in 1..=REDELIVERED_PAGES {
+            let request = PageRequest { page, limit: MAX_LIMIT };
+            let found = self.app.store().deliveries(company, &filter, request).await?;
+            total = found.total;
+            failed.extend(found.items.into_iter().map(|delivery| delivery.id));
+            if failed.len() as u64 >= total {
+                break;
+            }
+        }
+        let mut counts = Redelivered {
+            left: total.saturating_sub(failed.len() as u64),
+            ..Redelivered::default()
+        };
+        for id in failed {
+            match self.app.run(&Redeliver { company, id }).await {
+                Ok(_) => counts.redelivered += 1,
+                Err(Error::Store(error)) => return Err(error),
+                Err(_) => counts.passed_over += 1,
+            }
+        }
+        Ok(counts)
     }
 
     /// Cancels the pending deliveries of a deleted webhook, in a bounded number of small commits.

@@ -21,7 +21,7 @@ pub(crate) use envelope::Envelope;
 pub use envelope::envelope;
 pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};
-pub use manage::{Deliveries, DeliveryError};
+pub use manage::{Deliveries, DeliveryError, Redelivered};
 pub use reads::{
     DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingDeliveries, PendingQueue, QueueKey,
     QueuePage, QueueRead, Signals,

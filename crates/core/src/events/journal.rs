@@ -7,9 +7,11 @@ use serde_json::value::RawValue;
 use super::position::JournalPosition;
 use super::{EventRecord, EventType};
 use crate::access::{Caller, Scope};
+use crate::contacts::CursorKey;
 use crate::error::Error;
 use crate::ids::{CompanyId, EventId};
 use crate::query::{InvalidParameter, Params};
+use crate::store::StoreError;
 use crate::{Recado, Timestamp, page};
 
 /// The parameters of the journal.
@@ -33,6 +35,27 @@ impl JournalRequest {
             event: params.read("event", "the name of an event", public)?,
             limit: page::limit(params)?,
         })
+    }
+}
+
+/// What of the journal a person looks at: the newest events, or those before a position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewestRequest {
+    before: Option<String>,
+    /// Only events of this type.
+    pub event: Option<EventType>,
+    limit: u32,
+}
+
+impl NewestRequest {
+    /// Reads `before`, `event`, `limit`.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that is not acceptable.
+    pub fn parse(params: &Params) -> Result<Self, InvalidParameter> {
+        let JournalRequest { event, limit, .. } = JournalRequest::parse(params)?;
+        Ok(Self { before: params.text("before")?.map(str::to_owned), event, limit })
     }
 }
 
@@ -97,7 +120,65 @@ impl Recado {
     }
 }
 
+/// The types that a reader of the journal sees, or the one of them that was asked for.
+fn seen(event: Option<EventType>) -> Vec<EventType> {
+    match event {
+        Some(event) => vec![event],
+        None => EventType::public().collect(),
+    }
+}
+
+fn position(
+    key: &CursorKey,
+    company: CompanyId,
+    parameter: &str,
+    text: &str,
+) -> Result<JournalPosition, Error<JournalError>> {
+    JournalPosition::open(key, company, text).ok_or_else(|| {
+        let reason = "must be a position that this journal answered";
+        Error::Rejected(InvalidParameter::new(parameter, reason))
+    })
+}
+
 impl Events<'_> {
+    /// The newest events of a company, newest first, for a person who looks. `position` is that of
+    /// the oldest one that was read: send it as `before`. An event that is committed late may
+    /// appear between others that were read before; a program reads [`Events::journal`].
+    ///
+    /// # Errors
+    ///
+    /// A `before` that is not a position of this company's journal.
+    pub async fn newest(
+        &self,
+        company: CompanyId,
+        request: &NewestRequest,
+    ) -> Result<Journal, Error<JournalError>> {
+        let key = self.app.cursor_key().await?;
+        let before = match &request.before {
+            None => None,
+            Some(text) => Some(position(key, company, "before", text)?),
+        };
+        let (store, types) = (self.app.store(), seen(request.event));
+        let events = store.newest_events(company, &types, before, request.limit + 1).await?;
+        Ok(part(events, request.limit, key, company, before.unwrap_or_default()))
+    }
+
+    /// An event of a company, as its journal lists it; `None` for one that is not there, and for
+    /// one that the journal does not list.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn get(
+        &self,
+        company: CompanyId,
+        id: EventId,
+    ) -> Result<Option<JournalEntry>, StoreError> {
+        let event = self.app.store().event(company, id).await?;
+        let listed = event.filter(|event| event.event_type.is_public());
+        Ok(listed.as_ref().map(JournalEntry::new))
+    }
+
     /// Reads the journal from a position on: oldest first, each event once, also while events are
     /// written; it reaches back as far as the retention (6.4, R63).
     ///
@@ -113,26 +194,31 @@ impl Events<'_> {
         let (company, key) = (caller.company(), self.app.cursor_key().await?);
         let after = match &request.after {
             None => JournalPosition::default(),
-            Some(text) => JournalPosition::open(key, company, text).ok_or_else(|| {
-                let reason = "must be a position that this journal answered";
-                Error::Rejected(InvalidParameter::new("after", reason))
-            })?,
+            Some(text) => position(key, company, "after", text)?,
         };
-        let types: Vec<EventType> = match request.event {
-            Some(event) => vec![event],
-            None => EventType::public().collect(),
-        };
-        let store = self.app.store();
-        let mut events = store.events_after(company, &types, after, request.limit + 1).await?;
-        let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
-        let has_more = events.len() > limit;
-        events.truncate(limit);
-        let position = events.last().map_or(after, |(position, _)| *position);
-        Ok(Journal {
-            entries: events.iter().map(|(_, event)| JournalEntry::new(event)).collect(),
-            limit: request.limit,
-            position: position.seal(key, company),
-            has_more,
-        })
+        let (store, types) = (self.app.store(), seen(request.event));
+        let events = store.events_after(company, &types, after, request.limit + 1).await?;
+        Ok(part(events, request.limit, key, company, after))
+    }
+}
+
+/// The part of at most `limit` events of which one more was read, if there is one. Its position is
+/// that of its last event; without one, `start`.
+fn part(
+    mut events: Vec<(JournalPosition, EventRecord)>,
+    limit: u32,
+    key: &CursorKey,
+    company: CompanyId,
+    start: JournalPosition,
+) -> Journal {
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = events.len() > most;
+    events.truncate(most);
+    let position = events.last().map_or(start, |(position, _)| *position);
+    Journal {
+        entries: events.iter().map(|(_, event)| JournalEntry::new(event)).collect(),
+        limit,
+        position: position.seal(key, company),
+        has_more,
     }
 }

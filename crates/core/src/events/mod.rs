@@ -9,7 +9,7 @@ mod reads;
 
 pub(crate) use erase::{after_erasure, erase_events_job};
 pub use event::{Event, EventType};
-pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest};
+pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest, NewestRequest};
 #[cfg(feature = "openapi")]
 pub(crate) use opt_out::OptOutData;
 pub use opt_out::{OptOutSource, contact_opted_out};

@@ -54,6 +54,17 @@ pub trait EventReads: Send + Sync {
         after: JournalPosition,
         limit: u32,
     ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError>;
+
+    /// The company's newest events of these types, newest first, at most `limit`; only those before
+    /// a position where one is given. It is for people who look: an event that is committed late
+    /// may appear between events that were read before.
+    async fn newest_events(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        before: Option<JournalPosition>,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError>;
 }
 
 /// The events whose data is erased.

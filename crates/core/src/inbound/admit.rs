@@ -87,6 +87,7 @@ impl Inbound<'_> {
             None => None,
         };
         // D13: an unknown slug has the limits of `secret_required`.
+        let endpoint = found.as_ref().map(|(known, _)| known.id);
         let mode = found.as_ref().map_or(AuthMode::SecretRequired, |(known, _)| known.auth_mode);
         let rates = rates(mode);
         let permitted = permitted(found, self.app.hash_key().await?, secrets);
@@ -100,11 +101,13 @@ impl Inbound<'_> {
                 allowance: Gcra::per_minute(rates.per_endpoint),
             });
         }
-        match self.app.limiter().check(&checks, self.app.now()).await? {
-            RateDecision::Allowed => permitted.map_err(Error::Rejected),
-            RateDecision::Limited { retry_after } => {
-                Err(Error::Rejected(InboundError::RateLimited { retry_after }))
-            }
+        let admitted = match self.app.limiter().check(&checks, self.app.now()).await? {
+            RateDecision::Allowed => permitted,
+            RateDecision::Limited { retry_after } => Err(InboundError::RateLimited { retry_after }),
+        };
+        if let (Some(endpoint), Err(refusal)) = (endpoint, &admitted) {
+            self.remember_refused(endpoint, refusal);
         }
+        admitted.map_err(Error::Rejected)
     }
 }

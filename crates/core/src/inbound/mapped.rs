@@ -67,7 +67,7 @@ pub struct Mapped {
 
 /// The texts that the expressions find, by key; the first result of each counts
 /// (D46, R86).
-fn texts(
+pub(super) fn texts(
     mapping: &VariableMapping,
     payload: &Payload,
 ) -> Result<BTreeMap<String, String>, MappingError> {

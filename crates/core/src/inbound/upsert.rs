@@ -264,6 +264,16 @@ impl Inbound<'_> {
         admitted: &Admitted,
         body: &[u8],
     ) -> Result<Upserted, Error<InboundError>> {
+        let result = self.make(admitted, body).await;
+        self.remember(admitted.endpoint.id, &result);
+        result
+    }
+
+    async fn make(
+        &self,
+        admitted: &Admitted,
+        body: &[u8],
+    ) -> Result<Upserted, Error<InboundError>> {
         let payload = Payload::read(body).map_err(Error::Rejected)?;
         let region = &admitted.company.default_region;
         let mapped = Mapped::new(&admitted.endpoint.mapping, &payload, region)

@@ -9,6 +9,7 @@ mod ledger_line;
 mod ledger_totals;
 mod manage;
 mod reads;
+mod usage;
 
 pub use amount::{AmountError, Brl, Prosas};
 pub use book::{
@@ -21,3 +22,4 @@ pub use ledger_line::{LedgerFilter, LedgerLine, LedgerPage, LineKind, Prosa, Pro
 pub use ledger_totals::LedgerTotals;
 pub use manage::{BookDebit, BookRefund, RefundError};
 pub use reads::LedgerReads;
+pub use usage::{LedgerSpan, SpanTotals, USAGE_DAYS, UsageDay};

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{LedgerFilter, LedgerPage};
+use super::{LedgerFilter, LedgerPage, LedgerSpan, SpanTotals};
 use crate::ids::CompanyId;
 use crate::page::PageRequest;
 use crate::store::StoreError;
@@ -18,4 +18,12 @@ pub trait LedgerReads: Send + Sync {
         filter: &LedgerFilter,
         page: PageRequest,
     ) -> Result<LedgerPage, StoreError>;
+
+    /// The sums of each span by kind, in the order of the spans (R430). They are exact, and what is
+    /// read grows with the lines in the spans and with nothing else.
+    async fn ledger_totals(
+        &self,
+        company: CompanyId,
+        spans: &[LedgerSpan],
+    ) -> Result<Vec<SpanTotals>, StoreError>;
 }

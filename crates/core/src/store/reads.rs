@@ -187,6 +187,12 @@ macro_rules! for_each_read {
                     after: $crate::events::JournalPosition,
                     limit: u32,
                 ) -> Vec<($crate::events::JournalPosition, $crate::events::EventRecord)>;
+                fn newest_events(
+                    company: $crate::ids::CompanyId,
+                    types: &[$crate::events::EventType],
+                    before: Option<$crate::events::JournalPosition>,
+                    limit: u32,
+                ) -> Vec<($crate::events::JournalPosition, $crate::events::EventRecord)>;
             }
             FigureReads($crate::figures::FigureReads) {
                 fn figures(query: &$crate::figures::FigureQuery) -> $crate::figures::Figures;
@@ -218,6 +224,10 @@ macro_rules! for_each_read {
                     filter: &$crate::prosas::LedgerFilter,
                     page: $crate::page::PageRequest,
                 ) -> $crate::prosas::LedgerPage;
+                fn ledger_totals(
+                    company: $crate::ids::CompanyId,
+                    spans: &[$crate::prosas::LedgerSpan],
+                ) -> Vec<$crate::prosas::SpanTotals>;
             }
             LinkReads($crate::links::LinkReads) {
                 fn link_by_code(code: &$crate::links::LinkCodeHash)

@@ -238,3 +238,20 @@ async fn each_attempt_is_logged_with_what_came_back() {
     assert_eq!(log[3]["response"].as_str().unwrap().len(), 1_024);
     assert_eq!(outbound.only().await.status, DeliveryStatus::Delivered);
 }
+
+/// D56a.
+#[tokio::test]
+async fn all_failed_deliveries_of_a_webhook_are_sent_again_and_no_others() {
+    let (outbound, webhook, failed) = given_up().await;
+    let other = outbound.webhook(OTHER_URL, &["*"]).await;
+    outbound.receiver(URL).otherwise_status(200);
+    create_phone(&outbound.kit, "+5534991230002").await;
+    outbound.drain().await;
+    let (deliveries, company) = (outbound.kit.app.deliveries(), outbound.kit.company.id);
+    let none = deliveries.redeliver_failed(company, other).await.unwrap();
+    assert_eq!((none.redelivered, none.passed_over, none.left), (0, 0, 0));
+    let done = deliveries.redeliver_failed(company, webhook).await.unwrap();
+    assert_eq!((done.redelivered, done.passed_over, done.left), (1, 0, 0));
+    outbound.drain().await;
+    assert_eq!(outbound.detail(failed).await.delivery.status, DeliveryStatus::Delivered);
+}

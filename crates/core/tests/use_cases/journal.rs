@@ -1,11 +1,13 @@
 //! The pull journal: the company's events, oldest first, for receivers that were unreachable.
 
 use recado_core::access::Caller;
-use recado_core::events::{Journal, JournalRequest};
+use recado_core::events::{Journal, JournalRequest, NewestRequest};
+use recado_core::ids::CompanyId;
 use recado_core::query::Params;
 use recado_core::{Error, Recado};
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::messaging::Messaging;
 use super::outbound::{Outbound, URL};
@@ -175,4 +177,28 @@ async fn another_companys_events_are_not_reported() {
     assert_eq!(read(&outbound.kit.app, &other, &[]).await.entries.len(), 0);
     let refusal = outbound.kit.app.events().journal(&other, &request(&[("after", "x")])).await;
     assert_eq!(refused(refusal).0, "INVALID_PARAMETER");
+}
+
+#[tokio::test]
+async fn a_person_sees_the_newest_events_first_and_pages_back() {
+    let outbound = five().await;
+    let (app, company) = (&outbound.kit.app, outbound.kit.company.id);
+    let newest = async |params: &[(&str, &str)]| {
+        let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let request = NewestRequest::parse(&Params::new(params.collect())).unwrap();
+        app.events().newest(company, &request).await
+    };
+    let first = newest(&[("limit", "2")]).await.unwrap();
+    let reversed = |range| numbers(range).into_iter().rev().collect::<Vec<_>>();
+    assert_eq!((phones(&first), first.has_more), (reversed(4..=5), true));
+    let next = newest(&[("limit", "3"), ("before", &first.position)]).await.unwrap();
+    assert_eq!((phones(&next), next.has_more), (reversed(1..=3), false));
+    let other = newest(&[("event", "contact.opted_out")]).await.unwrap();
+    assert_eq!(phones(&other), Vec::<String>::new());
+    assert!(newest(&[("before", "x")]).await.is_err());
+    let id = first.entries[0].event_id;
+    let one = app.events().get(company, id).await.unwrap().unwrap();
+    assert_eq!(one.event_id, id);
+    let stranger = CompanyId::new(Uuid::max());
+    assert!(app.events().get(stranger, id).await.unwrap().is_none());
 }

@@ -55,6 +55,7 @@ mod groups;
 mod halts;
 mod identities;
 mod import;
+mod import_rows;
 mod inbound;
 mod inbound_access;
 mod inbox;

@@ -351,3 +351,24 @@ async fn the_ledger_needs_the_scope_to_read_messages() {
     let denied = scene.kit.app.prosas().consumption(&caller, &filter, PageRequest::FIRST).await;
     assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");
 }
+
+/// R430.
+#[tokio::test]
+async fn usage_is_summed_by_the_days_of_the_companys_time_zone() {
+    let scene = Scene::new().await;
+    let company = scene.kit.company.id;
+    let debit = body(json!({ "scope": "turn", "prosas": 2.5, "cost_brl": 0.1 }));
+    scene.kit.app.prosas().debit(company, &debit).await.unwrap();
+    scene.kit.clock.advance(Duration::from_secs(24 * 60 * 60));
+    scene.kit.app.prosas().debit(company, &debit).await.unwrap();
+    scene.kit.app.prosas().debit(company, &debit).await.unwrap();
+    let usage = scene.kit.app.prosas().usage(company).await.unwrap();
+    assert_eq!(usage.len(), 30);
+    let last: Vec<String> =
+        usage[28..].iter().map(|day| day.totals.debits.prosas.to_string()).collect();
+    assert_eq!(last, ["2.5", "5"]);
+    assert!(usage[28].date < usage[29].date);
+    scene.kit.clock.advance(Duration::from_secs(30 * 24 * 60 * 60));
+    let usage = scene.kit.app.prosas().usage(company).await.unwrap();
+    assert!(usage.iter().all(|day| day.totals.debits.prosas.units() == 0), "{usage:?}");
+}

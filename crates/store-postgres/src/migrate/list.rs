@@ -124,6 +124,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "remembered_opt_outs",
         sql: include_str!("../migrations/0029_remembered_opt_outs.sql"),
     },
+    Migration {
+        version: 30,
+        name: "opted_out_contacts",
+        sql: include_str!("../migrations/0030_opted_out_contacts.sql"),
+    },
 ];
 
 impl Migration {

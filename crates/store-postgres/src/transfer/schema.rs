@@ -41,7 +41,10 @@ SELECT c.company_id, c.id, 2, t.tag_id, c.facet, c.last_message_at, c.created_at
 FROM contact_tags t JOIN contacts c ON c.company_id = t.company_id AND c.id = t.contact_id \
 UNION ALL \
 SELECT company_id, id, 3, assigned_to_member_id, facet, last_message_at, created_at \
-FROM contacts WHERE assigned_to_member_id IS NOT NULL; \
+FROM contacts WHERE assigned_to_member_id IS NOT NULL \
+UNION ALL \
+SELECT company_id, id, 4, company_id, facet, last_message_at, created_at \
+FROM contacts WHERE opted_out_at IS NOT NULL; \
 INSERT INTO contact_set_counts \
 SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2, 3, 4; \
 INSERT INTO message_counts SELECT company_id, connection_id, direction, message_type, status, \

@@ -61,6 +61,7 @@ impl Filed {
             let changed = first(contact.clone()).changed(at((n % 8) as i64), |contact| {
                 contact.assigned_to_member_id = filed.members.get(n % 4).map(|member| member.id);
                 contact.has_unread = n % 5 == 0;
+                contact.opted_out_at = (n % 7 == 0).then(|| at(1));
                 contact.name = format!("Ana {n}");
             });
             changes = changes.with(first(contact.clone()).update(changed));
@@ -120,6 +121,8 @@ impl Filed {
             ContactFilter { updated_since: Some(at(2)), ..member },
             ContactFilter { active_since: Some(at(9)), inbox_status: open, ..list },
             ContactFilter { updated_since: Some(at(7)), unread: Some(true), ..short },
+            ContactFilter { opted_out_of: Some(self.scene.company), ..ContactFilter::default() },
+            ContactFilter { opted_out_of: Some(self.scene.company), ..tag },
         ]
     }
 
@@ -133,6 +136,7 @@ impl Filed {
             let found = |contact: &&Contact| {
                 let is_in = |set: ContactSet| match set {
                     ContactSet::Member(id) => contact.assigned_to_member_id == Some(id),
+                    ContactSet::OptedOut(_) => contact.opted_out_at.is_some(),
                     set => self.sets.get(&set.id()).is_some_and(|set| set.contains(&contact.id)),
                 };
                 contact.facets().pass(&filter)
@@ -220,6 +224,19 @@ pub async fn sets_follow_every_change(harness: &dyn Harness) {
             5 => {
                 scene.apply(stored.delete()).await;
                 filed.leave(id);
+            }
+            6 => {
+                // It asks not to be written to, or asked to be written to again.
+                let is_out = stored.opted_out_at.is_some();
+                let change = stored.changed(at(2), |contact| {
+                    contact.opted_out_at = (!is_out).then(|| at(2));
+                    contact.crm_status = CrmStatus::Inactive;
+                });
+                scene.apply(stored.update(change)).await;
+            }
+            7 => {
+                let change = stored.changed(at(2), |contact| contact.opted_out_at = None);
+                scene.apply(stored.update(change)).await;
             }
             _ => {}
         }

@@ -79,6 +79,34 @@ pub async fn the_journal_can_be_read_by_type(harness: &dyn Harness) {
     }
 }
 
+/// The newest first, each page before the one that was read, only of the wanted types.
+pub async fn the_newest_events_come_first_in_pages(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let events: Vec<Event> =
+        (0..30).map(|n| scene.reported(TYPES[(n * 5 + n / 7) % TYPES.len()], n as i64)).collect();
+    scene.tell(&events, &[]).await;
+    let two = vec![EventType::ContactOptedOut, EventType::MessageSent];
+    for types in [vec![], two, TYPES.to_vec()] {
+        let wanted = events.iter().rev().filter(|event| types.contains(&event.event_type));
+        let wanted: Vec<EventId> = wanted.map(|event| event.id).collect();
+        for limit in [1, 4, ALL] {
+            let (mut seen, mut before) = (Vec::new(), None);
+            loop {
+                let part = scene.store.newest_events(scene.company, &types, before, limit).await;
+                let part = part.expect("the store works");
+                assert!(part.len() <= limit as usize);
+                let Some((last, _)) = part.last() else { break };
+                before = Some(*last);
+                seen.extend(part.into_iter().map(|(_, event)| event.id));
+            }
+            assert_eq!(seen, wanted, "{types:?} in parts of {limit}");
+        }
+    }
+    let other = scene.another_company().await;
+    let theirs = other.store.newest_events(other.company, TYPES, None, ALL).await;
+    assert_eq!(theirs.expect("the store works"), []);
+}
+
 /// A position stays valid. After the newest event there is nothing until the next event.
 pub async fn a_position_at_the_end_goes_on_with_what_is_new(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

@@ -1,7 +1,10 @@
 //! The ledger of prosas: pages with exact sums (D59).
 
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{Brl, LedgerFilter, LedgerLine, LedgerPage, LineKind, Prosas};
+use recado_core::prosas::{
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerSpan, LedgerTotals, LineKind, Prosas,
+    SpanTotals,
+};
 use recado_core::store::{ChangeSet, RecordsExt};
 
 use super::Harness;
@@ -141,4 +144,33 @@ pub async fn sums_of_the_ledger_are_of_the_same_state_as_its_lines(harness: &dyn
     }
     writer.await.expect("no panic");
     assert_eq!(page(&scene, LedgerFilter::default(), 1, 100).await.page.total, 60);
+}
+
+/// R430: both ends of a span are included, spans may overlap, and nothing is in one that ends
+/// before it begins.
+pub async fn spans_of_the_ledger_have_their_own_sums_by_kind(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lines = booked(&scene).await;
+    let other = scene.another_company().await;
+    other.add(other.debit(None, 1_000, 4)).await;
+    let span = |from, to| LedgerSpan { from: at(from), to: at(to) };
+    let spans = [span(1, 2), span(3, 3), span(4, 9), span(9, 4), span(0, 10), span(10, 20)];
+    let found = scene.store.ledger_totals(scene.company, &spans).await.expect("the store works");
+    let of = |span: &LedgerSpan, kind| {
+        let within = |line: &&LedgerLine| {
+            line.kind == kind && span.from <= line.created_at && line.created_at <= span.to
+        };
+        let (prosas, cost_brl) = sums(&lines.iter().filter(within).cloned().collect::<Vec<_>>());
+        LedgerTotals { prosas, cost_brl }
+    };
+    let wanted: Vec<SpanTotals> = spans
+        .iter()
+        .map(|span| SpanTotals {
+            debits: of(span, LineKind::Debit),
+            refunds: of(span, LineKind::Refund),
+        })
+        .collect();
+    assert_eq!(found, wanted);
+    let none = scene.store.ledger_totals(scene.company, &[]).await.expect("the store works");
+    assert_eq!(none, []);
 }

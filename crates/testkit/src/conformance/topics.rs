@@ -244,6 +244,7 @@ macro_rules! conformance_topic {
         sums_of_the_ledger_are_exact_at_the_extremes,
         refunds_of_one_debit_are_applied_one_after_another,
         sums_of_the_ledger_are_of_the_same_state_as_its_lines,
+        spans_of_the_ledger_have_their_own_sums_by_kind,
     } };
     ($($go:tt)::+ [$($in:tt)*] channel_rows) => { $($go)::+! { [$($in)*] channel_rows:
         every_field_of_a_connection_and_a_template_is_read_back,
@@ -445,6 +446,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] journal) => { $($go)::+! { [$($in)*] journal:
         events_come_in_the_order_of_their_sets,
         the_journal_can_be_read_by_type,
+        the_newest_events_come_first_in_pages,
         a_position_at_the_end_goes_on_with_what_is_new,
         what_was_not_committed_is_not_in_the_journal,
         the_journal_outlives_its_contacts,

@@ -43,6 +43,7 @@ impl State {
             ContactSet::List(list) => RowKey::ListMember { company, list, contact: id },
             ContactSet::Tag(tag) => RowKey::ContactTag { company, contact: id, tag },
             ContactSet::Member(member) => return contact.assigned_to_member_id == Some(member),
+            ContactSet::OptedOut(of) => return company == of && contact.opted_out_at.is_some(),
         };
         self.rows.entry(&row).is_some()
     }

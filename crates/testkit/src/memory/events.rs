@@ -109,6 +109,23 @@ impl EventReads for MemoryStore {
         let placed = wanted.map(|e| (JournalPosition(e.sequence), state.as_read(&e.record)));
         Ok(placed.take(limit as usize).collect())
     }
+
+    async fn newest_events(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        before: Option<JournalPosition>,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let state = self.state();
+        let wanted = state.events.iter().rev().filter(|event| {
+            event.record.company == company
+                && types.contains(&event.record.event_type)
+                && before.is_none_or(|before| event.sequence < before.0)
+        });
+        let placed = wanted.map(|e| (JournalPosition(e.sequence), state.as_read(&e.record)));
+        Ok(placed.take(limit as usize).collect())
+    }
 }
 
 /// Whether the data of an event is about a message as it was before its sender deleted it; of no

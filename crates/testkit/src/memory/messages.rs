@@ -12,7 +12,10 @@ use recado_core::messages::{
     ProviderMessageId, RefTarget, Referred, is_left_sent,
 };
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
+use recado_core::prosas::{
+    LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LedgerSpan, LedgerTotals, LineKind,
+    SpanTotals,
+};
 use recado_core::store::{RowKey, StoreError, Stored};
 use recado_core::workers::Worker;
 
@@ -166,5 +169,33 @@ impl LedgerReads for MemoryStore {
         let prosas = lines.iter().map(|line| line.prosas).sum();
         let cost = lines.iter().map(|line| line.cost).sum();
         Ok(LedgerPage { page: page_of(lines, page), prosas, cost })
+    }
+
+    async fn ledger_totals(
+        &self,
+        company: CompanyId,
+        spans: &[LedgerSpan],
+    ) -> Result<Vec<SpanTotals>, StoreError> {
+        let state = self.state();
+        let of = |span: &LedgerSpan, kind: LineKind| {
+            let lines: Vec<&LedgerLine> = state
+                .rows
+                .all::<LedgerLine>()
+                .filter(|line| {
+                    line.company == company
+                        && line.kind == kind
+                        && (span.from..=span.to).contains(&line.created_at)
+                })
+                .collect();
+            LedgerTotals {
+                prosas: lines.iter().map(|line| line.prosas).sum(),
+                cost_brl: lines.iter().map(|line| line.cost).sum(),
+            }
+        };
+        let totals = |span| SpanTotals {
+            debits: of(span, LineKind::Debit),
+            refunds: of(span, LineKind::Refund),
+        };
+        Ok(spans.iter().map(totals).collect())
     }
 }

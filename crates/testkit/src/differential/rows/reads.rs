@@ -10,7 +10,7 @@ use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::leads::LeadMemory;
 use recado_core::messages::{Direction, MessageFilter, MessageSearch, MessageStatus, MessageType};
 use recado_core::page::PageRequest;
-use recado_core::prosas::{LedgerFilter, LineKind};
+use recado_core::prosas::{LedgerFilter, LedgerSpan, LineKind};
 use recado_core::store::{RecordsExt, Removable};
 use recado_core::templates::Template;
 use serde_json::{Value, json};
@@ -151,7 +151,11 @@ impl CompanyRows {
     }
 
     async fn ledger(&self, filter: LedgerFilter, page: PageRequest) -> Value {
-        json!(format!("{:?}", self.store.ledger_page(self.company, &filter, page).await))
+        let from = filter.from.unwrap_or(Timestamp::MIN);
+        let spans = [LedgerSpan { from, to: filter.to.unwrap_or(Timestamp::MAX) }];
+        let listed = self.store.ledger_page(self.company, &filter, page).await;
+        let summed = self.store.ledger_totals(self.company, &spans).await;
+        json!(format!("{listed:?} {summed:?}"))
     }
 
     async fn contacts(&self, query: &ChannelQuery) -> Value {

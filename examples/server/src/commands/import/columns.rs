@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use recado_core::contacts::ImportedContact;
+use recado_core::imports::cells::is_remark;
+use recado_core::imports::{CUSTOM, contact_columns_problem, is_contact_field};
 use recado_core::messages::ImportedMessage;
 
 use super::ImportKind;
-use super::record::is_remark;
 
-/// The prefix of columns of custom fields.
-const CUSTOM: &str = "custom_fields.";
-/// Fields that are made of other columns than the field of the same name.
-const OF_CONTACTS: [&str; 2] = ["first_name", "last_name"];
 /// Fields of messages that name their contact and connection without ids.
 const OF_MESSAGES: [&str; 2] = ["phone", "connection"];
 /// How many names an error shows.
@@ -75,12 +71,7 @@ impl ColumnMap {
 /// Whether a file of this kind may have the field.
 fn is_field(kind: ImportKind, name: &str) -> bool {
     match kind {
-        ImportKind::Contacts => {
-            name.starts_with(CUSTOM)
-                || OF_CONTACTS.contains(&name)
-                || name == "id"
-                || ImportedContact::FIELDS.contains(&name)
-        }
+        ImportKind::Contacts => is_contact_field(name),
         ImportKind::Messages => {
             let block = name.split_once('.').map_or(name, |(block, _)| block);
             OF_MESSAGES.contains(&name) || ImportedMessage::FIELDS.contains(&block)
@@ -153,8 +144,8 @@ pub(super) fn check_identity(
 ) -> Result<(), String> {
     let has = |wanted: &[&str]| fields.iter().flatten().any(|f| wanted.contains(&f.as_str()));
     match kind {
-        ImportKind::Contacts if !has(&["phone", "identifier"]) => {
-            Err("no column is the phone or the identifier of a contact".to_owned())
+        ImportKind::Contacts => {
+            contact_columns_problem(fields).map_or(Ok(()), |problem| Err(problem.to_owned()))
         }
         ImportKind::Messages if !has(&["contact_id", "phone"]) => {
             Err("no column is the contact_id or the phone of a message's contact".to_owned())
@@ -166,7 +157,7 @@ pub(super) fn check_identity(
         ImportKind::Messages if !has(&["direction"]) => {
             Err("no column is the direction of a message".to_owned())
         }
-        ImportKind::Contacts | ImportKind::Messages => Ok(()),
+        ImportKind::Messages => Ok(()),
     }
 }
 

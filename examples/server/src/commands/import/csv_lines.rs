@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use csv::ByteRecord;
+use recado_core::imports::cells;
+use recado_core::imports::formula::unescaped;
 use serde_json::{Map, Value};
 
-use super::formula::unescaped;
-use super::record;
 use super::source::{ImportRecord, Raw};
 use crate::commands::CommandError;
 
@@ -73,5 +73,5 @@ fn csv_body(raw: &ByteRecord, fields: &[Option<String>]) -> Result<Map<String, V
     let cells = cells.map_err(|_| "is not UTF-8".to_owned())?;
     let named =
         fields.iter().zip(cells).filter_map(|(field, cell)| Some((field.as_deref()?, cell)));
-    Ok(record::body(named))
+    Ok(cells::body(named))
 }

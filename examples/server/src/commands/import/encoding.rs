@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
+use recado_core::imports::TextEncoding;
 use tempfile::NamedTempFile;
 
 /// How much of a file is looked at for zero bytes, which text has in UTF-16 only.
@@ -48,20 +49,10 @@ impl Encoding {
 
     /// The encoding where its first bytes tell it.
     fn of_sample(sample: &[u8]) -> Option<Self> {
-        if sample.starts_with(b"\xff\xfe") {
-            return Some(Self::Utf16);
-        }
-        if sample.starts_with(b"\xfe\xff") {
-            return Some(Self::Utf16Be);
-        }
-        let zeros = |from: usize| sample.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
-        let pairs = sample.len() / 2;
-        let mostly = |count: usize| pairs > 0 && count > pairs / 2;
-        match (mostly(zeros(0)), mostly(zeros(1))) {
-            (false, true) => Some(Self::Utf16),
-            (true, false) => Some(Self::Utf16Be),
-            _ => None,
-        }
+        Some(match TextEncoding::of_sample(sample)? {
+            TextEncoding::Utf16Le => Self::Utf16,
+            TextEncoding::Utf16Be => Self::Utf16Be,
+        })
     }
 }
 

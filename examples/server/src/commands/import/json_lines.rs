@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
+use recado_core::imports::cells;
 use recado_core::json;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnMap;
-use super::record;
 use super::source::{ImportRecord, Raw};
 use crate::commands::CommandError;
 
@@ -71,9 +71,9 @@ pub(super) fn json_body(
                 Some(field) => field.to_owned(),
                 None => name,
             };
-            let own = body.into_iter().filter(|(name, _)| !record::is_remark(name));
+            let own = body.into_iter().filter(|(name, _)| !cells::is_remark(name));
             let mut body = own.map(|(name, value)| (named(name), value)).collect();
-            record::join_names(&mut body);
+            cells::join_names(&mut body);
             Ok(body)
         }
         Ok(_) => Err("is not a JSON object".to_owned()),

@@ -3,20 +3,14 @@
 
 mod columns;
 mod csv_lines;
-mod dates;
-mod delimiter;
 mod encoding;
-mod formula;
 mod identity;
 mod json_lines;
-mod labels;
 mod progress;
-mod record;
 mod refused;
 mod source;
 mod summary;
 mod target;
-mod update;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -27,16 +21,16 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use recado_core::Recado;
 use recado_core::ids::CompanyId;
+use recado_core::imports::{Imported, Labels, RowOutcome, delimiter};
 
 use self::columns::ColumnMap;
 use self::encoding::Encoding;
 use self::identity::Identities;
-use self::labels::Labels;
 use self::progress::ImportProgress;
 use self::refused::RefusedLines;
 use self::source::{ImportFile, ImportRecord};
 use self::summary::Tally;
-use self::target::{Imported, Manner, Outcome, Target};
+use self::target::{Manner, Target};
 use super::company::company_id;
 use super::{CommandError, refused};
 
@@ -170,7 +164,8 @@ pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result
     let (list, tag) = (args.list.as_deref(), args.tag.as_deref());
     let labels = match kind {
         ImportKind::Contacts if !is_rehearsal => {
-            Labels::find_or_make(recado, args.company, list, tag).await?
+            let made = Labels::find_or_make(recado, args.company, list, tag).await;
+            made.map_err(refused)?
         }
         ImportKind::Messages if list.is_some() || tag.is_some() => {
             return Err(CommandError::Usage("--list and --tag go with contacts".to_owned()));
@@ -197,14 +192,14 @@ pub(super) async fn run(recado: &Recado, json: bool, args: ImportArgs) -> Result
         let failed = window.iter().zip(&outcomes).find_map(|(entry, outcome)| {
             outcome.as_ref().err().map(|failure| stopped_at(entry.line, failure))
         });
-        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        let outcomes: Vec<RowOutcome> = outcomes.into_iter().flatten().collect();
         target.list(&outcomes).await?;
         if let Some(failure) = failed {
             return Err(failure);
         }
         for (entry, outcome) in window.iter().zip(outcomes) {
             if let Imported::Refused(reason) = &outcome.imported {
-                refused.add(entry, reason)?;
+                refused.add(entry, &reason.to_string())?;
             }
             tally.count(entry.line, outcome);
         }
@@ -293,7 +288,7 @@ fn next_window(
 async fn import_all(
     target: &Target<'_>,
     window: &[ImportRecord],
-) -> Vec<Result<Outcome, CommandError>> {
+) -> Vec<Result<RowOutcome, CommandError>> {
     let mut chains: HashMap<String, Vec<usize>> = HashMap::new();
     let mut alone = Vec::new();
     for (index, entry) in window.iter().enumerate() {

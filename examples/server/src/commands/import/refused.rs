@@ -7,11 +7,11 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use csv::WriterBuilder;
+use recado_core::imports::cells::is_remark;
+use recado_core::imports::formula::escaped;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, from_slice, json};
 
-use super::formula::escaped;
-use super::record::is_remark;
 use super::source::{ImportFile, ImportRecord, Raw};
 use crate::commands::CommandError;
 
@@ -20,11 +20,6 @@ const LINE: &str = "_line";
 const REASON: &str = "_reason";
 /// A line that is not a JSON object, as it was written.
 const TEXT: &str = "_text";
-
-/// Whether a file with these columns is one of refused lines, whose cells are escaped (R175).
-pub(super) fn is_of_refused_lines(names: &[String]) -> bool {
-    [LINE, REASON].iter().all(|remark| names.iter().any(|name| name == remark))
-}
 
 /// The refused lines. The file is made with the first of them.
 pub(super) struct RefusedLines {

@@ -5,14 +5,15 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
+use recado_core::imports::formula::{is_of_escaped, unescaped};
+use recado_core::imports::{delimiter, last_digits, person_keys};
 use serde_json::{Map, Value};
 
+use super::ImportKind;
 use super::columns::{self, ColumnMap};
 use super::csv_lines::{LineFinder, read_csv};
 use super::encoding::{Decoded, Encoding};
-use super::formula::unescaped;
 use super::json_lines::read_json;
-use super::{ImportKind, delimiter, refused};
 use crate::commands::CommandError;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
@@ -53,27 +54,17 @@ impl ImportRecord {
     /// contact what identifies the person, of a message what identifies it.
     pub(super) fn keys(&self, kind: ImportKind) -> Vec<String> {
         let Ok(body) = &self.body else { return Vec::new() };
-        let names: &[&str] = match kind {
-            ImportKind::Contacts => &["identifier", "email"],
-            ImportKind::Messages => &["wamid", "external_id"],
-        };
-        let texts = names.iter().filter_map(|name| {
-            let text = body.get(*name)?.as_str()?.trim().to_lowercase();
-            Some(format!("{name} {text}"))
-        });
-        let phone = match kind {
-            ImportKind::Contacts => body.get("phone").and_then(Value::as_str),
-            ImportKind::Messages => None,
-        };
-        texts.chain(phone.map(|phone| format!("phone {}", last_digits(phone)))).collect()
+        match kind {
+            ImportKind::Contacts => person_keys(body),
+            ImportKind::Messages => {
+                let texts = ["wamid", "external_id"].into_iter().filter_map(|name| {
+                    let text = body.get(name)?.as_str()?.trim().to_lowercase();
+                    Some(format!("{name} {text}"))
+                });
+                texts.collect()
+            }
+        }
     }
-}
-
-/// The last digits of a phone: it can be written in several ways, but these are always the same.
-fn last_digits(phone: &str) -> String {
-    const DIGITS: usize = 8;
-    let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
-    digits[digits.len().saturating_sub(DIGITS)..].iter().collect()
 }
 
 /// An open file.
@@ -146,7 +137,7 @@ impl ImportFile {
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
             let mut names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-            let is_escaped = refused::is_of_refused_lines(&names);
+            let is_escaped = is_of_escaped(&names);
             if is_escaped {
                 for name in &mut names {
                     let meant = unescaped(name.as_bytes()).len();
@@ -245,6 +236,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::json_lines::{MAX_LINE, json_body};
+    use super::super::refused;
     use super::*;
 
     fn open(path: &Path) -> ImportFile {

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use recado_core::imports::{Imported, RowOutcome, Skipped};
 use serde_json::json;
 
-use super::target::{Imported, Manner, Outcome, Skipped};
+use super::target::Manner;
 use crate::commands::output;
 
 /// How many values that were left out are shown.
@@ -27,7 +28,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts a line.
-    pub(super) fn count(&mut self, line: u64, outcome: Outcome) {
+    pub(super) fn count(&mut self, line: u64, outcome: RowOutcome) {
         self.lines += 1;
         match outcome.imported {
             Imported::Made => self.imported += 1,

@@ -1,0 +1,106 @@
+(() => {
+  "use strict";
+  const DRAFT = "recado-draft-";
+  const SENDING = "recado-sending-";
+  const thread = () => document.querySelector(".thread[data-contact]");
+
+  // R425. A draft is kept for each conversation until a page shows that it was sent.
+  const draft = () => document.querySelector("textarea[data-draft]");
+  function restore() {
+    const area = draft();
+    if (!area) return;
+    const contact = area.dataset.draft;
+    if (sessionStorage.getItem(SENDING + contact)) {
+      sessionStorage.removeItem(SENDING + contact);
+      localStorage.removeItem(DRAFT + contact);
+    }
+    if (area.value) localStorage.setItem(DRAFT + contact, area.value);
+    else area.value = localStorage.getItem(DRAFT + contact) || "";
+  }
+  document.addEventListener("input", (event) => {
+    const contact = event.target.dataset && event.target.dataset.draft;
+    if (!contact) return;
+    if (event.target.value) localStorage.setItem(DRAFT + contact, event.target.value);
+    else localStorage.removeItem(DRAFT + contact);
+  });
+  document.addEventListener("submit", (event) => {
+    const area = event.target.querySelector("textarea[data-draft]");
+    if (area) sessionStorage.setItem(SENDING + area.dataset.draft, "1");
+    // Whoever signs out leaves nothing that they wrote to the next person.
+    if (event.target.matches("form.sign-out")) {
+      for (const key of Object.keys(localStorage)) {
+        if (key.startsWith(DRAFT)) localStorage.removeItem(key);
+      }
+    }
+    // One click sends once; the key of the form makes sure of it where this does not run.
+    if (event.target.matches("form.answer")) {
+      const button = event.target.querySelector("button[type=submit]");
+      if (button) setTimeout(() => { button.disabled = true; }, 0);
+    }
+  });
+
+  // R424. The messages are loaded again when something happens in this conversation.
+  document.addEventListener("recado-event", (event) => {
+    const shown = thread();
+    const about = event.detail && event.detail.contact_id;
+    const isNewest = !/[?&]page=([2-9]|\d\d)/.test(location.search);
+    if (!shown || !isNewest || (about && about !== shown.dataset.contact)) return;
+    if (window.htmx) window.htmx.trigger("#messages", "thread-changed");
+  });
+
+  // R425. Keys. None does anything while somebody writes.
+  const writes = (target) => target.closest("input, textarea, select, [contenteditable]");
+  function step(by) {
+    const items = [...document.querySelectorAll("#messages .message, [data-conversation]")];
+    if (!items.length) return false;
+    const at = items.findIndex((item) => item.contains(document.activeElement));
+    const last = items.length - 1;
+    const next = at < 0 ? (thread() ? last : 0) : Math.min(last, Math.max(0, at + by));
+    const target = items[next].matches("a, button") ? items[next] : items[next].querySelector("a");
+    const focused = items[next].hasAttribute("tabindex") ? items[next] : target || items[next];
+    focused.focus();
+    focused.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+  function open(id) {
+    const dialog = document.getElementById(id);
+    if (!dialog || !dialog.showModal) return false;
+    if (!dialog.open) dialog.showModal();
+    return true;
+  }
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-opens]");
+    if (opener) open(opener.dataset.opens);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const form = event.target.closest("form.answer");
+      if (form) { event.preventDefault(); form.requestSubmit(); }
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+    if (document.querySelector("dialog[open]")) return;
+    let isDone = false;
+    if (event.key === "r" && draft()) { draft().focus(); isDone = true; }
+    if (event.key === "j") isDone = step(1);
+    if (event.key === "k") isDone = step(-1);
+    if (event.key === "?") isDone = open("thread-help");
+    if (isDone) event.preventDefault();
+  });
+
+  function start() {
+    restore();
+    const messages = document.querySelectorAll("#messages .message");
+    if (messages.length && !location.hash) {
+      messages[messages.length - 1].scrollIntoView({ block: "nearest" });
+    }
+  }
+  // A page that comes back out of the browser's own memory has its buttons again.
+  window.addEventListener("pageshow", () => {
+    for (const button of document.querySelectorAll("form.answer button[disabled]")) {
+      button.disabled = false;
+    }
+  });
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,33 @@
+//! The options of the console.
+
+use std::time::Duration;
+
+use crate::last_hour::LastHour;
+
+/// The options of the console.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConsoleOptions {
+    /// Bytes of a form without files.
+    pub form_bytes: usize,
+    /// How long a body may take to arrive, and how long one with a file may pause.
+    pub body_timeout: Duration,
+    /// How many pages of one member may listen for what is new at once, in this process.
+    pub live_pages_per_member: usize,
+    /// How many pages may listen for what is new at once, in this process.
+    pub live_pages: usize,
+    /// What the process did in the last hour; without it there are no plots of it (R431).
+    pub last_hour: Option<LastHour>,
+}
+
+impl Default for ConsoleOptions {
+    fn default() -> Self {
+        Self {
+            form_bytes: 1024 * 1024,
+            body_timeout: Duration::from_secs(30),
+            live_pages_per_member: 16,
+            live_pages: 1024,
+            last_hour: None,
+        }
+    }
+}

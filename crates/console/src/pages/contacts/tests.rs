@@ -1,0 +1,274 @@
+//! Pages of contacts without a browser.
+
+use http::{Method, StatusCode};
+use recado_core::access::OperatorRole;
+use recado_core::ids::ContactId;
+use serde_json::{Value, json};
+
+use crate::harness::{Browser, Shown, Site};
+
+async fn contact(site: &Site, body: Value) -> ContactId {
+    let body = body.as_object().cloned().expect("an object");
+    let made = site.kit.app.contacts().import(&site.kit.company, &body).await;
+    made.expect("a contact").0
+}
+
+async fn send_file(
+    browser: &Browser<'_>,
+    site: &Site,
+    path: &str,
+    csrf: &str,
+    file: &str,
+) -> Shown {
+    let body = format!(
+        "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n--x\r\n\
+         Content-Disposition: form-data; name=\"file\"; filename=\"<b>people.csv\"\r\n\r\n{file}\r\n--x--\r\n"
+    );
+    let request = browser.request(Method::POST, path).header("sec-fetch-site", "same-origin");
+    site.send(request.header("content-type", "multipart/form-data; boundary=x"), body).await
+}
+
+/// The page of an import once it is over.
+async fn over(browser: &Browser<'_>, path: &str) -> Shown {
+    for _ in 0..200 {
+        let shown = browser.get(path).await;
+        if !shown.html.contains("every 1s") {
+            return shown;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the import does not end");
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_and_escapes_names() {
+    let site = Site::new().await;
+    contact(&site, json!({"phone": "+5511987654321", "name": "<script>Ana"})).await;
+    contact(&site, json!({"phone": "+5511987654322", "name": "Caio", "crm_status": "customer"}))
+        .await;
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    let all = viewer.get("/console/contacts").await;
+    all.has("&lt;script&gt;Ana").has("Caio").lacks("<script>Ana");
+    let some = viewer.get("/console/contacts?crm_status=customer&search=").await;
+    some.has("Caio").lacks("Ana<");
+    assert_eq!(some.status, StatusCode::OK);
+    let stop =
+        json!({"phone": "+5511987654323", "name": "Bia", "opted_out_at": "2026-01-02T00:00:00Z"});
+    contact(&site, stop).await;
+    let stopped = viewer.get("/console/contacts?opted_out=true&inbox_status=").await;
+    stopped.has(">Bia<").lacks("Caio");
+    let wrong = viewer.get("/console/contacts?tag_id=x").await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn columns_are_kept_in_a_cookie() {
+    let site = Site::new().await;
+    contact(&site, json!({"phone": "+5511987654321", "city": "Olinda"})).await;
+    let mut browser = site.owner().await;
+    browser.get("/console/contacts").await.lacks("Olinda");
+    let chosen = [("column-city", "on"), ("column-<x>", "on"), ("back", "?search=98765")];
+    let answer = browser.post("/console/contacts/columns", &chosen).await;
+    let back = answer.location();
+    assert!(back.starts_with("/console/contacts?") && back.ends_with("search=98765"), "{back}");
+    let cookie = answer.headers.get("set-cookie").and_then(|c| c.to_str().ok()).expect("a cookie");
+    assert!(cookie.starts_with("recado-contact-columns=city;"), "{cookie}");
+    let pair = cookie.split(';').next().expect("a pair").parse().expect("a header");
+    browser.headers.insert("cookie", pair);
+    browser.get("/console/contacts").await.has("Olinda");
+}
+
+#[tokio::test]
+async fn a_contact_is_shown_changed_and_deleted_with_the_errors_of_its_fields() {
+    let site = Site::new().await;
+    let id = contact(&site, json!({"phone": "+5511987654321", "name": "Ana"})).await;
+    let path = format!("/console/contacts/{id}");
+    let owner = site.owner().await;
+    owner.get(&path).await.has("<h1>Ana</h1>").has("+5511987654321");
+    let edit = format!("{path}/edit");
+    let refused = owner.post(&edit, &[("name", "Ana"), ("email", "no"), ("cpf", "1")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    refused.has("id=\"field-email-error\"").has("id=\"field-cpf-error\"");
+    let saved = owner.post(&edit, &[("name", "Bia"), ("crm_status", "customer")]).await;
+    assert_eq!(saved.location(), path);
+    owner.get(&path).await.has("<h1>Bia</h1>").has("Customer");
+    let agent = site.as_role(OperatorRole::Agent).await;
+    let delete = format!("{path}/delete");
+    assert_eq!(agent.post(&delete, &[]).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(owner.post(&delete, &[]).await.location(), "/console/contacts");
+    assert_eq!(owner.get(&path).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_new_contact_needs_a_phone_and_a_known_one_is_shown() {
+    let site = Site::new().await;
+    let owner = site.owner().await;
+    let path = "/console/contacts/new";
+    owner.get(path).await.has("field-phone");
+    let refused = owner.post(path, &[("phone", ""), ("name", "Ana")]).await;
+    refused.has("id=\"field-phone-error\"");
+    let made = owner.post(path, &[("phone", "(11) 98765-4321"), ("name", "Ana")]).await;
+    let again = owner.post(path, &[("phone", "+5511987654321")]).await;
+    assert_eq!(made.location(), again.location());
+}
+
+#[tokio::test]
+async fn a_viewer_reads_no_lead_memory_and_changes_nothing() {
+    let site = Site::new().await;
+    let id = contact(&site, json!({"phone": "+5511987654321"})).await;
+    let path = format!("/console/contacts/{id}");
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    viewer.get(&path).await.lacks("/memory").lacks("/edit").lacks("/delete");
+    assert_eq!(viewer.get(&format!("{path}/memory")).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(viewer.get("/console/contacts/import").await.status, StatusCode::FORBIDDEN);
+    let agent = site.as_role(OperatorRole::Agent).await;
+    agent.get(&format!("{path}/memory")).await.has("Nothing is known yet");
+}
+
+#[tokio::test]
+async fn a_deal_is_made_changed_and_deleted() {
+    let site = Site::new().await;
+    let id = contact(&site, json!({"phone": "+5511987654321"})).await;
+    let other = contact(&site, json!({"phone": "+5511987654322"})).await;
+    let path = format!("/console/contacts/{id}");
+    let owner = site.owner().await;
+    let deals = format!("{path}/deals");
+    owner.post(&deals, &[("title", " ")]).await.has("id=\"field-title-error\"");
+    owner.post(&deals, &[("title", "Order 7"), ("stage_id", "")]).await;
+    let all = site.kit.app.deals().all(site.kit.company.id).await.expect("deals");
+    let deal = format!("{deals}/{}", all[0].id);
+    let foreign = format!("/console/contacts/{other}/deals/{}", all[0].id);
+    assert_eq!(owner.post(&foreign, &[("title", "x")]).await.status, StatusCode::NOT_FOUND);
+    owner.post(&deal, &[("title", "Order 8"), ("status", "won")]).await;
+    owner.get(&path).await.has("Order 8").has("Won");
+    owner.post(&format!("{deal}/delete"), &[]).await;
+    owner.get(&path).await.lacks("Order 8");
+}
+
+#[tokio::test]
+async fn documents_are_attached_and_never_answered_as_pages() {
+    let site = Site::new().await;
+    let id = contact(&site, json!({"phone": "+5511987654321"})).await;
+    let path = format!("/console/contacts/{id}/documents");
+    let owner = site.owner().await;
+    let forged = send_file(&owner, &site, &path, "no", "<html>").await;
+    assert_eq!(forged.status, StatusCode::FORBIDDEN);
+    let sent = send_file(&owner, &site, &path, &owner.csrf(), "<html>").await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.html);
+    let all = site.kit.app.documents().list(site.kit.company.id, id).await.expect("documents");
+    let read = owner.get(&format!("{path}/{}", all[0].id)).await;
+    read.has("<html>");
+    assert_eq!(read.headers["content-type"], "application/octet-stream");
+    let named = read.headers["content-disposition"].to_str().expect("text");
+    assert!(named.starts_with("attachment; filename*="), "{named}");
+}
+
+#[tokio::test]
+async fn contacts_that_share_a_number_are_proposed_compared_and_merged() {
+    let site = Site::new().await;
+    let keep = contact(&site, json!({"phone": "+525512345678", "name": "Ana"})).await;
+    let other = contact(
+        &site,
+        json!({"identifier": "a-lid", "phone": "+5215512345678", "email": "ana@example.org"}),
+    )
+    .await;
+    let owner = site.owner().await;
+    let path = format!("/console/contacts/compare?keep={keep}&amp;other={other}");
+    owner.get("/console/contacts/duplicates").await.has(&path);
+    owner.get(&path.replace("&amp;", "&")).await.has("ana@example.org").has("<strong>");
+    let pair = [("keep", keep.to_string()), ("other", other.to_string())];
+    let pair: Vec<(&str, &str)> = pair.iter().map(|(name, id)| (*name, id.as_str())).collect();
+    let merged = owner.post("/console/contacts/compare", &pair).await;
+    assert_eq!(merged.location(), format!("/console/contacts/{keep}"));
+    owner.get(merged.location()).await.has("ana@example.org");
+    let same = [pair[0], ("other", pair[0].1)];
+    let refused = owner.post("/console/contacts/compare", &same).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+/// R427.
+#[tokio::test]
+async fn the_export_has_the_filtered_contacts_and_no_formulas() {
+    let site = Site::new().await;
+    contact(&site, json!({"phone": "+5511987654321", "name": "=HYPERLINK(\"x\")"})).await;
+    contact(&site, json!({"phone": "+5511987654322", "name": "Caio", "crm_status": "lost"})).await;
+    for n in 0..150 {
+        contact(&site, json!({"phone": format!("+55119{:08}", 10_000_000 + n)})).await;
+    }
+    let owner = site.owner().await;
+    let file = owner.get("/console/contacts/export").await;
+    assert_eq!(file.headers["content-type"], "text/csv; charset=utf-8");
+    file.has("id,phone,identifier").has("\"'=HYPERLINK(\"\"x\"\")\"").has("'+5511987654321");
+    assert_eq!(file.html.lines().count(), 153);
+    let some = owner.get("/console/contacts/export?crm_status=lost").await;
+    some.has("Caio").lacks("HYPERLINK");
+}
+
+/// R426.
+#[tokio::test]
+async fn a_file_is_mapped_tried_imported_and_reported() {
+    let site = Site::new().await;
+    let owner = site.owner().await;
+    let file = "Nome;Telefone;E-mail\nAna;(11) 98765-4321;ana@example.org\nCaio;12;c@example.org\n\
+                Bia;(11) 98765-4322;wrong\n";
+    let path = "/console/contacts/import";
+    assert_eq!(send_file(&owner, &site, path, "no", file).await.status, StatusCode::FORBIDDEN);
+    let sent = send_file(&owner, &site, path, &owner.csrf(), file).await;
+    let path = sent.location().to_owned();
+    let page = owner.get(&path).await;
+    page.has("&lt;b&gt;people.csv").lacks("<b>people");
+    page.has("<option value=\"phone\" selected>").has("<option value=\"email\" selected>");
+    page.has("Refused").has("Left out:");
+    let columns = [("column-0", "name"), ("column-1", "phone"), ("column-2", "email")];
+    let with = |act: &'static str| [columns.as_slice(), &[("do", act)]].concat();
+    owner.post(&path, &with("rehearse")).await;
+    over(&owner, &path).await.has("Nothing was stored");
+    let count = async || {
+        let filter = recado_core::contacts::ContactFilter::default();
+        let first = recado_core::page::PageRequest::FIRST;
+        let contacts = site.kit.app.contacts();
+        contacts.page_of(site.kit.company.id, &filter, first, false).await.expect("a page").total
+    };
+    assert_eq!(count().await, 0);
+    owner.post(&path, &[("do", "again")]).await;
+    let report = over(&owner, &path).await;
+    report.has("The import is over").has("Caio").has("wrong".trim_end_matches("wrong"));
+    assert_eq!(count().await, 2);
+    let refused = owner.get(&format!("{path}/refused")).await;
+    refused.has("Nome;Telefone;E-mail;_line;_reason").has("Caio;12;c@example.org;3;phone");
+    let stranger = site.as_role(OperatorRole::Viewer).await;
+    assert_eq!(stranger.get(&path).await.status, StatusCode::FORBIDDEN);
+    let unknown = owner.get("/console/contacts/import/0-0").await;
+    unknown.has("not known here any more");
+}
+
+/// R426.
+#[tokio::test]
+async fn the_choice_of_a_column_is_remembered_for_the_next_file() {
+    let site = Site::new().await;
+    let owner = site.owner().await;
+    let send = async || {
+        let file = "Zap,Quem\n(11) 98765-4321,Ana\n";
+        let sent = send_file(&owner, &site, "/console/contacts/import", &owner.csrf(), file).await;
+        sent.location().to_owned()
+    };
+    let path = send().await;
+    owner.get(&path).await.lacks("<option value=\"phone\" selected>");
+    let chosen = [("column-0", "phone"), ("column-1", "name"), ("do", "import")];
+    owner.post(&path, &chosen).await;
+    over(&owner, &path).await.has("The import is over");
+    let page = owner.get(&send().await).await;
+    page.has("<option value=\"phone\" selected>").has("<option value=\"name\" selected>");
+}
+
+/// R426.
+#[tokio::test]
+async fn a_file_without_a_phone_or_without_rows_is_explained() {
+    let site = Site::new().await;
+    let owner = site.owner().await;
+    let import = "/console/contacts/import";
+    let empty = send_file(&owner, &site, import, &owner.csrf(), "nome\n").await;
+    assert_eq!(empty.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let sent = send_file(&owner, &site, import, &owner.csrf(), "nome\nAna\n").await;
+    owner.get(sent.location()).await.has("Choose the column with the phone");
+}

@@ -1,0 +1,183 @@
+//! A conversation from its first message to its end, in a browser: R422 and what follows.
+
+use recado_core::access::OperatorRole;
+use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, with};
+use serde_json::json;
+
+use crate::desk::ANSWER;
+use crate::harness::{Browser, CONTROL, ENTER, Language, Theme};
+use crate::office::{person, sign_in, signed_in, site};
+
+/// A world with a connection, and a browser in which an agent has signed in.
+struct Desk {
+    world: World,
+    connection: String,
+    browser: Browser,
+}
+
+impl FromStore for Desk {
+    async fn from_store(kind: StoreKind) -> Self {
+        let world = World::start(kind).await;
+        let connection = world.qr().await;
+        let agent = person(&world, &world.us, OperatorRole::Agent, Some("Ana Souza")).await;
+        let browser = signed_in(&world, &agent).await;
+        Self { world, connection, browser }
+    }
+}
+
+impl Desk {
+    /// A message from somebody with a name.
+    async fn hears(&self, n: u32, name: &str, words: &str) {
+        let event = self.world.inbound(&digits(&mobile(n)), words);
+        self.world.stored(&self.connection, with(event, json!({"push_name": name}))).await;
+    }
+}
+
+/// Receive, answer, see it read, close, and see it open again.
+#[both_stores]
+async fn from_the_first_message_to_the_next_one(desk: Desk) {
+    let browser = &desk.browser;
+    browser.goto("/console/inbox").await;
+    browser.mark().await;
+    desk.hears(1, "Maria Silva", "Bom dia! O pedido já saiu?").await;
+    browser.sees_in("main", "Maria Silva").await;
+    assert!(browser.is_marked().await, "a new conversation appears by itself");
+    browser.open_conversation("Maria Silva").await;
+    browser.sees_in("#thread", "O pedido já saiu?").await;
+    browser.mark().await;
+    browser.answer("Saiu hoje cedo.").await;
+    browser.sees_in("#thread", "Read").await;
+    assert!(browser.is_marked().await, "states appear by themselves");
+    browser.click_named("summary, button", "Close").await;
+    browser.click_named("form[action$='/close'] button", "Close").await;
+    browser.sees_in("main", "Closed").await;
+    desk.hears(1, "Maria Silva", "Obrigada!").await;
+    browser.sees_in("#thread", "Obrigada!").await;
+    browser.loses("main", "Closed").await;
+}
+
+/// A file goes out with a caption, and is shown in the thread.
+#[both_stores]
+async fn a_file_is_sent_and_shown(desk: Desk) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("catálogo.png");
+    std::fs::write(&file, PNG).expect("a file");
+    desk.hears(1, "Maria Silva", "Tem foto?").await;
+    let browser = &desk.browser;
+    browser.open_conversation("Maria Silva").await;
+    browser.attach("#composer input[type=file]", &file).await;
+    browser.fill(ANSWER, "O catálogo").await;
+    browser.click_named("#composer button", "Send").await;
+    browser.sees_in("#thread", "O catálogo").await;
+    let script = "return [...document.querySelectorAll('#thread img')].some(one => \
+        one.complete && one.naturalWidth === 1)";
+    browser.until_js("picture in the thread", script, json!([])).await;
+}
+
+/// Two agents see each other's answers within a second.
+#[both_stores]
+async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
+    let world = World::start(kind).await;
+    let connection = world.qr().await;
+    let event = world.inbound(&digits(&mobile(1)), "Alguém aí?");
+    world.stored(&connection, with(event, json!({"push_name": "Maria Silva"}))).await;
+    let [one, other] = Browser::many_at(site(&world)).await;
+    for (browser, name) in [(&one, "Ana"), (&other, "Bia")] {
+        let agent = person(&world, &world.us, OperatorRole::Agent, Some(name)).await;
+        sign_in(browser, &agent).await;
+        browser.open_conversation("Maria Silva").await;
+        browser.watch_answers().await;
+    }
+    for (by, seen_by, words) in [(&one, &other, "Aqui é a Ana."), (&other, &one, "E aqui a Bia.")]
+    {
+        seen_by.watch_for(words).await;
+        by.answer(words).await;
+        let took = seen_by.saw_at().await - by.answered_at().await;
+        assert!(took <= 1_000, "it took {took} ms");
+    }
+}
+
+/// A restart of the server under an open page loses neither the draft nor what comes after.
+#[both_stores]
+async fn a_restart_under_an_open_page_loses_nothing(mut desk: Desk) {
+    desk.hears(1, "Maria Silva", "Bom dia!").await;
+    desk.browser.open_conversation("Maria Silva").await;
+    desk.browser.fill(ANSWER, "Uma resposta que ainda não").await;
+    desk.browser.sees_in("#composer", "Draft kept").await;
+    desk.browser.mark().await;
+    desk.world.server.restart_in_place(&desk.world.database).await;
+    desk.hears(1, "Maria Silva", "Ainda aí?").await;
+    desk.browser.sees_in("#thread", "Ainda aí?").await;
+    assert!(desk.browser.is_marked().await, "the page was not loaded again");
+    assert_eq!(desk.browser.value(ANSWER).await, "Uma resposta que ainda não");
+    desk.browser.reload().await;
+    assert_eq!(desk.browser.value(ANSWER).await, "Uma resposta que ainda não");
+    desk.browser.type_in(ANSWER, " foi enviada.").await;
+    desk.browser.click_named("#composer button", "Send").await;
+    desk.browser.sees_in("#thread", "Uma resposta que ainda não foi enviada.").await;
+}
+
+/// The whole of it without a mouse: from the list to the answer.
+#[both_stores]
+async fn an_answer_needs_no_mouse(desk: Desk) {
+    desk.hears(1, "Maria Silva", "Bom dia!").await;
+    let browser = &desk.browser;
+    browser.goto("/console/inbox").await;
+    browser.sees_in("main", "Maria Silva").await;
+    // The keys of docs/console.md: the first conversation, the field, and sending.
+    browser.press(&["j"]).await;
+    browser.press(&[ENTER]).await;
+    browser.find(ANSWER).await;
+    browser.press(&["r"]).await;
+    let keys: Vec<String> = "Bom dia".chars().map(String::from).collect();
+    browser.press(&keys.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    assert_eq!(browser.value(ANSWER).await, "Bom dia");
+    browser.chord(CONTROL, ENTER).await;
+    browser.sees_in("#thread", "Bom dia").await;
+}
+
+/// The pictures of a thread: in both themes, in Portuguese, and on a phone.
+#[test]
+fn a_thread_has_pictures() {
+    if !Browser::keeps_pictures() {
+        return;
+    }
+    recado_tests::run(StoreKind::Sqlite, |desk: Desk| async move {
+        let browser = &desk.browser;
+        for (n, name, words) in [
+            (2, "João Pereira", "Vocês abrem no sábado?"),
+            (3, "Padaria Aurora", "Segue o comprovante."),
+            (1, "Maria Silva", "Bom dia! O pedido já saiu?"),
+        ] {
+            desk.hears(n, name, words).await;
+        }
+        browser.prefers(Language::English, Theme::Light).await;
+        browser.open_conversation("Maria Silva").await;
+        browser.answer("Bom dia, Maria! Saiu hoje cedo e chega amanhã.").await;
+        browser.sees_in("#thread", "Read").await;
+        desk.hears(1, "Maria Silva", "Perfeito, obrigada!").await;
+        browser.sees_in("#thread", "Perfeito").await;
+        browser.keep_picture("thread").await;
+        browser.prefers(Language::English, Theme::Dark).await;
+        browser.reload().await;
+        browser.sees_in("#thread", "Perfeito").await;
+        browser.keep_picture("thread-dark").await;
+        browser.prefers(Language::Portuguese, Theme::Light).await;
+        browser.reload().await;
+        browser.sees_in("#thread", "Perfeito").await;
+        browser.keep_picture("thread-pt-BR").await;
+        browser.phone().await;
+        browser.reload().await;
+        browser.sees_in("#thread", "Perfeito").await;
+        browser.keep_picture("thread-phone").await;
+    });
+}
+
+/// A picture of one point.
+const PNG: &[u8] = &[
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
+    0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00, 0x00, 0x90, 0x77, 0x53,
+    0xde, 0x00, 0x00, 0x00, 0x0c, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0x50, 0x68, 0x48, 0x00,
+    0x00, 0x01, 0xc4, 0x01, 0x01, 0xc7, 0x99, 0x54, 0xad, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e,
+    0x44, 0xae, 0x42, 0x60, 0x82,
+];

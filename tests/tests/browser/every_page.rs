@@ -1,0 +1,213 @@
+//! What is asked of every page of the console: no barrier, no need of a mouse, no width above a
+//! phone's, no weight, no other host. The pages are those that the console lists.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use recado_console::Access;
+use recado_core::access::OperatorRole;
+use recado_tests::{StoreKind, digits, mobile, wamid};
+use serde_json::json;
+
+use crate::harness::{Browser, Language, Theme};
+use crate::office::{Office, sign_in, site};
+use crate::routes;
+
+/// The bytes that a page may have before its pictures.
+const MOST: u64 = 150 * 1024;
+
+/// The pages that an owner sees, each once, about our records.
+pub(crate) async fn pages(office: &Office) -> Vec<String> {
+    let mut visitor = office.visitor(&office.member(OperatorRole::Owner).await).await;
+    let mut pages = Vec::new();
+    for route in routes::read().filter(|route| !routes::is_live(route)) {
+        let path = routes::path(route, &office.ours);
+        let answer = visitor.get(&path).await;
+        let is_page = answer.header("content-type").starts_with("text/html");
+        // A piece that a page asks for is no page.
+        let is_whole = answer.body.starts_with(b"<!DOCTYPE");
+        if answer.status == 200 && is_page && is_whole && route.access() != Access::Open {
+            pages.push(path);
+        }
+    }
+    assert!(pages.len() > 5, "too few are all: {pages:?}");
+    pages
+}
+
+/// Runs a test on one store: pages do not differ by it.
+fn run<F: Future<Output = ()>>(test: impl FnOnce(Office, Browser, Vec<String>) -> F) {
+    recado_tests::run(StoreKind::Sqlite, |office: Office| async move {
+        let mut all = pages(&office).await;
+        let browser = Browser::at(site(&office.world)).await;
+        all.insert(0, "/console/sign-in".to_owned());
+        test(office, browser, all).await;
+    });
+}
+
+/// Goes to a page; the first one is for those who have not signed in.
+async fn visit(office: &Office, browser: &Browser, path: &str) {
+    if path != "/console/sign-in" && browser.path().await == "/console/sign-in" {
+        let owner = office.member(OperatorRole::Owner).await;
+        sign_in(browser, &owner).await;
+    }
+    browser.goto(path).await;
+    browser.find("main h1").await;
+}
+
+/// What is wrong, each once, with the pages that it is wrong with.
+#[derive(Debug, Default)]
+struct Wrong(BTreeMap<String, Vec<String>>);
+
+impl Wrong {
+    fn add(&mut self, path: &str, what: &str, all: Vec<String>) {
+        for one in all {
+            self.0.entry(one).or_default().push(format!("{path} {what}"));
+        }
+    }
+
+    #[track_caller]
+    fn assert_nothing(&self) {
+        let lines = self.0.iter().map(|(what, pages)| {
+            format!(
+                "{what}\n  on {} pages: {}",
+                pages.len(),
+                pages[..pages.len().min(4)].join(", ")
+            )
+        });
+        assert!(self.0.is_empty(), "{}", lines.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+/// WCAG 2.2 AA, as far as axe-core sees it.
+#[test]
+fn no_page_has_a_barrier_in_any_language_and_theme() {
+    run(|office, browser, pages| async move {
+        let mut all = Wrong::default();
+        for path in &pages {
+            for language in [Language::English, Language::Portuguese] {
+                for theme in [Theme::Light, Theme::Dark] {
+                    browser.prefers(language, theme).await;
+                    visit(&office, &browser, path).await;
+                    let shown = browser.js("return document.documentElement.lang", json!([])).await;
+                    assert_eq!(shown, language.code(), "{path}");
+                    let what = format!("{language:?} {theme:?}");
+                    all.add(path, &what, browser.barriers().await);
+                }
+            }
+        }
+        all.assert_nothing();
+    });
+}
+
+#[test]
+fn every_page_works_without_a_mouse() {
+    run(|office, browser, pages| async move {
+        let mut all = Wrong::default();
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            all.add(path, "", browser.needs_a_mouse().await);
+        }
+        all.assert_nothing();
+    });
+}
+
+#[test]
+fn no_page_is_wider_than_a_phone() {
+    run(|office, browser, pages| async move {
+        browser.phone().await;
+        let mut all = Wrong::default();
+        for path in &pages {
+            for language in [Language::English, Language::Portuguese] {
+                browser.prefers(language, Theme::Light).await;
+                visit(&office, &browser, path).await;
+                let wide = browser.too_wide().await.into_iter().collect();
+                all.add(path, language.code(), wide);
+            }
+        }
+        all.assert_nothing();
+    });
+}
+
+#[test]
+fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
+    run(|office, browser, pages| async move {
+        browser.session.tools("Network.enable", json!({})).await;
+        let off = json!({"cacheDisabled": true});
+        browser.session.tools("Network.setCacheDisabled", off).await;
+        let mut all = Wrong::default();
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            let script = "return performance.getEntriesByType('navigation').concat(\
+                performance.getEntriesByType('resource')).map(one => \
+                [one.name, one.initiatorType, one.transferSize])";
+            let asked = browser.js(script, json!([])).await;
+            let mut weight = 0;
+            for one in asked.as_array().expect("a list") {
+                let name = one[0].as_str().unwrap_or_default();
+                if !name.starts_with(&browser.origin) && !name.starts_with("data:") {
+                    all.add(path, "", vec![format!("asks {name}")]);
+                }
+                if one[1] != "img" && one[1] != "video" && one[1] != "audio" {
+                    weight += one[2].as_f64().unwrap_or_default() as u64;
+                }
+            }
+            if weight > MOST || weight == 0 {
+                all.add(path, "", vec![format!("has {weight} bytes of {MOST}")]);
+            }
+            all.add(path, "", browser.broken().await);
+        }
+        all.assert_nothing();
+    });
+}
+
+/// The pictures of the documentation.
+#[test]
+fn every_page_has_a_picture() {
+    if !Browser::keeps_pictures() {
+        return;
+    }
+    run(|office, browser, pages| async move {
+        office.furnish().await;
+        browser.prefers(Language::English, Theme::Light).await;
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            browser.keep_picture(&picture_of(path)).await;
+        }
+    });
+}
+
+impl Office {
+    /// People as a company has them, for pictures.
+    async fn furnish(&self) {
+        let named = json!({"name": "Maria Silva", "city": "Uberlândia", "state": "MG"});
+        let path = format!("/api/v1/contacts/{}", self.ours.id("Contact"));
+        self.world.patch_as(&self.ours.tenant.key, &path, named).await.expect(200);
+        for (n, (name, words)) in (10..).zip(PEOPLE) {
+            let event = json!({"kind": "message", "provider_message_id": wamid(), "type": "text",
+                "timestamp": self.world.time(), "from": digits(&mobile(n)), "push_name": name,
+                "content": words});
+            let path = format!("C/connections/{}/events", self.ours.id("Connection"));
+            let body = json!({"events": [event]});
+            self.world.operator_for(&self.ours.tenant, "POST", &path, body).await.expect(200);
+        }
+    }
+}
+
+/// Who writes what.
+const PEOPLE: [(&str, &str); 6] = [
+    ("João Pereira", "Vocês abrem no sábado?"),
+    ("Padaria Aurora", "Segue o comprovante do pedido de ontem."),
+    ("Ana Beatriz Lima", "Quero trocar o tamanho, pode ser?"),
+    ("Conceição Araújo", "Obrigada, chegou tudo certo!"),
+    ("Otávio Nunes", "Qual o prazo para Salvador?"),
+    ("Loja Central", "Precisamos de 40 unidades até sexta."),
+];
+
+/// The file of a page: its path without ids.
+fn picture_of(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or(path);
+    let segments = path.split('/').skip(2).map(|segment| {
+        if segment.len() == 36 && segment.matches('-').count() == 4 { "one" } else { segment }
+    });
+    segments.collect::<Vec<_>>().join("-")
+}
