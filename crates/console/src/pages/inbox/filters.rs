@@ -88,8 +88,10 @@ impl Choices {
             select(name, &label, &any.chain(options).collect::<Vec<_>>(), &chosen(name), &none)
         };
         let word = |word: &str| (word.to_owned(), visit.word_of("inbox-status", word));
-        let mut members =
-            vec![("none".to_owned(), visit.t("inbox-nobody")), (ME.to_owned(), visit.t("inbox-me"))];
+        let mut members = vec![
+            ("none".to_owned(), visit.t("inbox-nobody")),
+            (ME.to_owned(), visit.t("inbox-me")),
+        ];
         members.extend(self.members.iter().map(|m| (m.id.to_string(), m.display_name.clone())));
         let tags = self.tags.iter().map(|tag| (tag.id.to_string(), tag.name.clone())).collect();
         let unread = vec![("true".to_owned(), visit.t("inbox-unread-only"))];
