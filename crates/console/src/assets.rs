@@ -40,6 +40,7 @@ pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
         include_str!("../assets/console.css"),
         include_str!("../assets/operation.css"),
         include_str!("../assets/thread.css"),
+        include_str!("../assets/inbox.css"),
     );
     Asset::new("console.css", "text/css; charset=utf-8", text.as_bytes())
 });

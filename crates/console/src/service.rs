@@ -16,6 +16,7 @@ use recado_core::{Installation, Recado};
 use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
 use crate::pages::contacts::import::Imports;
+use crate::pages::inbox::Listening;
 use crate::{headers, pipeline};
 
 /// The future of an answer.
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) installation: Installation,
     pub(crate) options: ConsoleOptions,
     pub(crate) imports: Imports,
+    pub(crate) listening: Listening,
 }
 
 impl Shared {
@@ -62,7 +64,14 @@ impl Console {
             installation: installation.into(),
             options,
             imports: Imports::default(),
+            listening: Listening::default(),
         }))
+    }
+
+    /// R423. Ends every page that listens for what is new, and lets no other begin. Call it when the
+    /// server begins to shut down: such pages do not end by themselves.
+    pub fn end_live_pages(&self) {
+        self.0.listening.end();
     }
 
     /// Answers one request.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::BoxStream;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, SizeHint};
 use recado_core::documents::{FileError, FileReader};
 
@@ -39,6 +39,8 @@ fn frame(made: Option<Result<Vec<u8>, FileError>>) -> Option<Result<Frame<Bytes>
 
 enum Content {
     Whole(Full<Bytes>),
+    /// Of a mounted service (R418).
+    Mounted(Pin<Box<dyn Body<Data = Bytes, Error = FileError> + Send>>),
     Made(Made),
     File {
         reader: FileReader,
@@ -51,6 +53,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whole(_) => "Whole",
+            Self::Mounted(_) => "Mounted",
             Self::Made(_) => "Made",
             Self::File { .. } => "File",
         })
@@ -73,6 +76,15 @@ impl AnswerBody {
         Self(Content::Made(made))
     }
 
+    /// The body of a mounted service's answer (R418).
+    pub(crate) fn mounted<B>(body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: fmt::Display,
+    {
+        Self(Content::Mounted(Box::pin(body.map_err(|error| FileError(error.to_string())))))
+    }
+
     /// Whether it is read as its reader takes it.
     pub(crate) const fn is_streamed(&self) -> bool {
         matches!(self.0, Content::File { .. } | Content::Made(_))
@@ -92,6 +104,7 @@ impl Body for AnswerBody {
                 let frame = Pin::new(whole).poll_frame(cx);
                 frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
+            Content::Mounted(body) => body.as_mut().poll_frame(cx),
             Content::Made(Made(frames)) => Pin::new(frames).poll_next(cx).map(frame),
             Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(frame),
         }
@@ -100,6 +113,7 @@ impl Body for AnswerBody {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(whole) => whole.is_end_stream(),
+            Content::Mounted(body) => body.is_end_stream(),
             Content::Made(_) => false,
             Content::File { reader, .. } => reader.left() == 0,
         }
@@ -108,6 +122,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Content::Whole(whole) => whole.size_hint(),
+            Content::Mounted(body) => body.size_hint(),
             Content::Made(_) => SizeHint::default(),
             Content::File { reader, .. } => SizeHint::with_exact(reader.left()),
         }

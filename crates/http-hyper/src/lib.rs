@@ -57,6 +57,7 @@ mod marks;
 mod media;
 mod messages;
 mod metrics;
+mod mount;
 mod network;
 mod openapi;
 mod operator;
@@ -93,6 +94,7 @@ pub use client::{ClientOptions, GuardedClient};
 pub use guard::Reach;
 #[cfg(feature = "axum")]
 pub use in_axum::{ApiCaller, ApiError};
+pub use mount::{Mount, MountedBody};
 pub use network::{Network, SystemNetwork};
 pub use openapi::openapi;
 pub use options::{HttpOptions, Limits, Paths, QrPainter, Readiness, RenderMetrics};

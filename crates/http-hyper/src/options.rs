@@ -1,14 +1,19 @@
 //! The options of the surface, its limits, and the gate of `/readyz`.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::body::Body;
 use ipnet::IpNet;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::secret::SecretText;
 
+use crate::mount::{Mount, MountedBody};
 use crate::surface::{Surface, surface};
 
 /// Writes the metrics of the process as Prometheus text.
@@ -83,6 +88,33 @@ pub struct HttpOptions {
     pub qr_painter: Option<QrPainter>,
     /// Limits on requests.
     pub limits: Limits,
+    /// Services of the program, see [`HttpOptions::mounted`].
+    pub mounts: Vec<Mount>,
+}
+
+impl HttpOptions {
+    /// R418. Mounts a service of the program: it gets every path that is the prefix or below it,
+    /// except where [`Paths::Operator`] is answered alone. The request has the client's
+    /// [`ClientNet`](recado_core::access::ClientNet) as an extension, as trusted proxies name it.
+    /// Limits of connections, the request's id, the log, metrics and what follows a panic are as
+    /// for all other paths. `GET /` leads to the first that is mounted.
+    #[must_use]
+    pub fn mounted<S, B>(mut self, prefix: &'static str, service: S) -> Self
+    where
+        S: hyper::service::Service<
+                Request<MountedBody>,
+                Response = Response<B>,
+                Error = Infallible,
+            > + Send
+            + Sync
+            + 'static,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: fmt::Display,
+    {
+        self.mounts.push(Mount::new(prefix, service));
+        self
+    }
 }
 
 impl fmt::Debug for HttpOptions {
@@ -95,6 +127,7 @@ impl fmt::Debug for HttpOptions {
             .field("trusted_proxies", &self.trusted_proxies)
             .field("qr_painter", &self.qr_painter)
             .field("limits", &self.limits)
+            .field("mounts", &self.mounts)
             .finish()
     }
 }

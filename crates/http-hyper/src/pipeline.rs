@@ -162,7 +162,7 @@ impl<'a> Arrived<'a> {
 
 /// Refuses what writes while the installation, or the company, is closed (D76). A closure that has
 /// just begun is noticed by the commit.
-async fn check_open(
+pub(crate) async fn check_open(
     installation: &Installation,
     company: Option<CompanyId>,
 ) -> Result<(), ErrorResponse> {

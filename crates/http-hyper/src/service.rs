@@ -10,26 +10,29 @@ use std::time::Instant;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Body;
 use recado_core::Installation;
 use tokio::sync::watch;
 use tracing::Instrument;
 
+use crate::answer::Answer;
 use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
-use crate::error::{ErrorResponse, Outcome};
+use crate::error::ErrorResponse;
 use crate::file_body::FileBodies;
 use crate::known_operators::KnownOperators;
 use crate::logging::{Answered, RequestLog, Who};
+use crate::mount::Mount;
 use crate::options::HttpOptions;
 use crate::path::DecodedPath;
-use crate::peer::is_trusted;
+use crate::peer::{client_of, is_trusted};
 use crate::readers::Readers;
 use crate::shared::Shared;
 use crate::surface::{Surface, surface};
-use crate::{metrics, pipeline, request_id, request_span, router};
+use crate::{metrics, mount, pipeline, request_id, request_span, router};
 
 /// The future of an answer.
 pub type AnswerFuture =
@@ -115,20 +118,45 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let path = DecodedPath::of(head.uri.path());
     let is_answered = shared.options.paths.include(path.text());
     let entry = router::find(path.text()).filter(|_| is_answered);
+    let mounts = if is_answered { &*shared.options.mounts } else { &[] };
+    let mounted = mount::find(mounts, path.text());
+    let from_root = mount::from_root(mounts, &head.method, path.text());
     // What is not answered here is like a path that nobody has heard of.
     let surface = if is_answered { surface(path.text()) } else { Surface::Open };
-    let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
+    let known = entry.as_ref().map(|(entry, _)| entry.template);
+    let template = mounted.as_ref().map(|mount| mount.prefix).or(known).unwrap_or("unmatched");
     let who = Who::default();
     let span = request_span::of(&head, method, template, &id);
 
     let reads = !pipeline::writes(&head);
-    let request =
-        pipeline::Request { shared: shared.clone(), head, body, surface, entry, who: who.clone() };
-    let outcome =
-        async { if reads { guarded(request).await } else { detached(&shared, request).await } };
+    let outcome = async {
+        if let Some(response) = from_root {
+            return Ok(response);
+        }
+        let shared = shared.clone();
+        if let Some(mount) = mounted {
+            let answering = through(shared.clone(), mount, head, body);
+            return match reads {
+                true => guarded(answering).await,
+                false => detached(&shared, answering).await,
+            };
+        }
+        let request = pipeline::Request {
+            shared: shared.clone(),
+            head,
+            body,
+            surface,
+            entry,
+            who: who.clone(),
+        };
+        let answering = pipeline::answer(request);
+        let outcome =
+            if reads { guarded(answering).await } else { detached(&shared, answering).await };
+        outcome.map(Answer::into_response)
+    };
     let outcome = outcome.instrument(span.clone()).await;
     let mut response = match outcome {
-        Ok(answer) => answer.into_response(),
+        Ok(response) => response,
         Err(failure) => {
             shared.log.failed(&id, template, &failure, &who);
             let is_hook = surface == Surface::Hooks;
@@ -151,17 +179,37 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     response.map(|body| if is_head { AnswerBody::whole(Bytes::new()) } else { body })
 }
 
+/// R418. What a mounted service answers. Nothing is written while the data moves elsewhere.
+async fn through(
+    shared: Arc<Shared>,
+    mount: Mount,
+    mut head: Parts,
+    body: RequestBody,
+) -> Result<Response<AnswerBody>, ErrorResponse> {
+    if pipeline::writes(&head) {
+        pipeline::check_open(&shared.installation, None).await?;
+    }
+    let client = client_of(&head, &shared.options.trusted_proxies);
+    head.extensions.insert(client);
+    Ok(mount.answer(Request::from_parts(head, body)).await)
+}
+
 /// Answers, turning a panic into a 500.
-async fn guarded(request: pipeline::Request) -> Outcome {
-    let answered = AssertUnwindSafe(pipeline::answer(request)).catch_unwind().await;
+async fn guarded<T>(
+    answering: impl Future<Output = Result<T, ErrorResponse>>,
+) -> Result<T, ErrorResponse> {
+    let answered = AssertUnwindSafe(answering).catch_unwind().await;
     answered.unwrap_or_else(|_| Err(ErrorResponse::internal("a handler panicked")))
 }
 
 /// Answers in a task of its own, so that it is completed when the caller hangs up.
-async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
+async fn detached<T: Send + 'static>(
+    shared: &Shared,
+    answering: impl Future<Output = Result<T, ErrorResponse>> + Send + 'static,
+) -> Result<T, ErrorResponse> {
     let under_way = shared.writes.subscribe();
     let answering = shared.installation.tasks().run(async move {
-        let outcome = guarded(request).await;
+        let outcome = guarded(answering).await;
         drop(under_way);
         outcome
     });

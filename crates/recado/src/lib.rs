@@ -17,6 +17,8 @@ pub use ::http as http_types;
 pub use async_trait::async_trait;
 pub use chrono;
 pub use ipnet;
+#[cfg(feature = "console")]
+pub use recado_console as console;
 pub use recado_core::audit::Acting;
 pub use recado_core::*;
 pub use recado_http_hyper as http;

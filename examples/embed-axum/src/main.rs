@@ -11,6 +11,7 @@
 use std::{error::Error, net::SocketAddr, sync::Arc};
 
 use axum::{Router, extract::State, routing::get};
+use recado::console::{Console, ConsoleOptions};
 use recado::http::{ApiCaller, ApiError, HttpOptions, RecadoHttp};
 use recado::secret::SecretText;
 use recado::{Acting, Background, Installation, Settings, SqliteStore};
@@ -27,6 +28,8 @@ async fn hello(caller: ApiCaller, State(core): State<Installation>) -> Result<St
 fn app(core: Installation, operator_token: &str) -> Router {
     let operator_token = Some(SecretText::new(operator_token));
     let options = HttpOptions { operator_token, ..HttpOptions::default() };
+    let console = Console::new(core.clone(), ConsoleOptions::default());
+    let options = options.mounted(Console::PREFIX, console);
     let surface = RecadoHttp::new(core.clone(), options);
     Router::new().route("/hello", get(hello)).with_state(core).fallback_service(surface)
 }

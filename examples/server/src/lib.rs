@@ -18,6 +18,7 @@ mod attempts;
 pub mod commands;
 mod descriptors;
 mod files;
+mod last_hour;
 mod log_lines;
 mod logging;
 mod metrics;

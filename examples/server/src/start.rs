@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
+use recado_console::{Console, ConsoleOptions, LastHour, SAMPLE_EVERY};
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::store::{Store, StoreError};
@@ -23,7 +24,7 @@ use crate::options::{ConfigError, Options};
 use crate::serve_lock::ServeLock;
 use crate::watch::{Certificates, Volumes, Watch};
 use crate::wiring::Closer;
-use crate::{descriptors, metrics, qr_picture, wiring};
+use crate::{descriptors, last_hour, metrics, qr_picture, wiring};
 
 /// How long work in flight may take once a stop has begun. Of the thirty seconds of a stop two are
 /// for the lease, one is for the last spans (R314) and one for the last lines of the log.
@@ -208,13 +209,24 @@ pub(crate) async fn start_locked(
         qr_painter: Some(QrPainter::new(qr_picture::png)),
         ..HttpOptions::default()
     };
+    let last_hour = LastHour::new();
+    let with_console = !options.no_console;
     let builder = Background::builder(&recado).drain_timeout(drain_timeout);
     let mut background = match background {
+        true if with_console => {
+            spawn(sampled(builder, &recado, &last_hour), reports, watch.clone())
+        }
         true => spawn(builder, reports, watch.clone()),
         false => builder.idle().spawn(),
     };
     let mut serve = |listener, paths, max_connections| {
-        let service = RecadoHttp::new(recado.clone(), http_options(paths));
+        let mut http = http_options(paths);
+        if with_console {
+            let mut console = ConsoleOptions::default();
+            console.last_hour = Some(last_hour.clone());
+            http = http.mounted(Console::PREFIX, Console::new(recado.clone(), console));
+        }
+        let service = RecadoHttp::new(recado.clone(), http);
         let options = ServeOptions { max_connections, drain_timeout, ..ServeOptions::default() };
         background.serve(|stopping| serve_with(listener, service, options, stopping));
     };
@@ -267,6 +279,16 @@ async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError>
         Ok((listener, bound))
     };
     listening.await.map_err(|error| StartError::Listen { addr, error })
+}
+
+/// The background work, with the loop that samples the metrics for the console (R431).
+fn sampled(builder: BackgroundBuilder, recado: &Recado, last_hour: &LastHour) -> BackgroundBuilder {
+    let (recado, last_hour) = (recado.clone(), last_hour.clone());
+    builder.every("last hour", SAMPLE_EVERY, move || {
+        let (counters, backlog) = last_hour::read(&metrics::render());
+        last_hour.record(recado.now(), counters, backlog);
+        std::future::ready(Ok(false))
+    })
 }
 
 /// The background work, with the loops for the metrics.

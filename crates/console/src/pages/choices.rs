@@ -1,6 +1,8 @@
 //! The language and the colours that somebody picks, kept in the browser.
 
-use http::header::SET_COOKIE;
+use http::Uri;
+use http::header::{REFERER, SET_COOKIE};
+use http::uri::PathAndQuery;
 
 use crate::ask::OpenAsk;
 use crate::cookies::Cookies;
@@ -14,9 +16,13 @@ use crate::theme::Theme;
 pub(crate) const ROUTES: &[Route] =
     &[Route::open(Verb::Post, "/console/choices", |ask| Box::pin(keep(ask)))];
 
+/// R421. Keeps the choice, and leads back to the page where it was made.
 async fn keep(ask: OpenAsk) -> Outcome {
     let cookies = Cookies::of(&ask.shared.installation.settings().public_url);
-    let mut response = redirect(own_path(ask.form.get("next")), false);
+    let from = ask.headers.get(REFERER).and_then(|value| value.to_str().ok());
+    let from = from.and_then(|url| url.parse::<Uri>().ok());
+    let from = from.as_ref().and_then(Uri::path_and_query).map(PathAndQuery::as_str);
+    let mut response = redirect(own_path(ask.form.get("next").or(from)), false);
     if let Some(tag) = ask.form.filled("language") {
         let known = Language::ALL.into_iter().find(|language| language.tag() == tag);
         let language = known.ok_or(Refusal::Unreadable)?;

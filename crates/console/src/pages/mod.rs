@@ -33,12 +33,14 @@ pub(crate) mod operation;
 pub(crate) mod sign_in;
 pub(crate) mod templates;
 pub(crate) mod thread;
+pub(crate) mod welcome;
 
 /// Every route, area by area.
 pub(crate) const ROUTES: &[&[Route]] = &[
     assets::ROUTES,
     choices::ROUTES,
     sign_in::ROUTES,
+    welcome::ROUTES,
     inbox::ROUTES,
     thread::ROUTES,
     contacts::ROUTES,

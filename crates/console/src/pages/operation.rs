@@ -1,5 +1,6 @@
 //! Usage, what the process does, members with their logins, operator tokens, the audit log.
 
+mod audit;
 mod login;
 mod member;
 mod members;
@@ -18,6 +19,8 @@ pub(super) const USAGE: &str = "/console/operation";
 pub(super) const PROCESS: &str = "/console/operation/process";
 pub(super) const MEMBERS: &str = "/console/operation/members";
 pub(super) const TOKENS: &str = "/console/operation/tokens";
+
+pub(super) const AUDIT: &str = "/console/operation/audit";
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::get(USAGE, OperatorAction::GetCompany, |ask| Box::pin(usage::show(ask))),
@@ -79,6 +82,7 @@ pub(crate) const ROUTES: &[Route] = &[
         OperatorAction::DeleteOperatorToken,
         |ask| Box::pin(tokens::revoke(ask)),
     ),
+    Route::get(AUDIT, OperatorAction::ListCompanyAuditEntries, |ask| Box::pin(audit::list(ask))),
 ];
 
 /// The parts of the area.
@@ -88,6 +92,7 @@ fn parts(visit: &Visit, current: &str) -> Markup {
         (PROCESS, "operation-process", OperatorAction::ListOperatorTokens),
         (MEMBERS, "operation-members", OperatorAction::ListMembers),
         (TOKENS, "operation-tokens", OperatorAction::ListOperatorTokens),
+        (AUDIT, "operation-audit", OperatorAction::ListCompanyAuditEntries),
     ];
     let shown: Vec<(&str, String)> = all
         .into_iter()

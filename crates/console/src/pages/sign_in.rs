@@ -102,3 +102,6 @@ async fn sign_out(ask: Ask) -> Outcome {
     response.headers_mut().append(SET_COOKIE, cookies.drop_session());
     Ok(Reply::Raw(response))
 }
+
+#[cfg(test)]
+mod tests;

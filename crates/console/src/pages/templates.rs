@@ -1,16 +1,23 @@
-//! Templates.
+//! Templates: the list, reading them from a gateway, and a preview with variables.
 
-use maud::html;
+mod list;
+mod show;
+
 use recado_core::access::OperatorAction;
 
-use crate::ask::Ask;
-use crate::reply::{Outcome, Reply};
 use crate::route::Route;
-use crate::view::layout::Area;
 
-pub(crate) const ROUTES: &[Route] =
-    &[Route::get("/console/templates", OperatorAction::ListTemplates, |ask| Box::pin(list(ask)))];
+pub(super) const LIST: &str = "/console/templates";
 
-async fn list(ask: Ask) -> Outcome {
-    Reply::page(Area::Templates, ask.visit.t("templates-title"), html! {})
-}
+pub(crate) const ROUTES: &[Route] = &[
+    Route::get(LIST, OperatorAction::ListTemplates, |ask| Box::pin(list::list(ask))),
+    Route::post("/console/templates/sync", OperatorAction::SyncTemplates, |ask| {
+        Box::pin(list::sync(ask))
+    }),
+    Route::get("/console/templates/{id}", OperatorAction::GetTemplate, |ask| {
+        Box::pin(show::show(ask))
+    }),
+];
+
+#[cfg(test)]
+mod tests;

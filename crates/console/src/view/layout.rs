@@ -113,6 +113,7 @@ pub(crate) fn page(visit: &Visit, page: &Page) -> Markup {
                             }
                         }
                     }
+                    (choices(visit.language, visit.theme))
                     (sign_out(visit))
                 }
                 main #main tabindex="-1" {
@@ -140,6 +141,24 @@ fn sign_out(visit: &Visit) -> Markup {
     }
 }
 
+/// R421. The other language and the next colours, a button each. They lead back to the page.
+fn choices(language: Language, theme: Theme) -> Markup {
+    let next = Theme::ALL.iter().position(|known| *known == theme).unwrap_or_default() + 1;
+    let next = Theme::ALL[next % Theme::ALL.len()].as_str();
+    html! {
+        form.choices method="post" action="/console/choices" {
+            @for other in Language::ALL.into_iter().filter(|other| *other != language) {
+                button.quiet type="submit" name="language" value=(other.tag()) lang=(other.tag()) {
+                    (other.name())
+                }
+            }
+            button.quiet type="submit" name="theme" value=(next) {
+                (language.text("account-theme")) ": " (language.word_of("account-theme", next))
+            }
+        }
+    }
+}
+
 /// The hidden field that every form needs (R420).
 pub(crate) fn csrf_field(visit: &Visit) -> Markup {
     html! { input type="hidden" name=(crate::csrf::FIELD) value=(visit.csrf.expose()); }
@@ -156,6 +175,7 @@ pub(crate) fn bare(language: Language, theme: Theme, title: &str, body: Markup) 
                     h1 { (title) }
                     (body)
                 }
+                footer { (choices(language, theme)) }
             }
         }
     }

@@ -17,6 +17,27 @@ impl Accounts<'_> {
     ///
     /// When the store cannot be read.
     pub async fn session(&self, presented: &str) -> Result<Option<SignedIn>, StoreError> {
+        self.looked_up(presented, true).await
+    }
+
+    /// The same for what goes on by itself, such as an open page that listens: a session does not
+    /// last longer by it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn session_as_it_is(
+        &self,
+        presented: &str,
+    ) -> Result<Option<SignedIn>, StoreError> {
+        self.looked_up(presented, false).await
+    }
+
+    async fn looked_up(
+        &self,
+        presented: &str,
+        is_use: bool,
+    ) -> Result<Option<SignedIn>, StoreError> {
         let Some(session) = self.shown(presented).await? else { return Ok(None) };
         let key = (session.company, session.member);
         let Some(login) = self.app.store().get::<Login>(key).await? else { return Ok(None) };
@@ -24,7 +45,9 @@ impl Accounts<'_> {
         if !login.works() || self.app.company(session.company).await?.is_none() {
             return Ok(None);
         }
-        self.app.seen_sessions().note(&session, self.app.now());
+        if is_use {
+            self.app.seen_sessions().note(&session, self.app.now());
+        }
         Ok(Some(SignedIn {
             session: session.id,
             company: session.company,

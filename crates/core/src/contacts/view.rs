@@ -284,6 +284,9 @@ pub struct ContactListItem {
     pub pipeline_stage: Option<StageView>,
     /// Its tags.
     pub tags: Vec<TagView>,
+    /// Whether it has unread messages; for people who look, no part of the API's form.
+    #[serde(skip)]
+    pub has_unread: bool,
     /// Only with `include=link_clicks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_clicks: Option<LinkClicks>,
@@ -307,6 +310,7 @@ impl ContactListItem {
             profile: ProfileView::new(record),
             pipeline_stage: record.related.stage.as_ref().map(Into::into),
             tags: record.related.tags.iter().map(Into::into).collect(),
+            has_unread: contact.has_unread,
             link_clicks: record.related.clicks,
         }
     }

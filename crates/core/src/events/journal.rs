@@ -121,14 +121,14 @@ impl Recado {
 }
 
 /// The types that a reader of the journal sees, or the one of them that was asked for.
-fn seen(event: Option<EventType>) -> Vec<EventType> {
+pub(super) fn seen(event: Option<EventType>) -> Vec<EventType> {
     match event {
         Some(event) => vec![event],
         None => EventType::public().collect(),
     }
 }
 
-fn position(
+pub(super) fn position(
     key: &CursorKey,
     company: CompanyId,
     parameter: &str,

@@ -1,5 +1,6 @@
 //! Events in the outbox (6.1, D52): written in the commit that caused them.
 
+mod change;
 mod erase;
 mod event;
 mod journal;
@@ -7,6 +8,7 @@ mod opt_out;
 mod position;
 mod reads;
 
+pub use change::Change;
 pub(crate) use erase::{after_erasure, erase_events_job};
 pub use event::{Event, EventType};
 pub use journal::{Events, Journal, JournalEntry, JournalError, JournalRequest, NewestRequest};

@@ -92,6 +92,8 @@ pub struct Options {
     pub secret_key_credential: Option<PathBuf>,
     /// Whole messages that opt a contact out (D43).
     pub stop_words: Vec<String>,
+    /// Whether the console is left out (R418).
+    pub no_console: bool,
     /// Whether the schema is left as it is.
     pub no_migrate: bool,
     /// What is logged, a `tracing` filter.
@@ -132,6 +134,7 @@ impl Default for Options {
             secret_key: None,
             secret_key_credential: None,
             stop_words: Vec::new(),
+            no_console: false,
             no_migrate: false,
             log: String::new(),
             otlp_endpoint: None,

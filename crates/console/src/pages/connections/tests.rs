@@ -1,5 +1,6 @@
 use http::StatusCode;
 use recado_core::access::OperatorRole;
+use recado_core::gateway::{Pairing, PairingCode};
 use recado_core::ids::CompanyId;
 use recado_testkit::kit::body;
 use serde_json::json;
@@ -103,10 +104,19 @@ async fn pairing_is_a_page_and_a_piece_that_renews_itself() {
     let site = Site::new().await;
     let path = connection(&site, site.kit.company.id, "Shop").await;
     let mut manager = site.as_role(OperatorRole::Manager).await;
-    let page = manager.get(&format!("{path}/pairing")).await;
-    page.has("<h1>").has("id=\"pairing\"").lacks(SECRET);
+    let pairing = format!("{path}/pairing");
+    let none = manager.get(&pairing).await;
+    none.has("<h1>").has("pairs no phones").lacks("every 2s").lacks(SECRET);
+    site.kit.provider.set_pairing(Ok(Pairing::Preparing));
+    manager.get(&pairing).await.has("getting a code ready").has("every 2s");
+    site.kit.provider.set_pairing(Ok(Pairing::Code(PairingCode::new("2@code"))));
+    manager.get(&pairing).await.has("<svg").has("every 2s");
     manager.headers.insert("hx-request", http::HeaderValue::from_static("true"));
-    manager.get(&format!("{path}/pairing")).await.has("id=\"pairing\"").lacks("<h1>");
+    manager.get(&pairing).await.has("id=\"pairing\"").has("<svg").lacks("<h1>");
+    site.kit.provider.set_pairing(Ok(Pairing::Paired));
+    manager.get(&pairing).await.has("A phone is paired.").lacks("every 2s");
+    manager.headers.clear();
+    manager.get(&path).await.has("Connected");
 }
 
 #[tokio::test]

@@ -46,9 +46,7 @@ pub(super) fn outward(url: &str, text: &str) -> Markup {
 
 fn location(visit: &Visit, place: &Location) -> Markup {
     let Location { latitude, longitude, name, address, url, is_live } = place;
-    let map = format!(
-        "https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}#map=16/{latitude}/{longitude}"
-    );
+    let map = format!("https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}");
     html! {
         div.block {
             @if *is_live { p { (visit.t("thread-location-live")) } }
@@ -66,7 +64,8 @@ fn cards(visit: &Visit, cards: &[SharedContact]) -> Markup {
             @for card in cards {
                 li {
                     @if let Some(name) = &card.name { p { strong { bdi { (name) } } } }
-                    @for text in [&card.title, &card.organization, &card.birthday].into_iter().flatten() {
+                    @let texts = [&card.title, &card.organization, &card.birthday];
+                    @for text in texts.into_iter().flatten() {
                         p { bdi { (text) } }
                     }
                     @for phone in &card.phones {
@@ -152,7 +151,8 @@ fn order(visit: &Visit, order: &Order) -> Markup {
                 @for item in &order.items {
                     li {
                         (item.quantity.unwrap_or(1)) " × "
-                        bdi { (item.name.as_ref().or(item.product_id.as_ref()).map_or("", String::as_str)) }
+                        @let name = item.name.as_ref().or(item.product_id.as_ref());
+                        bdi { (name.map_or("", String::as_str)) }
                         @if let Some(price) = &item.price { " · " (money(price)) }
                     }
                 }

@@ -54,7 +54,9 @@ pub(super) fn inline(visit: &Visit, contact: ContactId, message: &MessageView) -
     let named = message.media_filename.as_deref();
     let name = named.map_or_else(|| visit.t("thread-file-unnamed"), str::to_owned);
     let Some(url) = given else {
-        return html! { p.file { bdi { (name) } " " span.detail { (visit.t("thread-file-gone")) } } };
+        return html! {
+            p.file { bdi { (name) } " " span.detail { (visit.t("thread-file-gone")) } }
+        };
     };
     // An import may name an address of others; nothing of it is loaded by itself.
     if signature(url, visit, message.id).is_none() {
@@ -94,7 +96,8 @@ pub(super) async fn read(ask: Ask) -> Outcome {
     let url = found.message.media_url.as_deref().unwrap_or_default();
     let signature = signature(url, visit, message).ok_or(Refusal::NotFound)?;
     let linked = visit.recado.messages().linked_file(company, message, signature).await?;
-    let mimetype = linked.mimetype.and_then(inline_type);
+    let told = found.message.media_mimetype.as_deref();
+    let mimetype = linked.mimetype.or(told).and_then(inline_type);
     let size = linked.file.size();
     let part = part(&ask.headers, size);
     let (from, length) = part.unwrap_or((0, size));

@@ -10,7 +10,7 @@ use recado_core::messages::{
 use super::{blocks, file, page_of};
 use crate::view::empty::{Tone, badge};
 use crate::view::layout::csrf_field;
-use crate::view::when::when;
+use crate::view::when::{moment, when};
 use crate::visit::Visit;
 
 /// What the reactions of the form are.
@@ -34,7 +34,7 @@ pub(super) fn message(visit: &Visit, shown: &Shown<'_>) -> Markup {
             bdi.who { (who(visit, message, contact)) }
             " · " (when(visit, message.timestamp))
             @if let Some(at) = message.edited_at {
-                " · " span title=(crate::view::when::moment(visit, at)) { (visit.t("thread-edited")) }
+                " · " span title=(moment(visit, at)) { (visit.t("thread-edited")) }
             }
         }
         @match blocks.forwarded {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use recado_core::access::OperatorAction;
-use recado_core::contacts::OperatorContact;
+use recado_core::contacts::{InboxStatus, OperatorContact};
 use recado_core::conversations::AiMode;
 
 use super::page_of;
@@ -34,7 +34,7 @@ pub(super) async fn panel(visit: &Visit, contact: &OperatorContact) -> Result<Ma
         .collect();
     let act = Act { visit, page: page_of(summary.id) };
     let none = FieldErrors::default();
-    let is_open = summary.inbox_status.as_str() != "resolved";
+    let is_open = summary.inbox_status == InboxStatus::Open;
     Ok(html! {
         aside.panel aria-labelledby="panel-title" {
             h2 #panel-title { (visit.t("thread-panel")) }
@@ -46,12 +46,14 @@ pub(super) async fn panel(visit: &Visit, contact: &OperatorContact) -> Result<Ma
                     (act.form("take-over", OperatorAction::TakeOverConversation,
                         if is_open { "thread-take-over" } else { "thread-reopen" }, html! {}))
                 }
-                (act.form("handoff", OperatorAction::HandOffConversation, "thread-hand-off", html! {}))
+                (act.form("handoff", OperatorAction::HandOffConversation, "thread-hand-off",
+                    html! {}))
                 (act.form("assign", OperatorAction::AssignConversation, "thread-assign",
                     select("member_id", &visit.t("thread-assignee"), &members, &assigned, &none)))
                 @if is_open {
                     (act.form("close", OperatorAction::CloseConversation, "thread-close",
-                        select("close_reason_id", &visit.t("thread-close-reason"), &reasons, "", &none)))
+                        select("close_reason_id", &visit.t("thread-close-reason"), &reasons,
+                            "", &none)))
                 }
                 (act.form("read", OperatorAction::ReadConversation, "thread-mark-read", html! {}))
             }

@@ -15,6 +15,7 @@ use super::send::Refused;
 use super::{Here, id, page_of, panel};
 use crate::ask::Ask;
 use crate::fields::Fields;
+use crate::pages::inbox::live;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Page, Reply};
 use crate::view::empty::empty;
@@ -58,6 +59,8 @@ async fn found(ask: &Here) -> Result<MessagePage<MessageView>, Refusal> {
 async fn page(ask: &Here, refused: Option<&Refused>, form: &Fields) -> Result<Page, Refusal> {
     let visit = &ask.visit;
     let contact = contact_of(visit, id(ask)).await?;
+    // Before the messages are read, so that what happens meanwhile is told of (R423).
+    let after = live::position(visit).await?;
     let found = found(ask).await?;
     let side = panel::panel(visit, &contact).await?;
     let quoted = quoted(ask, form).await?;
@@ -68,7 +71,7 @@ async fn page(ask: &Here, refused: Option<&Refused>, form: &Fields) -> Result<Pa
     let body = html! {
         p { a href="/console/inbox" { (visit.t("thread-back")) } }
         @if let Some(refused) = refused { (refused.show(visit, &["message", "body", "footer"])) }
-        div.thread data-contact=(summary.id) {
+        div.thread data-contact=(summary.id) data-after=(after) {
             div.conversation {
                 (list(ask, &contact, &found))
                 (forms(visit, summary.id, quoted.as_ref(), is_free, form, errors))

@@ -140,7 +140,11 @@ async fn page(ask: &Here, fields: &Fields, refused: Option<&Refused>) -> Result<
     let current = fields.get("template").unwrap_or_default();
     let none = FieldErrors::default();
     Ok(html! {
-        p { a href=(page) { (visit.t("thread-template-back")) " " bdi { (known.detail.summary.display_name) } } }
+        p {
+            a href=(page) {
+                (visit.t("thread-template-back")) " " bdi { (known.detail.summary.display_name) }
+            }
+        }
         @if let Some(refused) = refused { (refused.show(visit, &[])) }
         @if templates.is_empty() {
             (empty(&visit.t("thread-template-empty")))
@@ -239,7 +243,9 @@ fn preview_of(visit: &Visit, template: &TemplateView, fields: &Fields) -> Markup
             p.text dir="auto" { (body) }
             @if let Some(footer) = &template.components.footer { p.detail dir="auto" { (footer) } }
             @if !template.components.buttons.is_empty() {
-                ul.offers { @for button in &template.components.buttons { li { bdi { (button.text) } } } }
+                ul.offers {
+                    @for button in &template.components.buttons { li { bdi { (button.text) } } }
+                }
             }
         }
     }

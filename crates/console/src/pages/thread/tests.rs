@@ -57,6 +57,7 @@ fn key(shown: &Shown) -> String {
     rest.split('"').next().expect("a value").to_owned()
 }
 
+/// Posts a form with a file, as a document if so wished.
 async fn send_file(
     talk: &Talk,
     browser: &Browser<'_>,
@@ -98,7 +99,8 @@ async fn every_kind_of_message_is_shown() {
     let talk = Talk::new().await;
     let evil = "<img src=x onerror=1>";
     let offer = json!({"kind": "list", "header": {"text": evil}, "body": "Qual?", "button": "Ver",
-        "sections": [{"title": "Doces", "rows": [{"id": "1", "title": "Bolo", "description": evil}]}]});
+        "sections": [{"title": "Doces",
+            "rows": [{"id": "1", "title": "Bolo", "description": evil}]}]});
     let poll = json!({"kind": "poll", "body": "Dia?", "options": [{"option": evil, "votes": 0}]});
     let events = [
         json!({"type": "location", "location": {"latitude": -23.5, "longitude": -46.6,
@@ -134,6 +136,9 @@ async fn every_kind_of_message_is_shown() {
     let gone = json!({"kind": "deleted", "provider_message_id": "k.11",
         "timestamp": talk.site.kit.app.now()});
     talk.site.kit.receive(talk.connection, vec![parse_event(&gone, "g.us")]).await;
+    let edit = json!({"kind": "edit", "provider_message_id": "k.12", "content": "corrigida",
+        "timestamp": talk.site.kit.app.now()});
+    talk.site.kit.receive(talk.connection, vec![parse_event(&edit, "g.us")]).await;
     let shown = talk.site.owner().await.get(&talk.page).await;
     shown.lacks("<img src=x").lacks("href=\"javascript:");
     for text in [
@@ -156,7 +161,8 @@ async fn every_kind_of_message_is_shown() {
         "cannot be shown here",
         "Forwarded many times",
         "Deleted by the sender",
-        "resposta",
+        "corrigida",
+        ">edited<",
         "👍",
     ] {
         shown.has(text);
@@ -287,14 +293,6 @@ async fn a_file_keeps_its_name_and_is_never_shown_as_a_page() {
     ranged.headers.insert("range", http::HeaderValue::from_static("bytes=1-3"));
     let part = ranged.get(&path).await;
     assert_eq!((part.status, part.html.as_str()), (StatusCode::PARTIAL_CONTENT, "PDF"));
-    let forged = {
-        let request = owner.request(Method::POST, &format!("{}/file", talk.page));
-        let body = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n--x--\r\n";
-        let request = request.header("sec-fetch-site", "same-origin");
-        let request = request.header("content-type", "multipart/form-data; boundary=x");
-        talk.site.send(request, body.to_owned()).await
-    };
-    assert_eq!(forged.status, StatusCode::FORBIDDEN);
     assert_eq!(talk.site.kit.provider.sent().len(), 1);
 }
 
@@ -413,4 +411,73 @@ async fn a_conversation_of_another_company_is_not_there() {
         assert_eq!(shown.status, StatusCode::NOT_FOUND, "{path}");
     }
     assert!(talk.site.kit.sent_texts().is_empty());
+}
+
+/// R424.
+#[tokio::test]
+async fn sound_is_played_in_the_page_as_its_own_type() {
+    let talk = Talk::new().await;
+    let owner = talk.site.owner().await;
+    let csrf = owner.csrf();
+    let body = format!(
+        "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n\
+         --x\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\ns\r\n\
+         --x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"som.mp3\"\r\n\
+         Content-Type: audio/mpeg\r\n\r\nID3\u{3}\0\0\0\0\0\0\0\0\r\n--x--\r\n"
+    );
+    let path = format!("{}/file", talk.page);
+    let request = owner.request(Method::POST, &path).header("sec-fetch-site", "same-origin");
+    let request = request.header("content-type", "multipart/form-data; boundary=x");
+    let sent = talk.site.send(request, body).await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.html);
+    let shown = owner.get(&talk.page).await;
+    shown.has("<audio controls");
+    let path = shown.html.split('"').find(|text| text.contains("/files/")).expect("a link");
+    let file = owner.get(path).await;
+    assert_eq!(file.headers["content-type"], "audio/mpeg");
+    let disposition = file.headers["content-disposition"].to_str().expect("text");
+    assert!(disposition.starts_with("inline; "), "{disposition}");
+    let nobody = talk.site.get(path).await;
+    assert_eq!(nobody.status, StatusCode::SEE_OTHER);
+}
+
+/// R424.
+#[tokio::test]
+async fn in_a_group_each_message_says_who_wrote_it() {
+    let talk = Talk::new().await;
+    let event = json!({"from": "120363000000000001@g.us", "participant": "5521988887777",
+        "push_name": "<i>Bia", "type": "text", "content": "no grupo"});
+    talk.tells("g.1", event).await;
+    let owner = talk.site.owner().await;
+    let list = owner.get("/console/contacts").await;
+    let known = format!("/console/contacts/{}", talk.contact);
+    let of_group = list.html.split('"').find(|text| {
+        let id = text.strip_prefix("/console/contacts/").and_then(ContactId::parse);
+        id.is_some() && *text != known
+    });
+    let id = of_group.and_then(|path| path.rsplit('/').next()).expect("the group");
+    let shown = owner.get(&format!("/console/inbox/{id}")).await;
+    shown.has("<bdi class=\"who\">&lt;i&gt;Bia</bdi>").has("no grupo");
+}
+
+/// R425. Nothing of a body that a handler reads itself is taken without the token of the session.
+#[tokio::test]
+async fn no_route_that_reads_a_file_takes_it_without_the_token() {
+    let talk = Talk::new().await;
+    let owner = talk.site.owner().await;
+    let body = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n\
+         phone\r\n--x--\r\n";
+    for route in crate::routes().filter(|route| route.reads() == crate::Reads::Stream) {
+        let id = talk.contact.to_string();
+        let path = route.path().split('/').map(|part| match part.starts_with('{') {
+            true => id.as_str(),
+            false => part,
+        });
+        let path = path.collect::<Vec<_>>().join("/");
+        let request = owner.request(Method::POST, &path).header("sec-fetch-site", "same-origin");
+        let request = request.header("content-type", "multipart/form-data; boundary=x");
+        let refused = talk.site.send(request, body.to_owned()).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert!(talk.site.kit.provider.sent().is_empty());
 }

@@ -20,6 +20,7 @@ struct StoredCredentials {
     operator_token: Option<String>,
     endpoint_secret: Option<String>,
     template_token: Option<String>,
+    password: Option<String>,
 }
 
 /// The credentials, and the file they are kept in: readable by its owner alone.
@@ -32,6 +33,8 @@ pub(super) struct Credentials {
     pub(super) endpoint_secret: Option<SecretText>,
     /// The token of its template.
     pub(super) template_token: Option<SecretText>,
+    /// The password of the owner in the console.
+    pub(super) password: Option<SecretText>,
 }
 
 impl Credentials {
@@ -57,6 +60,7 @@ impl Credentials {
             operator_token,
             endpoint_secret: kept.endpoint_secret.map(SecretText::new),
             template_token: kept.template_token.map(SecretText::new),
+            password: kept.password.map(SecretText::new),
         }
     }
 
@@ -69,6 +73,7 @@ impl Credentials {
             operator_token: Some(self.operator_token.expose().to_owned()),
             endpoint_secret: text(&self.endpoint_secret),
             template_token: text(&self.template_token),
+            password: text(&self.password),
         };
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);

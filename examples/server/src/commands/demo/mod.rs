@@ -4,6 +4,7 @@ mod automation;
 mod channels;
 mod credentials;
 mod lines;
+mod login;
 mod sample;
 mod seed;
 
@@ -66,6 +67,7 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
         Credentials::load(&options.database, given.as_ref())
     };
     options.operator_token = Some(credentials.operator_token.clone());
+    let with_console = !options.no_console;
     let lock = serve::lock(&options)?;
     let running = start_locked(options, Overrides::default(), lock).await?;
     let recado = &running.recado;
@@ -75,12 +77,17 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
     channels::connections(recado, company.id).await?;
     channels::template(recado, company.id, &mut credentials).await?;
     automation::endpoint(recado, company.id, &mut credentials).await?;
+    if with_console {
+        login::owner(recado, &company, &mut credentials).await?;
+    }
     credentials.save().map_err(CommandError::run)?;
     automation::campaign(recado, company.id).await?;
     let url = running.url();
     let lines = lines::to_try(recado, &running, &company, &credentials).await?;
     let key = credentials.key.as_ref().map(SecretText::expose).unwrap_or_default();
     let token = credentials.operator_token.expose();
+    let console = with_console.then(|| format!("{url}/console"));
+    let password = credentials.password.as_ref().map(SecretText::expose).unwrap_or_default();
 
     if json {
         // A line, for a program that waits for it.
@@ -90,6 +97,9 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
             "company_id": company.id,
             "key": key,
             "operator_token": token,
+            "console": console.as_ref().map(|console| {
+                json!({ "url": console, "email": login::EMAIL, "password": password })
+            }),
             "credentials": credentials.path(),
         }));
         return serve::until_signal(&mut signals, running).await;
@@ -102,6 +112,11 @@ pub(super) async fn run(json: bool, mut options: Options) -> Result<(), CommandE
     output::line(format_args!("company         {} ({})", company.id, company.name));
     output::line(format_args!("API key         {key}"));
     output::line(format_args!("operator token  {}", token));
+    if let Some(console) = console {
+        output::line(format_args!("console         {console}"));
+        output::line(format_args!("  e-mail        {}", login::EMAIL));
+        output::line(format_args!("  password      {password}"));
+    }
     output::line(format_args!("kept in         {}", credentials.path().display()));
     output::line("");
     output::line("Lines to try:");

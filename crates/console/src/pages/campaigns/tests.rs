@@ -1,0 +1,132 @@
+use http::StatusCode;
+use recado_core::access::OperatorRole;
+use recado_core::conversations::ActionName;
+use recado_core::ids::{CompanyId, ContactId};
+use recado_testkit::kit::body;
+use serde_json::json;
+
+use crate::harness::Site;
+
+/// A template, a list with one contact, and the contact.
+struct Stock {
+    template: String,
+    list: String,
+    contact: ContactId,
+}
+
+async fn stock(site: &Site, company: CompanyId) -> Stock {
+    let app = &site.kit.app;
+    let new = json!({"name": "news", "category": "MARKETING", "status": "APPROVED",
+        "body": "Hi {{1}} & co"});
+    let template = app.templates().create(company, &body(new)).await.expect("a template");
+    let list = app.lists().create(company, &body(json!({"name": "<i>Friends"}))).await;
+    let list = list.expect("a list").id;
+    let new = json!({"phone": "+5511987654321", "name": "<b>Ana"});
+    let known = app.access().company(company).await.expect("the company");
+    let contact = app.contacts().import(&known, &body(new)).await.expect("a contact").0;
+    let named = body(json!({"contact_ids": [contact]}));
+    app.lists().add_contacts(company, list, &named).await.expect("it is added");
+    Stock { template: template.template.id.to_string(), list: list.to_string(), contact }
+}
+
+async fn campaign(site: &Site, company: CompanyId) -> (String, Stock) {
+    let stock = stock(site, company).await;
+    let new = json!({"name": "<script>May", "template_id": stock.template, "list_id": stock.list,
+        "variables": {"1": "{contact.name|friend}"}});
+    let made = site.kit.app.campaigns().create(company, &body(new)).await.expect("a campaign");
+    (format!("/console/campaigns/{}", made.campaign.id), stock)
+}
+
+#[tokio::test]
+async fn a_campaign_is_made_and_changed_with_the_errors_of_its_fields() {
+    let site = Site::new().await;
+    let stock = stock(&site, site.kit.company.id).await;
+    let owner = site.owner().await;
+    let new = "/console/campaigns/new";
+    owner.get(new).await.has("news (").has("&lt;i&gt;Friends");
+    let fields = [
+        ("template_id", stock.template.as_str()),
+        ("list_id", &stock.list),
+        ("variables", "1 = {contact.name|friend}"),
+        ("scheduled_at", "2099-05-01T09:00"),
+    ];
+    let refused = [&fields[..], &[("name", ""), ("send_between", "{")]].concat();
+    let refused = owner.post(new, &refused).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    refused.has("id=\"field-name-error\"").has("id=\"field-send_between-error\"");
+    let made = owner.post(new, &[&fields[..], &[("name", "May")]].concat()).await;
+    assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.html);
+    let path = made.location().to_owned();
+    owner.get(&path).await.has("May").has("2099-05-01 09:00").has("Schedule");
+    owner.get(&format!("{path}/edit")).await.has("value=\"2099-05-01T09:00\"");
+    let changed = [&fields[..3], &[("name", "June"), ("scheduled_at", "")]].concat();
+    assert_eq!(owner.post(&format!("{path}/edit"), &changed).await.location(), path);
+    owner.get(&path).await.has("June").lacks("2099-05-01");
+}
+
+/// R429.
+#[tokio::test]
+async fn a_campaign_runs_and_its_counts_renew_themselves() {
+    let site = Site::new().await;
+    let (path, _) = campaign(&site, site.kit.company.id).await;
+    let mut owner = site.owner().await;
+    owner.get(&path).await.has("&lt;script&gt;May").lacks("<script>May").lacks("every 2s");
+    assert_eq!(owner.post(&format!("{path}/start"), &[]).await.location(), path);
+    owner.get(&path).await.has("every 2s").has("0 of 1 done");
+    owner.get(&format!("{path}/recipients")).await.has("+5511987654321");
+    owner.get(&format!("{path}/recipients?status=failed")).await.has("No recipients here.");
+    owner.post(&format!("{path}/pause"), &[]).await;
+    owner.get(&path).await.has("Paused").lacks("every 2s");
+    owner.headers.insert("hx-request", http::HeaderValue::from_static("true"));
+    owner.get(&format!("{path}/progress")).await.has("campaign-progress").lacks("<h1>");
+    owner.headers.clear();
+    let deleted = owner.post(&format!("{path}/delete"), &[]).await;
+    assert_eq!(deleted.location(), "/console/campaigns");
+}
+
+/// R429.
+#[tokio::test]
+async fn those_that_were_skipped_are_counted_by_reason() {
+    let site = Site::new().await;
+    let (path, stock) = campaign(&site, site.kit.company.id).await;
+    let company = site.kit.company.id;
+    let blocked = site.kit.app.conversations();
+    let blocked = blocked.act(company, stock.contact, ActionName::Block, &body(json!({}))).await;
+    blocked.expect("it is blocked");
+    let owner = site.owner().await;
+    owner.post(&format!("{path}/start"), &[]).await;
+    site.kit.app.campaigns().drain().await;
+    let page = owner.get(&format!("{path}/recipients?status=skipped")).await;
+    page.has("<h2>Reasons</h2>").has("blocked").has("+5511987654321");
+}
+
+/// R429.
+#[tokio::test]
+async fn a_preview_is_of_one_person_and_escaped() {
+    let site = Site::new().await;
+    let (path, stock) = campaign(&site, site.kit.company.id).await;
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    viewer.get(&format!("{path}/preview?search=Ana")).await.has("&lt;b&gt;Ana").lacks("<b>Ana");
+    let page = viewer.get(&format!("{path}/preview?contact_id={}", stock.contact)).await;
+    page.has("Hi &lt;b&gt;Ana &amp; co").lacks("<b>Ana");
+    let start = viewer.post(&format!("{path}/start"), &[]).await;
+    assert_eq!(start.status, StatusCode::FORBIDDEN);
+    viewer.get(&path).await.lacks("/start").lacks("/edit").lacks("/delete");
+}
+
+#[tokio::test]
+async fn a_campaign_of_another_company_is_not_found() {
+    let site = Site::new().await;
+    let (other, _) = site.kit.another_company("Other").await;
+    let (path, _) = campaign(&site, other.id).await;
+    let owner = site.owner().await;
+    owner.get("/console/campaigns").await.has("There is no campaign yet.");
+    for part in ["", "/progress", "/recipients", "/preview", "/edit"] {
+        let answer = owner.get(&format!("{path}{part}")).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{part}");
+    }
+    for act in ["start", "pause", "take-back", "edit", "delete"] {
+        let answer = owner.post(&format!("{path}/{act}"), &[]).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{act}");
+    }
+}

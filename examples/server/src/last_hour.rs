@@ -1,0 +1,59 @@
+//! The console's last hour, read from the metrics of this process (R431).
+
+use recado_console::{Backlog, Counters};
+
+/// What the Prometheus text says of one process.
+///
+/// R431.
+pub(crate) fn read(text: &str) -> (Counters, Backlog) {
+    let mut counters = Counters::default();
+    let mut backlog = Backlog::default();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let Some((series, value)) = line.rsplit_once(' ') else { continue };
+        let Ok(value) = value.parse::<f64>() else { continue };
+        let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+        match name {
+            "recado_http_requests_total" => counters.requests += value,
+            "recado_sends_total" => counters.sends += value,
+            "recado_gateway_events_total" => counters.gateway_events += value,
+            "recado_webhook_attempts_total" => counters.attempts += value,
+            "recado_deliveries_pending" => backlog.deliveries = Some(value),
+            "recado_jobs_due" => backlog.jobs = Some(value),
+            "recado_http_request_duration_seconds_bucket" => {
+                let bound = labels.split("le=\"").nth(1).and_then(|it| it.split('"').next());
+                // `+Inf` is read as infinity.
+                let Some(bound) = bound.and_then(|it| it.parse::<f64>().ok()) else { continue };
+                match counters.durations.iter_mut().find(|(known, _)| *known == bound) {
+                    Some((_, count)) => *count += value,
+                    None => counters.durations.push((bound, value)),
+                }
+            }
+            _ => {}
+        }
+    }
+    counters.durations.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    (counters, backlog)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R431.
+    #[test]
+    fn series_of_one_name_are_summed_and_bounds_ascend() {
+        let (counters, backlog) = read(
+            "# TYPE recado_http_requests_total counter\n\
+             recado_http_requests_total{route=\"/a\",status=\"200\"} 3\n\
+             recado_http_requests_total{route=\"/b\",status=\"200\"} 4\n\
+             recado_http_request_duration_seconds_bucket{route=\"/a\",le=\"+Inf\"} 3\n\
+             recado_http_request_duration_seconds_bucket{route=\"/a\",le=\"0.1\"} 2\n\
+             recado_http_request_duration_seconds_bucket{route=\"/b\",le=\"0.1\"} 4\n\
+             recado_jobs_due 5\n\
+             recado_deliveries_pending NaN?\n",
+        );
+        assert_eq!(counters.requests, 7.0);
+        assert_eq!(counters.durations, [(0.1, 6.0), (f64::INFINITY, 3.0)]);
+        assert_eq!((backlog.jobs, backlog.deliveries), (Some(5.0), None));
+    }
+}
