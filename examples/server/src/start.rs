@@ -224,7 +224,13 @@ pub(crate) async fn start_locked(
         if with_console {
             let mut console = ConsoleOptions::default();
             console.last_hour = Some(last_hour.clone());
-            http = http.mounted(Console::PREFIX, Console::new(recado.clone(), console));
+            let console = Console::new(recado.clone(), console);
+            http = http.mounted(Console::PREFIX, console.clone());
+            let stopping = background.stopping();
+            tokio::spawn(async move {
+                stopping.await;
+                console.end_live_pages();
+            });
         }
         let service = RecadoHttp::new(recado.clone(), http);
         let options = ServeOptions { max_connections, drain_timeout, ..ServeOptions::default() };

@@ -23,6 +23,7 @@ mod closed;
 mod company_deletion;
 mod company_deletion_kill;
 mod connections;
+mod console;
 mod contacts_create;
 mod contacts_delete;
 mod contacts_export;

@@ -26,10 +26,7 @@ impl Accounts<'_> {
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub async fn session_as_it_is(
-        &self,
-        presented: &str,
-    ) -> Result<Option<SignedIn>, StoreError> {
+    pub async fn session_as_it_is(&self, presented: &str) -> Result<Option<SignedIn>, StoreError> {
         self.looked_up(presented, false).await
     }
 
