@@ -1,10 +1,10 @@
 //! Who looks at a page (R418): the only place that turns the cookie into a handle.
 
 use http::HeaderMap;
-use recado_core::audit::OperationName;
-use recado_core::{Error, Recado};
 use recado_core::access::{ClientNet, Company, Member, Operator, OperatorAction};
+use recado_core::audit::OperationName;
 use recado_core::store::StoreError;
+use recado_core::{Error, Recado};
 
 use crate::cookies::{Cookies, cookie};
 use crate::csrf::CsrfToken;

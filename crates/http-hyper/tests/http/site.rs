@@ -56,6 +56,7 @@ impl Setup {
     pub(crate) async fn start(self) -> Site {
         let readiness = Readiness::new();
         let options = HttpOptions {
+            mounts: Vec::new(),
             paths: self.paths,
             operator_token: self.token.map(SecretText::new),
             metrics: self.metrics,

@@ -9,12 +9,12 @@ use recado_core::store::{
 };
 use recado_core::uploads::{FileHash, Upload, UploadState};
 
+use super::Harness;
 pub use super::about_contacts::{
     rows_about_a_contact_are_listed_and_counted,
     rows_that_were_counted_stop_the_change_set_when_there_are_more,
     the_messages_of_a_contact_are_listed_page_by_page,
 };
-use super::Harness;
 use super::accounts::{link as link_of, login, session};
 use super::scene::{CNPJ, Scene, at, first, search};
 use crate::Kit;
