@@ -139,6 +139,7 @@ impl Language {
     }
 
     /// Whether there is a text for a key.
+    #[cfg(test)]
     pub(crate) fn has(self, key: &str) -> bool {
         self.bundle().has_message(key)
     }

@@ -5,7 +5,6 @@
 //! See [`pages`].
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), expect(dead_code, reason = "the pages that use some parts come one by one"))]
 
 mod ask;
 mod assets;

@@ -87,11 +87,11 @@ async fn checked(
         _ => return Err(Refusal::Method),
     };
     let route = routes.iter().find(|route| route.verb() == verb).ok_or(Refusal::Method)?;
-    if let (Access::Action(action), Some(visit)) = (route.access(), &visit) {
-        if let Err(denied) = visit.operator.require(action) {
-            visit.recado.audit().note_denial(Some(visit.company.id), denied.code()).await;
-            return Err(Refusal::Role);
-        }
+    if let (Access::Action(action), Some(visit)) = (route.access(), &visit)
+        && let Err(denied) = visit.operator.require(action)
+    {
+        visit.recado.audit().note_denial(Some(visit.company.id), denied.code()).await;
+        return Err(Refusal::Role);
     }
     let is_write = route.verb() == Verb::Post;
     if is_write && !is_same_origin(&head.headers) {

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn every_route_is_found_by_its_path_and_method() {
         for route in routes() {
-            let path = route.path().replace('{', "").replace('}', "");
+            let path = route.path().replace(['{', '}'], "");
             let (found, _) = find(&path).expect("a path of the table");
             let same = found.iter().filter(|known| known.verb() == route.verb()).count();
             assert_eq!(same, 1, "{route:?}");

@@ -68,8 +68,8 @@ impl Console {
         }))
     }
 
-    /// R423. Ends every page that listens for what is new, and lets no other begin. Call it when the
-    /// server begins to shut down: such pages do not end by themselves.
+    /// R423. Ends every page that listens for what is new, and lets no other begin. Call it when
+    /// the server begins to shut down: such pages do not end by themselves.
     pub fn end_live_pages(&self) {
         self.0.listening.end();
     }

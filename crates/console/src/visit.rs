@@ -23,8 +23,6 @@ pub(crate) struct Visit {
     pub(crate) company: Company,
     /// The member; `None` for an operator who is no member.
     pub(crate) member: Option<Member>,
-    /// The member's address.
-    pub(crate) client: ClientNet,
     /// The language of the page.
     pub(crate) language: Language,
     /// The colours of the page.
@@ -71,7 +69,6 @@ impl Visit {
         Ok(Some(Self {
             operator,
             member,
-            client,
             language: Language::of(cookie(headers, Language::COOKIE), headers),
             theme: Theme::of(cookie(headers, Theme::COOKIE)),
             csrf: CsrfToken::of(session),

@@ -73,8 +73,8 @@ impl Database {
         &self.fan_out
     }
 
-    /// Commits a change set with the deliveries of its events (D52), and the entry of the audit log, in
-    /// the name of who acts (R384).
+    /// Commits a change set with the deliveries of its events (D52), and the entry of the audit
+    /// log, in the name of who acts (R384).
     ///
     /// # Errors
     ///

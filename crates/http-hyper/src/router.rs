@@ -51,7 +51,8 @@ pub(crate) struct PathEntry {
 }
 
 impl PathEntry {
-    /// The route of a method, and the name of its operation; HEAD is answered wherever GET is (D8a).
+    /// The route of a method, and the name of its operation; HEAD is answered wherever GET is
+    /// (D8a).
     pub(crate) fn route(&self, method: &Method) -> Option<(&'static Route, &'static str)> {
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
         self.routes.iter().find(|(route, _)| (route.method)() == *wanted).copied()

@@ -6,7 +6,8 @@
 //! supplies, and the background work.
 //!
 //! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`],
-//!   [`ArgonPasswords`]: clock, ids, documents, timer, tasks and passwords, for [`recado_core::Parts`].
+//!   [`ArgonPasswords`]: clock, ids, documents, timer, tasks and passwords, for
+//! [`recado_core::Parts`].
 //! - [`Background`]: everything that a process does besides answering requests (its lease, due
 //!   jobs, deliveries, campaigns, recovery, upkeep), and its orderly shutdown.
 #![forbid(unsafe_code)]

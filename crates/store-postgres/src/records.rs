@@ -1,6 +1,7 @@
 //! Reads that are the same for all kinds of record.
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use recado_core::audit::AuditEntry;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
@@ -83,21 +84,32 @@ const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND directi
                            AND is_history = $4 AND (created_at, id) > ($5, $6) \
                            ORDER BY created_at, id LIMIT $7::bigint";
 
-/// The rows of [`Listing::About`]. Its callers box it: a future for each kind of row side by side is
-/// more than the stack of a thread holds.
-async fn about<T: Table + Into<Row>>(
+/// The rows of a listing, on the heap: the futures of all kinds of row side by side are more than
+/// the stack of a thread holds.
+fn boxed<'a, T: Table + Into<Row>>(
+    pool: &'a Pool,
+    condition: &'static str,
+    params: Vec<Param>,
+) -> BoxFuture<'a, Result<Vec<Stored<Row>>, StoreError>> {
+    Box::pin(list::<T>(pool, condition, params))
+}
+
+/// The rows of [`Listing::About`], on the heap as well.
+fn about<T: Table + Into<Row>>(
     pool: &Pool,
     kind: RowKind,
     (company, contact): (CompanyId, ContactId),
     after: Uuid,
     limit: u32,
-) -> Result<Vec<Stored<Row>>, StoreError> {
-    if kind.key_parts().contains(&"id") {
-        let params = params![company.uuid(), contact.uuid(), after, i64::from(limit)];
-        list::<T>(pool, &about_by_id(T::TABLE.name), params).await
-    } else {
-        list::<T>(pool, ABOUT, params![company.uuid(), contact.uuid(), i64::from(limit)]).await
-    }
+) -> BoxFuture<'_, Result<Vec<Stored<Row>>, StoreError>> {
+    Box::pin(async move {
+        if kind.key_parts().contains(&"id") {
+            let params = params![company.uuid(), contact.uuid(), after, i64::from(limit)];
+            list::<T>(pool, &about_by_id(T::TABLE.name), params).await
+        } else {
+            list::<T>(pool, ABOUT, params![company.uuid(), contact.uuid(), i64::from(limit)]).await
+        }
+    })
 }
 
 /// Counts the rows of a table that refer to a contact.
@@ -180,7 +192,7 @@ macro_rules! listed {
             Listing::About { kind: RowKind::Message, .. } => Ok(Vec::new()),
             Listing::About { kind, .. } if !kind.is_about_a_contact() => Ok(Vec::new()),
             Listing::About { company, kind, contact, after, limit } => match_kind!(kind, T => {
-                Box::pin(about::<T>($pool, kind, (company, contact), after, limit)).await
+                about::<T>($pool, kind, (company, contact), after, limit).await
             }),
             Listing::MessagesOf { company, contact, direction, is_history, after, limit } => {
                 let (at, id) = after;
@@ -198,7 +210,7 @@ macro_rules! listed {
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {
                 let params = params![company.uuid(), i64::from(limit)];
-                match_kind!(kind, T => Box::pin(list::<T>($pool, condition($listing), params)).await)
+                match_kind!(kind, T => boxed::<T>($pool, condition($listing), params).await)
             }
         }
     };

@@ -232,7 +232,7 @@ impl Records for SqliteStore {
         kind: RowKind,
         contact: ContactId,
     ) -> Result<u64, StoreError> {
-        self.read_of(company, move |conn| Ok(count_about(conn, company, kind, contact)?)).await
+        self.read_of(company, move |conn| count_about(conn, company, kind, contact)).await
     }
 }
 

@@ -95,9 +95,7 @@ impl Tables {
                 // Without `contact_export` nothing has been exported.
                 Precondition::NotExported { .. } => {}
                 Precondition::Open { companies } => self.is_open(companies)?,
-                other @ Precondition::Counted { .. } => {
-                    return Err(StoreError::corrupt(format!("not written yet: {other:?}")).into());
-                }
+                Precondition::Counted { .. } => Err(StoreError::corrupt("not written yet"))?,
             }
         }
         for change in set.changes {

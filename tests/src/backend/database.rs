@@ -185,7 +185,7 @@ async fn dump(url: &str) -> String {
         let table: String = table.get(0);
         for row in client.query(&format!("SELECT t::text FROM {table} t"), &[]).await.expect("rows")
         {
-            all.push_str(row.get(0));
+            all.push_str(&format!("{table} {}", row.get::<_, &str>(0)));
             all.push('\n');
         }
     }

@@ -70,8 +70,10 @@ async fn sessions_are_listed_and_ended_and_a_new_role_ends_them(world: World) {
     let accounts = world.server.recado().accounts();
     accounts.accept_link(&token(&link), PASSWORD).await.expect("it works");
     let sessions = format!("{path}/sessions");
-    let [first, second] =
-        [sign_in(&world, PASSWORD).await.unwrap(), sign_in(&world, PASSWORD).await.unwrap()];
+    let [first, second] = [
+        sign_in(&world, PASSWORD).await.expect("signed in"),
+        sign_in(&world, PASSWORD).await.expect("signed in"),
+    ];
     let listed = world.operator("GET", &sessions, Value::Null).await.expect(200);
     let one = format!("{sessions}/{}", text(&listed[0]["id"]));
     world.operator("DELETE", &one, Value::Null).await.expect(200);
@@ -79,7 +81,7 @@ async fn sessions_are_listed_and_ended_and_a_new_role_ends_them(world: World) {
     let open = [is_open(&world, &first).await, is_open(&world, &second).await];
     assert_eq!(open.iter().filter(|open| **open).count(), 1);
     world.operator("PATCH", &login, json!({"role": "viewer"})).await.expect(200);
-    let third = sign_in(&world, PASSWORD).await.unwrap();
+    let third = sign_in(&world, PASSWORD).await.expect("signed in");
     assert!(!is_open(&world, &first).await && !is_open(&world, &second).await);
     world.operator("DELETE", &sessions, Value::Null).await.expect(200);
     assert!(!is_open(&world, &third).await);

@@ -4,13 +4,6 @@ use maud::{Markup, html};
 
 use super::empty::Tone;
 
-/// News that htmx puts among the toasts.
-pub(crate) fn toast(tone: Tone, text: &str) -> Markup {
-    html! {
-        div hx-swap-oob="beforeend:#toasts" { p.toast.(tone.class()) { (text) } }
-    }
-}
-
 /// News within a page.
 pub(crate) fn notice(tone: Tone, text: &str) -> Markup {
     let role = if tone == Tone::Bad { "alert" } else { "status" };

@@ -111,7 +111,7 @@ const OPERATION: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String))]
+#[cfg_attr(feature = "openapi", schema(value_type = String, example = "createContact"))]
 pub struct OperationName(Cow<'static, str>);
 
 impl OperationName {

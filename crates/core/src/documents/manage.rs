@@ -227,7 +227,8 @@ impl Documents<'_> {
     }
 
     /// Opens a document for reading from the byte `from` on, in small frames (R190). While a
-    /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26). The read is logged (R386).
+    /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26).
+    /// The read is logged (R386).
     ///
     /// # Errors
     ///

@@ -80,7 +80,8 @@ impl UseCase for WriteMemory {
 }
 
 impl Leads<'_> {
-    /// The lead memory of a contact; `None` when there is none yet (R42). The read is logged (R386).
+    /// The lead memory of a contact; `None` when there is none yet (R42). The read is logged
+    /// (R386).
     ///
     /// # Errors
     ///

@@ -233,7 +233,10 @@ impl PersonExport {
         match self.app.documents().open(document, 0).await {
             Ok(reader) => out.file(&path, "A document.", reader).await,
             Err(Error::Store(error)) => Err(error.into()),
-            Err(_) => Ok(out.misses(&path)),
+            Err(_) => {
+                out.misses(&path);
+                Ok(())
+            }
         }
     }
 
@@ -247,7 +250,10 @@ impl PersonExport {
         };
         match opened {
             Some(reader) => out.file(&path, "The file of a message.", reader).await,
-            None => Ok(out.misses(&path)),
+            None => {
+                out.misses(&path);
+                Ok(())
+            }
         }
     }
 }

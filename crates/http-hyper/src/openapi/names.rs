@@ -79,7 +79,6 @@ const OF_ONE: &[(&str, &str, &str)] = &[
     ("Status", "status", "alive"),
     ("Error", "message", "phone: is required"),
     ("HookError", "message", "no valid phone number was found through the variable mapping"),
-    ("AuditEntryView", "operation", "createContact"),
     ("HookError", "code", "MISSING_PHONE"),
     ("Warning", "code", "FIELD_IGNORED"),
     ("Warning", "message", "is not a valid CPF and was left out"),

@@ -59,6 +59,8 @@ pub(in super::super) const REACH_KINDS: &[&str] = &[
     "row login",
     "row login",
     "row login link",
+    "row login link",
+    "row login link",
     "row session",
 ];
 
