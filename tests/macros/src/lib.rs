@@ -21,19 +21,24 @@
 use proc_macro::{TokenStream, TokenTree};
 
 /// Makes the tests `name::sqlite` and `name::postgres`. The argument of the function can be of any
-/// type that is made from a store (`recado_tests::FromStore`).
+/// type that is made from a store (`recado_tests::FromStore`). With a text, which says what they wait
+/// for, they run only when ignored tests are asked for.
 #[proc_macro_attribute]
-pub fn both_stores(_: TokenStream, item: TokenStream) -> TokenStream {
-    with_tests(item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
+pub fn both_stores(waits_for: TokenStream, item: TokenStream) -> TokenStream {
+    with_tests(&waits_for, item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
 }
 
 /// Makes the test `name::postgres`, for tests that need several processes on one database.
 #[proc_macro_attribute]
-pub fn on_postgres(_: TokenStream, item: TokenStream) -> TokenStream {
-    with_tests(item, &[("postgres", "Postgres")])
+pub fn on_postgres(waits_for: TokenStream, item: TokenStream) -> TokenStream {
+    with_tests(&waits_for, item, &[("postgres", "Postgres")])
 }
 
-fn with_tests(item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
+fn with_tests(waits_for: &TokenStream, item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
+    let ignored = match waits_for.is_empty() {
+        true => String::new(),
+        false => format!("#[ignore = {waits_for}]"),
+    };
     let Some(function) = name_of(&item) else {
         return tokens("compile_error!(\"this attribute belongs on an async function\");");
     };
@@ -41,7 +46,7 @@ fn with_tests(item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
         .iter()
         .map(|(test, kind)| {
             format!(
-                "#[test] fn {test}() {{
+                "#[test] {ignored} fn {test}() {{
                     ::recado_tests::run(::recado_tests::StoreKind::{kind}, super::{function});
                 }}"
             )
