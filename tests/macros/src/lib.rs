@@ -21,8 +21,8 @@
 use proc_macro::{TokenStream, TokenTree};
 
 /// Makes the tests `name::sqlite` and `name::postgres`. The argument of the function can be of any
-/// type that is made from a store (`recado_tests::FromStore`). With a text, which says what they wait
-/// for, they run only when ignored tests are asked for.
+/// type that is made from a store (`recado_tests::FromStore`). With a text, which says what they
+/// wait for, they run only when ignored tests are asked for.
 #[proc_macro_attribute]
 pub fn both_stores(waits_for: TokenStream, item: TokenStream) -> TokenStream {
     with_tests(&waits_for, item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
