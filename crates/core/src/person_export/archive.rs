@@ -4,12 +4,20 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zip::CompressionMethod;
-use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
+use futures_channel::mpsc;
+use futures_util::future::poll_fn;
+use rawzip::{ZipArchiveWriter, ZipDataWriter, ZipEntryWriter};
+use serde_json::{Value, json};
 
 /// What was written and not taken yet.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -22,42 +30,89 @@ impl Write for Written {
     }
 }
 
-/// A ZIP under construction.
-pub(super) struct Archive {
-    zip: ZipWriter<StreamWriter<Written>>,
+/// A ZIP under construction, and where it goes.
+pub(super) struct Out {
+    zip: ZipArchiveWriter<Written>,
     written: Written,
+    sender: mpsc::Sender<Vec<u8>>,
+    files: Vec<Value>,
+    missing: Vec<Value>,
 }
 
-impl Archive {
-    pub(super) fn new() -> Self {
+/// A file of the ZIP. Nothing can be written outside a file, nor can two be open.
+pub(super) struct File<'a> {
+    entry: ZipDataWriter<ZipEntryWriter<'a, Written>>,
+    written: &'a Written,
+    sender: &'a mut mpsc::Sender<Vec<u8>>,
+    files: &'a mut Vec<Value>,
+    path: &'a str,
+    what: &'a str,
+}
+
+/// Hands on what was written, when there is room for it. If nobody reads it any more, it is
+/// dropped: then nobody goes on with the export either.
+async fn send(sender: &mut mpsc::Sender<Vec<u8>>, written: &Written) {
+    let bytes = written.take();
+    if !bytes.is_empty() && poll_fn(|cx| sender.poll_ready(cx)).await.is_ok() {
+        let _sent = sender.start_send(bytes);
+    }
+}
+
+impl Out {
+    pub(super) fn new(sender: mpsc::Sender<Vec<u8>>) -> Self {
         let written = Written::default();
-        Self { zip: ZipWriter::new_stream(written.clone()), written }
+        let zip = ZipArchiveWriter::new(written.clone());
+        Self { zip, written, sender, files: Vec::new(), missing: Vec::new() }
     }
 
-    /// Begins a file; the one before ends.
-    pub(super) fn begin(&mut self, path: &str) -> io::Result<()> {
-        // Files of any size may follow (zip64).
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .large_file(true);
-        self.zip.start_file(path, options).map_err(io::Error::other)
+    /// Begins a file. Its size follows its bytes, so it may be of any (zip64).
+    pub(super) fn begin<'a>(&'a mut self, path: &'a str, what: &'a str) -> io::Result<File<'a>> {
+        let Self { zip, written, sender, files, .. } = self;
+        let (entry, config) = zip.new_file(path).start().map_err(io::Error::other)?;
+        Ok(File { entry: config.wrap(entry), written, sender, files, path, what })
     }
 
-    /// Adds bytes to the file that was begun.
+    /// Names a file that could not be read.
+    pub(super) fn misses(&mut self, path: &str) {
+        self.missing.push(json!({"path": path, "reason": "The file could not be read."}));
+    }
+
+    /// What each file is, and which could not be read.
+    pub(super) fn manifest(&self) -> (Value, Value) {
+        (json!(self.files), json!(self.missing))
+    }
+
+    /// Ends the ZIP with its directory.
+    pub(super) async fn finish(self) -> io::Result<()> {
+        let Self { zip, written, mut sender, .. } = self;
+        zip.finish().map_err(io::Error::other)?;
+        send(&mut sender, &written).await;
+        Ok(())
+    }
+}
+
+impl File<'_> {
+    /// Adds bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.zip.write_all(bytes)
+        self.entry.write_all(bytes)
     }
 
-    /// What was written since the last call.
-    pub(super) fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.written.0.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Hands on what was written.
+    pub(super) async fn flush(&mut self) {
+        send(self.sender, self.written).await;
     }
 
-    /// Ends the ZIP and returns the rest of it.
-    pub(super) fn finish(self) -> io::Result<Vec<u8>> {
-        let Self { zip, written } = self;
-        drop(zip.finish().map_err(io::Error::other)?);
-        Ok(std::mem::take(&mut *written.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    /// Ends the file, which has so many records if it is one of records.
+    pub(super) async fn end(self, records: Option<u64>) -> io::Result<()> {
+        let (entry, size) = self.entry.finish().map_err(io::Error::other)?;
+        entry.finish(size).map_err(io::Error::other)?;
+        let mut file = json!({"path": self.path, "what": self.what});
+        if let Some(records) = records {
+            file["records"] = json!(records);
+        }
+        self.files.push(file);
+        send(self.sender, self.written).await;
+        Ok(())
     }
 }
 

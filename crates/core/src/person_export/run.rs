@@ -6,12 +6,11 @@ use std::io;
 
 use futures_channel::mpsc;
 use futures_util::StreamExt;
-use futures_util::future::poll_fn;
 use futures_util::stream::{self, BoxStream};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::archive::{Archive, safe_name};
+use super::archive::{File, Out, safe_name};
 use super::shown;
 use crate::audit::RecordRef;
 use crate::contacts::{Contact, Contacts, OperatorContact};
@@ -90,9 +89,10 @@ impl PersonExport {
     }
 
     async fn write(self, sender: mpsc::Sender<Vec<u8>>) -> Result<(), ExportError> {
-        let mut out = Out { zip: Archive::new(), sender, files: Vec::new(), missing: Vec::new() };
-        out.zip.begin("README.txt")?;
-        out.zip.write(README.as_bytes())?;
+        let mut out = Out::new(sender);
+        let mut readme = out.begin("README.txt", "What this ZIP is.")?;
+        readme.write(README.as_bytes())?;
+        readme.end(None).await?;
         self.write_contact(&mut out).await?;
         for kind in RowKind::ALL.iter().copied() {
             if let Some((path, what)) = shown::file_of(kind) {
@@ -104,7 +104,7 @@ impl PersonExport {
         for upload in uploads {
             self.write_upload(&mut out, upload).await?;
         }
-        let Out { mut zip, mut sender, files, missing } = out;
+        let (files, missing) = out.manifest();
         let manifest = json!({
             "company_id": self.company,
             "contact_id": self.contact,
@@ -112,10 +112,10 @@ impl PersonExport {
             "files": files,
             "missing": missing,
         });
-        zip.begin("manifest.json")?;
-        zip.write(format!("{manifest:#}").as_bytes())?;
-        send(&mut sender, zip.finish()?).await;
-        Ok(())
+        let mut file = out.begin("manifest.json", "What each file is.")?;
+        file.write(format!("{manifest:#}").as_bytes())?;
+        file.end(None).await?;
+        Ok(out.finish().await?)
     }
 
     /// The contact itself, with its custom fields, also those that are not shown elsewhere.
@@ -143,10 +143,9 @@ impl PersonExport {
             shown.insert("opt_out_backfilled".to_owned(), is_backfilled);
         }
         let what = "The contact: its fields, organization, tags, lists, connections and opt-out.";
-        out.begin("contact.json", what).await?;
-        out.zip.write(format!("{shown:#}").as_bytes())?;
-        out.flush().await;
-        Ok(())
+        let mut file = out.begin("contact.json", what)?;
+        file.write(format!("{shown:#}").as_bytes())?;
+        Ok(file.end(None).await?)
     }
 
     /// The rows of a kind.
@@ -163,18 +162,17 @@ impl PersonExport {
         path: &str,
         what: &str,
     ) -> Result<(), ExportError> {
-        out.begin(path, what).await?;
-        let mut rows = Rows::default();
+        let mut rows = Rows::begin(out, path, what)?;
         let mut after = Uuid::nil();
         loop {
             let page = self.rows_after(kind, after).await?;
             for row in &page {
-                rows.add(out, &shown::row(row.value()))?;
+                rows.add(&shown::row(row.value()))?;
             }
-            out.flush().await;
+            rows.file.flush().await;
             match page.last().and_then(|row| row.value().key().id()) {
                 Some(last) if page.len() >= PAGE as usize => after = last,
-                _ => return rows.end(out),
+                _ => return rows.end().await,
             }
         }
     }
@@ -183,8 +181,8 @@ impl PersonExport {
     async fn write_messages(&self, out: &mut Out) -> Result<BTreeSet<UploadId>, ExportError> {
         let mut uploads = BTreeSet::new();
         let links = self.app.media_links().await?;
-        out.begin("messages.json", "All messages; their files are in files/.").await?;
-        let mut rows = Rows::default();
+        let what = "All messages; their files are in files/.";
+        let mut rows = Rows::begin(out, "messages.json", what)?;
         let (company, contact, limit) = (self.company, self.contact, PAGE);
         for (direction, is_history) in
             Direction::ALL.iter().flat_map(|of| [(*of, true), (*of, false)])
@@ -198,15 +196,15 @@ impl PersonExport {
                     let Row::Message(message) = row.value() else { continue };
                     after = (message.created_at, message.id);
                     uploads.extend(message.media.upload);
-                    rows.add(out, &shown::message(message, &links))?;
+                    rows.add(&shown::message(message, &links))?;
                 }
-                out.flush().await;
+                rows.file.flush().await;
                 if page.len() < PAGE as usize {
                     break;
                 }
             }
         }
-        rows.end(out)?;
+        rows.end().await?;
         Ok(uploads)
     }
 
@@ -231,7 +229,7 @@ impl PersonExport {
         }
         let path = format!("documents/{}/{}", document.id, safe_name(&document.filename));
         match self.app.documents().open(document, 0).await {
-            Ok(reader) => out.file(&path, "A document.", reader).await,
+            Ok(reader) => copy(out, &path, "A document.", reader).await,
             Err(Error::Store(error)) => Err(error.into()),
             Err(_) => {
                 out.misses(&path);
@@ -249,7 +247,7 @@ impl PersonExport {
             None => None,
         };
         match opened {
-            Some(reader) => out.file(&path, "The file of a message.", reader).await,
+            Some(reader) => copy(out, &path, "The file of a message.", reader).await,
             None => {
                 out.misses(&path);
                 Ok(())
@@ -258,80 +256,51 @@ impl PersonExport {
     }
 }
 
-/// The array of a file of JSON.
-#[derive(Default)]
-struct Rows(u64);
+/// A file with an array of JSON.
+struct Rows<'a> {
+    file: File<'a>,
+    records: u64,
+}
 
-impl Rows {
-    fn add(&mut self, out: &mut Out, row: &Value) -> io::Result<()> {
-        let before = if self.0 == 0 { "[\n" } else { ",\n" };
-        self.0 += 1;
-        out.zip.write(format!("{before}{row}").as_bytes())
+impl<'a> Rows<'a> {
+    fn begin(out: &'a mut Out, path: &'a str, what: &'a str) -> io::Result<Self> {
+        Ok(Self { file: out.begin(path, what)?, records: 0 })
     }
 
-    fn end(self, out: &mut Out) -> Result<(), ExportError> {
-        out.zip.write(if self.0 == 0 { b"[]\n" } else { b"\n]\n" })?;
-        if let Some(file) = out.files.last_mut() {
-            file["records"] = json!(self.0);
-        }
-        Ok(())
+    fn add(&mut self, row: &Value) -> io::Result<()> {
+        let before = if self.records == 0 { "[\n" } else { ",\n" };
+        self.records += 1;
+        self.file.write(format!("{before}{row}").as_bytes())
+    }
+
+    async fn end(mut self) -> Result<(), ExportError> {
+        self.file.write(if self.records == 0 { b"[]\n" } else { b"\n]\n" })?;
+        Ok(self.file.end(Some(self.records)).await?)
     }
 }
 
-/// Where the export goes.
-struct Out {
-    zip: Archive,
-    sender: mpsc::Sender<Vec<u8>>,
-    files: Vec<Value>,
-    missing: Vec<Value>,
-}
-
-/// Hands bytes on, when there is room for them. If nobody reads them any more, they are dropped:
-/// then nobody goes on with the export either.
-async fn send(sender: &mut mpsc::Sender<Vec<u8>>, bytes: Vec<u8>) {
-    if !bytes.is_empty() && poll_fn(|cx| sender.poll_ready(cx)).await.is_ok() {
-        let _sent = sender.start_send(bytes);
+/// A file, frame by frame. One that ends too soon is named as missing.
+async fn copy(
+    out: &mut Out,
+    path: &str,
+    what: &str,
+    mut reader: FileReader,
+) -> Result<(), ExportError> {
+    let mut file = out.begin(path, what)?;
+    let mut is_whole = true;
+    while let Some(frame) = reader.next().await {
+        let Ok(frame) = frame else {
+            is_whole = false;
+            break;
+        };
+        file.write(&frame)?;
+        file.flush().await;
     }
-}
-
-impl Out {
-    async fn flush(&mut self) {
-        let bytes = self.zip.take();
-        send(&mut self.sender, bytes).await;
+    file.end(None).await?;
+    if !is_whole {
+        out.misses(path);
     }
-
-    async fn begin(&mut self, path: &str, what: &str) -> io::Result<()> {
-        self.zip.begin(path)?;
-        self.files.push(json!({"path": path, "what": what}));
-        self.flush().await;
-        Ok(())
-    }
-
-    /// Names a file that cannot be read.
-    fn misses(&mut self, path: &str) {
-        self.missing.push(json!({"path": path, "reason": "The file could not be read."}));
-    }
-
-    /// A file, frame by frame. One that ends too soon is named as missing.
-    async fn file(
-        &mut self,
-        path: &str,
-        what: &str,
-        mut reader: FileReader,
-    ) -> Result<(), ExportError> {
-        self.begin(path, what).await?;
-        while let Some(frame) = reader.next().await {
-            match frame {
-                Ok(frame) => self.zip.write(&frame)?,
-                Err(_) => {
-                    self.misses(path);
-                    break;
-                }
-            }
-            self.flush().await;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 const README: &str = "\

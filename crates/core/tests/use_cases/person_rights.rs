@@ -2,11 +2,16 @@
 //! stay opted out after it.
 
 use std::io::{Cursor, Read};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use recado_core::Settings;
-use recado_core::contacts::Contact;
-use recado_core::ids::ContactId;
+use recado_core::access::ClientNet;
+use recado_core::contacts::{Contact, Identifier};
+use recado_core::conversations::{ActionName, ChannelQuery};
+use recado_core::gateway::{GatewayEvent, NamesReport};
+use recado_core::ids::{ConnectionId, ContactId};
+use recado_core::inbox::EventOutcome;
 use recado_core::store::RecordsExt;
 use recado_testkit::Kit;
 use recado_testkit::kit::body;
@@ -30,13 +35,17 @@ async fn remembering() -> Kit {
 async fn exported(kit: &Kit, id: ContactId) -> Vec<(String, String)> {
     let export = kit.app.contacts().export_person(kit.company.id, id).await.unwrap();
     let frames: Vec<Vec<u8>> = export.frames().map(|frame| frame.unwrap()).collect().await;
-    let mut zip = zip::ZipArchive::new(Cursor::new(frames.concat())).unwrap();
+    let bytes = frames.concat();
+    let zip = rawzip::ZipArchive::from_slice(&bytes).unwrap();
     let mut files = Vec::new();
-    for at in 0..zip.len() {
-        let mut file = zip.by_index(at).unwrap();
-        let mut text = String::new();
-        file.read_to_string(&mut text).unwrap();
-        files.push((file.name().unwrap().into_owned(), text));
+    for entry in zip.entries().map(|entry| entry.unwrap()) {
+        let path = entry.file_path().try_normalize().unwrap().as_ref().to_owned();
+        let file = zip.get_entry(entry.wayfinder()).unwrap();
+        file.claim_verifier().valid(rawzip::ZipVerification {
+            crc: rawzip::crc32(file.data()),
+            uncompressed_size: file.data().len() as u64,
+        }).unwrap();
+        files.push((path, String::from_utf8(file.data().to_vec()).unwrap()));
     }
     files
 }
@@ -106,12 +115,111 @@ async fn a_deleted_contact_that_had_asked_to_stop_comes_back_opted_out_until_it_
     let other = import(&kit, json!({"phone": "+5534991230002"})).await;
     assert_eq!(stored(&kit, other).await.opted_out_at, None);
 
-    let opts_in = recado_core::conversations::ActionName::OptIn;
+    let opts_in = ActionName::OptIn;
     let conversations = kit.app.conversations();
     conversations.act(kit.company.id, back, opts_in, &body(json!({}))).await.unwrap();
     contacts.delete_of(kit.company.id, back).await.unwrap();
     let again = import(&kit, json!({"phone": "+5534991230001"})).await;
     assert_eq!(stored(&kit, again).await.opted_out_at, None);
+}
+
+/// Makes a contact that asked to stop, and deletes it.
+async fn asked_and_deleted(kit: &Kit, phone: &str) {
+    let asked = json!({"phone": phone, "opted_out_at": "2025-11-01T00:00:00.000Z"});
+    let contact = import(kit, asked).await;
+    kit.app.contacts().delete_of(kit.company.id, contact).await.unwrap();
+}
+
+async fn told_names(kit: &Kit, on: ConnectionId, peer: &str, aliases: &[&str]) {
+    let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
+    let report = NamesReport { peer: peer.to_owned(), aliases };
+    let result = kit.receive(on, vec![Ok(GatewayEvent::Names(report))]).await.remove(0);
+    assert_eq!(result.result, EventOutcome::Stored);
+}
+
+const LID: &str = "123456@lid";
+
+/// The contact that the channel knows by a name without a number.
+async fn contact_by_lid(kit: &Kit) -> Contact {
+    let mut query = ChannelQuery::default();
+    query.identifiers.extend(Identifier::parse(LID));
+    let found = kit.app.store().channel_contacts(kit.company.id, &query).await.unwrap();
+    found[0].contact.value().clone()
+}
+
+/// R415.
+#[tokio::test]
+async fn a_deleted_contact_starts_opted_out_whatever_makes_it_again() {
+    let kit = remembering().await;
+    let (contacts, company) = (kit.app.contacts(), kit.company.id);
+    for n in 1..=4 {
+        asked_and_deleted(&kit, &format!("+553499123000{n}")).await;
+    }
+    let mut back = Vec::new();
+    let new = |n: u8| body(json!({"phone": format!("+553499123000{n}")}));
+    back.push(contacts.create(&kit.caller, &new(1)).await.unwrap().contact.id);
+    back.push(contacts.import(&kit.company, &new(2)).await.unwrap().0);
+
+    let endpoint = json!({"slug": "site", "variable_mapping": {"phone_number": "$.phone"}});
+    kit.app
+        .access()
+        .change_company(company, &body(json!({"features": {"inbound_contacts": true}})))
+        .await
+        .unwrap();
+    kit.app.inbound().create(company, &body(endpoint)).await.unwrap();
+    let client = ClientNet::of(std::net::Ipv4Addr::LOCALHOST.into());
+    let admitted = kit.app.inbound().admit("site", client, &[]).await.unwrap();
+    let posted = br#"{"phone": "+5534991230003"}"#;
+    back.push(kit.app.inbound().upsert(&admitted, posted).await.unwrap().contact_id);
+
+    let connection = kit.connection("qr").await;
+    kit.contact_writes(connection, "5534991230004", "Oi").await;
+    back.push(kit.contact_by_phone("+5534991230004").await.unwrap());
+    for (n, id) in back.into_iter().enumerate() {
+        assert!(stored(&kit, id).await.opted_out_at.is_some(), "way {n}");
+    }
+}
+
+/// R415.
+#[tokio::test]
+async fn a_contact_without_a_number_is_opted_out_when_it_learns_a_remembered_one() {
+    let kit = remembering().await;
+    let connection = kit.connection("qr").await;
+    asked_and_deleted(&kit, "+5534991230001").await;
+    kit.contact_writes(connection, LID, "Oi").await;
+    let unknown = contact_by_lid(&kit).await;
+    assert_eq!((unknown.opted_out_at, &unknown.phone), (None, &None));
+    told_names(&kit, connection, LID, &["5534991230001"]).await;
+    let known = stored(&kit, unknown.id).await;
+    assert!(known.opted_out_at.is_some() && known.phone.is_some());
+    assert!(!known.external_ai_enabled);
+}
+
+/// R416.
+#[tokio::test]
+async fn what_was_asked_for_later_is_not_forgotten_for_an_opt_in_before_it() {
+    let kit = remembering().await;
+    let (contacts, conversations) = (kit.app.contacts(), kit.app.conversations());
+    let connection = kit.connection("qr").await;
+    // Two contacts that turn out to have one number: one opts in, and then the other asks to stop.
+    let ana = kit.contact("+5534991230001").await;
+    kit.contact_writes(connection, LID, "Oi").await;
+    let other = contact_by_lid(&kit).await.id;
+    told_names(&kit, connection, LID, &["5534991230001"]).await;
+    let act = async |contact, name| {
+        kit.clock.advance(Duration::from_secs(1));
+        conversations.act(kit.company.id, contact, name, &body(json!({}))).await.unwrap();
+    };
+    act(ana, ActionName::OptOut).await;
+    act(ana, ActionName::OptIn).await;
+    act(other, ActionName::OptOut).await;
+    contacts.delete_of(kit.company.id, other).await.unwrap();
+
+    kit.contact_writes(connection, "5534991230001", "Oi").await;
+    assert_eq!(stored(&kit, ana).await.opted_out_at, None, "it had the number before");
+    contacts.delete_of(kit.company.id, ana).await.unwrap();
+    let back = import(&kit, json!({"phone": "+5534991230001"})).await;
+    assert!(stored(&kit, back).await.opted_out_at.is_some());
 }
 
 /// R413.
