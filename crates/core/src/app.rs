@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::Recado;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::accounts::{Passwords, SeenSessions, SessionLimits};
-use crate::audit::{Acting, RecentDenials};
+use crate::audit::RecentDenials;
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -191,23 +190,6 @@ impl fmt::Debug for Installation {
 }
 
 impl Installation {
-    /// Starts the core on these parts. Makes the installation's secrets if they are missing.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotMigrated`] for a database that was not migrated to this release; another
-    /// when the store cannot be reached.
-    pub async fn start(parts: Parts) -> Result<Self, StoreError> {
-        let installation = Self::new(parts);
-        installation.ready().await?;
-        let itself = installation.itself("start");
-        itself.cursor_key().await?;
-        if installation.settings().remember_opt_outs {
-            itself.hash_key().await?;
-        }
-        Ok(installation)
-    }
-
     /// The core on these parts, without a call to the store yet: for a server that starts before
     /// its database. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
@@ -285,33 +267,6 @@ impl Installation {
     /// When it cannot be reached, or does not have the schema.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.0.database.upkeep().ready().await
-    }
-
-    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
-    /// writes when keys were used, too (R221). During a move it does nothing (D76). Call it every
-    /// few seconds.
-    ///
-    /// # Errors
-    ///
-    /// When the store fails; the next call does the rest.
-    pub async fn upkeep(&self) -> Result<(), StoreError> {
-        if self.halted().await?.is_moving() {
-            return Ok(());
-        }
-        self.0.database.upkeep().upkeep(self.now()).await?;
-        let itself = self.itself("upkeep");
-        itself.access().record_uses().await?;
-        itself.accounts().record_seen().await
-    }
-
-    /// The handle with all use cases, for whoever acts (R384).
-    pub fn by(&self, acting: Acting) -> Recado {
-        Recado::new(self.clone(), acting)
-    }
-
-    /// The handle for work of the process itself.
-    pub(crate) fn itself(&self, operation: &'static str) -> Recado {
-        self.by(Acting::system(operation))
     }
 
     pub(crate) fn database(&self) -> &Database {

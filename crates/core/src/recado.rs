@@ -4,9 +4,56 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::app::Installation;
+use crate::app::{Installation, Parts};
 use crate::audit::{Acting, Actor};
 use crate::ids::{CompanyId, MemberId};
+use crate::store::StoreError;
+
+impl Installation {
+    /// Starts the core on these parts. Makes the installation's secrets if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotMigrated`] for a database that was not migrated to this release; another
+    /// when the store cannot be reached.
+    pub async fn start(parts: Parts) -> Result<Self, StoreError> {
+        let installation = Self::new(parts);
+        installation.ready().await?;
+        let itself = installation.itself("start");
+        itself.cursor_key().await?;
+        if installation.settings().remember_opt_outs {
+            itself.hash_key().await?;
+        }
+        Ok(installation)
+    }
+
+    /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
+    /// writes when keys were used, too (R221). During a move it does nothing (D76). Call it every
+    /// few seconds.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; the next call does the rest.
+    pub async fn upkeep(&self) -> Result<(), StoreError> {
+        if self.halted().await?.is_moving() {
+            return Ok(());
+        }
+        self.database().upkeep().upkeep(self.now()).await?;
+        let itself = self.itself("upkeep");
+        itself.access().record_uses().await?;
+        itself.accounts().record_seen().await
+    }
+
+    /// The handle with all use cases, for whoever acts (R384).
+    pub fn by(&self, acting: Acting) -> Recado {
+        Recado::new(self.clone(), acting)
+    }
+
+    /// The handle for work of the process itself.
+    pub(crate) fn itself(&self, operation: &'static str) -> Recado {
+        self.by(Acting::system(operation))
+    }
+}
 
 /// The core for one who acts: it has all use cases, and what they write is written in that name
 /// (R384). Made by [`Installation::by`]; cheap to clone. Its reads are those of the installation,

@@ -3,46 +3,19 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::Accounts;
+use super::{Accounts, AttemptSpan, LoginEmailHash};
 use crate::access::{ClientNet, Gcra, RateCheck, RateDecision, RateKey};
-use crate::keyed_hash::keyed_hash;
 use crate::store::StoreError;
 
 /// How many wrong attempts one client may make in a quarter of an hour.
 const OF_CLIENT: u32 = 30;
 const QUARTER: Duration = Duration::from_secs(15 * 60);
 
-keyed_hash! {
-    /// The hash of an address that somebody tries to sign in with, whether a login has it or not.
-    LoginEmailHash of "login email"
-}
-
-/// Over which time the wrong attempts of one address are counted. After five in a quarter of an
-/// hour each further one waits three minutes; after twenty in four hours, twelve (R398).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AttemptSpan {
-    /// Fifteen minutes.
-    Quarter,
-    /// Four hours.
-    Hours,
-}
-
-impl AttemptSpan {
-    const ALL: [Self; 2] = [Self::Quarter, Self::Hours];
-
-    /// A word for it, in the key of the limit.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quarter => "quarter",
-            Self::Hours => "hours",
-        }
-    }
-
-    const fn allowance(self) -> Gcra {
-        match self {
-            Self::Quarter => Gcra::over(QUARTER, 5),
-            Self::Hours => Gcra::over(Duration::from_secs(4 * 60 * 60), 20),
-        }
+/// How many wrong attempts at one address may be made in a span (R398).
+const fn allowance(span: AttemptSpan) -> Gcra {
+    match span {
+        AttemptSpan::Quarter => Gcra::over(QUARTER, 5),
+        AttemptSpan::Hours => Gcra::over(Duration::from_secs(4 * 60 * 60), 20),
     }
 }
 
@@ -57,7 +30,7 @@ impl Attempt {
     fn checks(self, map: impl Fn(Gcra) -> Gcra) -> Vec<RateCheck> {
         let spans = AttemptSpan::ALL.map(|span| RateCheck {
             key: RateKey::SignIn(self.email, span),
-            allowance: map(span.allowance()),
+            allowance: map(allowance(span)),
         });
         let client = self.client.map(|client| RateCheck {
             key: RateKey::SignInClient(client),
@@ -104,7 +77,7 @@ mod tests {
     fn wait_after(attempts: u32) -> Duration {
         let (mut now, mut states) = (Timestamp::from_millis(1_000_000), [None; 2]);
         let decide = |states: &[Option<i64>; 2], now| -> [Result<i64, Duration>; 2] {
-            [0, 1].map(|n| AttemptSpan::ALL[n].allowance().decide(states[n], now))
+            [0, 1].map(|n| allowance(AttemptSpan::ALL[n]).decide(states[n], now))
         };
         let longest = |decided: &[Result<i64, Duration>; 2]| {
             decided.iter().filter_map(|one| one.err()).max().unwrap_or_default()

@@ -4,14 +4,17 @@
 //! password. Whoever signs in with it gets a session, whose token stands for the member until it
 //! ends.
 
+mod attempt_span;
 mod attempts;
 mod link;
 mod links;
 mod login;
 mod manage;
+mod new_totp;
 mod password;
 mod password_rule;
 mod reads;
+mod record_seen;
 mod recovery;
 mod refusal;
 mod second_factor;
@@ -22,15 +25,15 @@ mod sign_in;
 mod token;
 mod totp;
 
-pub use attempts::{AttemptSpan, LoginEmailHash};
+pub use attempt_span::{AttemptSpan, LoginEmailHash};
 pub use link::{LinkPurpose, LinkToken, LinkView, LoginLink, NewLink};
 pub use login::{Login, LoginDraft, LoginPatch, LoginView};
+pub use new_totp::NewTotp;
 pub use password::{Password, PasswordHash, PasswordVerdict, Passwords};
 pub use password_rule::PasswordProblem;
 pub use reads::AccountReads;
 pub use recovery::{RecoveryCode, RecoveryHashes};
 pub use refusal::{AccountRefused, LoginRefused, SignInRefused};
-pub use second_factor::NewTotp;
 pub(crate) use seen::SeenSessions;
 pub use session::{NewSession, Session, SessionLimits, SessionToken, SessionView, SignedIn};
 pub use totp::TotpSecret;

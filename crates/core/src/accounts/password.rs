@@ -4,13 +4,10 @@ use async_trait::async_trait;
 use unicode_normalization::UnicodeNormalization;
 
 use super::PasswordProblem;
-use super::password_rule::check;
+use super::password_rule::{MOST_CHARS, check};
 use crate::contacts::Email;
 use crate::secret::SecretText;
 use crate::store::StoreError;
-
-/// Most characters of a password.
-pub(super) const MOST_CHARS: usize = 200;
 
 /// A password in the form that is hashed. Prints as `***`.
 #[derive(Clone, Debug)]

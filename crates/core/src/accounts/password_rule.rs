@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::password::MOST_CHARS;
 use crate::contacts::Email;
 
 /// Fewest characters of a password.
 const FEWEST_CHARS: usize = 10;
+/// Most characters of a password.
+pub(super) const MOST_CHARS: usize = 200;
 /// Fewest characters that differ.
 const FEWEST_DIFFERENT: usize = 5;
 /// A shorter local part of an address stands in too many passwords by chance.

@@ -2,23 +2,15 @@
 
 use super::recovery::{CODE_BYTES, CODES};
 use super::totp::SECRET_BYTES;
-use super::{AccountRefused, Accounts, Login, RecoveryCode, RecoveryHashes, SignedIn, TotpSecret};
+use super::{
+    AccountRefused, Accounts, Login, NewTotp, RecoveryCode, RecoveryHashes, SignedIn, TotpSecret,
+};
 use crate::error::Error;
-use crate::secret::{SecretBytes, SecretText};
+use crate::secret::SecretBytes;
 use crate::store::{ChangeSet, Decided};
 
 /// Who issues the codes, as authenticator programs show it.
 const ISSUER: &str = "Recado";
-
-/// A second factor that is being set up, shown this once.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct NewTotp {
-    /// The secret, as people type it.
-    pub secret: SecretText,
-    /// The `otpauth` address, for a QR code.
-    pub url: SecretText,
-}
 
 impl Accounts<'_> {
     /// Begins to set up the second factor of the own login, with a new secret. It is not asked for

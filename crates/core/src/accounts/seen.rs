@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Accounts, Session};
+use super::Session;
 use crate::Timestamp;
 use crate::ids::{CompanyId, SessionId};
-use crate::store::{ChangeSet, RecordsExt, StoreError};
 
 /// How many sessions are noted at most until they are written. One beyond that is noted by one of
 /// its later calls.
@@ -39,7 +38,7 @@ impl SeenSessions {
         }
     }
 
-    fn take(&self) -> Vec<(Key, Timestamp)> {
+    pub(super) fn take(&self) -> Vec<(Key, Timestamp)> {
         let mut noted = self.noted();
         let taken: Vec<_> = noted.iter().take(AT_ONCE).map(|(key, at)| (*key, *at)).collect();
         for (key, _) in &taken {
@@ -50,26 +49,6 @@ impl SeenSessions {
 }
 
 /// Whether a use has to be written: at most once in five minutes.
-fn is_due(session: &Session, now: Timestamp) -> bool {
+pub(super) fn is_due(session: &Session, now: Timestamp) -> bool {
     now >= session.last_seen_at.plus(WRITTEN_EVERY)
-}
-
-impl Accounts<'_> {
-    /// Writes when sessions were used, for those that calls noted since the last time (R397). A
-    /// change or the end of the session at the same time goes before it.
-    pub(crate) async fn record_seen(&self) -> Result<(), StoreError> {
-        for (key, last_seen_at) in self.app.seen_sessions().take() {
-            let Some(session) = self.app.store().get::<Session>(key).await? else { continue };
-            if !is_due(&session, last_seen_at) {
-                continue;
-            }
-            let seen = Session { last_seen_at, ..session.value().clone() };
-            match self.app.commit_once(ChangeSet::new().with(session.update(seen))).await {
-                // The call of a closed company was a read (D76).
-                Ok(_) | Err(StoreError::Closed) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
 }

@@ -1,43 +1,9 @@
 //! Entries without a change: reads that are logged, and refusals (R386, R387).
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
-use super::{Actor, Audit, AuditEntry, OperationName, RecordRef, RecordRefs};
-use crate::Timestamp;
+use super::{Actor, Audit, AuditEntry, RecordRef, RecordRefs};
 use crate::code::Code;
 use crate::ids::{AuditEntryId, CompanyId};
 use crate::store::{ChangeSet, CommitError, StoreError};
-
-/// How long one refusal stands for those like it (R387).
-const ONCE_IN: Duration = Duration::from_secs(60);
-/// How many refusals a process remembers at most. While it remembers as many, others are not
-/// logged.
-const REMEMBERED: usize = 10_000;
-
-/// The refusals of the last minute, by who was refused what.
-#[derive(Debug, Default)]
-pub(crate) struct RecentDenials(Mutex<HashMap<(Actor, OperationName), Timestamp>>);
-
-impl RecentDenials {
-    /// Whether a refusal gets an entry: one per actor, operation and minute does, and no more than
-    /// this process remembers (R387).
-    fn is_first(&self, actor: Actor, operation: &OperationName, now: Timestamp) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let began = now.minus(ONCE_IN);
-        if known.len() >= REMEMBERED {
-            known.retain(|_, at| *at > began);
-        }
-        let key = (actor, operation.clone());
-        let is_recent = known.get(&key).is_some_and(|at| *at > began);
-        if is_recent || known.len() >= REMEMBERED {
-            return false;
-        }
-        known.insert(key, now);
-        true
-    }
-}
 
 impl Audit<'_> {
     /// Logs a read, before its answer goes out (R386): of lead memory, secrets and exports. While
@@ -85,34 +51,5 @@ impl Audit<'_> {
             }
             Err(CommitError::Store(error)) => Err(error),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// R387.
-    #[test]
-    fn a_refusal_is_logged_once_a_minute_for_each_actor_and_operation() {
-        let recent = RecentDenials::default();
-        let [one, other] = ["createContact", "listContacts"].map(OperationName::of);
-        let at = Timestamp::from_millis;
-        assert!(recent.is_first(Actor::Root, &one, at(0)));
-        assert!(!recent.is_first(Actor::Root, &one, at(59_999)));
-        assert!(recent.is_first(Actor::Root, &other, at(59_999)));
-        assert!(recent.is_first(Actor::Program, &one, at(59_999)));
-        assert!(recent.is_first(Actor::Root, &one, at(60_000)));
-    }
-
-    /// R387.
-    #[test]
-    fn a_process_remembers_so_many_refusals_and_logs_no_others() {
-        let recent = RecentDenials::default();
-        let name = |n: usize| OperationName::new(&n.to_string());
-        let at = Timestamp::from_millis;
-        assert!((0..REMEMBERED).all(|n| recent.is_first(Actor::Root, &name(n), at(0))));
-        assert!(!recent.is_first(Actor::Root, &name(REMEMBERED), at(1)));
-        assert!(recent.is_first(Actor::Root, &name(REMEMBERED), at(60_000)));
     }
 }

@@ -10,6 +10,8 @@ mod encoding;
 pub mod formula;
 mod guess;
 mod labels;
+mod outcome;
+mod person;
 mod row;
 mod rows;
 mod update;
@@ -19,5 +21,7 @@ pub use columns::{CUSTOM, contact_columns_problem, contact_field_names, is_conta
 pub use encoding::TextEncoding;
 pub use guess::guessed_fields;
 pub use labels::Labels;
-pub use row::{Imported, RowImport, RowManner, RowOutcome, RowProblems};
-pub use rows::{Row, RowTally, last_digits, person_keys};
+pub use outcome::{Imported, RowOutcome, RowProblems};
+pub use person::{last_digits, person_keys};
+pub use row::{RowImport, RowManner};
+pub use rows::{Row, RowTally};

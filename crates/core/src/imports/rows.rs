@@ -6,8 +6,9 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Map, Value};
 
-use super::row::{Imported, RowImport, RowOutcome, RowProblems};
-use crate::contacts::{Phone, Region};
+use super::outcome::{Imported, RowOutcome, RowProblems};
+use super::person::person_keys;
+use super::row::RowImport;
 use crate::manage::ManageResult;
 
 /// How many rows are imported at the same time.
@@ -15,36 +16,6 @@ const AT_ONCE: usize = 16;
 
 /// A row as it was read: its body, or why it has none.
 pub type Row = Result<Map<String, Value>, String>;
-
-/// What identifies the contact of a row once it is stored.
-pub(super) fn identity(body: &Map<String, Value>, region: &Region) -> Option<String> {
-    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::trim);
-    let of_phone = |phone| Phone::parse(phone, region).ok();
-    let platform = text("source_platform").unwrap_or("whatsapp");
-    let digits = |phone: Phone| phone.as_str().trim_start_matches('+').to_owned();
-    let identifier = text("identifier").map(|identifier| {
-        Phone::on_channel(identifier).map_or_else(|| identifier.to_owned(), digits)
-    });
-    let identifier = identifier.or_else(|| text("phone").and_then(of_phone).map(digits));
-    identifier.map(|identifier| format!("{platform} {identifier}"))
-}
-
-/// What two rows must not share to be imported at the same time, as it is written.
-pub fn person_keys(body: &Map<String, Value>) -> Vec<String> {
-    let texts = ["identifier", "email"].into_iter().filter_map(|name| {
-        let text = body.get(name)?.as_str()?.trim().to_lowercase();
-        Some(format!("{name} {text}"))
-    });
-    let phone = body.get("phone").and_then(Value::as_str);
-    texts.chain(phone.map(|phone| format!("phone {}", last_digits(phone)))).collect()
-}
-
-/// The last digits of a phone: it can be written in several ways, but these are always the same.
-pub fn last_digits(phone: &str) -> String {
-    const DIGITS: usize = 8;
-    let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
-    digits[digits.len().saturating_sub(DIGITS)..].iter().collect()
-}
 
 /// How many of the first rows can be imported at the same time; at least one.
 fn apart(rows: &[Row]) -> usize {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bad_values::{Skipped, without_bad_values};
-use super::row::{RowProblems, failed};
+use super::outcome::{RowProblems, failed};
 use crate::Recado;
 use crate::access::{Caller, Company};
 use crate::contacts::{ContactChange, ContactPatch};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{Admitted, Inbound, InboundError, Mapped, MappingError, Payload};
+use super::{Admitted, Inbound, InboundError, Mapped, MappingError, Payload, UpsertAction};
 use crate::Timestamp;
 use crate::contacts::{
     Alias, Contact, DraftFacts, DraftQuery, Identifier, OrganizationIds, OrganizationKey, Platform,
@@ -18,17 +18,6 @@ use crate::ids::{CompanyId, ContactId, CustomFieldId, EventId};
 use crate::input::Given;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
 use crate::use_case::UseCase;
-use crate::words::words;
-
-words! {
-    /// Whether the contact was created or updated (D47).
-    UpsertAction {
-        /// It was made.
-        Created = "created",
-        /// It existed.
-        Updated = "updated",
-    }
-}
 
 /// A definition that was made for a slug without one (D46).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -9,6 +9,7 @@ mod ledger_line;
 mod ledger_totals;
 mod manage;
 mod reads;
+mod span;
 mod usage;
 
 pub use amount::{AmountError, Brl, Prosas};
@@ -22,4 +23,5 @@ pub use ledger_line::{LedgerFilter, LedgerLine, LedgerPage, LineKind, Prosa, Pro
 pub use ledger_totals::LedgerTotals;
 pub use manage::{BookDebit, BookRefund, RefundError};
 pub use reads::LedgerReads;
-pub use usage::{LedgerSpan, SpanTotals, USAGE_DAYS, UsageDay};
+pub use span::{LedgerSpan, SpanTotals};
+pub use usage::{USAGE_DAYS, UsageDay};

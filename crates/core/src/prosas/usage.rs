@@ -2,32 +2,13 @@
 
 use serde::Serialize;
 
-use super::{LedgerTotals, ProsaLedger};
-use crate::Timestamp;
+use super::{LedgerSpan, ProsaLedger, SpanTotals};
 use crate::access::LocalDay;
 use crate::ids::CompanyId;
 use crate::manage::{ManageResult, NOT_FOUND};
 
 /// How many days are shown (R430).
 pub const USAGE_DAYS: u32 = 30;
-
-/// A part of time, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedgerSpan {
-    /// The first millisecond.
-    pub from: Timestamp,
-    /// The last millisecond; nothing is in a span that ends before it begins.
-    pub to: Timestamp,
-}
-
-/// The sums of a span by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SpanTotals {
-    /// The debits.
-    pub debits: LedgerTotals,
-    /// The refunds; negative.
-    pub refunds: LedgerTotals,
-}
 
 /// What was booked on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,8 +47,9 @@ impl ProsaLedger<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
     use crate::access::TimeZone;
-    use crate::prosas::{Brl, Prosas};
+    use crate::prosas::{Brl, LedgerTotals, Prosas};
 
     /// R430.
     #[test]
