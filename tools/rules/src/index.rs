@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crate::{exemptions, rules::Rules, source};
+use crate::{exemptions, rules::Rules, source, topics};
 
 /// Items by their file. An empty name means the whole file.
 type Citations = BTreeMap<String, BTreeSet<String>>;
@@ -90,6 +90,11 @@ impl Index {
                 citations.entry(path.to_owned()).or_default().insert(found.item.clone());
             }
         }
+    }
+
+    /// The text of the decisions with its table of topics as the entries are, if it has one.
+    pub(crate) fn decisions(&self, text: &str) -> Option<String> {
+        topics::renewed(text, &self.rules.decisions())
     }
 
     /// All faults, as lines of text.
@@ -201,7 +206,7 @@ fn cell(citations: &Citations) -> String {
 }
 
 /// The anchor of a heading within its page, as code hosts form it.
-fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()
         .chars()

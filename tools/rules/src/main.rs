@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! cargo run -p recado-rules                 prints the index
-//! cargo run -p recado-rules -- --write      writes it to docs/rules.md
+//! cargo run -p recado-rules -- --write      writes it to docs/rules.md, and the table of topics to
+//!                                           docs/decisions.md
 //! cargo run -p recado-rules -- --uncited    prints the rules that no function or no test cites
 //! cargo run -p recado-rules -- --check      fails for a rule without code or test, for a citation
-//!                                           of no rule, and if docs/rules.md is out of date
+//!                                           of no rule, and if what --write writes is out of date
 //! ```
 
 mod citations;
@@ -15,6 +16,7 @@ mod index;
 mod lex;
 mod rules;
 mod source;
+mod topics;
 
 use std::{
     fs,
@@ -26,6 +28,7 @@ use std::{
 use index::Index;
 
 const PAGE: &str = "docs/rules.md";
+const DECISIONS: &str = "docs/decisions.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,14 +52,26 @@ fn run(arguments: &[&str]) -> io::Result<Vec<String>> {
     let index = Index::read(&root)?;
     match arguments {
         [] => io::stdout().write_all(index.page().as_bytes())?,
-        ["--write"] => fs::write(root.join(PAGE), index.page())?,
+        ["--write"] => {
+            fs::write(root.join(PAGE), index.page())?;
+            let decisions = fs::read_to_string(root.join(DECISIONS))?;
+            if let Some(renewed) = index.decisions(&decisions).filter(|text| *text != decisions) {
+                fs::write(root.join(DECISIONS), renewed)?;
+            }
+        }
         ["--uncited"] => index.uncited().iter().for_each(|rule| println!("{rule}")),
         ["--check"] => {
             let mut faults = index.faults();
             faults.extend(index.uncited());
-            if fs::read_to_string(root.join(PAGE)).unwrap_or_default() != index.page() {
+            let decisions = fs::read_to_string(root.join(DECISIONS))?;
+            let written = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+            let current = [
+                (PAGE, written == index.page()),
+                (DECISIONS, index.decisions(&decisions).as_ref() == Some(&decisions)),
+            ];
+            for (page, _) in current.iter().filter(|(_, is_current)| !is_current) {
                 faults.push(format!(
-                    "{PAGE} is out of date: run `cargo run -p recado-rules -- --write`"
+                    "{page} is out of date: run `cargo run -p recado-rules -- --write`"
                 ));
             }
             return Ok(faults);

@@ -55,6 +55,11 @@ impl Rules {
         &self.all
     }
 
+    /// Those that are decisions.
+    pub(crate) fn decisions(&self) -> Vec<&Rule> {
+        self.all.iter().filter(|rule| rule.page == DECISIONS).collect()
+    }
+
     /// The names that two rules have.
     pub(crate) fn doubled(&self) -> Vec<&str> {
         let is_doubled = |(index, rule): (usize, &'_ Rule)| {
@@ -94,7 +99,7 @@ impl Rules {
 
 /// The sort key of a rule among those of its kind: `D9` before `D31` before `D31a`, `4.3` before
 /// `4.10`.
-fn place(name: &str) -> (char, Vec<u32>, String) {
+pub(crate) fn place(name: &str) -> (char, Vec<u32>, String) {
     let kind = name.chars().next().filter(char::is_ascii_alphabetic).unwrap_or('0');
     let rest = name.trim_start_matches(['D', 'R', 'X']);
     let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
