@@ -17,6 +17,7 @@ mod harness;
 mod headers;
 mod i18n;
 mod last_hour;
+mod multipart;
 mod options;
 pub mod pages;
 mod pipeline;

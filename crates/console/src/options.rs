@@ -12,6 +12,8 @@ pub struct ConsoleOptions {
     pub form_bytes: usize,
     /// How long a body may take to arrive, and how long one with a file may pause.
     pub body_timeout: Duration,
+    /// How many files of forms are received at once, in this process.
+    pub files_at_once: usize,
     /// How many pages of one member may listen for what is new at once, in this process.
     pub live_pages_per_member: usize,
     /// How many pages may listen for what is new at once, in this process.
@@ -25,6 +27,7 @@ impl Default for ConsoleOptions {
         Self {
             form_bytes: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
+            files_at_once: 16,
             live_pages_per_member: 16,
             live_pages: 1024,
             last_hour: None,

@@ -102,9 +102,7 @@ async fn checked(
     if let (true, Some(visit), Access::Member | Access::Action(_)) =
         (is_write, &visit, route.access())
     {
-        let shown = header
-            .or_else(|| form.get(csrf::FIELD))
-            .or_else(|| head.uri.query().filter(|_| route.reads() == Reads::Stream).and(None));
+        let shown = header.or_else(|| form.get(csrf::FIELD));
         // A handler that reads the body itself finds the token there.
         let is_later = route.reads() == Reads::Stream && shown.is_none();
         if !is_later && !shown.is_some_and(|shown| visit.csrf.matches(shown)) {

@@ -12,6 +12,7 @@ use hyper::body::Body;
 use recado_core::access::ClientNet;
 use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::{Installation, Recado};
+use tokio::sync::Semaphore;
 
 use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) options: ConsoleOptions,
     pub(crate) imports: Imports,
     pub(crate) listening: Listening,
+    /// A place for each file that is being received.
+    pub(crate) files: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -60,11 +63,13 @@ impl Console {
 
     /// The console over an installation.
     pub fn new(installation: impl Into<Installation>, options: ConsoleOptions) -> Self {
+        let files = Arc::new(Semaphore::new(options.files_at_once.max(1)));
         Self(Arc::new(Shared {
             installation: installation.into(),
             options,
             imports: Imports::default(),
             listening: Listening::default(),
+            files,
         }))
     }
 

@@ -1,10 +1,7 @@
 //! Reading bodies with a file in them: raw, or `multipart/form-data` (X10, X11). The file goes to
 //! the object store as it comes; nothing of it stays in memory (R352).
 
-use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,6 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::body::{BodyError, RequestBody, check_encoding};
 use crate::error::ErrorResponse;
+use crate::form_frames::{FormFrames, Taken};
 
 /// How long a body waits until it may begin; less than callers wait for an answer.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
@@ -32,12 +30,8 @@ const PACE: u64 = 64 * 1024;
 const MAX_TEXT: usize = 16 * 1024;
 /// The most parts.
 const MAX_PARTS: usize = 20;
-/// The most bytes beside those of the parts: boundaries and the heads of parts.
-const MAX_BESIDE: usize = 64 * 1024;
-/// How often the parser may ask for more while it has more than that, before it takes any.
-const MAX_ASKS: u32 = 64;
 /// The most bytes of a whole body.
-const MAX_BODY: u64 = MAX_FILE_BYTES + (MAX_PARTS * MAX_TEXT + MAX_BESIDE) as u64;
+const MAX_BODY: u64 = MAX_FILE_BYTES + (MAX_PARTS * MAX_TEXT + FormFrames::MAX_BESIDE) as u64;
 
 /// How many bodies with files are read at once (R352).
 #[derive(Debug)]
@@ -134,17 +128,8 @@ impl FileReading<'_> {
         let boundary = boundary.ok_or_else(|| ErrorResponse::invalid_body("it has no boundary"))?;
         let _admitted = self.bodies.admit().await?;
         let why = Why::default();
-        let taken = Arc::new(AtomicUsize::new(0));
-        let frames = paced(body, self.pause, Arc::clone(&why));
-        let fed = Fed {
-            inner: frames.boxed(),
-            fed: 0,
-            taken: Arc::clone(&taken),
-            seen: 0,
-            asks: 0,
-            rests: false,
-        };
-        let mut parts = Multipart::new(fed, boundary);
+        let (frames, taken) = FormFrames::new(paced(body, self.pause, Arc::clone(&why)));
+        let mut parts = Multipart::new(frames, boundary);
         let mut form = FormBody::default();
         let read = self.parts(&mut parts, &mut form, (&taken, &why)).await;
         if let (Err(_), Some(file)) = (&read, &form.file) {
@@ -157,7 +142,7 @@ impl FileReading<'_> {
         &self,
         parts: &mut Multipart<'static>,
         form: &mut FormBody,
-        (taken, why): (&Arc<AtomicUsize>, &Why),
+        (taken, why): (&Taken, &Why),
     ) -> Result<(), ErrorResponse> {
         let refused = |error: &multer::Error| refusal(error, why);
         for number in 0..=MAX_PARTS {
@@ -172,7 +157,7 @@ impl FileReading<'_> {
                 if form.file.is_some() {
                     return Err(invalid("file", "may be given once"));
                 }
-                form.file = Some(self.file(part, Arc::clone(taken), why).await?);
+                form.file = Some(self.file(part, taken.clone(), why).await?);
                 continue;
             }
             let text = text(part, taken).await.map_err(|fault| match fault {
@@ -192,7 +177,7 @@ impl FileReading<'_> {
     async fn file(
         &self,
         part: Field<'static>,
-        taken: Arc<AtomicUsize>,
+        taken: Taken,
         why: &Why,
     ) -> Result<Upload, ErrorResponse> {
         let file = NewFile {
@@ -202,7 +187,7 @@ impl FileReading<'_> {
         };
         let frames = part.map(move |chunk| match chunk {
             Ok(chunk) => {
-                taken.fetch_add(chunk.len(), Ordering::Relaxed);
+                taken.add(chunk.len());
                 Ok(chunk)
             }
             Err(error) => Err(FileError(error.to_string())),
@@ -235,10 +220,10 @@ enum TextFault {
 }
 
 /// A text part.
-async fn text(mut part: Field<'static>, taken: &AtomicUsize) -> Result<String, TextFault> {
+async fn text(mut part: Field<'static>, taken: &Taken) -> Result<String, TextFault> {
     let mut bytes = Vec::new();
     while let Some(chunk) = part.chunk().await.map_err(TextFault::Broken)? {
-        taken.fetch_add(chunk.len(), Ordering::Relaxed);
+        taken.add(chunk.len());
         if bytes.len() + chunk.len() > MAX_TEXT {
             return Err(TextFault::TooLong);
         }
@@ -300,49 +285,6 @@ fn paced(
             return Some((Err(FileError("the body broke off".to_owned())), None));
         }
     })
-}
-
-/// What the parser of forms is fed with. It takes all that there is, so there is one frame at a
-/// time; and it keeps what is no content of a part, which has a bound.
-struct Fed {
-    inner: stream::BoxStream<'static, Result<Bytes, FileError>>,
-    fed: usize,
-    /// How much of it was content of parts.
-    taken: Arc<AtomicUsize>,
-    /// How much that was when more was asked for last.
-    seen: usize,
-    /// How often more was asked for since, while there was too much.
-    asks: u32,
-    rests: bool,
-}
-
-impl Stream for Fed {
-    type Item = Result<Bytes, Box<dyn std::error::Error + Send + Sync>>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if std::mem::take(&mut self.rests) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let taken = self.taken.load(Ordering::Relaxed);
-        if self.fed.saturating_sub(taken) > MAX_BESIDE {
-            // It has not taken yet what it has: one frame may be larger.
-            self.asks = if self.seen == taken { self.asks + 1 } else { 0 };
-            self.seen = taken;
-            if self.asks > MAX_ASKS {
-                return Poll::Ready(Some(Err("the heads of the parts are too large".into())));
-            }
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let frame = ready!(self.inner.poll_next_unpin(cx));
-        self.rests = true;
-        Poll::Ready(frame.map(|frame| {
-            let frame = frame?;
-            self.fed += frame.len();
-            Ok(frame)
-        }))
-    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod exchange;
 mod fair_shares;
 mod file_answer;
 mod file_body;
+pub mod form_frames;
 mod guard;
 mod health;
 mod idempotency;

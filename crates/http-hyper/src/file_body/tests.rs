@@ -126,22 +126,6 @@ async fn a_form_may_have_twenty_parts() {
 }
 
 /// R352.
-#[tokio::test]
-async fn no_more_of_a_form_is_held_than_a_frame_and_the_heads() {
-    let polled = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&polled);
-    let endless = stream::iter(0..10_000).map(move |_| {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Ok::<_, FileError>(Bytes::from(vec![b'a'; 10_000]))
-    });
-    let taken = Arc::new(AtomicUsize::new(0));
-    let fed = Fed { inner: endless.boxed(), fed: 0, taken, seen: 0, asks: 0, rests: false };
-    let mut parts = Multipart::new(fed, "xx");
-    assert!(parts.next_field().await.is_err());
-    assert!(polled.load(Ordering::Relaxed) < 10, "the head never ends");
-}
-
-/// R352.
 #[tokio::test(start_paused = true)]
 async fn a_body_that_stops_or_trickles_is_given_up() {
     let case = Case::new().await;

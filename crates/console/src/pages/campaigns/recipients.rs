@@ -9,6 +9,7 @@ use recado_core::page::{MAX_LIMIT, PageRequest};
 
 use super::{id, page_of};
 use crate::ask::Ask;
+use crate::pages::contacts::link;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::empty;
@@ -60,7 +61,7 @@ fn row(visit: &Visit, recipient: &RecipientView) -> Vec<Markup> {
     vec![
         html! {
             @match recipient.contact_id {
-                Some(contact) => a href={ "/console/contacts/" (contact) } { bdi { (name) } },
+                Some(contact) => (link(visit, contact, &name)),
                 None => (name),
             }
         },

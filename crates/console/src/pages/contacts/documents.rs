@@ -11,9 +11,10 @@ use recado_core::access::OperatorAction;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::ids::{ContactId, DocumentId};
 
-use super::{id, page_of, upload};
+use super::{id, page_of};
 use crate::ask::Ask;
 use crate::body::ConsoleBody;
+use crate::multipart::{Form, Held};
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::empty;
@@ -73,9 +74,11 @@ fn size(bytes: u64) -> String {
 /// Attaches a file.
 pub(super) async fn attach(mut ask: Ask) -> Outcome {
     let contact = id(&ask);
-    let file = upload::file(&mut ask, MAX_DOCUMENT_BYTES).await?;
+    let file = Form::of(&mut ask)?.only_file().await?;
+    // The place is kept until the bytes are stored.
+    let Held { filename, bytes, place: _place } = file.whole(MAX_DOCUMENT_BYTES).await?;
     let (recado, company) = (&ask.visit.recado, ask.visit.company.id);
-    recado.documents().attach(company, contact, &file.filename, file.bytes).await?;
+    recado.documents().attach(company, contact, &filename, bytes).await?;
     Reply::goto(format!("{}#documents", page_of(contact)))
 }
 

@@ -9,7 +9,7 @@ use recado_core::ids::ContactId;
 use recado_core::{Error, Rejection};
 use serde_json::Value;
 
-use super::page_of;
+use super::{link, page_of};
 use crate::ask::Ask;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
@@ -45,7 +45,7 @@ pub(super) async fn list(ask: Ask) -> Outcome {
                 ul {
                     @for contact in &group.contacts {
                         li {
-                            a href=(page_of(contact.id)) { bdi { (contact.display_name) } }
+                            (link(visit, contact.id, &contact.display_name))
                             " · " bdi { (contact.phone) } " · " code { (contact.identifier) }
                             @if let Some(at) = contact.last_message_at { " · " (when(visit, at)) }
                         }

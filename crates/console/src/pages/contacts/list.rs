@@ -11,6 +11,7 @@ use recado_core::tags::Tag;
 
 use super::columns::Columns;
 use super::form::{any, pairs};
+use super::link;
 use crate::ask::Ask;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
@@ -103,10 +104,7 @@ pub(super) async fn list(ask: Ask) -> Outcome {
         .items
         .iter()
         .map(|contact| {
-            let id = contact.summary.id;
-            let name = html! {
-                a href={ "/console/contacts/" (id) } { bdi { (contact.summary.display_name) } }
-            };
+            let name = link(visit, contact.summary.id, &contact.summary.display_name);
             std::iter::once(name).chain(columns.cells(visit, contact, &names)).collect()
         })
         .collect();

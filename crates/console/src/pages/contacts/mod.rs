@@ -14,13 +14,14 @@ mod memory;
 mod show;
 #[cfg(test)]
 mod tests;
-mod upload;
 
+use maud::{Markup, html};
 use recado_core::access::OperatorAction;
 use recado_core::ids::ContactId;
 
 use crate::ask::Ask;
 use crate::route::Route;
+use crate::visit::Visit;
 
 /// The paths below `/console/contacts`. Words come before `{id}`, which matches any text.
 pub(crate) const ROUTES: &[Route] = &[
@@ -46,7 +47,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::post("/console/contacts/compare", OperatorAction::MergeContacts, |ask| {
         Box::pin(duplicates::merge(ask))
     }),
-    Route::get(ONE, OperatorAction::ListOperatorContacts, |ask| Box::pin(show::show(ask))),
+    Route::get(ONE, OperatorAction::GetOperatorContact, |ask| Box::pin(show::show(ask))),
     Route::get(EDIT, OperatorAction::PatchOperatorContact, |ask| Box::pin(edit::edit(ask))),
     Route::post(EDIT, OperatorAction::PatchOperatorContact, |ask| Box::pin(edit::save(ask))),
     Route::post("/console/contacts/{id}/delete", OperatorAction::DeleteOperatorContact, |ask| {
@@ -96,4 +97,14 @@ fn id(ask: &Ask) -> ContactId {
 /// The page of a contact.
 fn page_of(id: ContactId) -> String {
     format!("{LIST}/{id}")
+}
+
+/// R418. The name of a contact, leading to its page; for a role that does not include the page, to
+/// its conversation.
+pub(crate) fn link(visit: &Visit, id: ContactId, name: &str) -> Markup {
+    let path = match visit.may(OperatorAction::GetOperatorContact) {
+        true => page_of(id),
+        false => format!("/console/inbox/{id}"),
+    };
+    html! { a href=(path) { bdi { (name) } } }
 }

@@ -1,11 +1,12 @@
 //! Pages of contacts without a browser.
 
 use http::{Method, StatusCode};
-use recado_core::access::OperatorRole;
+use recado_core::access::{OperatorAction, OperatorRole};
 use recado_core::ids::ContactId;
 use serde_json::{Value, json};
 
 use crate::harness::{Browser, Shown, Site};
+use crate::{Console, ConsoleOptions};
 
 async fn contact(site: &Site, body: Value) -> ContactId {
     let body = body.as_object().cloned().expect("an object");
@@ -118,11 +119,36 @@ async fn a_viewer_reads_no_lead_memory_and_changes_nothing() {
     let id = contact(&site, json!({"phone": "+5511987654321"})).await;
     let path = format!("/console/contacts/{id}");
     let viewer = site.as_role(OperatorRole::Viewer).await;
-    viewer.get(&path).await.lacks("/memory").lacks("/edit").lacks("/delete");
-    assert_eq!(viewer.get(&format!("{path}/memory")).await.status, StatusCode::FORBIDDEN);
+    viewer.get("/console/contacts").await.lacks("/edit").lacks("/contacts/new");
+    for part in ["", "/memory", "/edit"] {
+        let refused = viewer.get(&format!("{path}{part}")).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{part}");
+    }
     assert_eq!(viewer.get("/console/contacts/import").await.status, StatusCode::FORBIDDEN);
     let agent = site.as_role(OperatorRole::Agent).await;
     agent.get(&format!("{path}/memory")).await.has("Nothing is known yet");
+}
+
+/// R418. The page of a contact is for the roles that get a contact by the operator API; others are
+/// led to its conversation.
+#[tokio::test]
+async fn the_page_of_a_contact_is_for_who_may_get_it() {
+    let site = Site::new().await;
+    let id = contact(&site, json!({"phone": "+5511987654321", "cpf": "52998224725"})).await;
+    let least = OperatorAction::GetOperatorContact.least_role();
+    for role in OperatorRole::ALL.iter().copied() {
+        let browser = site.as_role(role).await;
+        let shown = browser.get(&format!("/console/contacts/{id}")).await;
+        let list = browser.get("/console/contacts").await;
+        if role < least {
+            assert_eq!(shown.status, StatusCode::FORBIDDEN, "{role}");
+            shown.lacks("529.982.247-25").lacks("52998224725");
+            list.has(&format!("/console/inbox/{id}\"")).lacks(&format!("/contacts/{id}\""));
+        } else {
+            shown.has("<h1>+5511987654321</h1>");
+            list.has(&format!("/console/contacts/{id}\""));
+        }
+    }
 }
 
 #[tokio::test]
@@ -238,8 +264,56 @@ async fn a_file_is_mapped_tried_imported_and_reported() {
     refused.has("Nome;Telefone;E-mail;_line;_reason").has("Caio;12;c@example.org;3;phone");
     let stranger = site.as_role(OperatorRole::Viewer).await;
     assert_eq!(stranger.get(&path).await.status, StatusCode::FORBIDDEN);
-    let unknown = owner.get("/console/contacts/import/0-0").await;
-    unknown.has("not known here any more");
+}
+
+/// R438.
+#[tokio::test]
+async fn an_import_that_a_restart_forgot_says_what_to_do_and_makes_nobody_twice() {
+    let mut site = Site::new().await;
+    let import = async |site: &Site| {
+        let owner = site.owner().await;
+        let file = "phone\n+5511987654321\n+5511987654322\n";
+        let form = "/console/contacts/import";
+        let path = send_file(&owner, site, form, &owner.csrf(), file).await;
+        let path = path.location().to_owned();
+        owner.post(&path, &[("column-0", "phone"), ("do", "import")]).await;
+        let report = over(&owner, &path).await;
+        report.has("The import is over");
+        (path, report)
+    };
+    let (path, report) = import(&site).await;
+    report.has("<dt>New</dt><dd>2</dd>");
+    site.console = Console::new(site.kit.app.clone(), ConsoleOptions::default());
+    let mut owner = site.owner().await;
+    let unknown = owner.get(&path).await;
+    assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY);
+    unknown.has("not known here any more").has("The server was restarted");
+    unknown.has("Send the file again and import it.").has("type=\"file\"");
+    for part in ["/progress", "/refused"] {
+        assert_eq!(owner.get(&format!("{path}{part}")).await.location(), path, "{part}");
+    }
+    assert_eq!(owner.post(&path, &[("do", "import")]).await.location(), path);
+    owner.headers.insert("hx-request", "true".parse().expect("a header"));
+    let piece = owner.get(&format!("{path}/progress")).await;
+    assert_eq!(piece.status, StatusCode::OK, "htmx shows it");
+    piece.has("id=\"import-progress\"").has("The server was restarted").lacks("hx-get");
+    let (_, report) = import(&site).await;
+    report.has("<dt>New</dt><dd>0</dd>").has("<dt>Already there</dt><dd>2</dd>");
+}
+
+/// R426.
+#[tokio::test]
+async fn a_file_with_too_many_cells_is_explained() {
+    let site = Site::new().await;
+    let owner = site.owner().await;
+    let path = "/console/contacts/import";
+    let wide = format!("phone\n{}\n", ",".repeat(200));
+    let refused = send_file(&owner, &site, path, &owner.csrf(), &wide).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    refused.has("more than 200 cells");
+    let many = format!("{}\n", ",".repeat(199)).repeat(10_001);
+    let refused = send_file(&owner, &site, path, &owner.csrf(), &many).await;
+    refused.has("more than 2,000,000 cells");
 }
 
 /// R426.

@@ -8,8 +8,10 @@ use recado_core::imports::{Row, TextEncoding, cells, delimiter};
 pub(super) const MAX_BYTES: usize = 20 * 1024 * 1024;
 /// The most rows of a file.
 pub(super) const MAX_ROWS: usize = 100_000;
-/// The most columns of a file.
+/// The most cells of one record.
 const MAX_COLUMNS: usize = 200;
+/// The most cells of a file: each takes far more memory than its bytes.
+const MAX_CELLS: usize = 2_000_000;
 /// How much of a file is looked at for zero bytes.
 const SAMPLE: usize = 4096;
 
@@ -34,6 +36,7 @@ pub(super) enum SheetError {
     Empty,
     TooManyRows,
     TooManyColumns,
+    TooManyCells,
     Broken,
 }
 
@@ -43,6 +46,7 @@ impl SheetError {
             Self::Empty => "contacts-import-empty",
             Self::TooManyRows => "contacts-import-too-many-rows",
             Self::TooManyColumns => "contacts-import-too-many-columns",
+            Self::TooManyCells => "contacts-import-too-many-cells",
             Self::Broken => "contacts-import-broken",
         }
     }
@@ -62,7 +66,7 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 impl Sheet {
-    /// Reads a file. A first line that names the delimiter counts as a line.
+    /// R426. Reads a file within the bounds. A first line that names the delimiter counts as a line.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, SheetError> {
         let text = decoded(bytes);
         let (separator, skipped) = match delimiter::named(text.as_bytes()) {
@@ -79,9 +83,16 @@ impl Sheet {
         let mut records = reader.records();
         let first = records.next().ok_or(SheetError::Empty)?.map_err(|_| SheetError::Broken)?;
         let mut names: Vec<String> = first.iter().map(str::to_owned).collect();
-        if names.len() > MAX_COLUMNS {
-            return Err(SheetError::TooManyColumns);
-        }
+        let mut cells = 0;
+        let mut count = |record: &csv::StringRecord| {
+            cells += record.len();
+            match (record.len() > MAX_COLUMNS, cells > MAX_CELLS) {
+                (true, _) => Err(SheetError::TooManyColumns),
+                (false, true) => Err(SheetError::TooManyCells),
+                (false, false) => Ok(()),
+            }
+        };
+        count(&first)?;
         let is_escaped = is_of_escaped(&names);
         let meant = |cell: &str| match str::from_utf8(unescaped(cell.as_bytes())) {
             Ok(meant) if is_escaped => meant.to_owned(),
@@ -94,6 +105,7 @@ impl Sheet {
                 return Err(SheetError::TooManyRows);
             }
             let record = record.map_err(|_| SheetError::Broken)?;
+            count(&record)?;
             let line = before + record.position().map_or(0, |position| begin(text, position));
             lines.push(Line { line, cells: record.iter().map(&meant).collect() });
         }
@@ -165,5 +177,26 @@ mod tests {
     fn a_file_without_rows_is_refused() {
         assert_eq!(Sheet::read(b"").expect_err("nothing"), SheetError::Empty);
         assert_eq!(Sheet::read(b"nome;telefone\n").expect_err("no row"), SheetError::Empty);
+    }
+
+    /// R426.
+    #[test]
+    fn no_record_has_more_than_200_cells() {
+        let wide = |cells: usize| vec!["a"; cells].join(",");
+        let ends = |text: String| Sheet::read(text.as_bytes()).map(drop);
+        assert_eq!(ends(format!("{}\n{}\n", wide(200), wide(200))), Ok(()));
+        assert_eq!(ends(format!("{}\na\n", wide(201))), Err(SheetError::TooManyColumns));
+        assert_eq!(ends(format!("a,b\n1,2\n{}\n", wide(201))), Err(SheetError::TooManyColumns));
+    }
+
+    /// R426.
+    #[test]
+    fn a_file_has_at_most_2_000_000_cells() {
+        let row = format!("{}\n", ",".repeat(199));
+        let all = row.repeat(10_000);
+        assert_eq!(Sheet::read(all.as_bytes()).map(|sheet| sheet.lines.len()), Ok(9_999));
+        let one_more = format!("{all}a\n");
+        let refused = Sheet::read(one_more.as_bytes()).map(drop);
+        assert_eq!(refused, Err(SheetError::TooManyCells));
     }
 }

@@ -7,7 +7,7 @@ use recado_core::imports::{
 };
 
 use super::runs::{Plan, Run};
-use super::{find, path_of};
+use super::{find, path_of, path_of_named};
 use crate::ask::Ask;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
@@ -186,7 +186,7 @@ fn plan_of(ask: &Ask, run: &Run) -> Plan {
 /// Keeps the columns, and begins the import if the form says so.
 pub(super) async fn change(ask: Ask) -> Outcome {
     let visit = &ask.visit;
-    let Some(run) = find(&ask) else { return Reply::goto(path_of_unknown(&ask)) };
+    let Some(run) = find(&ask) else { return Reply::goto(path_of_named(&ask)) };
     if run.progress().is_some_and(|progress| !progress.is_over) {
         return Reply::goto(path_of(&run));
     }
@@ -214,8 +214,4 @@ pub(super) async fn change(ask: Ask) -> Outcome {
 fn again(run: &Run) -> Plan {
     let plan = run.plan();
     Plan { manner: RowManner { is_rehearsal: false, ..plan.manner }, ..plan }
-}
-
-fn path_of_unknown(ask: &Ask) -> String {
-    format!("{}/{}", super::PATH, ask.path.text("import"))
 }

@@ -14,8 +14,8 @@ use recado_core::imports::guessed_fields;
 
 pub(crate) use self::runs::Imports;
 use self::runs::{Plan, Run};
-use super::upload;
 use crate::ask::Ask;
+use crate::multipart::{Form, Held};
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::route::Route;
@@ -49,6 +49,12 @@ fn path_of(run: &Run) -> String {
     format!("{PATH}/{}", run.id)
 }
 
+/// The page of the import that the path names, known or not.
+fn path_of_named(ask: &Ask) -> String {
+    let named: String = form_urlencoded::byte_serialize(ask.path.text("import").as_bytes()).collect();
+    format!("{PATH}/{named}")
+}
+
 /// The import of the path.
 fn find(ask: &Ask) -> Option<Arc<Run>> {
     ask.shared.imports.find(ask.visit.company.id, ask.path.text("import"))
@@ -78,15 +84,18 @@ async fn choose(ask: Ask) -> Outcome {
 
 /// Keeps the file, and leads to what its columns are.
 async fn send(mut ask: Ask) -> Outcome {
-    let file = match upload::file(&mut ask, file::MAX_BYTES).await {
+    let file = Form::of(&mut ask)?.only_file().await?;
+    let Held { filename, bytes, place } = match file.whole(file::MAX_BYTES).await {
         Err(Refusal::TooLarge) => return wrong(&ask.visit, "contacts-import-too-large"),
         read => read?,
     };
     let visit = &ask.visit;
-    let sheet = match file::Sheet::read(&file.bytes) {
+    let sheet = match file::Sheet::read(&bytes) {
         Ok(sheet) => sheet,
         Err(error) => return wrong(visit, error.key()),
     };
+    // Only the cells are kept from here on.
+    drop((bytes, place));
     let custom = visit.recado.custom_fields().all(visit.company.id).await?;
     let custom: Vec<(String, String)> = custom
         .into_iter()
@@ -101,21 +110,37 @@ async fn send(mut ask: Ask) -> Outcome {
         .zip(guessed)
         .map(|(name, guessed)| imports.remembered(visit.company.id, name).unwrap_or(guessed));
     let plan = Plan { fields: remembered.collect(), ..Plan::default() };
-    let run = imports.keep(visit, file.filename, sheet, plan);
-    Reply::goto(path_of(&run))
+    let kept = imports.keep(visit.company.id, visit.recado.now(), filename, sheet, plan);
+    match kept {
+        Some(run) => Reply::goto(path_of(&run)),
+        None => wrong(visit, "contacts-import-full"),
+    }
 }
 
 fn wrong(visit: &Visit, key: &str) -> Outcome {
     Reply::refused(Area::Contacts, visit.t("contacts-import"), form(visit, Some(key)))
 }
 
+/// What there is to know about an import that this process does not know, and what to do about it
+/// (R438).
+fn unknown(visit: &Visit) -> maud::Markup {
+    html! {
+        div.notice.bad role="alert" {
+            p { strong { (visit.t("contacts-import-unknown")) } }
+            p { (visit.t("contacts-import-unknown-why")) }
+            p { (visit.t("contacts-import-unknown-then")) }
+        }
+    }
+}
+
 /// The page of an import: its columns, or how far it is. What this process does not know was begun
-/// before a restart.
+/// before a restart (R438).
 async fn show(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let title = visit.t("contacts-import");
     let Some(run) = find(&ask) else {
-        return Reply::refused(Area::Contacts, title, form(visit, Some("contacts-import-unknown")));
+        let body = html! { (unknown(visit)) (form(visit, None)) };
+        return Reply::refused(Area::Contacts, title, body);
     };
     let body = match run.progress() {
         None => mapping::page(visit, &run, None).await?,

@@ -8,7 +8,7 @@ use recado_core::imports::formula::escaped;
 use super::super::documents::download;
 use super::mapping::named;
 use super::runs::{Progress, Run};
-use super::{find, path_of};
+use super::{PATH, find, path_of, path_of_named, unknown};
 use crate::ask::Ask;
 use crate::body::ConsoleBody;
 use crate::refusal::Refusal;
@@ -138,20 +138,28 @@ fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {
     }
 }
 
-/// The part that renews itself.
+/// The part that renews itself. Of an import that is not known any more it says so, and is not
+/// renewed any more (R438).
 pub(super) async fn progress(ask: Ask) -> Outcome {
-    let run = find(&ask).ok_or(Refusal::NotFound)?;
-    let progress = run.progress().ok_or(Refusal::NotFound)?;
-    if !ask.is_piece {
-        return Reply::goto(path_of(&run));
+    let found = find(&ask).and_then(|run| run.progress().map(|progress| (run, progress)));
+    match found {
+        Some((run, progress)) if ask.is_piece => {
+            Reply::piece(piece(&ask.visit, &run, &progress))
+        }
+        None if ask.is_piece => Reply::piece(html! {
+            div #import-progress {
+                (unknown(&ask.visit))
+                p { a.button href=(PATH) { (ask.visit.t("contacts-import-send-again")) } }
+            }
+        }),
+        Some(_) | None => Reply::goto(path_of_named(&ask)),
     }
-    Reply::piece(piece(&ask.visit, &run, &progress))
 }
 
 /// R426. The refused rows with their lines and reasons, as a file that can be corrected and
 /// imported; its cells are escaped (R175).
 pub(super) async fn refused(ask: Ask) -> Outcome {
-    let run = find(&ask).ok_or(Refusal::NotFound)?;
+    let Some(run) = find(&ask) else { return Reply::goto(path_of_named(&ask)) };
     let progress = run.progress().ok_or(Refusal::NotFound)?;
     let written = file(&run, &progress).map_err(|error| Refusal::Internal(error.to_string()))?;
     let size = written.len() as u64;

@@ -1,15 +1,20 @@
 //! Imports of this process: files that wait for their columns, imports under way, and their
-//! reports. A restart forgets them; what was imported is recognized when the file is sent again.
+//! reports. A restart forgets them; what was imported is recognized when the file is sent again
+//! (R438).
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures_util::FutureExt;
+use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::imports::{
     Imported, Labels, Row, RowImport, RowManner, RowOutcome, RowProblems, RowTally, Skipped,
 };
 use recado_core::{ManageResult, Recado};
+use tokio::time::Instant;
 
 use super::file::Sheet;
 use crate::visit::Visit;
@@ -24,6 +29,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 const KEPT: Duration = Duration::from_secs(2 * 60 * 60);
 /// How many files and reports of one company are kept.
 const OF_COMPANY: usize = 5;
+/// How many of all companies are.
+const OF_PROCESS: usize = 20;
 /// How many columns of a company are remembered.
 const REMEMBERED: usize = 500;
 /// How many values that were left out are listed.
@@ -53,11 +60,12 @@ pub(super) struct Progress {
     pub(super) is_rehearsal: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     plan: Plan,
     progress: Option<Progress>,
-    seen: Option<Instant>,
+    /// When somebody last looked at it, or its import ended.
+    seen: Instant,
 }
 
 /// A file and what becomes of it.
@@ -96,6 +104,26 @@ impl Run {
         self.state().progress.as_ref().is_some_and(|progress| !progress.is_over)
     }
 
+    /// For how long it is still kept if nobody looks at it.
+    fn left(&self) -> Duration {
+        if self.is_under_way() { KEPT } else { KEPT.saturating_sub(self.state().seen.elapsed()) }
+    }
+
+    /// R426. Does the work of an import to its end. A panic of it is a failed import: it would
+    /// otherwise look as if it went on.
+    async fn carry_out(&self, work: impl Future<Output = Result<(), String>> + Send) {
+        let outcome = AssertUnwindSafe(work).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|_| {
+            tracing::error!(import = self.id, "an import of contacts panicked");
+            Err("an error of this program; its log says more".to_owned())
+        });
+        let mut state = self.state();
+        let progress = state.progress.get_or_insert_default();
+        progress.stopped = outcome.err();
+        progress.is_over = true;
+        state.seen = Instant::now();
+    }
+
     fn change(&self, change: impl FnOnce(&mut Progress)) {
         change(self.state().progress.get_or_insert_default());
     }
@@ -119,9 +147,9 @@ impl Run {
     }
 }
 
-/// The imports of this process.
-#[derive(Debug, Default)]
-pub(crate) struct Imports(Mutex<Known>);
+/// The imports of this process. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Imports(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -136,42 +164,58 @@ impl Imports {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a file. Old ones of the company make room.
+    /// R426. Keeps a file. Old ones of the company make room, and then those of the process that
+    /// were not looked at for the longest time; `None` while imports are under way in all of them.
     pub(super) fn keep(
         &self,
-        visit: &Visit,
+        company: CompanyId,
+        now: Timestamp,
         filename: String,
         sheet: Sheet,
         plan: Plan,
-    ) -> Arc<Run> {
+    ) -> Option<Arc<Run>> {
         let mut known = self.known();
+        let of_company = |run: &Run| run.company == company;
+        make_room(&mut known.runs, OF_COMPANY, of_company)?;
+        make_room(&mut known.runs, OF_PROCESS, |_| true)?;
         known.made += 1;
-        let id = format!("{:x}-{}", visit.recado.now().millis(), known.made);
-        let company = visit.company.id;
-        let seen = Some(Instant::now());
-        let state = Mutex::new(State { plan, progress: None, seen });
+        let id = format!("{:x}-{}", now.millis(), known.made);
+        let state = Mutex::new(State { plan, progress: None, seen: Instant::now() });
         let run = Arc::new(Run { id, company, filename, sheet, state });
-        known.runs.retain(|run| {
-            let is_recent = run.state().seen.is_some_and(|seen| seen.elapsed() < KEPT);
-            is_recent || run.is_under_way()
-        });
-        let own = known.runs.iter().filter(|run| run.company == company).count();
-        if own >= OF_COMPANY {
-            let oldest =
-                known.runs.iter().position(|run| run.company == company && !run.is_under_way());
-            if let Some(oldest) = oldest {
-                known.runs.remove(oldest);
+        known.runs.push(Arc::clone(&run));
+        drop(known);
+        self.forget_later(&run);
+        Some(run)
+    }
+
+    /// R426. Forgets a file and its report once nobody has looked at it for two hours, also when no
+    /// other file comes.
+    fn forget_later(&self, run: &Arc<Run>) {
+        let (all, run) = (Arc::downgrade(&self.0), Arc::downgrade(run));
+        tokio::spawn(async move {
+            loop {
+                let left = {
+                    // Another file took its place, or the console is gone.
+                    let (Some(all), Some(run)) = (all.upgrade(), run.upgrade()) else { return };
+                    let imports = Self(all);
+                    let mut known = imports.known();
+                    let left = run.left();
+                    if left.is_zero() {
+                        known.runs.retain(|other| !Arc::ptr_eq(other, &run));
+                        return;
+                    }
+                    left
+                };
+                tokio::time::sleep(left).await;
             }
-        }
-        known.runs.push(run.clone());
-        run
+        });
     }
 
     /// A file of the company.
     pub(super) fn find(&self, company: CompanyId, id: &str) -> Option<Arc<Run>> {
         let known = self.known();
         let run = known.runs.iter().find(|run| run.company == company && run.id == id)?;
-        run.state().seen = Some(Instant::now());
+        run.state().seen = Instant::now();
         Some(run.clone())
     }
 
@@ -205,15 +249,20 @@ impl Imports {
         let is_rehearsal = plan.manner.is_rehearsal;
         run.state().progress = Some(Progress { is_rehearsal, ..Progress::default() });
         let (recado, company, run) = (visit.recado.clone(), visit.company.clone(), run.clone());
-        tokio::spawn(async move {
-            let outcome = work(&recado, company, &run, &plan).await;
-            run.change(|progress| {
-                progress.stopped = outcome.err();
-                progress.is_over = true;
-            });
-        });
+        tokio::spawn(async move { run.carry_out(work(&recado, company, &run, &plan)).await });
         true
     }
+}
+
+/// Forgets those that were not looked at for the longest time, until fewer than `most` of these are
+/// left; `None` while imports are under way in too many of them.
+fn make_room(runs: &mut Vec<Arc<Run>>, most: usize, are: impl Fn(&Run) -> bool) -> Option<()> {
+    while runs.iter().filter(|run| are(run)).count() >= most {
+        let idle = runs.iter().enumerate().filter(|(_, run)| are(run) && !run.is_under_way());
+        let (oldest, _) = idle.min_by_key(|(_, run)| run.state().seen)?;
+        runs.remove(oldest);
+    }
+    Some(())
 }
 
 /// Imports all rows, portion by portion; an error is why it stopped.
@@ -267,3 +316,6 @@ async fn tried(import: &RowImport, rows: &[Row]) -> Result<Vec<RowOutcome>, Stri
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! What is kept of imports, and for how long.
+
+use super::*;
+
+fn company(n: usize) -> CompanyId {
+    CompanyId::parse(&format!("00000000-0000-0000-0000-{n:012}")).expect("an id")
+}
+
+fn keep(imports: &Imports, n: usize) -> Option<Arc<Run>> {
+    let sheet = Sheet::read(b"phone\n1\n").expect("a file");
+    let now = Timestamp::from_millis(0);
+    imports.keep(company(n), now, "a.csv".to_owned(), sheet, Plan::default())
+}
+
+fn begin(run: &Run) {
+    run.state().progress = Some(Progress::default());
+}
+
+fn is_kept(imports: &Imports, run: &Arc<Run>) -> bool {
+    imports.known().runs.iter().any(|known| Arc::ptr_eq(known, run))
+}
+
+/// R426.
+#[tokio::test(start_paused = true)]
+async fn the_file_that_nobody_looked_at_for_the_longest_time_makes_room() {
+    let imports = Imports::default();
+    let mut runs = Vec::new();
+    for n in 0..OF_PROCESS {
+        runs.push(keep(&imports, n).expect("kept"));
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    begin(&runs[1]);
+    imports.find(company(0), &runs[0].id).expect("known");
+    keep(&imports, 90).expect("kept");
+    assert!(is_kept(&imports, &runs[0]) && is_kept(&imports, &runs[1]));
+    assert!(!is_kept(&imports, &runs[2]));
+    assert_eq!(imports.known().runs.len(), OF_PROCESS);
+}
+
+/// R426.
+#[tokio::test]
+async fn five_files_of_a_company_are_kept() {
+    let imports = Imports::default();
+    let runs: Vec<_> = (0..6).map(|_| keep(&imports, 1).expect("kept")).collect();
+    assert!(!is_kept(&imports, &runs[0]));
+    assert!(runs[1..].iter().all(|run| is_kept(&imports, run)));
+}
+
+/// R426.
+#[tokio::test]
+async fn no_file_is_taken_while_as_many_imports_are_under_way_as_are_kept() {
+    let imports = Imports::default();
+    let runs: Vec<_> = (0..OF_PROCESS).map(|n| keep(&imports, n).expect("kept")).collect();
+    runs.iter().for_each(|run| begin(run));
+    assert!(keep(&imports, 90).is_none());
+    runs[7].carry_out(async { Ok(()) }).await;
+    assert!(keep(&imports, 90).is_some());
+    assert!(!is_kept(&imports, &runs[7]));
+}
+
+/// R426.
+#[tokio::test(start_paused = true)]
+async fn a_file_is_forgotten_two_hours_after_it_was_last_looked_at_though_no_other_comes() {
+    let imports = Imports::default();
+    let (seen, unseen) = (keep(&imports, 1).expect("kept"), keep(&imports, 2).expect("kept"));
+    tokio::time::sleep(KEPT / 2).await;
+    imports.find(company(1), &seen.id).expect("known");
+    tokio::time::sleep(KEPT / 2 + Duration::from_secs(1)).await;
+    assert!(is_kept(&imports, &seen) && !is_kept(&imports, &unseen));
+    tokio::time::sleep(KEPT / 2).await;
+    assert!(!is_kept(&imports, &seen));
+}
+
+/// R426.
+#[tokio::test(start_paused = true)]
+async fn an_import_under_way_is_kept_and_its_report_two_hours_longer() {
+    let imports = Imports::default();
+    let run = keep(&imports, 1).expect("kept");
+    begin(&run);
+    tokio::time::sleep(KEPT * 2 + Duration::from_secs(1)).await;
+    assert!(is_kept(&imports, &run));
+    run.carry_out(async { Ok(()) }).await;
+    tokio::time::sleep(KEPT - Duration::from_secs(1)).await;
+    assert!(is_kept(&imports, &run));
+    tokio::time::sleep(KEPT).await;
+    assert!(!is_kept(&imports, &run));
+}
+
+/// R426.
+#[tokio::test]
+async fn an_import_that_panics_is_over_and_says_so() {
+    let imports = Imports::default();
+    let run = keep(&imports, 1).expect("kept");
+    begin(&run);
+    run.carry_out(async { panic!("a row that nobody expected") }).await;
+    let progress = run.progress().expect("it was begun");
+    assert!(progress.is_over && progress.stopped.is_some());
+    assert!(!run.is_under_way());
+}
