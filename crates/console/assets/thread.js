@@ -17,11 +17,19 @@
     if (area.value) localStorage.setItem(DRAFT + contact, area.value);
     else area.value = localStorage.getItem(DRAFT + contact) || "";
   }
+  let saying = 0;
   document.addEventListener("input", (event) => {
     const contact = event.target.dataset && event.target.dataset.draft;
     if (!contact) return;
     if (event.target.value) localStorage.setItem(DRAFT + contact, event.target.value);
     else localStorage.removeItem(DRAFT + contact);
+    // Said once after a pause, so that a screen reader does not repeat it with each letter.
+    const said = document.getElementById("draft-kept");
+    if (!said) return;
+    clearTimeout(saying);
+    saying = setTimeout(() => {
+      said.textContent = event.target.value ? said.dataset.kept : "";
+    }, 500);
   });
   document.addEventListener("submit", (event) => {
     const area = event.target.querySelector("textarea[data-draft]");
@@ -48,6 +56,11 @@
     if (window.htmx) window.htmx.trigger("#messages", "thread-changed");
   });
 
+  // R424. The panel comes with the messages, but not under the hands of somebody who uses it.
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    if (event.target.contains(document.activeElement)) event.preventDefault();
+  });
+
   // R425. Keys. None does anything while somebody writes.
   const writes = (target) => target.closest("input, textarea, select, [contenteditable]");
   function step(by) {
@@ -61,6 +74,11 @@
     focused.focus();
     focused.scrollIntoView({ block: "nearest" });
     return true;
+  }
+  function toClosing() {
+    const button = document.querySelector("#panel form[action$='/close'] button");
+    if (button) button.focus();
+    return Boolean(button);
   }
   function open(id) {
     const dialog = document.getElementById(id);
@@ -84,6 +102,7 @@
     if (event.key === "r" && draft()) { draft().focus(); isDone = true; }
     if (event.key === "j") isDone = step(1);
     if (event.key === "k") isDone = step(-1);
+    if (event.key === "c") isDone = toClosing();
     if (event.key === "?") isDone = open("thread-help");
     if (isDone) event.preventDefault();
   });

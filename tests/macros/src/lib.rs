@@ -21,24 +21,19 @@
 use proc_macro::{TokenStream, TokenTree};
 
 /// Makes the tests `name::sqlite` and `name::postgres`. The argument of the function can be of any
-/// type that is made from a store (`recado_tests::FromStore`). With a text, which says what they
-/// wait for, they run only when ignored tests are asked for.
+/// type that is made from a store (`recado_tests::FromStore`).
 #[proc_macro_attribute]
-pub fn both_stores(waits_for: TokenStream, item: TokenStream) -> TokenStream {
-    with_tests(&waits_for, item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
+pub fn both_stores(_: TokenStream, item: TokenStream) -> TokenStream {
+    with_tests(item, &[("sqlite", "Sqlite"), ("postgres", "Postgres")])
 }
 
 /// Makes the test `name::postgres`, for tests that need several processes on one database.
 #[proc_macro_attribute]
-pub fn on_postgres(waits_for: TokenStream, item: TokenStream) -> TokenStream {
-    with_tests(&waits_for, item, &[("postgres", "Postgres")])
+pub fn on_postgres(_: TokenStream, item: TokenStream) -> TokenStream {
+    with_tests(item, &[("postgres", "Postgres")])
 }
 
-fn with_tests(waits_for: &TokenStream, item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
-    let ignored = match waits_for.is_empty() {
-        true => String::new(),
-        false => format!("#[ignore = {waits_for}]"),
-    };
+fn with_tests(item: TokenStream, stores: &[(&str, &str)]) -> TokenStream {
     let Some(function) = name_of(&item) else {
         return tokens("compile_error!(\"this attribute belongs on an async function\");");
     };
@@ -46,7 +41,7 @@ fn with_tests(waits_for: &TokenStream, item: TokenStream, stores: &[(&str, &str)
         .iter()
         .map(|(test, kind)| {
             format!(
-                "#[test] {ignored} fn {test}() {{
+                "#[test] fn {test}() {{
                     ::recado_tests::run(::recado_tests::StoreKind::{kind}, super::{function});
                 }}"
             )

@@ -4,7 +4,7 @@ use recado_core::access::OperatorRole;
 use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, with};
 use serde_json::json;
 
-use crate::desk::ANSWER;
+use crate::desk::{ANSWER, SEND};
 use crate::harness::{Browser, CONTROL, ENTER, Language, Theme};
 use crate::office::{person, sign_in, signed_in, site};
 
@@ -33,31 +33,8 @@ impl Desk {
     }
 }
 
-/// Receive, answer, see it read, close, and see it open again.
-#[both_stores("the pages of a thread and of pairing, as they are, and this test do not agree yet")]
-async fn from_the_first_message_to_the_next_one(desk: Desk) {
-    let browser = &desk.browser;
-    browser.goto("/console/inbox").await;
-    browser.mark().await;
-    desk.hears(1, "Maria Silva", "Bom dia! O pedido já saiu?").await;
-    browser.sees_in("main", "Maria Silva").await;
-    assert!(browser.is_marked().await, "a new conversation appears by itself");
-    browser.open_conversation("Maria Silva").await;
-    browser.sees_in("#thread", "O pedido já saiu?").await;
-    browser.mark().await;
-    browser.answer("Saiu hoje cedo.").await;
-    browser.sees_in("#thread", "Read").await;
-    assert!(browser.is_marked().await, "states appear by themselves");
-    browser.click_named("summary, button", "Close").await;
-    browser.click_named("form[action$='/close'] button", "Close").await;
-    browser.sees_in("main", "Closed").await;
-    desk.hears(1, "Maria Silva", "Obrigada!").await;
-    browser.sees_in("#thread", "Obrigada!").await;
-    browser.loses("main", "Closed").await;
-}
-
 /// A file goes out with a caption, and is shown in the thread.
-#[both_stores("the pages of a thread and of pairing, as they are, and this test do not agree yet")]
+#[both_stores]
 async fn a_file_is_sent_and_shown(desk: Desk) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("catálogo.png");
@@ -65,17 +42,18 @@ async fn a_file_is_sent_and_shown(desk: Desk) {
     desk.hears(1, "Maria Silva", "Tem foto?").await;
     let browser = &desk.browser;
     browser.open_conversation("Maria Silva").await;
-    browser.attach("#composer input[type=file]", &file).await;
-    browser.fill(ANSWER, "O catálogo").await;
-    browser.click_named("#composer button", "Send").await;
-    browser.sees_in("#thread", "O catálogo").await;
-    let script = "return [...document.querySelectorAll('#thread img')].some(one => \
+    browser.click_named("#answer summary", "Send a file").await;
+    browser.attach("#answer input[type=file]", &file).await;
+    browser.fill("#file-caption", "O catálogo").await;
+    browser.click("#answer form[action$='/file'] button").await;
+    browser.sees_in("#messages", "O catálogo").await;
+    let script = "return [...document.querySelectorAll('#messages img')].some(one => \
         one.complete && one.naturalWidth === 1)";
     browser.until_js("picture in the thread", script, json!([])).await;
 }
 
 /// Two agents see each other's answers within a second.
-#[both_stores("the pages of a thread and of pairing, as they are, and this test do not agree yet")]
+#[both_stores]
 async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
     let world = World::start(kind).await;
     let connection = world.qr().await;
@@ -98,42 +76,44 @@ async fn two_agents_see_each_others_answers_within_a_second(kind: StoreKind) {
 }
 
 /// A restart of the server under an open page loses neither the draft nor what comes after.
-#[both_stores("the pages of a thread and of pairing, as they are, and this test do not agree yet")]
+#[both_stores]
 async fn a_restart_under_an_open_page_loses_nothing(mut desk: Desk) {
     desk.hears(1, "Maria Silva", "Bom dia!").await;
     desk.browser.open_conversation("Maria Silva").await;
     desk.browser.fill(ANSWER, "Uma resposta que ainda não").await;
-    desk.browser.sees_in("#composer", "Draft kept").await;
+    desk.browser.sees_in("#answer", "Draft kept").await;
     desk.browser.mark().await;
     desk.world.server.restart_in_place(&desk.world.database).await;
     desk.hears(1, "Maria Silva", "Ainda aí?").await;
-    desk.browser.sees_in("#thread", "Ainda aí?").await;
+    desk.browser.sees_in("#messages", "Ainda aí?").await;
     assert!(desk.browser.is_marked().await, "the page was not loaded again");
     assert_eq!(desk.browser.value(ANSWER).await, "Uma resposta que ainda não");
     desk.browser.reload().await;
     assert_eq!(desk.browser.value(ANSWER).await, "Uma resposta que ainda não");
     desk.browser.type_in(ANSWER, " foi enviada.").await;
-    desk.browser.click_named("#composer button", "Send").await;
-    desk.browser.sees_in("#thread", "Uma resposta que ainda não foi enviada.").await;
+    desk.browser.click(SEND).await;
+    desk.browser.sees_in("#messages", "Uma resposta que ainda não foi enviada.").await;
 }
 
-/// The whole of it without a mouse: from the list to the answer.
-#[both_stores("the pages of a thread and of pairing, as they are, and this test do not agree yet")]
-async fn an_answer_needs_no_mouse(desk: Desk) {
+/// The whole of it without a mouse: from the list over the answer to the end.
+#[both_stores]
+async fn a_conversation_needs_no_mouse(desk: Desk) {
     desk.hears(1, "Maria Silva", "Bom dia!").await;
     let browser = &desk.browser;
     browser.goto("/console/inbox").await;
     browser.sees_in("main", "Maria Silva").await;
-    // The keys of docs/console.md: the first conversation, the field, and sending.
+    // The keys of docs/console.md: the first conversation, the field, sending, closing.
     browser.press(&["j"]).await;
     browser.press(&[ENTER]).await;
     browser.find(ANSWER).await;
     browser.press(&["r"]).await;
-    let keys: Vec<String> = "Bom dia".chars().map(String::from).collect();
-    browser.press(&keys.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    assert_eq!(browser.value(ANSWER).await, "Bom dia");
+    browser.press_each("Pois não?").await;
+    assert_eq!(browser.value(ANSWER).await, "Pois não?");
     browser.chord(CONTROL, ENTER).await;
-    browser.sees_in("#thread", "Bom dia").await;
+    browser.sees_in("#messages", "Pois não?").await;
+    browser.press(&["c"]).await;
+    browser.press(&[ENTER]).await;
+    browser.sees_in("#panel", "Closed").await;
 }
 
 /// The pictures of a thread: in both themes, in Portuguese, and on a phone.
@@ -154,21 +134,21 @@ fn a_thread_has_pictures() {
         browser.prefers(Language::English, Theme::Light).await;
         browser.open_conversation("Maria Silva").await;
         browser.answer("Bom dia, Maria! Saiu hoje cedo e chega amanhã.").await;
-        browser.sees_in("#thread", "Read").await;
+        browser.sees_in("#messages", "Read").await;
         desk.hears(1, "Maria Silva", "Perfeito, obrigada!").await;
-        browser.sees_in("#thread", "Perfeito").await;
+        browser.sees_in("#messages", "Perfeito").await;
         browser.keep_picture("thread").await;
         browser.prefers(Language::English, Theme::Dark).await;
         browser.reload().await;
-        browser.sees_in("#thread", "Perfeito").await;
+        browser.sees_in("#messages", "Perfeito").await;
         browser.keep_picture("thread-dark").await;
         browser.prefers(Language::Portuguese, Theme::Light).await;
         browser.reload().await;
-        browser.sees_in("#thread", "Perfeito").await;
+        browser.sees_in("#messages", "Perfeito").await;
         browser.keep_picture("thread-pt-BR").await;
         browser.phone().await;
         browser.reload().await;
-        browser.sees_in("#thread", "Perfeito").await;
+        browser.sees_in("#messages", "Perfeito").await;
         browser.keep_picture("thread-phone").await;
     });
 }

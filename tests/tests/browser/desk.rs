@@ -5,7 +5,9 @@ use serde_json::json;
 use crate::harness::Browser;
 
 /// The field to answer in.
-pub(crate) const ANSWER: &str = "#composer textarea";
+pub(crate) const ANSWER: &str = "#answer textarea";
+/// The button that sends what stands in it.
+pub(crate) const SEND: &str = "#answer form[action$='/reply'] button";
 
 impl Browser {
     /// Opens the conversation of somebody from the list.
@@ -18,8 +20,8 @@ impl Browser {
     /// Answers in the open conversation.
     pub(crate) async fn answer(&self, words: &str) {
         self.fill(ANSWER, words).await;
-        self.click_named("#composer button", "Send").await;
-        self.sees_in("#thread", words).await;
+        self.click(SEND).await;
+        self.sees_in("#messages", words).await;
     }
 
     /// Notes when these words are seen first.

@@ -6,6 +6,7 @@
 //! One file for each area: [`every_page`] asks of each page of the console what is asked of all,
 //! and needs no change for a new page, but for the kind of a new record in its path ([`routes`]).
 
+mod campaign;
 mod checks;
 mod conversation;
 mod desk;
@@ -13,6 +14,7 @@ mod every_page;
 mod guarded;
 mod harness;
 mod hostile;
+mod import;
 mod office;
 mod pairing;
 #[path = "../e2e/matrix/records.rs"]
@@ -21,3 +23,4 @@ mod routes;
 mod sign_in;
 mod visitor;
 mod walk;
+mod webhook;

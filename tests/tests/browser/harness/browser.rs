@@ -155,6 +155,20 @@ impl Browser {
         self.until_js(&format!("{words:?} in {css}"), script, json!([css, words])).await;
     }
 
+    /// The same for what takes longer than a page.
+    pub(crate) async fn sees_in_within(&self, most: Duration, css: &str, words: &str) {
+        let deadline = Instant::now() + most;
+        while Instant::now() + PATIENCE < deadline {
+            let script = "return [...document.querySelectorAll(arguments[0])].some(one => \
+                one.innerText.includes(arguments[1]))";
+            if self.js(script, json!([css, words])).await == true {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        self.sees_in(css, words).await;
+    }
+
     /// Waits until what a selector finds does not show these words.
     pub(crate) async fn loses(&self, css: &str, words: &str) {
         let script = "return ![...document.querySelectorAll(arguments[0])].some(one => \

@@ -70,6 +70,12 @@ impl Browser {
         self.keys(actions).await;
     }
 
+    /// Types a text where the focus is.
+    pub(crate) async fn press_each(&self, text: &str) {
+        let keys: Vec<String> = text.chars().map(String::from).collect();
+        self.press(&keys.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+
     /// Presses a key while another one is held.
     pub(crate) async fn chord(&self, held: &str, key: &str) {
         let down = |key: &str| json!({"type": "keyDown", "value": key});

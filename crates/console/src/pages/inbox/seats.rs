@@ -11,8 +11,9 @@ use tokio::sync::{broadcast, watch};
 
 use crate::options::ConsoleOptions;
 
-/// How often the journal of a company is read while a page listens.
-const EVERY: Duration = Duration::from_secs(1);
+/// How often the journal of a company is read while a page listens. With what follows, the request
+/// for the new rows, others see an answer within a second.
+const EVERY: Duration = Duration::from_millis(250);
 /// How many events are read at once.
 pub(super) const AT_ONCE: u32 = 100;
 /// How many events a page may be behind before it reads the journal itself.

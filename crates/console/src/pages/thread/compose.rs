@@ -169,6 +169,8 @@ pub(super) fn forms(
                     }
                     button type="submit" { (visit.t("thread-send")) }
                     " " span.detail { (visit.t("thread-keys")) }
+                    " " span #draft-kept .detail role="status"
+                        data-kept=(visit.t("thread-draft-kept")) {}
                 }
             }
             @if visit.may(OperatorAction::ReplyWithMedia) {

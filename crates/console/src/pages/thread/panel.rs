@@ -17,8 +17,16 @@ use crate::visit::Visit;
 /// For how many hours the AI can be paused.
 const PAUSES: [u32; 4] = [1, 4, 24, 168];
 
-/// The panel.
-pub(super) async fn panel(visit: &Visit, contact: &OperatorContact) -> Result<Markup, Refusal> {
+/// The panel, for the roles that get a contact by the operator API (R418). As a part of a piece it
+/// takes the place of the one that is shown.
+pub(super) async fn panel(
+    visit: &Visit,
+    contact: &OperatorContact,
+    is_piece: bool,
+) -> Result<Markup, Refusal> {
+    if !visit.may(OperatorAction::GetOperatorContact) {
+        return Ok(html! {});
+    }
     let company = visit.company.id;
     let members = visit.recado.access().members(company).await?;
     let reasons = visit.recado.tags().close_reasons(company).await?;
@@ -36,7 +44,8 @@ pub(super) async fn panel(visit: &Visit, contact: &OperatorContact) -> Result<Ma
     let none = FieldErrors::default();
     let is_open = summary.inbox_status == InboxStatus::Open;
     Ok(html! {
-        aside.panel aria-labelledby="panel-title" {
+        aside #panel .panel aria-labelledby="panel-title"
+            hx-swap-oob=[is_piece.then_some("true")] {
             h2 #panel-title { (visit.t("thread-panel")) }
             (facts(&known(visit, contact)))
             (standing(visit, contact))

@@ -36,12 +36,13 @@ pub(super) async fn refused(ask: &Here, refused: &Refused, form: &Fields) -> Out
     Ok(Reply::Page(Page { status: StatusCode::UNPROCESSABLE_ENTITY, ..page }))
 }
 
-/// R424. The messages as a piece, which htmx loads again when something happens.
+/// R424. The messages and the panel as a piece, which htmx loads again when something happens.
 pub(super) async fn messages(ask: Ask) -> Outcome {
     let ask = Here::of(ask);
     let contact = contact_of(&ask.visit, id(&ask)).await?;
     let found = found(&ask).await?;
-    Reply::piece(list(&ask, &contact, &found))
+    let side = panel::panel(&ask.visit, &contact, true).await?;
+    Reply::piece(html! { (list(&ask, &contact, &found)) (side) })
 }
 
 async fn contact_of(visit: &Visit, id: ContactId) -> Result<OperatorContact, Refusal> {
@@ -62,7 +63,7 @@ async fn page(ask: &Here, refused: Option<&Refused>, form: &Fields) -> Result<Pa
     // Before the messages are read, so that what happens meanwhile is told of (R423).
     let after = live::position(visit).await?;
     let found = found(ask).await?;
-    let side = panel::panel(visit, &contact).await?;
+    let side = panel::panel(visit, &contact, false).await?;
     let quoted = quoted(ask, form).await?;
     let summary = &contact.detail.summary;
     let is_free = summary.assigned_to_member_id.is_none();
@@ -164,6 +165,7 @@ fn help(visit: &Visit) -> Markup {
         ("j", "thread-help-next"),
         ("k", "thread-help-previous"),
         ("Ctrl + Enter", "thread-help-send"),
+        ("c", "thread-help-to-close"),
         ("?", "thread-help-help"),
     ];
     html! {

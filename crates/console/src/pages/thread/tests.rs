@@ -1,7 +1,7 @@
 //! The conversation without a browser.
 
 use http::{Method, StatusCode};
-use recado_core::access::OperatorRole;
+use recado_core::access::{OperatorAction, OperatorRole};
 use recado_core::ids::{ConnectionId, ContactId, MessageId};
 use recado_core::inbox::parse_event;
 use recado_testkit::kit::body;
@@ -88,9 +88,28 @@ async fn a_text_is_shown_escaped_with_who_wrote_it() {
     let shown = viewer.get(&talk.page).await;
     assert_eq!(shown.status, StatusCode::OK);
     shown.has("Oi &lt;script&gt;alert(1)&lt;/script&gt;").lacks("<script>alert");
-    shown.has("+5511987654321").lacks("name=\"message\"").lacks("/take-over\"");
-    let piece = viewer.get(&format!("{}/messages", talk.page)).await;
+    shown.lacks("name=\"message\"").lacks("/take-over\"");
+    let agent = talk.site.as_role(OperatorRole::Agent).await;
+    let piece = agent.get(&format!("{}/messages", talk.page)).await;
     piece.has("id=\"messages\"").has("Oi &lt;script&gt;").lacks("<h1>");
+    // The panel comes with the messages: who answers and what is open changes, too.
+    piece.has("id=\"panel\"").has("hx-swap-oob=\"true\"");
+}
+
+/// R418. What the panel shows is what the operator API gives of a contact.
+#[tokio::test]
+async fn the_panel_is_for_who_may_get_the_contact() {
+    let talk = Talk::new().await;
+    let least = OperatorAction::GetOperatorContact.least_role();
+    for role in OperatorRole::ALL.iter().copied() {
+        let browser = talk.site.as_role(role).await;
+        for path in [talk.page.clone(), format!("{}/messages", talk.page)] {
+            let shown = browser.get(&path).await;
+            shown.has("Oi &lt;script&gt;");
+            let has_panel = shown.html.contains("id=\"panel\"");
+            assert_eq!(has_panel, role >= least, "{role}: {path}");
+        }
+    }
 }
 
 /// R424.
