@@ -4,7 +4,7 @@
 //! commit, so it is the commit that opts a contact out which comes back.
 
 use super::{OptOutHash, RememberedOptOut};
-use crate::contacts::Contact;
+use crate::contacts::{Contact, Phone};
 use crate::conversations::{Act, ConversationState};
 use crate::keyed_hash::HashKey;
 use crate::store::{Change, ChangeKind, ChangeSet, Reads, RecordsExt, Row, StoreError, Stored};
@@ -22,32 +22,40 @@ fn hashes_of(key: &HashKey, contact: &Contact) -> Vec<OptOutHash> {
     hashes
 }
 
-/// What a commit has to do about a contact that it writes.
+/// How a commit writes a contact whose numbers may be remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Heeded {
-    /// It is made, and is not opted out: it is, if its number is remembered.
+    /// It is made.
     Made,
-    /// It has opted in: its number is not remembered any more.
-    OptedIn,
+    /// It was there, and may have opted in or learnt its number.
+    Changed,
 }
 
-/// What a change asks for.
+/// The contact of a change, if its numbers have to be looked up. A number is learnt only by a
+/// contact whose name on its channel is none.
 ///
 /// R415, R416.
 fn heeded(change: &Change) -> Option<(Heeded, &Contact)> {
-    let (contact, is_made) = match change.kind() {
-        ChangeKind::Insert(Row::Contact(contact)) => (contact, true),
-        ChangeKind::Update { row: Row::Contact(contact), .. } => (contact, false),
+    let (contact, how) = match change.kind() {
+        ChangeKind::Insert(Row::Contact(contact)) => (contact, Heeded::Made),
+        ChangeKind::Update { row: Row::Contact(contact), .. } => (contact, Heeded::Changed),
         _ => return None,
     };
-    match (contact.opted_out_at, contact.opted_in_at) {
-        (Some(_), _) => None,
-        (None, Some(_)) => Some((Heeded::OptedIn, contact)),
-        (None, None) => is_made.then_some((Heeded::Made, contact)),
-    }
+    let is_learner =
+        || contact.phone.is_some() && Phone::on_channel(contact.identifier.as_str()).is_none();
+    let is_looked_up = contact.opted_out_at.is_none()
+        && (how == Heeded::Made || contact.opted_in_at.is_some() || is_learner());
+    is_looked_up.then_some((how, contact))
 }
 
-/// The contact as it is made when its number is remembered: as if it had asked then.
+/// Whether a contact has opted in after it asked to stop. What was asked for later holds.
+///
+/// R416.
+fn is_lifted(contact: &Contact, remembered: &RememberedOptOut) -> bool {
+    contact.opted_in_at.is_some_and(|opted_in_at| remembered.since < opted_in_at)
+}
+
+/// The contact that comes back with a remembered number: as if it had asked then.
 ///
 /// R415.
 fn opted_out(contact: &Contact, remembered: &RememberedOptOut) -> Contact {
@@ -114,8 +122,18 @@ impl Recado {
         Ok(cell.get())
     }
 
-    /// Opts out each contact of the set that is made with a remembered number, and forgets the
-    /// numbers of those that have opted in.
+    /// The numbers that a contact had before a change of it.
+    async fn known_numbers(
+        &self,
+        key: &HashKey,
+        contact: &Contact,
+    ) -> Result<Vec<OptOutHash>, StoreError> {
+        let before = self.store().get::<Contact>((contact.company, contact.id)).await?;
+        Ok(before.map_or_else(Vec::new, |before| hashes_of(key, &before)))
+    }
+
+    /// Opts out each contact of the set that is made with a remembered number or learns one, and
+    /// forgets the numbers of those that have opted in since.
     ///
     /// R415, R416.
     pub(crate) async fn heed_opt_outs(
@@ -128,17 +146,24 @@ impl Recado {
         let Some(key) = self.heeding_key().await? else { return Ok(changes) };
         let mut forgotten = Vec::new();
         for change in &mut changes.changes {
-            let Some((what, contact)) = heeded(change) else { continue };
+            let Some((how, contact)) = heeded(change) else { continue };
             let found = remembered_of(self.store(), key, contact).await?;
-            let earliest = found.iter().min_by_key(|found| found.since);
-            match (what, earliest) {
-                (_, None) => {}
-                (Heeded::OptedIn, Some(_)) => forgotten.extend(found),
-                (Heeded::Made, Some(remembered)) => {
-                    let out = opted_out(contact, remembered);
-                    changes.requires.push(remembered.unchanged());
-                    *change = Change::insert(out);
-                }
+            let (lifted, mut holding): (Vec<_>, Vec<_>) =
+                found.into_iter().partition(|found| is_lifted(contact, found));
+            forgotten.extend(lifted);
+            if how == Heeded::Changed && !holding.is_empty() {
+                let known = self.known_numbers(key, contact).await?;
+                holding.retain(|found| !known.contains(&found.hash));
+            }
+            if let Some(earliest) = holding.iter().min_by_key(|found| found.since) {
+                changes.requires.push(earliest.unchanged());
+                let out = opted_out(contact, earliest);
+                *change = match change.kind() {
+                    ChangeKind::Update { read_at, .. } => {
+                        Stored::new(out.clone(), *read_at).update(out)
+                    }
+                    _ => Change::insert(out),
+                };
             }
         }
         for (at, one) in forgotten.iter().enumerate() {
@@ -179,17 +204,34 @@ mod tests {
 
     /// R415, R416.
     #[test]
-    fn contacts_that_are_made_are_looked_up_and_others_only_after_an_opt_in() {
+    fn contacts_are_looked_up_when_made_after_an_opt_in_and_when_they_may_have_learnt_a_number() {
         let (new, stored) = (contact(), Stored::new(contact(), Version::FIRST));
-        let what = |change: &Change| heeded(change).map(|(what, _)| what);
-        assert_eq!(what(&Change::insert(new.clone())), Some(Heeded::Made));
-        assert_eq!(what(&stored.update(new.clone())), None);
+        let how = |change: &Change| heeded(change).map(|(how, _)| how);
+        assert_eq!(how(&Change::insert(new.clone())), Some(Heeded::Made));
+        assert_eq!(how(&stored.update(new.clone())), None);
         let back = Contact { opted_in_at: Some(at(5)), ..contact() };
-        assert_eq!(what(&stored.update(back.clone())), Some(Heeded::OptedIn));
+        assert_eq!(how(&stored.update(back.clone())), Some(Heeded::Changed));
         let out = Contact { opted_out_at: Some(at(6)), ..back };
-        assert_eq!(what(&stored.update(out.clone())), None);
-        assert_eq!(what(&Change::insert(out)), None);
-        assert_eq!(what(&stored.delete()), None);
+        assert_eq!(how(&stored.update(out.clone())), None);
+        assert_eq!(how(&Change::insert(out)), None);
+        assert_eq!(how(&stored.delete()), None);
+        let lid = Identifier::parse("123456@lid").expect("an identifier");
+        let learnt = Contact { identifier: lid, ..new };
+        assert_eq!(how(&stored.update(learnt.clone())), Some(Heeded::Changed));
+        assert_eq!(how(&stored.update(Contact { phone: None, ..learnt })), None);
+    }
+
+    /// R416.
+    #[test]
+    fn an_opt_in_lifts_what_was_asked_for_before_it() {
+        let key = HashKey::new(SecretBytes::new([7; 32]));
+        let hash = hashes_of(&key, &contact())[0];
+        let asked = |since| RememberedOptOut { company: contact().company, hash, since: at(since) };
+        let back = Contact { opted_in_at: Some(at(5)), ..contact() };
+        for (since, lifted) in [(4, true), (5, false), (6, false)] {
+            assert_eq!(is_lifted(&back, &asked(since)), lifted, "{since}");
+        }
+        assert!(!is_lifted(&contact(), &asked(4)));
     }
 
     /// R415.
