@@ -202,8 +202,10 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
                 continue;
             }
         };
-        // The entry of a change is written where the change is (R384).
-        if key.kind() != RowKind::AuditEntry || changes.changes.len() == 1 {
+        // The entry of a change is written where the change is (R384); what removes entries is
+        // itself the change (R389).
+        let is_entry = matches!(change.kind(), ChangeKind::Insert(Row::AuditEntry(_)));
+        if !is_entry || changes.changes.len() == 1 {
             only_of_processes &= is_of_process(change, &key);
         }
         companies.extend(key.company());
@@ -217,6 +219,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::audit::{AuditEntry, RecordRefs};
     use crate::deliveries::{Shard, ShardNumber};
     use crate::halts::{Halt, HaltSubject};
     use crate::idempotency::{CallKey, RememberedCall};
@@ -251,6 +254,24 @@ mod tests {
         let (campaign, list) = (CampaignId::new(Uuid::nil()), ListId::new(Uuid::nil()));
         let enrolls = ChangeSet::new().with(Change::enroll(company(3), campaign, list));
         assert_eq!(written_companies(&enrolls), Some(vec![company(3)]));
+    }
+
+    /// R384, R389.
+    #[test]
+    fn a_closed_installation_takes_the_entry_of_a_halt_and_removes_no_entries() {
+        let entry = |n| {
+            let id = AuditEntryId::new(Uuid::from_u128(n));
+            let acting = Acting::program("company close");
+            AuditEntry::new(id, Timestamp::MIN, &acting, None, RecordRefs::default())
+        };
+        let subject = HaltSubject::WritingOf(company(1));
+        let halt = Halt { subject, reason: None, since: Timestamp::MIN, is_final: false };
+        let halted = ChangeSet::new().insert(halt).insert(entry(1));
+        assert_eq!(written_companies(&halted), None);
+        assert_eq!(written_companies(&ChangeSet::new().insert(entry(1))), Some(Vec::new()));
+        let swept = [1, 2].map(|n| Stored::new(entry(n), Version::FIRST).delete());
+        let swept = swept.into_iter().fold(ChangeSet::new(), ChangeSet::with);
+        assert_eq!(written_companies(&swept), Some(Vec::new()));
     }
 
     /// R262.

@@ -41,7 +41,8 @@ impl Installation {
         self.database().upkeep().upkeep(self.now()).await?;
         let itself = self.itself("upkeep");
         itself.access().record_uses().await?;
-        itself.accounts().record_seen().await
+        itself.accounts().record_seen().await?;
+        itself.audit().record_denials().await
     }
 
     /// The handle with all use cases, for whoever acts (R384).
@@ -104,6 +105,12 @@ impl Recado {
     /// it is logged only where the process decides something by itself (R385).
     pub fn as_system(&self) -> Self {
         Self::new(self.installation.clone(), self.acting.followed())
+    }
+
+    /// The same for a company, whose audit log has what is changed without a company being named
+    /// (R388).
+    pub(crate) fn on(&self, company: CompanyId) -> Self {
+        Self::new(self.installation.clone(), self.acting.on(company))
     }
 
     /// The same operation in the name of a member, who has just shown a password or a link (R384).

@@ -2,10 +2,11 @@
 
 use http::request::Parts;
 use recado_core::access::{Operator, RateDecision};
+use recado_core::audit::OperationName;
 
 use crate::bearer::bearer;
 use crate::error::ErrorResponse;
-use crate::peer::client_of;
+use crate::peer::{address_of, client_of};
 use crate::shared::Shared;
 
 /// The operator that makes a call: the holder of the token that the server was started with, or of
@@ -14,12 +15,17 @@ use crate::shared::Shared;
 ///
 /// A client that has shown a right token before is admitted with it whatever others at its address
 /// guess; of others, no token is admitted beyond the allowance of wrong ones, so that an answer
-/// tells nothing then (R181).
+/// tells nothing then (R181). That a token has ended is logged, for the operation that was called
+/// with it (R387).
 ///
 /// # Errors
 ///
 /// The token is missing or wrong, or too many were tried.
-pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<Operator, ErrorResponse> {
+pub(crate) async fn admit(
+    shared: &Shared,
+    head: &Parts,
+    operation: Option<OperationName>,
+) -> Result<Operator, ErrorResponse> {
     let Some(root) = &shared.options.operator_token else {
         return Err(ErrorResponse::not_found());
     };
@@ -39,7 +45,13 @@ pub(crate) async fn admit(shared: &Shared, head: &Parts) -> Result<Operator, Err
             return Err(ErrorResponse::too_many_guesses(retry_after));
         }
     }
-    let operator = found.ok_or_else(ErrorResponse::operator_unauthorized)?;
+    let Some(operator) = found else {
+        if let Some(operation) = operation {
+            let from = address_of(head, &shared.options.trusted_proxies);
+            shared.installation.note_ended_token(presented, operation, Some(from)).await;
+        }
+        return Err(ErrorResponse::operator_unauthorized());
+    };
     operators.saw(client, now);
     Ok(operator)
 }

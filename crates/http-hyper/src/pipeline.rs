@@ -185,7 +185,9 @@ pub(crate) async fn charge(
 }
 
 async fn operator(request: &mut Request) -> Outcome {
-    let operator = operators::admit(&request.shared, &request.head).await?;
+    let called = request.entry.as_ref().and_then(|(entry, _)| entry.route(&request.head.method));
+    let called = called.map(|(_, operation)| OperationName::of(operation));
+    let operator = operators::admit(&request.shared, &request.head, called).await?;
     request.who.recognized();
     let (route, operation, path) = route(request)?;
     let recado = request.shared.installation.as_operator(&operator, operation, Some(from(request)));
@@ -208,7 +210,8 @@ async fn operator(request: &mut Request) -> Outcome {
             let accept = Accept::of(&request.head.headers);
             let wanted = Wanted::of(&request.head.method, &request.head.headers);
             let qr_painter = request.shared.options.qr_painter.clone();
-            let (own, who) = (recado.clone(), Operated { company, by: operator });
+            let exports = request.shared.exports.clone();
+            let (own, who) = (recado.clone(), Operated { company, by: operator, exports });
             let outcome = arrived.passed_on(understand(route, query, sent), |parts| {
                 let RequestParts { params, body, items, bytes, file } = parts;
                 let recado = own;

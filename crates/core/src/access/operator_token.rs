@@ -77,9 +77,18 @@ impl OperatorToken {
     /// Whether it is what somebody shows, and has not ended. The comparison takes the same time for
     /// every text.
     pub fn admits(&self, presented: &str, now: Timestamp) -> bool {
+        self.is_shown(presented) && !self.has_ended(now)
+    }
+
+    /// Whether it is what somebody shows. Takes the same time for every text.
+    pub(super) fn is_shown(&self, presented: &str) -> bool {
         let shown = KeyHash::of(presented);
-        let is_right: bool = self.hash.as_bytes().ct_eq(shown.as_bytes()).into();
-        is_right && self.expires_at.is_none_or(|at| now < at)
+        self.hash.as_bytes().ct_eq(shown.as_bytes()).into()
+    }
+
+    /// Whether its end has come.
+    pub(super) fn has_ended(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| now >= at)
     }
 }
 

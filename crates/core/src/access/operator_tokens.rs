@@ -1,13 +1,17 @@
 //! Authenticating operators, and managing their tokens (R380–R383).
 
 use std::future::ready;
+use std::net::IpAddr;
 
 use super::key::require_to_come;
 use super::{
     Access, NewOperatorToken, Operator, OperatorSecret, OperatorToken, OperatorTokenDraft,
     OperatorTokenPatch, OperatorTokenView,
 };
+use crate::Installation;
+use crate::audit::{Acting, Actor, OperationName};
 use crate::body::IntoBody;
+use crate::code::Code;
 use crate::ids::{CompanyId, OperatorTokenId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
@@ -15,6 +19,25 @@ use crate::store::{ChangeSet, Decided, RecordsExt, StoreError, Stored};
 
 /// How many operator tokens an installation may have (R383).
 const MOST_TOKENS: usize = 1_000;
+
+impl Installation {
+    /// Logs that a call was refused because its token has ended, in the log of the company that the
+    /// token reaches (R387). Other texts are nobody's: of a revoked token nothing is kept.
+    pub async fn note_ended_token(
+        &self,
+        presented: &str,
+        operation: OperationName,
+        from: Option<IpAddr>,
+    ) {
+        let Some(id) = OperatorSecret::id_in(presented) else { return };
+        // Should the store fail, it is not logged.
+        let Ok(Some(token)) = self.store().get::<OperatorToken>(id).await else { return };
+        if token.is_shown(presented) && token.has_ended(self.now()) {
+            let acting = Acting::new(Actor::OperatorToken(id), operation, from);
+            self.by(acting).audit().note_denial(token.company, Code::Unauthorized).await;
+        }
+    }
+}
 
 impl Access<'_> {
     /// The operator that shows a token of this installation (R382); `None` for a text that is no
@@ -123,8 +146,10 @@ impl Access<'_> {
         id: OperatorTokenId,
     ) -> ManageResult<()> {
         let store = self.app.store();
-        self.reached_token(by, id).await?;
-        self.app.remove(|| store.get::<OperatorToken>(id), || ready(Ok(false))).await
+        let token = self.reached_token(by, id).await?;
+        // What is deleted is named by its id, which does not tell of the company (R388).
+        let app = token.company.map_or_else(|| self.app.clone(), |company| self.app.on(company));
+        app.remove(|| store.get::<OperatorToken>(id), || ready(Ok(false))).await
     }
 
     async fn reached_token(

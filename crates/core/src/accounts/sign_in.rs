@@ -98,7 +98,13 @@ impl Accounts<'_> {
             (Some((login, stronger)), Some(SecondFactor::Passed(_))) => {
                 self.begin_session(&login, stronger, code).await
             }
-            _ => Err(WRONG),
+            _ => {
+                // R387.
+                if let Some(login) = &login {
+                    self.app.audit().note_refused_sign_in(login);
+                }
+                Err(WRONG)
+            }
         }
     }
 

@@ -147,12 +147,13 @@ pub struct Acting {
     actor: Actor,
     operation: OperationName,
     from: Option<IpAddr>,
+    about: Option<CompanyId>,
 }
 
 impl Acting {
     /// An actor in an operation, from an address.
     pub const fn new(actor: Actor, operation: OperationName, from: Option<IpAddr>) -> Self {
-        Self { actor, operation, from }
+        Self { actor, operation, from, about: None }
     }
 
     /// The host program itself. For its own code; never for an external request.
@@ -172,12 +173,18 @@ impl Acting {
 
     /// The process itself, in the same operation.
     pub(crate) fn followed(&self) -> Self {
-        Self::new(Actor::System, self.operation.clone(), None)
+        Self { about: self.about, ..Self::new(Actor::System, self.operation.clone(), None) }
+    }
+
+    /// The same for a company, whose log has what is changed without a company being named
+    /// (R388).
+    pub(crate) fn on(&self, company: CompanyId) -> Self {
+        Self { about: Some(company), ..self.clone() }
     }
 
     /// Another actor in the same operation, from the same address.
     pub(crate) fn named(&self, actor: Actor) -> Self {
-        Self::new(actor, self.operation.clone(), self.from)
+        Self { actor, ..self.clone() }
     }
 
     /// Who acts.
@@ -188,6 +195,11 @@ impl Acting {
     /// In which operation.
     pub const fn operation(&self) -> &OperationName {
         &self.operation
+    }
+
+    /// For which company, where what is changed names none.
+    pub(super) const fn about(&self) -> Option<CompanyId> {
+        self.about
     }
 
     /// From which address.

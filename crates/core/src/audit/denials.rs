@@ -1,10 +1,10 @@
 //! The refusals that a process remembers (R387).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Actor, OperationName};
+use super::{Actor, AuditEntry, OperationName};
 use crate::Timestamp;
 
 /// How long one refusal stands for those like it (R387).
@@ -13,15 +13,22 @@ const ONCE_IN: Duration = Duration::from_secs(60);
 /// logged.
 const REMEMBERED: usize = 10_000;
 
+/// How many entries are written in one step.
+const AT_ONCE: usize = 256;
+
 /// The refusals of the last minute, by who was refused what.
 #[derive(Debug, Default)]
-pub(crate) struct RecentDenials(Mutex<HashMap<(Actor, OperationName), Timestamp>>);
+pub(crate) struct RecentDenials {
+    known: Mutex<HashMap<(Actor, OperationName), Timestamp>>,
+    /// Entries that are written later.
+    unwritten: Mutex<VecDeque<AuditEntry>>,
+}
 
 impl RecentDenials {
     /// Whether a refusal gets an entry: one per actor, operation and minute does, and no more than
     /// this process remembers (R387).
     pub(super) fn is_first(&self, actor: Actor, operation: &OperationName, now: Timestamp) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let began = now.minus(ONCE_IN);
         if known.len() >= REMEMBERED {
             known.retain(|_, at| *at > began);
@@ -33,6 +40,21 @@ impl RecentDenials {
         }
         known.insert(key, now);
         true
+    }
+
+    /// Keeps an entry until it is written, unless too many wait.
+    pub(super) fn keep(&self, entry: AuditEntry) {
+        let mut unwritten = self.unwritten.lock().unwrap_or_else(PoisonError::into_inner);
+        if unwritten.len() < REMEMBERED {
+            unwritten.push_back(entry);
+        }
+    }
+
+    /// Some of the kept entries, the oldest first.
+    pub(super) fn take(&self) -> Vec<AuditEntry> {
+        let mut unwritten = self.unwritten.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = unwritten.len().min(AT_ONCE);
+        unwritten.drain(..count).collect()
     }
 }
 

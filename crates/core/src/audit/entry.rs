@@ -1,5 +1,6 @@
 //! An entry of the audit log (R384).
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -38,33 +39,24 @@ pub struct RecordRefs {
 }
 
 impl RecordRefs {
-    /// Adds a record, once.
-    pub fn add(&mut self, record: RecordRef) {
-        if self.named.contains(&record) {
-            return;
-        }
-        self.count = self.count.saturating_add(1);
-        if self.named.len() < MAX_RECORDS {
-            self.named.push(record);
-        }
-    }
-
-    /// The first of them.
+    /// The first of them, by kind and id.
     pub fn named(&self) -> &[RecordRef] {
         &self.named
     }
 
-    /// How many there are. One beyond the named ones may be counted more than once.
+    /// How many there are.
     pub const fn count(&self) -> u32 {
         self.count
     }
 }
 
+/// Each record is counted once, and they are in order: the order in which a store reads the rows of
+/// a change is its own (R384).
 impl FromIterator<RecordRef> for RecordRefs {
     fn from_iter<I: IntoIterator<Item = RecordRef>>(records: I) -> Self {
-        let mut refs = Self::default();
-        records.into_iter().for_each(|record| refs.add(record));
-        refs
+        let all: BTreeSet<RecordRef> = records.into_iter().collect();
+        let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        Self { named: all.into_iter().take(MAX_RECORDS).collect(), count }
     }
 }
 
@@ -120,7 +112,7 @@ impl AuditEntry {
         let actor = acting.actor();
         Self {
             id,
-            company: actor.company().or(company),
+            company: actor.company().or(company).or(acting.about()),
             at,
             actor: actor.kind(),
             actor_id: actor.id(),
@@ -207,8 +199,20 @@ mod tests {
     #[test]
     fn an_entry_names_ten_records_and_counts_the_others() {
         let of = |n: u32| RecordRef::new("contact", n);
-        let records: RecordRefs = (0..25).chain(0..5).map(of).collect();
+        let records: RecordRefs = (10..35).chain(10..15).map(of).collect();
         assert_eq!((records.named().len(), records.count()), (10, 25));
-        assert_eq!(records.named()[9], of(9));
+        assert_eq!(records.named()[9], of(19));
+    }
+
+    /// R384.
+    #[test]
+    fn the_records_of_an_entry_are_the_same_in_whatever_order_they_were_read() {
+        let (contact, tag) =
+            (|n: u32| RecordRef::new("contact", n), |n: u32| RecordRef::new("tag", n));
+        let one: RecordRefs = (10..25).map(contact).chain((10..15).map(tag)).collect();
+        let other: RecordRefs =
+            (10..15).rev().map(tag).chain((10..25).rev().map(contact)).collect();
+        assert_eq!(one, other);
+        assert_eq!(one.named().first(), Some(&contact(10)));
     }
 }

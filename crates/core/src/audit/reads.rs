@@ -1,6 +1,7 @@
 //! Entries without a change: reads that are logged, and refusals (R386, R387).
 
 use super::{Actor, Audit, AuditEntry, RecordRef, RecordRefs};
+use crate::accounts::Login;
 use crate::code::Code;
 use crate::ids::{AuditEntryId, CompanyId};
 use crate::store::{ChangeSet, CommitError, StoreError};
@@ -35,17 +36,58 @@ impl Audit<'_> {
         }
     }
 
+    /// Logs that somebody who signs in was refused the login of a member (R387), once a minute for
+    /// each login in a process. It has neither the address nor the password that were shown. It is
+    /// written by the next upkeep, so that the answer takes no longer than that for an unknown
+    /// address (R396).
+    pub(crate) fn note_refused_sign_in(&self, login: &Login) {
+        let (app, now) = (self.app, self.app.now());
+        let member = Actor::Member(login.company, login.member);
+        if app.recent_denials().is_first(member, app.acting().operation(), now) {
+            let records = [RecordRef::new("member", login.member)].into_iter().collect();
+            app.recent_denials().keep(self.entry(
+                Some(login.company),
+                records,
+                Some(Code::Unauthorized),
+            ));
+        }
+    }
+
+    /// Writes the entries that wait (R387).
+    ///
+    /// # Errors
+    ///
+    /// When the store fails: some of them are not written then.
+    pub(crate) async fn record_denials(&self) -> Result<(), StoreError> {
+        for entry in self.app.recent_denials().take() {
+            self.write(entry).await?;
+        }
+        Ok(())
+    }
+
     async fn note(
         &self,
         company: Option<CompanyId>,
         records: RecordRefs,
         denied: Option<Code>,
     ) -> Result<(), StoreError> {
+        self.write(self.entry(company, records, denied)).await
+    }
+
+    /// An entry of now.
+    fn entry(
+        &self,
+        company: Option<CompanyId>,
+        records: RecordRefs,
+        denied: Option<Code>,
+    ) -> AuditEntry {
         let (app, now) = (self.app, self.app.now());
         let id = AuditEntryId::new(app.uuid(now));
-        let entry = AuditEntry::new(id, now, app.acting(), company, records);
-        let entry = AuditEntry { denied, ..entry };
-        match app.commit(ChangeSet::new().insert(entry)).await {
+        AuditEntry { denied, ..AuditEntry::new(id, now, app.acting(), company, records) }
+    }
+
+    async fn write(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        match self.app.commit(ChangeSet::new().insert(entry)).await {
             Ok(()) | Err(CommitError::Store(StoreError::Closed) | CommitError::Conflict(_)) => {
                 Ok(())
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Acting, Actor, AuditEntry, RecordRef, RecordRefs};
+use super::{Acting, Actor, AuditEntry, RecordRef};
 use crate::Timestamp;
 use crate::campaigns::PauseReason;
 use crate::ids::{AuditEntryId, CompanyId};
@@ -147,12 +147,11 @@ pub fn entry_of(
     if !is_logged(acting.actor(), changes) {
         return None;
     }
-    let mut records = RecordRefs::default();
-    for trace in changes.changes.iter().flat_map(traces) {
-        if let Trace::Named(record) = trace {
-            records.add(record);
-        }
-    }
+    let named = changes.changes.iter().flat_map(traces).filter_map(|trace| match trace {
+        Trace::Named(record) => Some(record),
+        Trace::None | Trace::Unnamed => None,
+    });
+    let records = named.collect();
     let companies: BTreeSet<_> = changes.changes.iter().filter_map(company).collect();
     let company = companies.first().copied().filter(|_| companies.len() == 1);
     Some(AuditEntry::new(id(), at, acting, company, records))

@@ -2,12 +2,15 @@
 
 use super::{ContactDetail, Contacts, OperatorContact};
 use crate::access::{Caller, Scope};
+use crate::audit::RecordRef;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId};
 use crate::remembered_opt_outs::is_remembered;
+use crate::store::StoreError;
 
 impl Contacts<'_> {
     /// The detail form of a contact (4.2); `profile` adds the fields of 2.1 that it lacks (D44a).
+    /// That the lead memory in it was read is logged (R386).
     ///
     /// # Errors
     ///
@@ -23,10 +26,27 @@ impl Contacts<'_> {
         else {
             return Err(Error::Rejected(NotFound));
         };
-        Ok(ContactDetail::new(&record, &fields, caller.has(Scope::LeadMemoryRead), profile))
+        let detail =
+            ContactDetail::new(&record, &fields, caller.has(Scope::LeadMemoryRead), profile);
+        self.note_memory(caller.company(), &detail).await?;
+        Ok(detail)
     }
 
-    /// The detail form with what only the operator sees.
+    /// Logs that somebody reads the lead memory, if there is one in an answer (R386).
+    async fn note_memory(
+        &self,
+        company: CompanyId,
+        shown: &ContactDetail,
+    ) -> Result<(), StoreError> {
+        if !matches!(shown.lead_memory, Some(Some(_))) {
+            return Ok(());
+        }
+        let record = RecordRef::new("lead_memory", shown.summary.id);
+        self.app.audit().note_read(company, [record]).await
+    }
+
+    /// The detail form with what only the operator sees. That the lead memory in it was read is
+    /// logged (R386).
     ///
     /// # Errors
     ///
@@ -43,6 +63,7 @@ impl Contacts<'_> {
                     let contact = record.contact.value();
                     shown.is_opt_out_remembered = is_remembered(self.app, contact).await?;
                 }
+                self.note_memory(company, &shown.detail).await?;
                 Ok(shown)
             }
             None => Err(Error::Rejected(NotFound)),

@@ -228,7 +228,7 @@ impl Documents<'_> {
 
     /// Opens a document for reading from the byte `from` on, in small frames (R190). While a
     /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26).
-    /// The read is logged (R386).
+    /// The read is logged at its beginning: what goes on from a later byte is the same one (R386).
     ///
     /// # Errors
     ///
@@ -239,8 +239,10 @@ impl Documents<'_> {
         document: &Document,
         from: u64,
     ) -> Result<FileReader, Error<AttachError>> {
-        let record = RecordRef::new("document", document.id);
-        self.app.audit().note_read(document.company, [record]).await?;
+        if from == 0 {
+            let record = RecordRef::new("document", document.id);
+            self.app.audit().note_read(document.company, [record]).await?;
+        }
         for key in places(document) {
             match self.app.files().open(&key, from).await {
                 Ok(Some(reader)) => return has_its_size(document, reader.size()).map(|()| reader),

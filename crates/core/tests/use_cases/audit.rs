@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use recado_core::Code;
 use recado_core::Recado;
-use recado_core::access::Operator;
+use recado_core::access::{KeyDraft, Operator, Scope, Scopes};
 use recado_core::audit::{
     Acting, Actor, ActorKind, AuditEntryView, AuditOutcome, AuditPage, AuditRequest, OperationName,
 };
@@ -163,6 +163,93 @@ async fn a_read_of_lead_memory_has_an_entry_and_is_not_answered_without_it() {
     assert_eq!((read.len(), read[0].records[0].kind.as_str()), (1, "lead_memory"));
     store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
     root.leads().get(kit.company.id, contact).await.unwrap_err();
+}
+
+/// R386.
+#[tokio::test]
+async fn a_contact_that_is_read_with_its_lead_memory_has_an_entry_and_another_has_none() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
+    let [known, without] =
+        [create_phone(&kit, "34991230001").await, create_phone(&kit, "34991230002").await];
+    let sent = body(json!({"summary": "a"}));
+    kit.app.leads().merge(kit.company.id, known, &sent).await.unwrap();
+    let app = root(&kit, "getContact");
+    let logged = || async { log(&kit, &[("operation", "getContact")]).await };
+    for contact in [known, without] {
+        app.contacts().get_for_operator(kit.company.id, contact).await.unwrap();
+        app.contacts().get(&kit.caller, contact, false).await.unwrap();
+        app.contacts().get_without_memory(kit.company.id, contact).await.unwrap();
+    }
+    let reads = logged().await;
+    assert_eq!(reads.len(), 2, "{reads:?}");
+    for read in &reads {
+        assert_eq!(read.records[0].kind.as_str(), "lead_memory");
+        assert_eq!((read.record_count, read.records[0].id.clone()), (1, known.to_string()));
+    }
+    let narrow = KeyDraft::new("narrow", Scopes::of(&[Scope::ContactsRead]));
+    let made = kit.app.access().create_key(kit.company.id, narrow).await.unwrap();
+    let narrow = kit.app.access().authenticate(made.secret.expose()).await.unwrap();
+    app.contacts().get(&narrow, known, false).await.unwrap();
+    assert_eq!(logged().await.len(), 2);
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
+    app.contacts().get(&kit.caller, known, false).await.unwrap_err();
+    app.contacts().get_for_operator(kit.company.id, known).await.unwrap_err();
+}
+
+/// R386.
+#[tokio::test]
+async fn a_document_that_is_read_in_parts_has_one_entry() {
+    let kit = Kit::new().await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let documents = kit.app.documents();
+    let id = documents.attach(kit.company.id, contact, "a.pdf", vec![1, 2, 3]).await.unwrap().id;
+    let document = documents.find(kit.company.id, contact, id).await.unwrap();
+    let app = root(&kit, "readDocument");
+    for from in [0, 1, 2] {
+        app.documents().open(&document, from).await.unwrap();
+    }
+    let reads = log(&kit, &[("operation", "readDocument")]).await;
+    assert_eq!(reads.len(), 1, "{reads:?}");
+    assert_eq!(reads[0].records[0].id, id.to_string());
+}
+
+/// R387.
+#[tokio::test]
+async fn refused_sign_ins_to_a_login_are_in_the_log_of_its_company_once_a_minute() {
+    const PASSWORD: &str = "nove sapos azuis";
+    let kit = Kit::new().await;
+    let bia = body(json!({"display_name": "Bia"}));
+    let member = kit.app.access().create_member(kit.company.id, &bia).await.unwrap().id;
+    let draft = body(json!({"email": "bia@example.org", "role": "agent"}));
+    let accounts = kit.app.accounts();
+    let link = accounts.invite(&Operator::ROOT, kit.company.id, member, &draft).await.unwrap();
+    accounts.accept_link(link.token.expose(), PASSWORD).await.unwrap();
+    let from = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
+    let stranger = Acting::new(Actor::Outside, OperationName::of("signIn"), Some(from));
+    let stranger = kit.app.installation().by(stranger);
+    let sign_in = async |email, password| {
+        let signed_in = stranger.accounts().sign_in(email, password, None, Some(from)).await;
+        let of_known = log(&kit, &[("outcome", "denied")]).await.len();
+        kit.app.upkeep().await.unwrap();
+        (signed_in.is_ok(), of_known, log(&kit, &[("outcome", "denied")]).await.len())
+    };
+    // The answer does not wait for the entry, as it has none for an unknown address.
+    assert_eq!(sign_in("eva@example.org", PASSWORD).await, (false, 0, 0));
+    assert_eq!(sign_in("bia@example.org", "zebra-lunar-77").await, (false, 0, 1));
+    assert_eq!(sign_in("bia@example.org", "zebra-lunar-78").await, (false, 1, 1));
+    assert_eq!(sign_in("bia@example.org", PASSWORD).await, (true, 1, 1));
+    kit.clock.advance(Duration::from_secs(60));
+    assert_eq!(sign_in("bia@example.org", "zebra-lunar-77").await, (false, 1, 2));
+    let denied = log(&kit, &[("outcome", "denied")]).await;
+    let entry = &denied[0];
+    assert_eq!((entry.actor, entry.actor_id), (ActorKind::Outside, None));
+    assert_eq!((entry.company_id, entry.code), (Some(kit.company.id), Some("UNAUTHORIZED")));
+    assert_eq!((entry.operation.as_str(), entry.from.as_deref()), ("signIn", Some("203.0.113.9")));
+    assert_eq!((entry.record_count, entry.records[0].kind.as_str()), (1, "member"));
+    assert_eq!(entry.records[0].id, member.to_string());
+    let all = serde_json::to_string(&denied).unwrap();
+    assert!(!all.contains("bia@example.org") && !all.contains("zebra"), "{all}");
 }
 
 /// R387.

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
+use recado_core::access::Operator;
+use recado_core::audit::{AuditEntryView, AuditRequest};
+use recado_core::query::Params;
 use recado_http_hyper::Paths;
+use recado_testkit::kit::body;
+use serde_json::json;
 
 use crate::site::{Reply, Setup, Site, TOKEN};
 
@@ -66,6 +71,51 @@ async fn who_has_shown_the_token_is_not_locked_out_by_the_guesses_of_others_at_i
     site.kit.clock.advance(Duration::from_secs(24 * 60 * 60));
     assert_eq!(guess(&site, 1).await, FREE);
     assert_eq!(ask(&site, 1, TOKEN).await.status, 429);
+}
+
+/// The entries of an operation in the log of the kit's company.
+async fn logged(site: &Site, operation: &str) -> Vec<AuditEntryView> {
+    let filter = vec![("operation".to_owned(), operation.to_owned())];
+    let request = AuditRequest::parse(&Params::new(filter)).expect("acceptable filters");
+    let log = site.kit.app.audit().list(Some(site.kit.company.id), &request).await;
+    log.expect("the store works").entries
+}
+
+/// R387, R388.
+#[tokio::test]
+async fn an_ended_token_of_a_company_is_refused_and_is_in_its_log_as_its_revocation_is() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let site = site().await;
+    let new = body(json!({
+        "name": "Ana",
+        "role": "agent",
+        "company_id": site.kit.company.id,
+        "expires_at": site.kit.app.now().plus(HOUR),
+    }));
+    let access = site.kit.app.access();
+    let made = access.create_operator_token(&Operator::ROOT, &new).await.expect("a token");
+    let (id, secret) = (made.token.id, made.secret.expose());
+    assert_eq!(ask(&site, 1, secret).await.status, 200);
+    assert!(logged(&site, "listCompanies").await.is_empty());
+    site.kit.clock.advance(HOUR);
+    for shown in [secret, &format!("{}A", &secret[..secret.len() - 1]), secret] {
+        assert_eq!(ask(&site, 1, shown).await.refusal(), (401, "UNAUTHORIZED".to_owned()));
+    }
+    let denied = logged(&site, "listCompanies").await;
+    assert_eq!(denied.len(), 1, "{denied:?}");
+    assert_eq!((denied[0].actor_id, denied[0].code), (Some(id.uuid()), Some("UNAUTHORIZED")));
+    assert_eq!(denied[0].from.as_deref(), Some("203.0.113.1"));
+
+    let path = format!("/operator/v1/operator-tokens/{id}");
+    let revoked =
+        site.send("DELETE", &path, &format!("Authorization: Bearer {TOKEN}\r\n"), b"").await;
+    assert!(revoked.status < 300, "{}", revoked.status);
+    let revocation = logged(&site, "deleteOperatorToken").await;
+    assert_eq!(revocation.len(), 1);
+    assert_eq!(revocation[0].records[0].id, id.to_string());
+    site.kit.clock.advance(HOUR);
+    assert_eq!(ask(&site, 1, secret).await.status, 401);
+    assert_eq!(logged(&site, "listCompanies").await.len(), 1, "nothing is known of it any more");
 }
 
 /// R182.
