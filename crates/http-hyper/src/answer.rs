@@ -29,6 +29,8 @@ enum Content {
     Made(Made),
     /// Only the length of a body, of an answer to HEAD.
     Length(u64),
+    /// A body whose length is not known, of an answer to HEAD.
+    Unknown,
 }
 
 #[derive(Serialize)]
@@ -131,6 +133,11 @@ impl Answer {
         Self { body: Content::Length(bytes), ..Self::bytes(content_type, Bytes::new()) }
     }
 
+    /// The answer to HEAD for what is made as it is read: how long it gets is not known.
+    pub(crate) fn head(content_type: &'static str) -> Self {
+        Self { body: Content::Unknown, ..Self::bytes(content_type, Bytes::new()) }
+    }
+
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, headers: Vec::new(), body: Content::Bytes(Bytes::new()) }
@@ -169,7 +176,9 @@ impl Answer {
     pub(crate) fn written(&self) -> (StatusCode, String) {
         let body = match &self.body {
             Content::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Content::File(..) | Content::Made(_) | Content::Length(_) => String::new(),
+            Content::File(..) | Content::Made(_) | Content::Length(_) | Content::Unknown => {
+                String::new()
+            }
         };
         (self.status, body)
     }
@@ -181,6 +190,7 @@ impl Answer {
             Content::File(reader, slot) => (Some(reader.left()), AnswerBody::file(reader, slot)),
             Content::Made(made) => (None, AnswerBody::made(made)),
             Content::Length(bytes) => (Some(bytes), AnswerBody::whole(Bytes::new())),
+            Content::Unknown => (None, AnswerBody::whole(Bytes::new())),
         };
         let mut response = Response::new(body);
         *response.status_mut() = self.status;

@@ -11,6 +11,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, SizeHint};
 use recado_core::documents::{FileError, FileReader};
 
+use crate::exports::ExportSlot;
 use crate::quietly::quietly;
 use crate::readers::ReaderSlot;
 
@@ -19,8 +20,11 @@ use crate::readers::ReaderSlot;
 #[derive(Debug)]
 pub struct AnswerBody(Content);
 
-/// The frames of a body that is made as it is read.
-pub(crate) struct Made(pub(crate) BoxStream<'static, Result<Vec<u8>, FileError>>);
+/// The frames of a body that is made as it is read. The slot is given back with the body.
+pub(crate) struct Made {
+    pub(crate) frames: BoxStream<'static, Result<Vec<u8>, FileError>>,
+    pub(crate) _slot: ExportSlot,
+}
 
 impl fmt::Debug for Made {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,7 +109,7 @@ impl Body for AnswerBody {
                 frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
             Content::Mounted(body) => body.as_mut().poll_frame(cx),
-            Content::Made(Made(frames)) => Pin::new(frames).poll_next(cx).map(frame),
+            Content::Made(made) => Pin::new(&mut made.frames).poll_next(cx).map(frame),
             Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(frame),
         }
     }

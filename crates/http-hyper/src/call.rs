@@ -15,6 +15,7 @@ use crate::accept::Accept;
 use crate::body::{self, BodyError, Bound, RequestBody};
 use crate::budget::{MemoryBudget, Share};
 use crate::error::ErrorResponse;
+use crate::exports::Exports;
 use crate::fair_shares::BodySender;
 use crate::file_answer::Wanted;
 use crate::large_body;
@@ -74,6 +75,8 @@ pub(crate) struct Operated {
     pub(crate) company: Company,
     /// Who calls.
     pub(crate) by: Operator,
+    /// The exports of contacts that are being made.
+    pub(crate) exports: Exports,
 }
 
 impl std::ops::Deref for Operated {

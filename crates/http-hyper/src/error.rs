@@ -168,6 +168,12 @@ impl ErrorResponse {
         Self::new(Code::RateLimited, message).retry_after(READERS_RETRY)
     }
 
+    /// As many exports are made as may be (R410).
+    pub(crate) fn too_many_exports() -> Self {
+        let message = "too many exports are made at the moment; repeat the call after Retry-After";
+        Self::new(Code::RateLimited, message).retry_after(READERS_RETRY)
+    }
+
     /// The body is not a JSON object.
     pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidBody, message)

@@ -37,6 +37,7 @@ mod dispatches;
 mod error;
 mod events;
 mod exchange;
+mod exports;
 mod fair_shares;
 mod file_answer;
 mod file_body;

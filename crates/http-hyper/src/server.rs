@@ -421,6 +421,24 @@ mod tests {
         drop(clients);
     }
 
+    /// R410.
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_of_an_export_holds_a_few_frames() {
+        let (service, files, path) = with_a_large_document().await;
+        let (contact, _) = path.split_once("/documents/").expect("a document");
+        let mut client = asks(&service, "GET", &format!("{contact}/export")).await;
+        // Until the file comes, which is one of 400 frames.
+        while files.frames() == 0 {
+            client.read_exact(&mut [0; 16]).await.expect("more");
+        }
+        settled().await;
+        let before = files.frames();
+        assert!(before <= 6, "{before}");
+        client.read_exact(&mut vec![0; 1024 * KIB]).await.expect("more");
+        settled().await;
+        assert!((14..=20).contains(&(files.frames() - before)), "{}", files.frames() - before);
+    }
+
     /// R190.
     #[tokio::test(start_paused = true)]
     async fn head_reads_nothing_of_a_file() {

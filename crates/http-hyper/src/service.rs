@@ -22,6 +22,7 @@ use crate::answer_body::AnswerBody;
 use crate::body::{self, BoxError, RequestBody};
 use crate::budget::MemoryBudget;
 use crate::error::ErrorResponse;
+use crate::exports::Exports;
 use crate::file_body::FileBodies;
 use crate::known_operators::KnownOperators;
 use crate::logging::{Answered, RequestLog, Who};
@@ -65,6 +66,7 @@ impl RecadoHttp {
         let file_bodies = FileBodies::new(options.limits.file_bodies);
         let (document, writes) = (OnceLock::new(), watch::Sender::new(()));
         let (log, readers) = (RequestLog::default(), Readers::default());
+        let exports = Exports::default();
         let operators = KnownOperators::default();
         Self(Arc::new(Shared {
             installation: installation.into(),
@@ -72,6 +74,7 @@ impl RecadoHttp {
             budget,
             file_bodies,
             readers,
+            exports,
             document,
             log,
             operators,

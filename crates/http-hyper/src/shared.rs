@@ -9,6 +9,7 @@ use recado_core::{Installation, Recado};
 use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
+use crate::exports::Exports;
 use crate::file_body::FileBodies;
 use crate::known_operators::KnownOperators;
 use crate::logging::RequestLog;
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) file_bodies: FileBodies,
     /// Who is reading files by links.
     pub(crate) readers: Readers,
+    /// The exports of contacts that are being made.
+    pub(crate) exports: Exports,
     /// The OpenAPI document, made at its first request.
     pub(crate) document: OnceLock<Bytes>,
     /// The lines of requests.

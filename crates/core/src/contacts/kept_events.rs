@@ -1,8 +1,10 @@
 //! Kept events of a person: they are erased with the contact (X9).
 
 use super::{Contact, Phone};
+use crate::Timestamp;
 use crate::conversations::ChannelQuery;
 use crate::gateway::{KeptOrder, KeptQuery, UnknownEvent};
+use crate::ids::UnknownEventId;
 use crate::store::{Reads, StoreError, Stored};
 
 /// How many events are read at a time.
@@ -63,8 +65,57 @@ fn stands_in(text: &str, name: &str) -> bool {
     })
 }
 
-/// The kept events of a contact's company that are about the contact or name it (X9). There are few
-/// of them, and mostly none.
+/// Reads the kept events of a contact's company that are about the contact or name it (X9). There
+/// are few of them, and mostly none.
+#[derive(Debug)]
+pub(crate) struct KeptOfPerson<'a> {
+    contact: &'a Contact,
+    names: Option<PersonNames>,
+    after: Option<(Timestamp, UnknownEventId)>,
+    is_done: bool,
+}
+
+impl<'a> KeptOfPerson<'a> {
+    pub(crate) const fn new(contact: &'a Contact) -> Self {
+        Self { contact, names: None, after: None, is_done: false }
+    }
+
+    /// Some more of them; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub(crate) async fn next(
+        &mut self,
+        store: &dyn Reads,
+    ) -> Result<Option<Vec<Stored<UnknownEvent>>>, StoreError> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let (contact, order) = (self.contact, KeptOrder::OldestFirst { after: self.after });
+        let query = KeptQuery { connection: None, kind: None, order, limit: STEP };
+        let page = store.unknown_events(contact.company, &query).await?.events;
+        self.is_done = page.len() < STEP as usize;
+        if self.names.is_none() && !page.is_empty() {
+            let query = ChannelQuery { ids: vec![contact.id], ..ChannelQuery::default() };
+            let known = store.channel_contacts(contact.company, &query).await?;
+            let aliases = known.iter().flat_map(|known| &known.aliases).map(|key| key.as_str());
+            self.names = Some(PersonNames::of(contact, aliases));
+        }
+        self.after = page.last().map(|event| (event.received_at, event.id));
+        let is_of_it = |event: &Stored<UnknownEvent>| {
+            event.contact == Some(contact.id) || self.are_in(event.body.expose())
+        };
+        Ok(Some(page.into_iter().filter(is_of_it).collect()))
+    }
+
+    /// Whether a text of an event names the contact. Nothing does before the first event was read.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        self.names.as_ref().is_some_and(|names| names.are_in(text))
+    }
+}
+
+/// All of [`KeptOfPerson`].
 ///
 /// # Errors
 ///
@@ -73,28 +124,11 @@ pub(super) async fn kept_of(
     store: &dyn Reads,
     contact: &Contact,
 ) -> Result<Vec<Stored<UnknownEvent>>, StoreError> {
-    let (mut found, mut after, mut names) = (Vec::new(), None, None);
-    loop {
-        let order = KeptOrder::OldestFirst { after };
-        let query = KeptQuery { connection: None, kind: None, order, limit: STEP };
-        let page = store.unknown_events(contact.company, &query).await?.events;
-        let is_last = page.len() < STEP as usize;
-        if names.is_none() && !page.is_empty() {
-            let query = ChannelQuery { ids: vec![contact.id], ..ChannelQuery::default() };
-            let known = store.channel_contacts(contact.company, &query).await?;
-            let aliases = known.iter().flat_map(|known| &known.aliases).map(|key| key.as_str());
-            names = Some(PersonNames::of(contact, aliases));
-        }
-        after = page.last().map(|event| (event.received_at, event.id));
-        found.extend(page.into_iter().filter(|event| {
-            let names = names.as_ref();
-            event.contact == Some(contact.id)
-                || names.is_some_and(|names| names.are_in(event.body.expose()))
-        }));
-        if is_last {
-            return Ok(found);
-        }
+    let (mut found, mut kept) = (Vec::new(), KeptOfPerson::new(contact));
+    while let Some(page) = kept.next(store).await? {
+        found.extend(page);
     }
+    Ok(found)
 }
 
 #[cfg(test)]

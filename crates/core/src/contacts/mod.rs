@@ -61,6 +61,7 @@ pub use handle::Contacts;
 pub use identifier::{Identifier, Platform};
 pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use import_body::ImportedContact;
+pub(crate) use kept_events::KeptOfPerson;
 pub use link_facts::{OrganizationIds, Warning};
 pub(crate) use link_facts::{apply_email, link_organization};
 pub(crate) use list::listed;

@@ -129,7 +129,50 @@ pub(super) fn safe_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
+
     use super::*;
+
+    /// A ZIP of these files, each with its path as its text.
+    async fn zip_of(paths: impl Iterator<Item = String>) -> Vec<u8> {
+        let (sender, made) = mpsc::channel(1);
+        let write = async {
+            let mut out = Out::new(sender);
+            for path in paths {
+                let mut file = out.begin(&path, "").expect("begun");
+                file.write(path.as_bytes()).expect("written");
+                file.end(None).await.expect("ended");
+            }
+            out.finish().await.expect("finished");
+        };
+        let ((), made) = futures_util::join!(write, made.collect::<Vec<_>>());
+        made.concat()
+    }
+
+    /// R410.
+    #[tokio::test]
+    async fn names_are_marked_as_utf_8() {
+        let zip = zip_of(["a/é.txt".to_owned()].into_iter()).await;
+        let central = zip.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").expect("there");
+        for flags in [&zip[6..8], &zip[central + 8..central + 10]] {
+            assert_ne!(u16::from_le_bytes([flags[0], flags[1]]) & 0x800, 0);
+        }
+    }
+
+    /// R410: what the classic fields cannot count is in those of zip64.
+    #[tokio::test]
+    async fn there_may_be_more_files_than_the_classic_directory_counts() {
+        const FILES: usize = 65_600;
+        let zip = zip_of((0..FILES).map(|n| n.to_string())).await;
+        let end = &zip[zip.len() - 22..];
+        assert_eq!((&end[..4], &end[10..12]), (&b"PK\x05\x06"[..], &[0xff, 0xff][..]));
+        let end64 = &zip[zip.len() - 22 - 20 - 56..];
+        assert_eq!(&end64[..4], b"PK\x06\x06");
+        let counted = end64[32..40].try_into().expect("eight bytes");
+        assert_eq!(u64::from_le_bytes(counted), FILES as u64);
+        let read = rawzip::ZipArchive::from_slice(&zip).expect("a ZIP");
+        assert_eq!(read.entries().filter(Result::is_ok).count(), FILES);
+    }
 
     /// R410.
     #[test]

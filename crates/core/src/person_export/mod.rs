@@ -1,6 +1,7 @@
 //! Everything that is kept about a contact, as a ZIP (R410–R411).
 
 mod archive;
+mod kept;
 mod run;
 mod shown;
 

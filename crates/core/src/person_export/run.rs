@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::archive::{File, Out, safe_name};
-use super::shown;
+use super::{kept, shown};
 use crate::audit::RecordRef;
-use crate::contacts::{Contact, Contacts, OperatorContact};
+use crate::contacts::{Contact, Contacts, KeptOfPerson, OperatorContact};
 use crate::documents::{Document, DocumentState, FileReader};
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, MessageId, UploadId};
@@ -31,6 +31,9 @@ pub enum ExportError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The contact was deleted, or merged into another, before the export had ended.
+    #[error("the contact was deleted meanwhile")]
+    Gone,
     /// The ZIP could not be written.
     #[error("the ZIP could not be written: {0}")]
     Zip(#[from] io::Error),
@@ -95,7 +98,9 @@ impl PersonExport {
         readme.end(None).await?;
         self.write_contact(&mut out).await?;
         for kind in RowKind::ALL.iter().copied() {
-            if let Some((path, what)) = shown::file_of(kind) {
+            if kind == RowKind::UnknownEvent {
+                self.write_kept_events(&mut out).await?;
+            } else if let Some((path, what)) = shown::file_of(kind) {
                 self.write_rows(&mut out, kind, path, what).await?;
             }
         }
@@ -104,6 +109,8 @@ impl PersonExport {
         for upload in uploads {
             self.write_upload(&mut out, upload).await?;
         }
+        // What was deleted meanwhile is missing above, so the export must not seem complete.
+        self.contact().await?;
         let (files, missing) = out.manifest();
         let manifest = json!({
             "company_id": self.company,
@@ -118,12 +125,15 @@ impl PersonExport {
         Ok(out.finish().await?)
     }
 
+    async fn contact(&self) -> Result<Contact, ExportError> {
+        let found = self.app.store().get::<Contact>((self.company, self.contact)).await?;
+        found.map(Stored::into_value).ok_or(ExportError::Gone)
+    }
+
     /// The contact itself, with its custom fields, also those that are not shown elsewhere.
     async fn write_contact(&self, out: &mut Out) -> Result<(), ExportError> {
         let found = self.app.store().contact_record(self.company, self.contact).await?;
-        let Some((record, fields)) = found else {
-            return Err(io::Error::other("the contact was deleted meanwhile").into());
-        };
+        let (record, fields) = found.ok_or(ExportError::Gone)?;
         let contact = record.contact.value();
         let mut shown = serde_json::to_value(OperatorContact::new(&record, &fields))
             .map_err(io::Error::other)?;
@@ -148,7 +158,24 @@ impl PersonExport {
         Ok(file.end(None).await?)
     }
 
-    /// The rows of a kind.
+    /// The kept events that are deleted with the contact: those about it, and those that name it.
+    async fn write_kept_events(&self, out: &mut Out) -> Result<(), ExportError> {
+        let (contact, store) = (self.contact().await?, self.app.store());
+        let mut kept = KeptOfPerson::new(&contact);
+        let (path, what) = shown::KEPT_EVENTS;
+        let mut rows = Rows::begin(out, path, what)?;
+        while let Some(page) = kept.next(store).await? {
+            for event in &page {
+                let body = kept::body_for(store, &contact, &kept, event).await?;
+                rows.add(&shown::kept_event(event, body))?;
+            }
+            rows.file.flush().await;
+        }
+        rows.end().await
+    }
+
+    /// The rows of a kind: a page of those with an id, all of the others, of which R410 says how
+    /// many there can be.
     async fn rows_after(&self, kind: RowKind, after: Uuid) -> Result<Vec<Stored<Row>>, StoreError> {
         let (company, contact) = (self.company, self.contact);
         let limit = if kind.key_parts().contains(&"id") { PAGE } else { u32::MAX };

@@ -75,6 +75,7 @@ mod messaging;
 mod operator_tokens;
 mod outbound;
 mod own_sends;
+mod person_export;
 mod person_rights;
 mod prosas;
 mod pulls;

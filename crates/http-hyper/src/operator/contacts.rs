@@ -19,6 +19,7 @@ use crate::answer_body::Made;
 use crate::call::CompanyCall;
 use crate::contacts::{Deleted, RECEIPT_QUERY, with_filters};
 use crate::error::{ErrorResponse, Outcome};
+use crate::file_answer::Wanted;
 use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
@@ -92,9 +93,11 @@ pub(crate) const ROUTES: &[Route] = &[
             op.does("Export everything that is kept about a contact")
                 .more(
                     "A ZIP of JSON and files, made as it is read. Its last file is \
-                     `manifest.json`; a ZIP without it is not complete.",
+                     `manifest.json`; a ZIP without it is not complete. 429 with `Retry-After`: \
+                     as many exports are being made as may be at the same time.",
                 )
                 .answers_bytes("application/zip")
+                .refuses(Code::RateLimited)
         },
     ),
     Route::company(
@@ -217,13 +220,21 @@ async fn delete(call: CompanyCall) -> Outcome {
     Answer::done()
 }
 
+/// HEAD starts no export.
+///
+/// R410.
 async fn export(call: CompanyCall) -> Outcome {
-    let id = id(&call);
-    let export = call.recado.contacts().export_person(call.who.id, id).await?;
+    let (company, id) = (call.who.id, id(&call));
+    if call.wanted == Wanted::Head {
+        call.recado.contacts().get_for_operator(company, id).await?;
+        return Ok(Answer::head("application/zip").unkept());
+    }
+    let slot = call.who.exports.admit(company).ok_or_else(ErrorResponse::too_many_exports)?;
+    let export = call.recado.contacts().export_person(company, id).await?;
     let frames = export.frames().map(|frame| frame.map_err(|error| FileError(error.to_string())));
     let name = format!("attachment; filename=\"contact-{id}.zip\"");
     let name = HeaderValue::try_from(name)
         .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
-    let answer = Answer::made("application/zip", Made(frames.boxed()));
+    let answer = Answer::made("application/zip", Made { frames: frames.boxed(), _slot: slot });
     Ok(answer.unkept().with_header(CONTENT_DISPOSITION, name))
 }

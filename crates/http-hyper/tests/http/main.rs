@@ -4,6 +4,7 @@ mod campaigns;
 mod dispatches;
 mod events;
 mod examples;
+mod exports;
 mod gateways;
 mod hooks;
 mod inbound;
