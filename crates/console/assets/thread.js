@@ -75,10 +75,29 @@
     focused.scrollIntoView({ block: "nearest" });
     return true;
   }
-  function toClosing() {
-    const button = document.querySelector("#panel form[action$='/close'] button");
-    if (button) button.focus();
-    return Boolean(button);
+  // A key leads to its control and changes nothing by itself: a link is followed, what is folded is
+  // opened. A control of the message that has the focus comes first.
+  function go(key) {
+    if (!/^[a-z]$/.test(key)) return false;
+    const focused = document.activeElement && document.activeElement.closest(".message");
+    const named = "[data-key='" + key + "']";
+    const own = focused && focused.querySelector(named);
+    const control = own || [...document.querySelectorAll(named)].find((one) => !one.closest(".message"));
+    if (!control) return false;
+    if (control.matches("a")) {
+      control.click();
+      return true;
+    }
+    if (control.matches("details")) control.open = true;
+    const field = "select, textarea, input:not([type=hidden]):not([type=checkbox])";
+    const target = (key !== "c" && control.querySelector(field)) || control.querySelector("button");
+    if (target) target.focus();
+    return Boolean(target);
+  }
+  function search() {
+    const field = document.querySelector("input[type=search]");
+    if (field) field.focus();
+    return Boolean(field);
   }
   function open(id) {
     const dialog = document.getElementById(id);
@@ -102,8 +121,9 @@
     if (event.key === "r" && draft()) { draft().focus(); isDone = true; }
     if (event.key === "j") isDone = step(1);
     if (event.key === "k") isDone = step(-1);
-    if (event.key === "c") isDone = toClosing();
     if (event.key === "?") isDone = open("thread-help");
+    if (event.key === "/") isDone = search();
+    if (!isDone) isDone = go(event.key);
     if (isDone) event.preventDefault();
   });
 

@@ -185,11 +185,7 @@ async fn text(field: Field<'static>, taken: &Taken) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|_| Refusal::Unreadable)
 }
 
-async fn whole(
-    mut field: Field<'static>,
-    taken: &Taken,
-    limit: usize,
-) -> Result<Vec<u8>, Refusal> {
+async fn whole(mut field: Field<'static>, taken: &Taken, limit: usize) -> Result<Vec<u8>, Refusal> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = field.chunk().await.map_err(|_| Refusal::Unreadable)? {
         taken.add(chunk.len());

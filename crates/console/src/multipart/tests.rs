@@ -15,7 +15,8 @@ use super::*;
 use crate::harness::{Browser, Site};
 use crate::{Console, ConsoleOptions};
 
-const HEAD: &str = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n";
+const HEAD: &str =
+    "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n";
 const END: &str = "\r\n--x--\r\n";
 
 fn field(name: &str, value: &str) -> String {

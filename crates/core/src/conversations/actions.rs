@@ -326,6 +326,22 @@ impl Conversations<'_> {
         }
     }
 
+    /// How many messages the contact has written since an agent last replied or read (D44a).
+    ///
+    /// # Errors
+    ///
+    /// Only of the store; a contact that is gone has nothing unread.
+    pub async fn unread(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<u64, StoreError> {
+        let query = ChannelQuery { ids: vec![contact], ..ChannelQuery::default() };
+        let found = self.app.store().channel_contacts(company, &query).await?;
+        let known = found.iter().flat_map(|found| &found.conversations);
+        Ok(known.map(|conversation| u64::from(conversation.unread)).sum())
+    }
+
     /// Does an operator's action with the events it causes, in one commit. Idempotent except for
     /// the times it writes.
     ///

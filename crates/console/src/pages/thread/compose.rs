@@ -174,19 +174,23 @@ pub(super) fn forms(
                 }
             }
             @if visit.may(OperatorAction::ReplyWithMedia) {
-                details {
+                details data-key="f" {
                     summary { (visit.t("thread-file")) }
                     (super::upload::form(visit, contact, quoted, is_free))
                 }
             }
             @if visit.may(OperatorAction::ReplyToContact) {
-                details open[form.get("button").is_some()] {
+                details data-key="b" open[form.get("button").is_some()] {
                     summary { (visit.t("thread-buttons")) }
                     (button_form(visit, &page, quoted, is_free, form, errors))
                 }
             }
             @if visit.may(OperatorAction::ReplyWithTemplate) {
-                p { a.button href={ (page) "/template" } { (visit.t("thread-template")) } }
+                p {
+                    a.button href={ (page) "/template" } data-key="e" {
+                        (visit.t("thread-template"))
+                    }
+                }
             }
         }
     }

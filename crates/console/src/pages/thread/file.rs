@@ -117,7 +117,9 @@ pub(super) async fn read(ask: Ask) -> Outcome {
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let policy = HeaderValue::from_static("sandbox; default-src 'none'");
+    let policy = HeaderValue::from_static(
+        "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    );
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     if part.is_some() {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;

@@ -149,10 +149,12 @@ fn ways_on(visit: &Visit, message: &MessageView, contact: &OperatorContact) -> M
     html! {
         div.ways {
             @if visit.may(OperatorAction::ReplyToContact) {
-                a href={ (page) "?quote=" (message.id) "#answer" } { (visit.t("thread-quote")) }
+                a href={ (page) "?quote=" (message.id) "#answer" } data-key="q" {
+                    (visit.t("thread-quote"))
+                }
             }
             @if visit.may(OperatorAction::ReactToMessage) {
-                details {
+                details data-key="x" {
                     summary { (visit.t("thread-react")) }
                     form method="post" action={ (page) "/messages/" (message.id) "/reaction" } {
                         (csrf_field(visit))

@@ -82,6 +82,9 @@ pub(crate) const ROUTES: &[Route] = &[
     act!("resume-ai", ResumeAi, ResumeAi),
     act!("enable-external-ai", EnableExternalAi, EnableExternalAi),
     act!("read", Read, ReadConversation),
+    act!("block", Block, BlockContact),
+    act!("unblock", Unblock, UnblockContact),
+    act!("opt-in", OptIn, OptInContact),
 ];
 
 const ONE: &str = "/console/inbox/{contact_id}";

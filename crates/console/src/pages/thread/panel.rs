@@ -7,6 +7,7 @@ use recado_core::conversations::AiMode;
 
 use super::page_of;
 use crate::refusal::Refusal;
+use crate::view::confirm::confirm;
 use crate::view::empty::{Tone, badge};
 use crate::view::field::{FieldErrors, select};
 use crate::view::layout::csrf_field;
@@ -43,28 +44,38 @@ pub(super) async fn panel(
     let act = Act { visit, page: page_of(summary.id) };
     let none = FieldErrors::default();
     let is_open = summary.inbox_status == InboxStatus::Open;
+    let unread = visit.recado.conversations().unread(company, summary.id).await?;
     Ok(html! {
         aside #panel .panel aria-labelledby="panel-title"
             hx-swap-oob=[is_piece.then_some("true")] {
             h2 #panel-title { (visit.t("thread-panel")) }
             (facts(&known(visit, contact)))
-            (standing(visit, contact))
+            @if unread > 0 {
+                p { (badge(Tone::Warn,
+                    &visit.t_with("thread-unread", &[("count", unread.into())]))) }
+            }
+            (standing(visit, contact, &act))
             section aria-labelledby="panel-acts" {
                 h3 #panel-acts { (visit.t("thread-acts")) }
                 @if visit.member.is_some() {
-                    (act.form("take-over", OperatorAction::TakeOverConversation,
+                    (act.form("take-over", "t", OperatorAction::TakeOverConversation,
                         if is_open { "thread-take-over" } else { "thread-reopen" }, html! {}))
                 }
-                (act.form("handoff", OperatorAction::HandOffConversation, "thread-hand-off",
+                (act.form("handoff", "h", OperatorAction::HandOffConversation, "thread-hand-off",
                     html! {}))
-                (act.form("assign", OperatorAction::AssignConversation, "thread-assign",
+                (act.form("assign", "a", OperatorAction::AssignConversation, "thread-assign",
                     select("member_id", &visit.t("thread-assignee"), &members, &assigned, &none)))
                 @if is_open {
-                    (act.form("close", OperatorAction::CloseConversation, "thread-close",
+                    (act.form("close", "c", OperatorAction::CloseConversation, "thread-close",
                         select("close_reason_id", &visit.t("thread-close-reason"), &reasons,
                             "", &none)))
                 }
-                (act.form("read", OperatorAction::ReadConversation, "thread-mark-read", html! {}))
+                (act.form("read", "m", OperatorAction::ReadConversation, "thread-mark-read",
+                    html! {}))
+                @if !summary.is_blocked && visit.may(OperatorAction::BlockContact) {
+                    (confirm(visit, &format!("{}/block", act.page), &visit.t("thread-block"),
+                        &visit.t("thread-block-question")))
+                }
             }
             (ai(visit, contact, &act))
         }
@@ -77,14 +88,23 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    /// The form of an action; nothing where the role does not include it.
-    fn form(&self, path: &str, action: OperatorAction, key: &str, fields: Markup) -> Markup {
+    /// The form of an action, to which a key of the keyboard leads; nothing where the role does not
+    /// include it.
+    fn form(
+        &self,
+        path: &str,
+        key: &str,
+        action: OperatorAction,
+        text: &str,
+        fields: Markup,
+    ) -> Markup {
+        let key = (!key.is_empty()).then_some(key);
         html! {
             @if self.visit.may(action) {
-                form method="post" action={ (self.page) "/" (path) } {
+                form method="post" action={ (self.page) "/" (path) } data-key=[key] {
                     (csrf_field(self.visit))
                     (fields)
-                    button.quiet type="submit" { (self.visit.t(key)) }
+                    button.quiet type="submit" { (self.visit.t(text)) }
                 }
             }
         }
@@ -120,19 +140,25 @@ fn known(visit: &Visit, contact: &OperatorContact) -> Vec<(String, Markup)> {
 }
 
 /// R424. What stands in the way of sending, and what it stops.
-fn standing(visit: &Visit, contact: &OperatorContact) -> Markup {
+fn standing(visit: &Visit, contact: &OperatorContact, act: &Act<'_>) -> Markup {
     html! {
         @if let Some(at) = contact.opted_out_at {
             div.notice.bad {
                 p { (badge(Tone::Bad, &visit.t("thread-opted-out"))) " " (when(visit, at)) }
                 p { (visit.t("thread-opted-out-means")) }
                 @if contact.is_opt_out_remembered { p { (visit.t("thread-opted-out-remembered")) } }
+                @if visit.may(OperatorAction::OptInContact) {
+                    (confirm(visit, &format!("{}/opt-in", act.page), &visit.t("thread-opt-in"),
+                        &visit.t("thread-opt-in-question")))
+                }
             }
         }
         @if contact.detail.summary.is_blocked {
             div.notice.bad {
                 p { (badge(Tone::Bad, &visit.t("thread-blocked"))) }
                 p { (visit.t("thread-blocked-means")) }
+                (act.form("unblock", "", OperatorAction::UnblockContact, "thread-unblock",
+                    html! {}))
             }
         }
     }
@@ -140,10 +166,11 @@ fn standing(visit: &Visit, contact: &OperatorContact) -> Markup {
 
 fn ai(visit: &Visit, contact: &OperatorContact, act: &Act<'_>) -> Markup {
     let paused = contact.ai_paused_until.filter(|until| *until > visit.recado.now());
-    let state = match (contact.detail.summary.is_ai_enabled, contact.external_ai_enabled) {
-        (true, _) => "thread-ai-service",
-        (false, true) => "thread-ai-external",
-        (false, false) => "thread-ai-off",
+    let is_on = contact.detail.summary.is_ai_enabled;
+    let (state, mode) = match (is_on, contact.external_ai_enabled) {
+        (true, _) => ("thread-ai-service", AiMode::Service),
+        (false, true) => ("thread-ai-external", AiMode::External),
+        (false, false) => ("thread-ai-off", AiMode::Off),
     };
     let modes: Vec<(String, String)> = AiMode::ALL
         .iter()
@@ -161,16 +188,17 @@ fn ai(visit: &Visit, contact: &OperatorContact, act: &Act<'_>) -> Markup {
             @if let Some(until) = paused {
                 p { (badge(Tone::Warn, &visit.t("thread-ai-paused"))) " " (when(visit, until)) }
             }
-            (act.form("ai-mode", OperatorAction::PickAiMode, "thread-ai-pick",
-                select("mode", &visit.t("thread-ai-who"), &modes, "", &none)))
+            (act.form("ai-mode", "i", OperatorAction::PickAiMode, "thread-ai-pick",
+                select("mode", &visit.t("thread-ai-who"), &modes, mode.as_str(), &none)))
             @if !contact.external_ai_enabled {
-                (act.form("enable-external-ai", OperatorAction::EnableExternalAi,
+                (act.form("enable-external-ai", "", OperatorAction::EnableExternalAi,
                     "thread-ai-external-on", html! {}))
             }
             @if paused.is_some() {
-                (act.form("resume-ai", OperatorAction::ResumeAi, "thread-ai-resume", html! {}))
+                (act.form("resume-ai", "p", OperatorAction::ResumeAi, "thread-ai-resume",
+                    html! {}))
             } @else {
-                (act.form("pause-ai", OperatorAction::PauseAi, "thread-ai-pause",
+                (act.form("pause-ai", "p", OperatorAction::PauseAi, "thread-ai-pause",
                     select("hours", &visit.t("thread-ai-how-long"), &hours, "4", &none)))
             }
         }

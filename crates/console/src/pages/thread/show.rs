@@ -70,7 +70,7 @@ async fn page(ask: &Here, refused: Option<&Refused>, form: &Fields) -> Result<Pa
     let none = FieldErrors::default();
     let errors = refused.map_or(&none, |refused| &refused.errors);
     let body = html! {
-        p { a href="/console/inbox" { (visit.t("thread-back")) } }
+        p { a href="/console/inbox" data-key="u" { (visit.t("thread-back")) } }
         @if let Some(refused) = refused { (refused.show(visit, &["message", "body", "footer"])) }
         div.thread data-contact=(summary.id) data-after=(after) {
             div.conversation {
@@ -164,8 +164,20 @@ fn help(visit: &Visit) -> Markup {
         ("r", "thread-help-answer"),
         ("j", "thread-help-next"),
         ("k", "thread-help-previous"),
+        ("q", "thread-help-quote"),
+        ("x", "thread-help-react"),
         ("Ctrl + Enter", "thread-help-send"),
+        ("f", "thread-help-file"),
+        ("b", "thread-help-buttons"),
+        ("e", "thread-help-template"),
+        ("t", "thread-help-take-over"),
+        ("h", "thread-help-hand-off"),
+        ("a", "thread-help-assign"),
         ("c", "thread-help-to-close"),
+        ("m", "thread-help-read"),
+        ("i", "thread-help-ai"),
+        ("p", "thread-help-pause"),
+        ("u", "thread-help-back"),
         ("?", "thread-help-help"),
     ];
     html! {

@@ -304,7 +304,8 @@ async fn a_file_keeps_its_name_and_is_never_shown_as_a_page() {
     assert_eq!(file.html.as_bytes(), pdf);
     assert_eq!(header("content-type"), "application/octet-stream");
     assert_eq!(header("x-content-type-options"), "nosniff");
-    assert_eq!(header("content-security-policy"), "sandbox; default-src 'none'");
+    let policy = header("content-security-policy");
+    assert!(policy.starts_with("sandbox; default-src 'none'; frame-ancestors 'none'"), "{policy}");
     let disposition = header("content-disposition");
     assert!(disposition.starts_with("attachment; "), "{disposition}");
     assert!(disposition.ends_with("UTF-8''Proposta%20Jo%C3%A3o.pdf"), "{disposition}");
@@ -373,15 +374,21 @@ async fn the_panel_acts_as_the_role_may() {
     act("assign", &[("member_id", "")]).await.lacks(&name);
     act("pause-ai", &[("hours", "4")]).await.has("Paused until");
     act("resume-ai", &[]).await.lacks("Paused until");
-    act("ai-mode", &[("mode", "off")]).await.has("Only people answer.");
-    act("handoff", &[]).await;
-    act("read", &[]).await;
+    let off = act("ai-mode", &[("mode", "off")]).await;
+    off.has("Only people answer.").has("<option value=\"off\" selected>");
+    let external = act("ai-mode", &[("mode", "external")]).await;
+    external.has("<option value=\"external\" selected>");
+    act("handoff", &[]).await.has("Not read yet: 1");
+    act("read", &[]).await.lacks("Not read yet");
+    let blocked = act("block", &[]).await;
+    blocked.has("Every message to it is refused.").lacks("/block\"");
+    act("unblock", &[]).await.has("/block\"").lacks("Every message to it is refused.");
     act("close", &[("close_reason_id", "")]).await.has("Reopen and take over");
     act("take-over", &[]).await.lacks("Reopen and take over");
     let wrong = agent.post(&format!("{}/ai-mode", talk.page), &[("mode", "x")]).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
     let viewer = talk.site.as_role(OperatorRole::Viewer).await;
-    for path in ["reply", "take-over", "close", "template", "buttons", "file"] {
+    for path in ["reply", "take-over", "close", "template", "buttons", "file", "block", "opt-in"] {
         let refused = viewer.post(&format!("{}/{path}", talk.page), &[("message", "x")]).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
     }
@@ -396,8 +403,29 @@ async fn an_opt_out_is_shown_with_what_it_stops() {
     let conversations = talk.site.kit.app.conversations();
     let done = conversations.act(talk.site.kit.company.id, talk.contact, act, &since).await;
     done.expect("opted out");
+    let owner = talk.site.owner().await;
+    let shown = owner.get(&talk.page).await;
+    shown.has("Opted out").has("texts of AIs are refused").has("Lift it only if the contact");
+    let lifted = owner.post(&format!("{}/opt-in", talk.page), &[]).await;
+    assert_eq!(lifted.location(), talk.page);
+    owner.get(&talk.page).await.lacks("Opted out").lacks("/opt-in");
+}
+
+/// R425. Every key of the help leads to a control of the page, and to one only.
+#[tokio::test]
+async fn every_key_of_the_help_has_its_control() {
+    let talk = Talk::new().await;
     let shown = talk.site.owner().await.get(&talk.page).await;
-    shown.has("Opted out").has("texts of AIs are refused");
+    let keys: Vec<_> = shown.html.split("<kbd>").skip(1).filter_map(|rest| rest.get(..1)).collect();
+    let own = ["r", "j", "k", "?", "C"];
+    assert!(own.iter().all(|key| keys.contains(key)) && keys.len() > own.len(), "{keys:?}");
+    for key in keys.iter().filter(|key| !own.contains(key)) {
+        let controls = shown.html.matches(&format!("data-key=\"{key}\"")).count();
+        assert_eq!(controls, 1, "{key}");
+    }
+    let named: Vec<_> =
+        shown.html.split("data-key=\"").skip(1).filter_map(|rest| rest.get(..1)).collect();
+    assert!(named.iter().all(|key| keys.contains(key)), "{named:?}");
 }
 
 /// R424.

@@ -51,7 +51,8 @@ fn path_of(run: &Run) -> String {
 
 /// The page of the import that the path names, known or not.
 fn path_of_named(ask: &Ask) -> String {
-    let named: String = form_urlencoded::byte_serialize(ask.path.text("import").as_bytes()).collect();
+    let named: String =
+        form_urlencoded::byte_serialize(ask.path.text("import").as_bytes()).collect();
     format!("{PATH}/{named}")
 }
 
