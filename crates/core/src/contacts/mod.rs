@@ -10,6 +10,7 @@ mod create;
 mod created;
 mod cursor;
 mod delete;
+mod delete_error;
 mod draft;
 mod duplicates;
 mod email;
@@ -30,6 +31,7 @@ mod operator;
 mod phone;
 mod phone_forms;
 mod postal_code;
+mod purge;
 mod reads;
 mod receipt;
 mod region;
@@ -50,8 +52,7 @@ pub use create::{CreateContact, CreateContactError, Created};
 pub(crate) use created::contact_created;
 pub use created::creation_stamp;
 pub use cursor::{CursorKey, ExportPosition};
-pub use delete::DeleteContactError;
-pub(crate) use delete::finish_purge;
+pub use delete_error::DeleteContactError;
 pub use draft::ContactDraft;
 pub use duplicates::{DuplicateContact, DuplicateGroup, DuplicatesPage, duplicate_groups};
 pub use email::{Email, EmailError};
@@ -71,6 +72,7 @@ pub use merge_precedence::{Stays, recipient_that_stays, window_that_stays};
 pub use operator::{ContactChange, OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError};
 pub use postal_code::{PostalCode, PostalCodeError};
+pub(crate) use purge::finish_purge;
 pub use reads::{
     ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, OrganizationKey,
     Related,

@@ -58,6 +58,7 @@ mod import;
 mod import_rows;
 mod inbound;
 mod inbound_access;
+mod inbound_trials;
 mod inbox;
 mod journal;
 mod keys;
