@@ -24,7 +24,7 @@ pub use moved::{ExportFrontier, JournalEntry, Moved, Places};
 pub use order::{MoveError, Order, Outcome, Plan, Progress};
 pub use part::{Part, stays_behind};
 pub use refusal::{Refusal, fill};
-pub use run::{Counted, Step, TransferError, compare, copy, count, tallies};
+pub use run::{Counted, Step, TransferError, compare, copy, count, is_same, tallies};
 pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable, is_full};
 pub use tables::{Treatment, moved_tables, unaccounted};
 pub use tally::{Tallies, Tally};

@@ -13,7 +13,7 @@ use recado_core::workers::Worker;
 use super::documents::{self, DocumentCount};
 use super::halting::{Found, REASON, found};
 use super::refusal::{Refusal, fill};
-use super::run::{Counted, Step, TransferError, compare, copy, count, tallies};
+use super::run::{Counted, Step, TransferError, compare, copy, count, is_same};
 use super::stores::{Fill, Scope, Transferable};
 
 /// How long a move waits for sends and jobs that are under way when the source is held.
@@ -248,17 +248,12 @@ impl Order<'_> {
             Scope::Installation => Fill::Anew,
             Scope::Company(_) => Fill::Beside,
         };
-        let all = tallies(&mut *source, self.scope, fill).await?;
-        match compare(&all, &mut *target, self.scope, fill, &mut |_| ()).await {
-            Ok(()) => Ok(Outcome { already: true, ..Outcome::default() }),
-            Err(TransferError::Differs { .. }) => {
-                let held = self.to.held_companies().await?;
-                match super::refusal::fill(self.scope, &held) {
-                    Err(refusal) => Err(refusal.into()),
-                    Ok(_) => Err(Refusal::AnotherMove.into()),
-                }
-            }
-            Err(error) => Err(error.into()),
+        if is_same(&mut *source, &mut *target, self.scope, fill).await? {
+            return Ok(Outcome { already: true, ..Outcome::default() });
+        }
+        match super::refusal::fill(self.scope, &self.to.held_companies().await?) {
+            Err(refusal) => Err(refusal.into()),
+            Ok(_) => Err(Refusal::AnotherMove.into()),
         }
     }
 }

@@ -4,6 +4,7 @@ use recado_core::ids::CompanyId;
 use recado_core::store::{RowKind, StoreError};
 
 use super::halting::is_moved;
+use super::moved::Moved;
 use super::part::Part;
 use super::stores::{Fill, Scope, TransferReader, TransferWriter};
 use super::tally::Tallies;
@@ -133,16 +134,7 @@ async fn is_same_installation(
         .into_iter()
         .filter(|part| part.is_of_installation() && *part != Part::Rows(RowKind::Halt));
     for part in of_installation {
-        let (mut ours, mut theirs) = (Tallies::default(), Tallies::default());
-        source.open(part).await?;
-        while let Some(rows) = source.next().await? {
-            ours.add(part, &rows);
-        }
-        target.open(part).await?;
-        while let Some(rows) = target.next().await? {
-            theirs.add(part, &rows);
-        }
-        if ours != theirs {
+        if !agree(source, target, part, |_| true).await? {
             return Err(TransferError::OtherInstallation { part });
         }
     }
@@ -161,13 +153,57 @@ pub async fn tallies(
 ) -> Result<Tallies, StoreError> {
     let mut tallies = Tallies::default();
     for part in parts(fill) {
-        reader.open(part).await?;
-        while let Some(mut rows) = reader.next().await? {
-            rows.retain(|moved| is_moved(moved, scope));
-            tallies.add(part, &rows);
-        }
+        tally(reader, part, &mut tallies, |moved| is_moved(moved, scope)).await?;
     }
     Ok(tallies)
+}
+
+/// Whether a target has what a source has. The log of what was done is left out: the source goes on
+/// with it after everything was copied.
+///
+/// # Errors
+///
+/// When a database fails.
+pub async fn is_same(
+    source: &mut dyn TransferReader,
+    target: &mut dyn TransferReader,
+    scope: Scope,
+    fill: Fill,
+) -> Result<bool, StoreError> {
+    for part in parts(fill).filter(|part| !part.is_log()) {
+        if !agree(source, target, part, |moved| is_moved(moved, scope)).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether two databases have the same rows of a part.
+async fn agree(
+    source: &mut dyn TransferReader,
+    target: &mut dyn TransferReader,
+    part: Part,
+    counts: impl Fn(&Moved) -> bool,
+) -> Result<bool, StoreError> {
+    let (mut ours, mut theirs) = (Tallies::default(), Tallies::default());
+    tally(source, part, &mut ours, &counts).await?;
+    tally(target, part, &mut theirs, &counts).await?;
+    Ok(ours == theirs)
+}
+
+/// Adds up the rows of a part that count.
+async fn tally(
+    reader: &mut dyn TransferReader,
+    part: Part,
+    tallies: &mut Tallies,
+    counts: impl Fn(&Moved) -> bool,
+) -> Result<(), StoreError> {
+    reader.open(part).await?;
+    while let Some(mut rows) = reader.next().await? {
+        rows.retain(&counts);
+        tallies.add(part, &rows);
+    }
+    Ok(())
 }
 
 /// Compares the rows of a database with what was copied to it.

@@ -3,7 +3,7 @@
 use recado_tests::{Request, StoreKind, both_stores, text, unknown_id};
 use serde_json::{Value, json};
 
-use super::routes::{Guard, Route, TOKENS};
+use super::routes::{AUDIT, Guard, Route, TOKENS};
 use super::{Matrix, assert_nothing_of, assert_refused, needed_last, seen};
 
 /// The roles, the least first.
@@ -102,6 +102,9 @@ async fn reach(kind: StoreKind) {
             tried += 1;
         } else if route.path.starts_with(TOKENS) && route.path.ends_with("{id}") {
             assert_refused(&with(theirs).await, 404, "NOT_FOUND", &what);
+        } else if route.path == AUDIT {
+            // A company's own part of it has an address of its own.
+            assert_refused(&with(ours).await, 403, "INSUFFICIENT_ROLE", &what);
         } else if route.method == "GET" {
             let answer = with(ours).await;
             assert_eq!(answer.status, 200, "{what}: {}", answer.show());

@@ -126,6 +126,7 @@ impl Maker<'_> {
         accounts.accept_link(token, password).await.expect("the link works");
         let session = accounts.sign_in(&email, password, None, None).await.expect("it works");
         self.ids.insert("Session", session.who.session.to_string());
+        self.ids.insert("Actor", self.ids["Member"].clone());
     }
 
     async fn channels(&mut self, word: &str) {

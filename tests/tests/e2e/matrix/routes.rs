@@ -7,6 +7,8 @@ use super::records::Records;
 
 /// Where operator tokens are managed.
 pub(super) const TOKENS: &str = "/operator/v1/operator-tokens";
+/// Where the audit log of all companies is.
+pub(super) const AUDIT: &str = "/operator/v1/audit";
 
 /// Who may call a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +125,8 @@ impl Route {
     /// The places where an id of another company could stand. The company in a path of the operator
     /// is none: the operator may name any. So it is with the tokens of operators.
     pub(super) fn places(&self) -> Vec<(Place, String)> {
-        if self.path.starts_with(TOKENS) {
+        // These are about all companies.
+        if self.path.starts_with(TOKENS) || self.path == AUDIT {
             return Vec::new();
         }
         let path = self.parameters().into_iter().filter(|(name, _)| name != "company_id");
