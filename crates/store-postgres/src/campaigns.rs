@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
-    RecipientsFrom,
+    RecipientsFrom, StepCount, TimeSteps,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
@@ -55,6 +55,15 @@ pub(crate) static TOTALS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// What happened to the messages of a campaign in steps of time. Its rows are read once.
+pub(crate) const STEPS: &str = "\
+SELECT (v.at - $3::bigint) / $4::bigint, v.status, count(*) FROM recipients r \
+CROSS JOIN LATERAL (VALUES ('sent', r.sent_at), ('delivered', r.delivered_at), \
+('read', r.read_at), \
+(r.status, CASE WHEN r.status IN ('failed', 'skipped') THEN r.ended_at END)) AS v (status, at) \
+WHERE r.company_id = $1 AND r.campaign_id = $2 AND v.at >= $3::bigint AND v.at < $5::bigint \
+GROUP BY 1, 2";
+
 /// Adds what a row of [`COUNTED`] or [`TOTALS`] says: the sums, and the count of one status, if
 /// there is one.
 fn add_totals(totals: &mut CampaignTotals, columns: &mut Columns<'_>) -> Result<(), StoreError> {
@@ -87,11 +96,22 @@ impl CampaignReads for PostgresStore {
         &self,
         company: CompanyId,
         campaign: CampaignId,
+        steps: Option<TimeSteps>,
     ) -> Result<CampaignTotals, StoreError> {
         let params = params![company.uuid(), campaign.uuid()];
         let mut totals = CampaignTotals::default();
         for row in &rows(&self.pool, TOTALS.as_str(), params).await? {
             add_totals(&mut totals, &mut Columns::new(row))?;
+        }
+        if let Some(steps) = steps {
+            let mut params = params![company.uuid(), campaign.uuid(), steps.from.millis()];
+            params.extend(params![steps.millis(), steps.end().millis()]);
+            for row in &rows(&self.pool, STEPS, params).await? {
+                let mut columns = Columns::new(row);
+                let (step, status) = (columns.get()?, columns.get()?);
+                totals.steps.push(StepCount { step, status, count: columns.get()? });
+            }
+            totals.steps.sort_unstable();
         }
         Ok(totals)
     }

@@ -7,7 +7,7 @@ use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use crate::campaigns::{COUNTED, RUNNING, SCHEDULED, TOTALS};
+use crate::campaigns::{COUNTED, RUNNING, SCHEDULED, STEPS, TOTALS};
 use crate::contacts_draft::FIELDS;
 use crate::inbound::BY_SLUG;
 use crate::plans::walk;
@@ -99,7 +99,8 @@ fn cases() -> Vec<Case> {
     };
     let company = "md5('c2')::uuid";
     let campaign = "md5('c2')::uuid, md5('g2.2')::uuid";
-    let update = format!("{campaign}, 7000, NULL, 'sending', md5('x')::uuid, NULL, NULL, NULL, 1");
+    let nulls = "NULL, NULL, NULL, NULL, NULL, NULL";
+    let update = format!("{campaign}, 7000, NULL, 'sending', md5('x')::uuid, {nulls}, 1");
     let fields = format!("{company}, {}, '{{s8000,s8001,s8002}}'", ids("f", 7000..7020));
     let window = format!("{company}, md5('p1')::uuid, md5('k7000')::bytea");
     let forgotten = "UPDATE ONLY recipients SET contact_id = NULL \
@@ -123,6 +124,8 @@ fn cases() -> Vec<Case> {
         // Their recipients and their lines of the ledger, and no other lines.
         case("the campaigns", &COUNTED, company, (15_050.0, 2_500.0)),
         case("the totals", &TOTALS, campaign, (15_020.0, 1_500.0)),
+        // The rows of its recipients, once.
+        case("its outcomes", STEPS, &format!("{campaign}, 0, 60000, 3600000"), (46_000.0, 25_000.0)),
         case("those that run", &RUNNING, "", (9.0, 20.0)),
         case("those whose time has come", &SCHEDULED, "0", (0.0, 10.0)),
         case(

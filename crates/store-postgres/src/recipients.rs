@@ -126,11 +126,11 @@ pub(crate) fn page_sql(of_status: bool) -> String {
         "WITH total AS MATERIALIZED (SELECT count(*) AS total FROM recipients r WHERE {condition}), \
          page AS MATERIALIZED (SELECT r.number FROM recipients r WHERE {condition} \
          ORDER BY {order} LIMIT ${size}::bigint OFFSET ${}::bigint) \
-         SELECT total.total, {}, c.phone, c.identifier, l.consumption_id, l.prosas, l.cost, l.scope \
+         SELECT total.total, {}, c.phone, c.identifier, c.display_name, l.consumption_id, l.prosas, l.cost, l.scope \
          FROM total LEFT JOIN page ON true \
          LEFT JOIN LATERAL (SELECT * FROM recipients WHERE company_id = $1 AND campaign_id = $2 \
          AND number = page.number OFFSET 0) AS r ON true \
-         LEFT JOIN LATERAL (SELECT phone, identifier FROM contacts WHERE company_id = $1 \
+         LEFT JOIN LATERAL (SELECT phone, identifier, display_name FROM contacts WHERE company_id = $1 \
          AND id = r.contact_id OFFSET 0) AS c ON true \
          LEFT JOIN LATERAL (SELECT consumption_id, prosas, cost, scope FROM ledger_lines \
          WHERE company_id = $1 AND id = r.debit_id OFFSET 0) AS l ON true ORDER BY page.number",
@@ -144,7 +144,8 @@ fn read_entry(columns: &mut Columns<'_>) -> Result<Option<RecipientEntry>, Store
     let phone: Option<Phone> = columns.get()?;
     let identifier: Option<Identifier> = columns.get()?;
     let contact = identifier.map(|identifier| (phone, identifier));
-    Ok(Some(RecipientEntry { recipient, contact, prosa: columns.get()? }))
+    let name = columns.get()?;
+    Ok(Some(RecipientEntry { recipient, contact, name, prosa: columns.get()? }))
 }
 
 impl PostgresStore {

@@ -61,10 +61,11 @@ const CARRIED: &str = "WHERE company_id = $1 AND id IN (SELECT m.media_upload_id
                        AND m.media_upload_id IS NOT NULL) LIMIT $3::bigint";
 
 /// The conditions and orders of the audit log.
-const AUDITED: &str = "WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3::bigint";
-const AUDITED_OF: &str = "WHERE company_id = $4 AND (at, id) < ($1, $2) \
+pub(crate) const AUDITED: &str =
+    "WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3::bigint";
+pub(crate) const AUDITED_OF: &str = "WHERE company_id = $4 AND (at, id) < ($1, $2) \
                           ORDER BY at DESC, id DESC LIMIT $3::bigint";
-const AUDITED_BEFORE: &str = "WHERE at <= $1 ORDER BY at, id LIMIT $2::bigint";
+pub(crate) const AUDITED_BEFORE: &str = "WHERE at <= $1 ORDER BY at, id LIMIT $2::bigint";
 
 /// The condition of [`Listing::About`] of kinds with an id. The inner part has no order, so that
 /// the planner cannot walk through the rows of a whole company by id.
@@ -83,6 +84,13 @@ const ABOUT: &str = "WHERE company_id = $1 AND contact_id = $2 LIMIT $3::bigint"
 const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND direction = $3 \
                            AND is_history = $4 AND (created_at, id) > ($5, $6) \
                            ORDER BY created_at, id LIMIT $7::bigint";
+
+/// The condition of [`Listing::LastMessages`].
+const LAST_MESSAGES: &str = "WHERE company_id = $1 AND id = ANY(ARRAY(SELECT last.id \
+                             FROM unnest($2::uuid[]) AS of (contact) CROSS JOIN LATERAL (\
+                             SELECT m.id FROM messages m WHERE m.company_id = $1 \
+                             AND m.contact_id = of.contact \
+                             ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS last))";
 
 /// The rows of a listing, on the heap: the futures of all kinds of row side by side are more than
 /// the stack of a thread holds.
@@ -130,8 +138,11 @@ pub(crate) fn counted_of(kind: RowKind) -> String {
 const UPLOAD_USES: &str =
     "SELECT FROM messages WHERE company_id = $1 AND media_upload_id = $2 LIMIT 1";
 
+/// The condition of [`Listing::Some`].
+pub(crate) const SOME: &str = "WHERE company_id = $1 LIMIT $2::bigint";
+
 /// The condition and order of a listing.
-const fn condition(listing: Listing) -> &'static str {
+const fn condition(listing: &Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "WHERE company_id = $1 ORDER BY pipeline_id, display_order, id",
         Listing::Company | Listing::OperatorToken => "ORDER BY created_at, id",
@@ -139,7 +150,7 @@ const fn condition(listing: Listing) -> &'static str {
         Listing::Worker => "ORDER BY id",
         Listing::Shard => "ORDER BY number",
         Listing::Halt => "ORDER BY kind, subject",
-        Listing::Some { .. } => "WHERE company_id = $1 LIMIT $2::bigint",
+        Listing::Some { .. } => SOME,
         _ => "WHERE company_id = $1 ORDER BY created_at, id",
     }
 }
@@ -152,10 +163,10 @@ macro_rules! listed {
     ) => {
         match $listing {
             $(Listing::$name(company) => {
-                list::<$record>($pool, condition($listing), params![company.uuid()]).await
+                list::<$record>($pool, condition(&$listing), params![company.uuid()]).await
             })+
             $(Listing::$global => {
-                list::<$global_record>($pool, condition($listing), Vec::new()).await
+                list::<$global_record>($pool, condition(&$listing), Vec::new()).await
             })+
             Listing::Oldest { company, kind, until, limit } => {
                 let params = params![company.uuid(), until.millis(), i64::from(limit)];
@@ -207,10 +218,14 @@ macro_rules! listed {
                 ];
                 list::<Message>($pool, MESSAGES_OF, params).await
             }
+            Listing::LastMessages { company, contacts } => {
+                let contacts: Vec<Uuid> = contacts.iter().map(|id| id.uuid()).collect();
+                list::<Message>($pool, LAST_MESSAGES, params![company.uuid(), contacts]).await
+            }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {
                 let params = params![company.uuid(), i64::from(limit)];
-                match_kind!(kind, T => boxed::<T>($pool, condition($listing), params).await)
+                match_kind!(kind, T => boxed::<T>($pool, condition(&$listing), params).await)
             }
         }
     };

@@ -161,7 +161,7 @@ async fn a_pause_waits_for_the_turns_under_way_and_for_no_later_ones() {
     pause.await.unwrap().unwrap();
     let refused = late.await.unwrap();
     assert!(matches!(refused, Err(CommitError::Conflict(Conflict::Stale(_)))), "{refused:?}");
-    let totals = store.campaign_totals(company(), campaign().id).await.unwrap();
+    let totals = store.campaign_totals(company(), campaign().id, None).await.unwrap();
     assert_eq!(totals.counts.of(RecipientStatus::Sending), 1);
     assert_eq!(totals.counts.of(RecipientStatus::Waiting), 1);
 }
@@ -191,7 +191,7 @@ async fn an_enrollment_may_take_longer_than_any_other_statement() {
     let options = Options { statement_timeout: Duration::from_millis(500), ..support::options() };
     let store = PostgresStore::connect(database.url(), options).await.unwrap();
     store.commit(enrollment()).await.unwrap();
-    let totals = store.campaign_totals(company(), campaign().id).await.unwrap();
+    let totals = store.campaign_totals(company(), campaign().id, None).await.unwrap();
     assert_eq!(totals.counts.of(RecipientStatus::Waiting), 1);
 }
 

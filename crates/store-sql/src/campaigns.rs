@@ -1,7 +1,7 @@
 //! Campaigns and their recipients.
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, FailureLimit, PauseReason, Recipient, RecipientFault,
+    Campaign, CampaignStatus, FailureLimit, OutcomeTimes, PauseReason, Recipient, RecipientFault,
     RecipientNumber, RecipientStatus, SendWindow,
 };
 
@@ -46,6 +46,11 @@ record! {
         debit("debit_id"),
         fault,
         sent_at,
+        outcomes: OutcomeTimes {
+            delivered("delivered_at"),
+            read("read_at"),
+            ended("ended_at"),
+        },
     }
 }
 

@@ -1,11 +1,12 @@
 //! Connections to channels.
 
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName, StatusHistory,
+    StatusSince,
 };
 
 use crate::cell::{CellReader, CellWriter};
-use crate::field::{Column, json_of, texts, words};
+use crate::field::{Column, json, json_of, texts, words};
 use crate::record::record;
 
 record! {
@@ -26,6 +27,16 @@ record! {
     }
     sealed Text { "settings" }
 }
+
+record! {
+    StatusHistory in "connection_statuses" key(company_id, connection_id) {
+        company("company_id"),
+        connection("connection_id"),
+        changes,
+    }
+}
+
+json! { Vec<StatusSince> }
 
 words! { ConnectionKind, ConnectionStatus }
 

@@ -219,7 +219,7 @@ fn campaigns(criterion: &mut Criterion) {
     let id = campaign(CAMPAIGNS - 1).id;
     group.bench_function("counts", |bench| {
         bench.to_async(&runtime).iter(|| async {
-            let totals = store.campaign_totals(company(), id).await;
+            let totals = store.campaign_totals(company(), id, None).await;
             black_box(totals.expect("it works"))
         });
     });

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
-    RecipientsFrom,
+    RecipientsFrom, TimeSteps,
 };
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
@@ -22,15 +22,18 @@ const RUNNING: &str = "status = 'running' ORDER BY id, company_id";
 /// Those that are scheduled for a time or an earlier one.
 const SCHEDULED: &str = "status = 'scheduled' AND scheduled_at <= ?1";
 
-/// What is counted and summed of a campaign, in indexes alone.
+/// What is counted and summed of a campaign, without steps in indexes alone.
 fn totals(
     conn: &Connection,
     company: CompanyId,
     campaign: CampaignId,
+    steps: Option<TimeSteps>,
 ) -> ReadResult<CampaignTotals> {
+    let in_steps = |steps| recipients::in_steps(conn, company, campaign, steps);
     Ok(CampaignTotals {
         counts: recipients::counts(conn, company, campaign)?,
         consumption: prosas::of_campaign(conn, company, campaign)?,
+        steps: steps.map(in_steps).transpose()?.unwrap_or_default(),
     })
 }
 
@@ -43,7 +46,7 @@ impl CampaignReads for SqliteStore {
         self.read_of(company, move |conn| {
             let campaigns = table::all::<Campaign>(conn, company)?;
             let counted = |campaign: Campaign| {
-                let totals = totals(conn, company, campaign.id)?;
+                let totals = totals(conn, company, campaign.id, None)?;
                 Ok((campaign, totals))
             };
             campaigns.into_iter().map(counted).collect()
@@ -55,8 +58,9 @@ impl CampaignReads for SqliteStore {
         &self,
         company: CompanyId,
         campaign: CampaignId,
+        steps: Option<TimeSteps>,
     ) -> Result<CampaignTotals, StoreError> {
-        self.read_of(company, move |conn| totals(conn, company, campaign)).await
+        self.read_of(company, move |conn| totals(conn, company, campaign, steps)).await
     }
 
     async fn active_campaigns(

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use recado_core::campaigns::{
     Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientStatus, RecipientsFrom,
+    StepCount, TimeSteps,
 };
 use recado_core::contacts::{Identifier, Phone};
 use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
@@ -43,9 +44,9 @@ pub(crate) fn enroll(
 
 /// Updates the status of a recipient. The parameters are the columns and the version.
 const STEP: &str = "UPDATE recipients SET status = ?5, message_id = ?6, debit_id = ?7, fault = ?8, \
-     sent_at = ?9, version = version + 1 \
+     sent_at = ?9, delivered_at = ?10, read_at = ?11, ended_at = ?12, version = version + 1 \
      WHERE company_id = ?1 AND campaign_id = ?2 AND number = ?3 AND contact_id IS ?4 \
-     AND version = ?10";
+     AND version = ?13";
 
 /// Replaces a recipient. Usually the contact does not change; then the index on contacts is not
 /// written and the foreign key is not checked.
@@ -91,6 +92,49 @@ pub(crate) fn counts(
         counts.add(*status, count(conn, company, campaign, *status)?);
     }
     Ok(counts)
+}
+
+/// What happened in steps of time: the rows of the campaign are read once for each kind.
+static STEPS: LazyLock<String> = LazyLock::new(|| {
+    let kind = |status: &str, column: &str, wanted: &str| {
+        format!(
+            "SELECT ({column} - ?3) / ?4 AS step, {status} AS status FROM recipients \
+             WHERE company_id = ?1 AND campaign_id = ?2 AND {column} >= ?3 AND {column} < ?5{wanted}"
+        )
+    };
+    let kinds = [
+        kind("'sent'", "sent_at", ""),
+        kind("'delivered'", "delivered_at", ""),
+        kind("'read'", "read_at", ""),
+        kind("status", "ended_at", " AND status IN ('failed', 'skipped')"),
+    ];
+    format!("SELECT step, status, count(*) FROM ({}) GROUP BY 1, 2", kinds.join(" UNION ALL "))
+});
+
+/// What happened to the messages of a campaign in steps of time.
+pub(crate) fn in_steps(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+    steps: TimeSteps,
+) -> ReadResult<Vec<StepCount>> {
+    let values: [Cell<'_>; 5] = [
+        company.into(),
+        campaign.into(),
+        steps.from.into(),
+        steps.millis().into(),
+        steps.end().into(),
+    ];
+    let read = |row: &SqlRow<'_>| {
+        let mut columns = Columns::new(row);
+        Ok(StepCount { step: columns.get()?, status: columns.get()?, count: columns.get()? })
+    };
+    let mut found: Vec<StepCount> = conn
+        .prepare_cached(&STEPS)?
+        .query_map(params_from_iter(&values), read)?
+        .collect::<ReadResult<_>>()?;
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// A condition for [`table::list`].
@@ -150,7 +194,7 @@ const NUMBERS_OF_STATUS: &str = "SELECT number FROM recipients INDEXED BY recipi
 /// A recipient with the values that show its contact, and its debit.
 static ENTRY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, c.identifier, c.phone, l.consumption_id, l.prosas, l.cost, l.scope \
+        "SELECT {}, c.identifier, c.phone, c.display_name, l.consumption_id, l.prosas, l.cost, l.scope \
          FROM recipients AS r \
          LEFT JOIN contacts AS c ON c.company_id = r.company_id AND c.id = r.contact_id \
          LEFT JOIN ledger_lines AS l ON l.company_id = r.company_id AND l.id = r.debit_id \
@@ -166,6 +210,7 @@ fn read_entry(row: &SqlRow<'_>) -> ReadResult<RecipientEntry> {
     Ok(RecipientEntry {
         recipient: recipient.into_value(),
         contact: identifier.map(|identifier| (phone, identifier)),
+        name: columns.get()?,
         prosa: columns.get()?,
     })
 }

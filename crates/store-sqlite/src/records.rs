@@ -1,10 +1,12 @@
 //! Reads that are the same for all kinds of record.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use recado_core::audit::AuditEntry;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
-use recado_core::messages::Message;
+use recado_core::messages::{Direction, Message};
 use recado_core::organizations::Organization;
 use recado_core::prosas::LedgerLine;
 use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
@@ -70,6 +72,37 @@ const MESSAGES_OF: &str = "company_id = ?1 AND contact_id = ?2 AND direction = ?
                            AND is_history = ?4 AND (created_at, id) > (?5, ?6) \
                            ORDER BY created_at, id LIMIT ?7";
 
+/// The condition of [`Listing::LastMessages`] for one contact. The index has four ranges of it, and
+/// its last message is at the end of one.
+static LAST_MESSAGE: LazyLock<String> = LazyLock::new(|| {
+    let last = |direction: &Direction, is_history: bool| {
+        format!(
+            "SELECT * FROM (SELECT created_at, id FROM messages INDEXED BY messages_by_contact \
+             WHERE company_id = ?1 AND contact_id = ?2 AND direction = '{direction}' \
+             AND is_history = {is_history} ORDER BY created_at DESC, id DESC LIMIT 1)"
+        )
+    };
+    let ranges = Direction::ALL.iter().flat_map(|way| [last(way, false), last(way, true)]);
+    format!(
+        "company_id = ?1 AND id = (SELECT id FROM ({}) ORDER BY created_at DESC, id DESC LIMIT 1)",
+        ranges.collect::<Vec<_>>().join(" UNION ALL ")
+    )
+});
+
+/// The rows of [`Listing::LastMessages`].
+fn last_messages(
+    conn: &Connection,
+    company: CompanyId,
+    contacts: &[ContactId],
+) -> ReadResult<Vec<Stored<Row>>> {
+    let mut found = Vec::with_capacity(contacts.len());
+    for contact in contacts {
+        let values = [company.into(), (*contact).into()];
+        found.extend(list::<Message>(conn, &LAST_MESSAGE, &values)?);
+    }
+    Ok(found)
+}
+
 /// The rows of [`Listing::About`].
 fn about<T: Table + Into<Row>>(
     conn: &Connection,
@@ -112,7 +145,7 @@ pub(crate) fn count_about(
 const UPLOAD_USES: &str = "SELECT 1 FROM messages WHERE company_id = ?1 AND media_upload_id = ?2";
 
 /// The condition and order of a listing.
-const fn condition(listing: Listing) -> &'static str {
+const fn condition(listing: &Listing) -> &'static str {
     match listing {
         Listing::Stage(_) => "company_id = ?1 ORDER BY pipeline_id, display_order, id",
         Listing::Company | Listing::OperatorToken => "true ORDER BY created_at, id",
@@ -133,9 +166,9 @@ macro_rules! listed {
     ) => {
         match $listing {
             $(Listing::$name(company) => {
-                list::<$record>($conn, condition($listing), &[company.into()])
+                list::<$record>($conn, condition(&$listing), &[company.into()])
             })+
-            $(Listing::$global => list::<$global_record>($conn, condition($listing), &[]),)+
+            $(Listing::$global => list::<$global_record>($conn, condition(&$listing), &[]),)+
             Listing::Oldest { company, kind, until, limit } => {
                 let values: [Cell<'_>; 3] = [company.into(), until.into(), limit.into()];
                 match kind {
@@ -184,9 +217,12 @@ macro_rules! listed {
                 ];
                 list::<Message>($conn, MESSAGES_OF, &values)
             }
+            Listing::LastMessages { company, contacts } => {
+                last_messages($conn, company, &contacts)
+            }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => match_kind!(kind, T => {
-                list::<T>($conn, condition($listing), &[company.into(), limit.into()])
+                list::<T>($conn, condition(&$listing), &[company.into(), limit.into()])
             }),
         }
     };
@@ -205,8 +241,9 @@ impl Records for SqliteStore {
     }
 
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        let company = listing.company();
         let read = move |conn: &Connection| for_each_listing!(listed [conn, listing]);
-        match listing.company() {
+        match company {
             Some(company) => self.read_of(company, read).await,
             None => self.read_first(read).await,
         }
@@ -262,6 +299,46 @@ mod tests {
             let steps = plans::steps(&conn, &format!("{select} WHERE {condition}"));
             assert_eq!(steps[0], format!("SEARCH {index}"), "{steps:?}");
             assert!(!steps.iter().any(|step| step.starts_with("SCAN")), "{steps:?}");
+        }
+    }
+
+    /// R422.
+    #[test]
+    fn the_last_message_of_a_contact_is_at_the_end_of_four_ranges() {
+        let conn = plans::database();
+        let select = &Message::statements().select;
+        let steps = plans::steps(&conn, &format!("{select} WHERE {}", *LAST_MESSAGE));
+        let range = "SEARCH messages USING COVERING INDEX messages_by_contact \
+                     (company_id=? AND contact_id=? AND direction=? AND is_history=?)";
+        assert_eq!(steps.iter().filter(|step| *step == range).count(), 4, "{steps:?}");
+        let scanned = |step: &&String| step.starts_with("SCAN messages");
+        assert_eq!(steps.iter().find(scanned), None, "{steps:?}");
+    }
+
+    /// R388, R389. Of the other filters the core knows: the log is read in its order.
+    #[test]
+    fn the_audit_log_is_read_in_the_order_of_its_indexes() {
+        let conn = plans::database();
+        let select = &AuditEntry::statements().select;
+        for (condition, found) in [
+            (AUDITED, "audit_entries_by_time ((at,id)<(?,?))"),
+            (AUDITED_OF, "audit_entries_by_company (company_id=? AND (at,id)<(?,?))"),
+            (AUDITED_BEFORE, "audit_entries_by_time (at<?)"),
+        ] {
+            let step = plans::step(&conn, &format!("{select} WHERE {condition}"));
+            assert_eq!(step, format!("SEARCH audit_entries USING INDEX {found}"));
+        }
+    }
+
+    /// Sessions, links, tokens and remembered opt-outs are looked up by their key in many calls.
+    #[test]
+    fn a_row_of_each_kind_is_found_by_its_whole_key() {
+        let conn = plans::database();
+        for kind in RowKind::ALL.iter().copied() {
+            let (sql, key) = match_kind!(kind, T => (&T::statements().get, T::TABLE.key));
+            let step = plans::step(&conn, sql);
+            let compared = step.matches("=?").count();
+            assert!(step.starts_with("SEARCH") && compared == key, "{kind:?}: {step}");
         }
     }
 

@@ -42,6 +42,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0026_logins.sql"),
     include_str!("../migrations/0027_remembered_opt_outs.sql"),
     include_str!("../migrations/0028_opted_out_contacts.sql"),
+    include_str!("../migrations/0029_statuses_and_outcomes.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -16,6 +16,8 @@ connections-column-identifier = Number
 connections-column-kind = Kind
 connections-column-gateway = Gateway
 connections-column-status = State
+connections-column-day = Last 24 hours
+connections-column-since = Since
 connections-column-heard = Last heard
 connections-column-not-understood = Not understood
 connections-column-webhook = Address for the gateway's webhooks
@@ -35,6 +37,16 @@ connections-kind-official-cloud = Official cloud
 connections-status-connected = Connected
 connections-status-disconnected = Disconnected
 connections-status-unavailable = Gateway not available
+connections-day = The last 24 hours
+connections-day-ago = 24 hours ago
+connections-day-now = now
+connections-day-changes = Changes of the state
+connections-day-in-words =
+    Connected { $share }% of the time that is known, with { $changes ->
+        [0] no change
+        [one] one change
+       *[other] { $changes } changes
+    }.
 connections-never-heard = Nothing yet
 connections-settings = Settings
 connections-secret = Secret; it is never shown

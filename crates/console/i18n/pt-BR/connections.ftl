@@ -16,6 +16,8 @@ connections-column-identifier = Número
 connections-column-kind = Tipo
 connections-column-gateway = Gateway
 connections-column-status = Estado
+connections-column-day = Últimas 24 horas
+connections-column-since = Desde
 connections-column-heard = Último sinal
 connections-column-not-understood = Não compreendidos
 connections-column-webhook = Endereço para os webhooks do gateway
@@ -35,6 +37,16 @@ connections-kind-official-cloud = Nuvem oficial
 connections-status-connected = Conectada
 connections-status-disconnected = Desconectada
 connections-status-unavailable = Gateway indisponível
+connections-day = As últimas 24 horas
+connections-day-ago = há 24 horas
+connections-day-now = agora
+connections-day-changes = Mudanças de estado
+connections-day-in-words =
+    Conectada { $share }% do tempo conhecido, com { $changes ->
+        [0] nenhuma mudança
+        [one] uma mudança
+       *[other] { $changes } mudanças
+    }.
 connections-never-heard = Nada ainda
 connections-settings = Configurações
 connections-secret = Segredo; nunca é mostrado

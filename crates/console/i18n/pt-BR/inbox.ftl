@@ -1,6 +1,7 @@
 inbox-title = Conversas
 inbox-any = Qualquer
 inbox-assigned = Responsável
+inbox-connection = Conexão
 inbox-counts = Conversas por situação
 inbox-empty = Nenhuma conversa aqui.
 inbox-filter = Filtrar
@@ -8,12 +9,17 @@ inbox-filter-clear = Mostrar todas
 inbox-me = Eu
 inbox-messages = Mensagens
 inbox-nobody = Ninguém
+inbox-own = Enviada:
 inbox-search = Buscar
 inbox-stage = Etapa
 inbox-state = Situação
 inbox-status-open = Aberta
-inbox-status-resolved = Resolvida
+inbox-status-resolved = Encerrada
 inbox-status-unread = Não lida
 inbox-tag = Etiqueta
 inbox-unread = Nova
+inbox-unread-count = { $count ->
+    [one] 1 nova
+   *[other] { $count } novas
+}
 inbox-unread-only = Só não lidas

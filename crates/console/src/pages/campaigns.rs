@@ -4,6 +4,7 @@ mod body;
 mod edit;
 mod form;
 mod list;
+mod over_time;
 mod preview;
 mod progress;
 mod recipients;
@@ -31,6 +32,9 @@ pub(crate) const ROUTES: &[Route] = &[
     }),
     Route::get("/console/campaigns/{id}/progress", OperatorAction::GetCampaign, |ask| {
         Box::pin(progress::piece(ask))
+    }),
+    Route::get("/console/campaigns/{id}/over-time", OperatorAction::GetCampaign, |ask| {
+        Box::pin(over_time::piece(ask))
     }),
     Route::get(
         "/console/campaigns/{id}/recipients",

@@ -6,6 +6,7 @@ mod groups;
 mod list;
 mod pairing;
 mod show;
+mod strip;
 mod unknown;
 
 use recado_core::access::OperatorAction;

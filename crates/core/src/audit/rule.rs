@@ -72,6 +72,7 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
         | RowKey::Shard { .. }
         | RowKey::DispatchWindow { .. }
         | RowKey::RememberedOptOut { .. }
+        | RowKey::StatusHistory { .. }
         | RowKey::AuditEntry { .. } => Trace::None,
     }
 }

@@ -127,6 +127,8 @@ pub struct RecipientEntry {
     pub recipient: Recipient,
     /// The phone and the identifier of its contact.
     pub contact: Option<(Option<Phone>, Identifier)>,
+    /// The name by which its contact is shown.
+    pub name: Option<String>,
     /// The debit of its message.
     pub prosa: Option<Prosa>,
 }

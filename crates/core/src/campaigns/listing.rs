@@ -38,6 +38,9 @@ pub struct RecipientView {
     pub contact_id: Option<ContactId>,
     /// Its phone, or its identifier where it has none; null once it was deleted.
     pub phone: Option<String>,
+    /// The name by which it is shown; only in the process.
+    #[serde(skip)]
+    pub name: Option<String>,
     /// The status of its message.
     pub status: RecipientStatus,
     /// Its message, once there is one.
@@ -61,6 +64,7 @@ impl RecipientView {
         Self {
             contact_id: recipient.contact,
             phone: entry.contact.as_ref().map(shown),
+            name: entry.name.clone(),
             status: recipient.status,
             message_id: recipient.message,
             error_code: recipient.fault,

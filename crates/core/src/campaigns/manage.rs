@@ -291,7 +291,7 @@ impl Campaigns<'_> {
     pub async fn list(&self, caller: &Caller) -> CampaignResult<Vec<CampaignView>> {
         caller.require(Scope::MessagesRead)?;
         let campaigns = self.app.store().campaigns(caller.company()).await?;
-        Ok(campaigns.iter().map(|(known, totals)| CampaignView::new(known, *totals)).collect())
+        Ok(campaigns.iter().map(|(known, totals)| CampaignView::new(known, totals)).collect())
     }
 
     /// A page of the recipients of a campaign of the caller's company (4.11, 4.12, D58).
@@ -317,7 +317,7 @@ impl Campaigns<'_> {
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> CampaignResult<Vec<CampaignRecord>> {
         let campaigns = self.app.store().campaigns(company).await?;
-        Ok(campaigns.iter().map(|(known, totals)| CampaignRecord::new(known, *totals)).collect())
+        Ok(campaigns.iter().map(|(known, totals)| CampaignRecord::new(known, totals)).collect())
     }
 
     /// A campaign.
@@ -395,7 +395,7 @@ impl Campaigns<'_> {
 
     pub(super) async fn show(&self, campaign: &Campaign) -> CampaignResult<CampaignRecord> {
         let (company, id) = (campaign.company, campaign.id);
-        let totals = self.app.store().campaign_totals(company, id).await?;
-        Ok(CampaignRecord::new(campaign, totals))
+        let totals = self.app.store().campaign_totals(company, id, None).await?;
+        Ok(CampaignRecord::new(campaign, &totals))
     }
 }

@@ -7,6 +7,7 @@ mod files;
 mod handle;
 mod listing;
 mod manage;
+mod over_time;
 mod personal;
 mod preview;
 mod queue;
@@ -27,11 +28,12 @@ pub use failure_limit::FailureLimit;
 pub use handle::Campaigns;
 pub use listing::{RecipientFilter, RecipientListing, RecipientView};
 pub use manage::{CampaignError, CampaignResult};
+pub use over_time::OutcomesSoFar;
 pub use preview::CampaignPreview;
 pub use reads::{CampaignReads, RecipientsFrom};
 pub use recipient::{
-    CampaignTotals, ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber,
-    RecipientStatus, follow, is_put_off, is_withheld,
+    CampaignTotals, ContactFault, OutcomeTimes, Recipient, RecipientCounts, RecipientFault,
+    RecipientNumber, RecipientStatus, StepCount, TimeSteps, follow, is_put_off, is_withheld,
 };
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};
 pub use window::{DayTime, SendWindow, Weekday, Weekdays};

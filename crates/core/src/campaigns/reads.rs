@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     Campaign, CampaignTotals, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
+    TimeSteps,
 };
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, MessageId};
@@ -31,11 +32,13 @@ pub trait CampaignReads: Send + Sync {
         company: CompanyId,
     ) -> Result<Vec<(Campaign, CampaignTotals)>, StoreError>;
 
-    /// The same of one campaign.
+    /// The same of one campaign. With steps of time also what happened in them
+    /// ([`Recipient::happened`]); for these the rows of its recipients are read.
     async fn campaign_totals(
         &self,
         company: CompanyId,
         campaign: CampaignId,
+        steps: Option<TimeSteps>,
     ) -> Result<CampaignTotals, StoreError>;
 
     /// The campaigns of all companies that run, and those that are scheduled for `until` or an

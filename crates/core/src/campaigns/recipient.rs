@@ -1,5 +1,7 @@
 //! A recipient of a campaign and the status of its message (D58, D66).
 
+use std::time::Duration;
+
 use serde::{Serialize, Serializer};
 
 use crate::Timestamp;
@@ -91,6 +93,35 @@ impl Serialize for RecipientFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecipientNumber(pub u32);
 
+/// When what became of a recipient's message was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutcomeTimes {
+    /// That it reached the contact's device.
+    pub delivered: Option<Timestamp>,
+    /// That the contact has seen it.
+    pub read: Option<Timestamp>,
+    /// That it failed or was skipped.
+    pub ended: Option<Timestamp>,
+}
+
+impl OutcomeTimes {
+    /// R429. The times after a status was recorded at `now`. What was read was delivered, and what
+    /// turns out to have arrived did not fail.
+    #[must_use]
+    pub fn after(self, status: RecipientStatus, now: Timestamp) -> Self {
+        let delivered = self.delivered.or(Some(now));
+        match status {
+            RecipientStatus::Waiting | RecipientStatus::Sending => Self::default(),
+            RecipientStatus::Sent => Self { ended: None, ..self },
+            RecipientStatus::Delivered => Self { delivered, ended: None, ..self },
+            RecipientStatus::Read => Self { delivered, read: self.read.or(Some(now)), ended: None },
+            RecipientStatus::Failed | RecipientStatus::Skipped => {
+                Self { ended: self.ended.or(Some(now)), ..self }
+            }
+        }
+    }
+}
+
 /// A recipient of a campaign: made for every contact of the list when the campaign is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
@@ -112,6 +143,66 @@ pub struct Recipient {
     pub fault: Option<RecipientFault>,
     /// When the gateway's answer to its message was recorded, if that accepted it.
     pub sent_at: Option<Timestamp>,
+    /// When the later outcomes of its message were recorded.
+    pub outcomes: OutcomeTimes,
+}
+
+impl Recipient {
+    /// What happened to its message, and when.
+    pub fn happened(&self) -> impl Iterator<Item = (RecipientStatus, Timestamp)> {
+        let ended = match self.status {
+            RecipientStatus::Failed | RecipientStatus::Skipped => self.outcomes.ended,
+            _ => None,
+        };
+        let times = [
+            (RecipientStatus::Sent, self.sent_at),
+            (RecipientStatus::Delivered, self.outcomes.delivered),
+            (RecipientStatus::Read, self.outcomes.read),
+            (self.status, ended),
+        ];
+        times.into_iter().filter_map(|(status, at)| Some((status, at?)))
+    }
+}
+
+/// Equal steps of time, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeSteps {
+    /// Where the first begins.
+    pub from: Timestamp,
+    /// How long each lasts: at least a millisecond.
+    pub step: Duration,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl TimeSteps {
+    /// How long each lasts, in milliseconds.
+    pub fn millis(&self) -> i64 {
+        i64::try_from(self.step.as_millis()).unwrap_or(i64::MAX).max(1)
+    }
+
+    /// Where the last ends.
+    pub fn end(&self) -> Timestamp {
+        let all = self.millis().saturating_mul(i64::from(self.count));
+        Timestamp::from_millis(self.from.millis().saturating_add(all))
+    }
+
+    /// The step of a time, from 0.
+    pub fn of(&self, at: Timestamp) -> Option<u32> {
+        let behind = at.millis().checked_sub(self.from.millis()).filter(|behind| *behind >= 0)?;
+        u32::try_from(behind / self.millis()).ok().filter(|step| *step < self.count)
+    }
+}
+
+/// To how many messages of a campaign something happened in a step of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StepCount {
+    /// The step, from 0.
+    pub step: u32,
+    /// What happened.
+    pub status: RecipientStatus,
+    /// To how many.
+    pub count: u64,
 }
 
 /// Whether the channel keeps a campaign's message from this person for now, as the official API
@@ -150,6 +241,7 @@ pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recip
         status,
         fault: message.failure.as_ref().map(|failure| RecipientFault::Delivery(failure.code)),
         sent_at: recipient.sent_at.or(was_sent.then_some(now)),
+        outcomes: recipient.outcomes.after(status, now),
         ..recipient.clone()
     }
 }
@@ -178,10 +270,12 @@ impl RecipientCounts {
 }
 
 /// What is counted and summed of a campaign (D58).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignTotals {
     /// Its recipients by status.
     pub counts: RecipientCounts,
     /// Its debits less their refunds, of contacts that were deleted too.
     pub consumption: LedgerTotals,
+    /// What happened in the steps that were asked for, where anything did, by step and status.
+    pub steps: Vec<StepCount>,
 }

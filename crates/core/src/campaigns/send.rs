@@ -114,7 +114,7 @@ impl UseCase for PassOver {
         Ok(Some((campaign, recipient, contact)))
     }
 
-    fn decide(&self, loaded: Self::Loaded, _: Timestamp) -> Result<Decided<()>, NotFound> {
+    fn decide(&self, loaded: Self::Loaded, now: Timestamp) -> Result<Decided<()>, NotFound> {
         let Some((campaign, recipient, contact)) = loaded else {
             return Ok(Decided::unchanged(()));
         };
@@ -141,7 +141,9 @@ impl UseCase for PassOver {
             }
             RecipientFault::Contact(_) => RecipientStatus::Skipped,
         };
-        let passed = Recipient { status, fault: Some(fault), ..recipient.value().clone() };
+        let outcomes = recipient.outcomes.after(status, now);
+        let passed =
+            Recipient { status, fault: Some(fault), outcomes, ..recipient.value().clone() };
         Ok(Decided::new(ChangeSet::new().with(recipient.update(passed)), ()))
     }
 }

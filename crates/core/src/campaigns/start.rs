@@ -165,6 +165,7 @@ impl UseCase for FinishCampaign {
             changes.with(orphan.update(Recipient {
                 status: RecipientStatus::Failed,
                 fault: Some(RecipientFault::Contact(ContactFault::Deleted)),
+                outcomes: orphan.outcomes.after(RecipientStatus::Failed, now),
                 ..orphan.value().clone()
             }))
         });

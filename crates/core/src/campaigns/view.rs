@@ -74,7 +74,7 @@ pub struct CampaignView {
 
 impl CampaignView {
     /// The campaign as it is shown.
-    pub fn new(campaign: &Campaign, totals: CampaignTotals) -> Self {
+    pub fn new(campaign: &Campaign, totals: &CampaignTotals) -> Self {
         Self {
             id: campaign.id,
             name: campaign.name.clone(),
@@ -130,7 +130,7 @@ pub struct CampaignRecord {
 
 impl CampaignRecord {
     /// The campaign as the operator sees it.
-    pub fn new(campaign: &Campaign, totals: CampaignTotals) -> Self {
+    pub fn new(campaign: &Campaign, totals: &CampaignTotals) -> Self {
         Self {
             campaign: CampaignView::new(campaign, totals),
             connection_id: campaign.connection,

@@ -3,6 +3,7 @@
 use super::check::first_check;
 use super::handle::Connections;
 use super::missed::after_outage;
+use super::status_history::add_status_change;
 use super::upkeep::{first_due, regular_jobs};
 use super::{
     Capability, Connection, ConnectionChange, ConnectionDraft, ConnectionPatch, ConnectionStatus,
@@ -199,7 +200,10 @@ impl Connections<'_> {
                 for kind in wanted.iter_mut().flatten() {
                     self.reach_back(company, kind).await?;
                 }
-                let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
+                let history = self.status_history(company, id).await?;
+                let states = (stored.value(), &connection);
+                let changes = ChangeSet::new().with(stored.update(connection.clone()));
+                let mut changes = add_status_change(changes, states, history.as_ref(), now);
                 let mut left_out = Vec::new();
                 for ((job, kind), taken) in jobs.into_iter().zip(wanted).zip(queued.takes()) {
                     match kind {

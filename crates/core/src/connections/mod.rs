@@ -17,6 +17,7 @@ mod reads;
 #[cfg(test)]
 pub(crate) mod samples;
 mod settings;
+mod status_history;
 mod unknown_events;
 mod upkeep;
 mod view;
@@ -36,5 +37,6 @@ pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;
 pub use reads::ConnectionReads;
 pub use settings::ConnectionSettings;
+pub use status_history::{STATUS_SHOWN, StatusHistory, StatusSince};
 pub use unknown_events::UnknownEventView;
 pub use view::{ConnectionView, ShownStatus};

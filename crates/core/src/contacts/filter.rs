@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ContactSet, CrmStatus, InboxStatus, Platform, SearchQuery};
 use crate::Timestamp;
-use crate::ids::{CompanyId, ListId, MemberId, StageId, TagId};
+use crate::ids::{CompanyId, ConnectionId, ListId, MemberId, StageId, TagId};
 use crate::query::{InvalidParameter, Params, since_bound};
 
 /// To whom a contact is assigned.
@@ -56,6 +56,8 @@ pub struct ContactFilter {
     /// Asked not to be written to; the company is that of the listing. It is not read from a query
     /// string.
     pub opted_out_of: Option<CompanyId>,
+    /// Whose last message went through this connection. It is not read from a query string.
+    pub connection: Option<ConnectionId>,
     /// Not changed before this time.
     pub updated_since: Option<Timestamp>,
     /// Without a message before this time being the last one: a contact without messages never
@@ -96,6 +98,7 @@ impl ContactFilter {
             assigned_to: params.read("assigned_to", a_member, AssigneeFilter::parse)?,
             unread: params.bool("unread")?,
             opted_out_of: None,
+            connection: None,
             updated_since: since_bound(params, "updated_since")?,
             active_since: since_bound(params, "active_since")?,
             matches_nothing: false,
@@ -127,7 +130,8 @@ impl ContactFilter {
         let list = self.list.map(ContactSet::List);
         let opted_out = self.opted_out_of.map(ContactSet::OptedOut);
         let tag = self.tag.map(ContactSet::Tag);
-        list.into_iter().chain(tag).chain(member).chain(opted_out).collect()
+        let connection = self.connection.map(ContactSet::Connection);
+        [list, tag, member, opted_out, connection].into_iter().flatten().collect()
     }
 
     /// Whether a contact's times pass `updated_since` and `active_since`, both inclusive (D77).

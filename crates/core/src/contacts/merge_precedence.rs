@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::campaigns::RecipientNumber;
+    use crate::campaigns::{OutcomeTimes, RecipientNumber};
     use crate::dispatches::WindowKey;
     use crate::ids::{CampaignId, CompanyId, ContactId, MessageId};
 
@@ -73,6 +73,7 @@ mod tests {
             debit: None,
             fault: None,
             sent_at: None,
+            outcomes: OutcomeTimes::default(),
         }
     }
 

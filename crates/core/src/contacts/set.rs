@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{CompanyId, ListId, MemberId, TagId};
+use crate::ids::{CompanyId, ConnectionId, ListId, MemberId, TagId};
 
 /// A set of contacts of one company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub enum ContactSet {
     Member(MemberId),
     /// Those of this company that asked not to be written to (R427).
     OptedOut(CompanyId),
+    /// Those whose last message went through a connection (R422).
+    Connection(ConnectionId),
 }
 
 impl ContactSet {
@@ -29,16 +31,18 @@ impl ContactSet {
             Self::Tag(_) => 2,
             Self::Member(_) => 3,
             Self::OptedOut(_) => 4,
+            Self::Connection(_) => 5,
         }
     }
 
-    /// The id of the list, tag, member or company.
+    /// The id of the list, tag, member, company or connection.
     pub const fn id(self) -> Uuid {
         match self {
             Self::List(id) => id.uuid(),
             Self::Tag(id) => id.uuid(),
             Self::Member(id) => id.uuid(),
             Self::OptedOut(id) => id.uuid(),
+            Self::Connection(id) => id.uuid(),
         }
     }
 }

@@ -140,6 +140,11 @@ macro_rules! for_each_row {
                 company: $crate::ids::CompanyId,
                 id: $crate::ids::ConnectionId,
             } versioned;
+            /// The statuses that a connection had lately.
+            StatusHistory($crate::connections::StatusHistory) {
+                company: $crate::ids::CompanyId,
+                connection: $crate::ids::ConnectionId,
+            } versioned;
             /// A group, as one connection reports it.
             Group($crate::groups::ConnectionGroup) {
                 company: $crate::ids::CompanyId,

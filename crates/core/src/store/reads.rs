@@ -57,6 +57,7 @@ macro_rules! for_each_read {
                 fn campaign_totals(
                     company: $crate::ids::CompanyId,
                     campaign: $crate::ids::CampaignId,
+                    steps: Option<$crate::campaigns::TimeSteps>,
                 ) -> $crate::campaigns::CampaignTotals;
                 fn active_campaigns(
                     until: $crate::Timestamp,

@@ -51,7 +51,7 @@ macro_rules! listings {
         installation { $($global:ident($global_record:ty) by $($global_order:ident),+;)+ }
     ) => {
         /// Rows that are read all together.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Listing {
             $(#[doc = concat!("The rows of this kind that a company has: [`", stringify!($name), "`](super::RowKind::", stringify!($name), ").")]
             $name(CompanyId),)+
@@ -152,28 +152,37 @@ macro_rules! listings {
                 /// At most so many: all, if there are fewer.
                 limit: u32,
             },
+            /// The last message of each of these contacts, by
+            /// [`Message::created_at`](crate::messages::Message::created_at), then `id`; in no
+            /// particular order.
+            LastMessages {
+                /// The company.
+                company: CompanyId,
+                /// The contacts.
+                contacts: Vec<crate::ids::ContactId>,
+            },
         }
 
         impl Listing {
             /// The kind of its rows.
-            pub const fn kind(self) -> super::RowKind {
+            pub const fn kind(&self) -> super::RowKind {
                 match self {
                     $(Self::$name(_) => super::RowKind::$name,)+
                     $(Self::$global => super::RowKind::$global,)+
                     Self::Some { kind, .. }
                     | Self::Oldest { kind, .. }
                     | Self::Unused { kind, .. }
-                    | Self::About { kind, .. } => kind,
+                    | Self::About { kind, .. } => *kind,
                     Self::Carried { .. } => super::RowKind::Upload,
                     Self::Audited { .. } | Self::AuditedBefore { .. } => {
                         super::RowKind::AuditEntry
                     }
-                    Self::MessagesOf { .. } => super::RowKind::Message,
+                    Self::MessagesOf { .. } | Self::LastMessages { .. } => super::RowKind::Message,
                 }
             }
 
             /// The company whose rows they are.
-            pub const fn company(self) -> Option<CompanyId> {
+            pub const fn company(&self) -> Option<CompanyId> {
                 match self {
                     $(Self::$name(company))|+
                     | Self::Some { company, .. }
@@ -181,7 +190,8 @@ macro_rules! listings {
                     | Self::Unused { company, .. }
                     | Self::Carried { company, .. }
                     | Self::About { company, .. }
-                    | Self::MessagesOf { company, .. } => Some(company),
+                    | Self::MessagesOf { company, .. }
+                    | Self::LastMessages { company, .. } => Some(*company),
                     $(Self::$global => None,)+
                     Self::Audited { .. } | Self::AuditedBefore { .. } => None,
                 }
@@ -251,7 +261,8 @@ pub trait Records: Send + Sync {
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
     /// `display_order`, workers by id, shards by number, halts by kind and subject;
-    /// [`Listing::Some`], [`Listing::Unused`] and [`Listing::Carried`] in any order,
+    /// [`Listing::Some`], [`Listing::Unused`], [`Listing::Carried`] and
+    /// [`Listing::LastMessages`] in any order,
     /// [`Listing::Oldest`] by their times, [`Listing::About`] and [`Listing::MessagesOf`] as they
     /// say.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;

@@ -187,6 +187,7 @@ references! {
     Document { contact_id => Contact: Restrict }
     Link { contact => Contact: Cascade }
     Click { link => Link: Cascade, contact => Contact: Cascade }
+    StatusHistory { connection => Connection: Cascade }
     Group { connection => Connection: Cascade }
     Alias { contact => Contact: Cascade }
     Conversation { contact => Contact: Cascade, connection => Connection: Restrict }

@@ -1,8 +1,9 @@
 //! Connections, as the operator sets them up and gateways report on them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use recado_core::connections::ConnectionStatus;
+use recado_core::connections::{ConnectionStatus, STATUS_SHOWN, StatusSince};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::jobs::JobKind;
 use recado_testkit::kit::body;
@@ -114,6 +115,42 @@ async fn a_gateway_that_lists_groups_is_asked_every_hour_and_at_every_connect() 
     assert!(tell(ConnectionStatus::Connected).await);
     assert_eq!(waiting(&store, kit.company.id), (1, 1), "one waits already");
     assert_eq!(connection(&kit, id).await["status"], "connected");
+}
+
+/// R428.
+#[tokio::test]
+async fn the_statuses_of_the_last_day_are_kept_with_each_change() {
+    use ConnectionStatus::{Connected, Disconnected};
+    let kit = Kit::new().await;
+    let made = kit.app.now();
+    let id = connect(&kit, "waha", json!({})).await;
+    let connections = kit.app.connections();
+    let statuses = async || {
+        let statuses = connections.statuses(kit.company.id, id).await.unwrap();
+        let shown = |since: &StatusSince| (since.at, since.status);
+        statuses.iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(statuses().await, [(made, Disconnected)], "nothing is known of the time before");
+
+    kit.clock.advance(Duration::from_hours(1));
+    let paired = kit.app.now();
+    connections.set_status(kit.company.id, id, Connected).await.unwrap();
+    connections.set_status(kit.company.id, id, Connected).await.unwrap();
+    change(&kit, id, json!({ "name": "Nova" })).await;
+    assert_eq!(statuses().await, [(made, Disconnected), (paired, Connected)]);
+
+    kit.clock.advance(Duration::from_hours(23) + Duration::from_mins(30));
+    let lost = kit.app.now();
+    change(&kit, id, json!({ "status": "disconnected" })).await;
+    let from = made.plus(Duration::from_mins(30));
+    let day = [(from, Disconnected), (paired, Connected), (lost, Disconnected)];
+    assert_eq!(statuses().await, day);
+
+    kit.clock.advance(Duration::from_hours(48));
+    let from = kit.app.now().minus(STATUS_SHOWN);
+    assert_eq!(statuses().await, [(from, Disconnected)]);
+    let (other, _) = kit.another_company("Outra").await;
+    assert_eq!(code(connections.statuses(other.id, id).await), "NOT_FOUND");
 }
 
 #[tokio::test]

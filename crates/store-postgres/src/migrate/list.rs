@@ -129,6 +129,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "opted_out_contacts",
         sql: include_str!("../migrations/0030_opted_out_contacts.sql"),
     },
+    Migration {
+        version: 31,
+        name: "statuses_and_outcomes",
+        sql: include_str!("../migrations/0031_statuses_and_outcomes.sql"),
+    },
 ];
 
 impl Migration {

@@ -44,7 +44,10 @@ SELECT company_id, id, 3, assigned_to_member_id, facet, last_message_at, created
 FROM contacts WHERE assigned_to_member_id IS NOT NULL \
 UNION ALL \
 SELECT company_id, id, 4, company_id, facet, last_message_at, created_at \
-FROM contacts WHERE opted_out_at IS NOT NULL; \
+FROM contacts WHERE opted_out_at IS NOT NULL \
+UNION ALL \
+SELECT company_id, id, 5, last_connection_id, facet, last_message_at, created_at \
+FROM contacts WHERE last_connection_id IS NOT NULL; \
 INSERT INTO contact_set_counts \
 SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2, 3, 4; \
 INSERT INTO message_counts SELECT company_id, connection_id, direction, message_type, status, \

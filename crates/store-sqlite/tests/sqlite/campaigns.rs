@@ -173,8 +173,8 @@ async fn every_page_and_count_of_recipients_is_that_of_the_model() {
             assert!(ours == models, "{request:?} {status:?}");
         }
     }
-    let counts = scene.store.campaign_totals(of, id).await.unwrap();
-    assert_eq!(counts, model.campaign_totals(of, id).await.unwrap());
+    let counts = scene.store.campaign_totals(of, id, None).await.unwrap();
+    assert_eq!(counts, model.campaign_totals(of, id, None).await.unwrap());
     assert_eq!(counts.counts.total(), u64::from(CONTACTS * 4 / 5));
     assert_eq!(scene.store.campaigns(of).await.unwrap(), model.campaigns(of).await.unwrap());
     let running = scene.store.active_campaigns(Timestamp::MAX).await.unwrap();

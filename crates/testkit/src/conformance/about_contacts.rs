@@ -1,8 +1,8 @@
 //! What is stored about a contact is listed and counted (R411, R412).
 
 use recado_core::Timestamp;
-use recado_core::ids::MessageId;
-use recado_core::messages::Direction;
+use recado_core::ids::{ContactId, MessageId};
+use recado_core::messages::{Direction, Message};
 use recado_core::store::{ChangeSet, Conflict, Listing, Precondition, Row, RowKind};
 use uuid::Uuid;
 
@@ -99,4 +99,44 @@ pub async fn the_messages_of_a_contact_are_listed_page_by_page(harness: &dyn Har
         }
     }
     assert_eq!(found, made);
+}
+
+/// R422: the last message of each of some contacts, whichever way it went.
+pub async fn the_last_messages_of_some_contacts_are_found(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (ana, connection) = scene.pair().await;
+    let (bia, silent, left_out) = (scene.contact(), scene.contact(), scene.contact());
+    scene.add_all([bia.clone(), silent.clone(), left_out.clone()]).await;
+    let came = |of, at| Message { is_history: at == 7, ..scene.inbound(of, &connection, at) };
+    let mut last = Vec::new();
+    for (of, first, then) in [(&ana, 3, 7), (&bia, 4, 5)] {
+        scene.add_all([scene.outbound(of, &connection, first), came(of, first)]).await;
+        // Of those that came at once the greatest id is the last.
+        let twins = [came(of, then), came(of, then), came(of, then)];
+        scene.add_all(twins.clone()).await;
+        last.push(twins.iter().map(|message| message.id).max().expect("some"));
+    }
+    scene.add(scene.outbound(&left_out, &connection, 9)).await;
+    let went = scene.outbound(&bia, &connection, 6);
+    last[1] = went.id;
+    scene.add(went).await;
+    let other = scene.another_company().await;
+    let found = async |scene: &Scene, contacts: Vec<ContactId>| {
+        let listing = Listing::LastMessages { company: scene.company, contacts };
+        let rows = scene.store.rows(listing).await.expect("the store works");
+        let mut ids: Vec<MessageId> = rows
+            .iter()
+            .map(|row| match row.value() {
+                Row::Message(message) => message.id,
+                row => panic!("no message: {row:?}"),
+            })
+            .collect();
+        ids.sort_unstable();
+        ids
+    };
+    last.sort_unstable();
+    assert_eq!(found(&scene, vec![ana.id, silent.id, bia.id]).await, last);
+    assert_eq!(found(&scene, vec![silent.id]).await, []);
+    assert_eq!(found(&scene, vec![]).await, []);
+    assert_eq!(found(&other, vec![ana.id]).await, []);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, Recipient, RecipientCounts, RecipientNumber, RecipientStatus,
-    RecipientsFrom,
+    Campaign, CampaignStatus, OutcomeTimes, Recipient, RecipientCounts, RecipientNumber,
+    RecipientStatus, RecipientsFrom,
 };
 use recado_core::contacts::Contact;
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -200,6 +200,7 @@ impl Scene {
             debit: None,
             fault: None,
             sent_at: None,
+            outcomes: OutcomeTimes::default(),
         }
     }
 
@@ -249,7 +250,9 @@ impl Scene {
     #[track_caller]
     pub(super) fn counts(&self, campaign: CampaignId) -> impl Future<Output = RecipientCounts> {
         let caller = CallSite::here();
-        async move { caller.works(self.store.campaign_totals(self.company, campaign).await).counts }
+        async move {
+            caller.works(self.store.campaign_totals(self.company, campaign, None).await).counts
+        }
     }
 }
 

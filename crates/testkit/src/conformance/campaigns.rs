@@ -178,7 +178,7 @@ pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) 
     let theirs = LedgerLine { campaign: Some(one.id), ..other.debit(None, 9_000, 0) };
     other.add(theirs).await;
     let summed = async |campaign: &Campaign| {
-        let totals = scene.store.campaign_totals(scene.company, campaign.id).await;
+        let totals = scene.store.campaign_totals(scene.company, campaign.id, None).await;
         let totals = totals.expect("works");
         let listed = scene.store.campaigns(scene.company).await.expect("works");
         let listed = listed.into_iter().find(|(known, _)| known.id == campaign.id);

@@ -1,6 +1,6 @@
 //! Promise 6 for connections, conversations, messages and related rows.
 
-use recado_core::connections::Connection;
+use recado_core::connections::{Connection, StatusHistory};
 use recado_core::contacts::Contact;
 use recado_core::conversations::ChannelQuery;
 use recado_core::idempotency::RememberedCall;
@@ -158,13 +158,14 @@ pub async fn references_go_with_their_message(harness: &dyn Harness) {
     assert_eq!(referred(&scene, &connection, "w3").await.len(), 1);
 }
 
-/// The groups and reports of a connection are deleted with it.
+/// The groups, statuses and reports of a connection are deleted with it.
 pub async fn groups_and_reports_go_with_the_connection(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (scene.connection(), scene.connection());
     scene.add_all([gone.clone(), stays.clone()]).await;
     for connection in [&gone, &stays] {
         scene.add(scene.group(connection, "g1")).await;
+        scene.add(scene.statuses(connection)).await;
         scene.add(scene.report(connection, "w1", at(9))).await;
     }
     scene.apply(first(gone.clone()).delete()).await;
@@ -172,10 +173,15 @@ pub async fn groups_and_reports_go_with_the_connection(harness: &dyn Harness) {
     assert_eq!(referred(&scene, &stays, "w1").await.len(), 1);
     let groups = scene.store.groups_by_code(scene.company, &[code("g1")]).await.expect("works");
     assert_eq!(groups, [first(scene.group(&stays, "g1"))]);
+    for (connection, kept) in [(&gone, None), (&stays, Some(first(scene.statuses(&stays))))] {
+        let key = (scene.company, connection.id);
+        assert_eq!(scene.store.get::<StatusHistory>(key).await.expect("works"), kept);
+    }
     // A connection with the same id gets none of the deleted rows.
     let again = ChangeSet::new()
         .insert(gone.clone())
         .insert(scene.group(&gone, "g1"))
+        .insert(scene.statuses(&gone))
         .insert(scene.report(&gone, "w1", at(9)));
     scene.store.commit(again).await.expect("every key is free again");
 }

@@ -21,6 +21,7 @@ pub async fn a_taken_identity_names_its_key(harness: &dyn Harness) {
         (scene.debit(None, 5, 0).into(), UniqueKey::Id),
         (scene.worker(0).into(), UniqueKey::Id),
         (scene.alias(&contact, "a-lid").into(), UniqueKey::AliasKey),
+        (scene.statuses(&connection).into(), UniqueKey::Id),
         (scene.group(&connection, "g1").into(), UniqueKey::GroupCode),
         (scene.conversation(&contact, &connection).into(), UniqueKey::Conversation),
         (scene.report(&connection, "w1", at(9)).into(), UniqueKey::ProviderMessage),

@@ -32,6 +32,7 @@ fn dangling(scene: &Scene, here: &(Contact, Connection), lost: &(Contact, Connec
         scene.reference(&message, "w1").into(),
         scene.report(&lost.1, "w1", at(9)).into(),
         scene.alias(&lost.0, "a-lid").into(),
+        scene.statuses(&lost.1).into(),
         scene.group(&lost.1, "g1").into(),
         scene.lead(&lost.0).into(),
         scene.template(Some(&lost.1)).into(),

@@ -1,7 +1,9 @@
 //! Connections, conversations and related rows are read back as they were stored.
 
 use recado_core::Timestamp;
-use recado_core::connections::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus};
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, StatusHistory, StatusSince,
+};
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
 use recado_core::idempotency::{CallState, RememberedCall};
@@ -122,7 +124,7 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
     }
 }
 
-/// All fields that channels report of contacts and groups are read back.
+/// All fields that channels report of contacts, groups and statuses are read back.
 pub async fn every_field_of_conversations_and_groups_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
@@ -163,6 +165,18 @@ pub async fn every_field_of_conversations_and_groups_is_read_back(harness: &dyn 
         let stored = scene.store.groups(scene.company, connection.id).await.expect("works");
         assert_eq!(stored.len(), 1);
         assert_eq!((stored[0].value(), stored[0].version().number()), (&group, 2));
+
+        let times = [Timestamp::MIN, at(0), Timestamp::MAX];
+        let since =
+            |(at, status): (Timestamp, &ConnectionStatus)| StatusSince { at, status: *status };
+        let changes = times.into_iter().zip(ConnectionStatus::ALL.iter().cycle()).map(since);
+        let begun = StatusHistory { changes: vec![], ..scene.statuses(&connection) };
+        let history = StatusHistory { changes: changes.take(n % 4).collect(), ..begun.clone() };
+        scene.add(begun.clone()).await;
+        scene.apply(first(begun).update(history.clone())).await;
+        let key = (scene.company, connection.id);
+        let stored = scene.store.get::<StatusHistory>(key).await.expect("works").expect("kept");
+        assert_eq!((stored.value(), stored.version().number()), (&history, 2));
     }
 }
 

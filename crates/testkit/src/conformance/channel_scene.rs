@@ -2,7 +2,8 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName, StatusHistory,
+    StatusSince,
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Platform};
 use recado_core::conversations::Conversation;
@@ -102,6 +103,12 @@ impl Scene {
     pub(super) fn group(&self, connection: &Connection, id: &str) -> ConnectionGroup {
         let group = Group::seen(code(id));
         ConnectionGroup { company: self.company, connection: connection.id, group }
+    }
+
+    /// That a connection was reached from the start.
+    pub(super) fn statuses(&self, connection: &Connection) -> StatusHistory {
+        let since = StatusSince { at: at(0), status: ConnectionStatus::Connected };
+        StatusHistory { company: self.company, connection: connection.id, changes: vec![since] }
     }
 
     /// An event that no adapter recognizes, about nobody.

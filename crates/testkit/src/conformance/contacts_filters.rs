@@ -1,4 +1,4 @@
-//! The filters by list, tag, member, unread messages and times (D77): in both orders, together with
+//! The filters by list, tag, member, connection, unread messages and times (D77): in both orders, together with
 //! each other and all others, and after every change that moves a contact in or out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use recado_core::access::Member;
 use recado_core::contacts::{
     AssigneeFilter, Contact, ContactFilter, ContactSet, CrmStatus, ExportPosition, InboxStatus,
 };
-use recado_core::ids::ContactId;
+use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::lists::{List, ListMember};
 use recado_core::store::{Change, ChangeSet, RecordsExt};
 use recado_core::tags::Tag;
@@ -23,6 +23,7 @@ struct Filed {
     lists: [List; 2],
     tag: Tag,
     members: [Member; 2],
+    connections: [ConnectionId; 2],
     sets: BTreeMap<Uuid, BTreeSet<ContactId>>,
     contacts: BTreeSet<ContactId>,
 }
@@ -35,12 +36,16 @@ impl Filed {
         scene.add_all(lists.clone()).await;
         scene.add_all(members.clone()).await;
         scene.add(tag.clone()).await;
+        let connections = [scene.connection(), scene.connection()];
+        scene.add_all(connections.clone()).await;
+        let connections = connections.map(|connection| connection.id);
         let contacts = varied(&scene, 40).await;
         let mut filed = Self {
             scene,
             lists,
             tag,
             members,
+            connections,
             sets: BTreeMap::new(),
             contacts: contacts.iter().map(|contact| contact.id).collect(),
         };
@@ -62,6 +67,7 @@ impl Filed {
                 contact.assigned_to_member_id = filed.members.get(n % 4).map(|member| member.id);
                 contact.has_unread = n % 5 == 0;
                 contact.opted_out_at = (n % 7 == 0).then(|| at(1));
+                contact.last_connection_id = filed.connections.get(n % 3).copied();
                 contact.name = format!("Ana {n}");
             });
             changes = changes.with(first(contact.clone()).update(changed));
@@ -122,7 +128,15 @@ impl Filed {
             ContactFilter { active_since: Some(at(9)), inbox_status: open, ..list },
             ContactFilter { updated_since: Some(at(7)), unread: Some(true), ..short },
             ContactFilter { opted_out_of: Some(self.scene.company), ..ContactFilter::default() },
-            ContactFilter { opted_out_of: Some(self.scene.company), ..tag },
+            ContactFilter { opted_out_of: Some(self.scene.company), ..tag.clone() },
+            ContactFilter { connection: Some(self.connections[0]), ..ContactFilter::default() },
+            ContactFilter {
+                connection: Some(self.connections[1]),
+                inbox_status: open,
+                unread: Some(false),
+                ..tag
+            },
+            ContactFilter { connection: Some(self.connections[1]), ..search("ana") },
         ]
     }
 
@@ -137,6 +151,7 @@ impl Filed {
                 let is_in = |set: ContactSet| match set {
                     ContactSet::Member(id) => contact.assigned_to_member_id == Some(id),
                     ContactSet::OptedOut(_) => contact.opted_out_at.is_some(),
+                    ContactSet::Connection(id) => contact.last_connection_id == Some(id),
                     set => self.sets.get(&set.id()).is_some_and(|set| set.contains(&contact.id)),
                 };
                 contact.facets().pass(&filter)
@@ -194,6 +209,7 @@ pub async fn sets_follow_every_change(harness: &dyn Harness) {
                     contact.last_message_at = Some(at(20 + n as i64));
                     contact.inbox_status = InboxStatus::Open;
                     contact.has_unread = true;
+                    contact.last_connection_id = Some(filed.connections[n % 2]);
                 });
                 scene.apply(stored.update(changed)).await;
             }
@@ -235,7 +251,10 @@ pub async fn sets_follow_every_change(harness: &dyn Harness) {
                 scene.apply(stored.update(change)).await;
             }
             7 => {
-                let change = stored.changed(at(2), |contact| contact.opted_out_at = None);
+                let change = stored.changed(at(2), |contact| {
+                    contact.opted_out_at = None;
+                    contact.last_connection_id = None;
+                });
                 scene.apply(stored.update(change)).await;
             }
             _ => {}

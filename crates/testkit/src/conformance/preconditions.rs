@@ -79,6 +79,7 @@ pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
         scene.link(&contact).into(),
         scene.job().into(),
         connection.clone().into(),
+        scene.statuses(&connection).into(),
         scene.group(&connection, "g1").into(),
         scene.conversation(&contact, &connection).into(),
         message.clone().into(),

@@ -1,9 +1,11 @@
 //! Recipients of campaigns: how they are read, counted and claimed (D58, D66).
 
+use std::time::Duration;
+
 use recado_core::Timestamp;
 use recado_core::campaigns::{
-    ContactFault, Recipient, RecipientEntry, RecipientFault, RecipientNumber, RecipientStatus,
-    RecipientsFrom,
+    ContactFault, OutcomeTimes, Recipient, RecipientEntry, RecipientFault, RecipientNumber,
+    RecipientStatus, RecipientsFrom, TimeSteps,
 };
 use recado_core::ids::{LedgerLineId, MessageId};
 use recado_core::messages::DeliveryCode;
@@ -36,6 +38,11 @@ pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
                 debit: Some(LedgerLineId::new(scene.uuid())),
                 fault: Some(*fault),
                 sent_at: Some([at(-1), Timestamp::MIN, Timestamp::MAX][m % 3]),
+                outcomes: OutcomeTimes {
+                    delivered: Some(at(m as i64)),
+                    read: Some(Timestamp::MIN),
+                    ended: Some(Timestamp::MAX),
+                },
                 ..stored.value().clone()
             };
             let plain = Recipient {
@@ -43,6 +50,7 @@ pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
                 debit: None,
                 fault: None,
                 sent_at: None,
+                outcomes: OutcomeTimes::default(),
                 ..full.clone()
             };
             for next in [full, plain] {
@@ -147,12 +155,71 @@ fn entries(enrolled: &Enrolled, all: &[Stored<Recipient>]) -> Vec<RecipientEntry
         let contact = enrolled.contacts.iter().find(|c| Some(c.id) == recipient.contact)?;
         Some((contact.phone.clone(), contact.identifier.clone()))
     };
+    let name = |recipient: &Recipient| {
+        let contact = enrolled.contacts.iter().find(|c| Some(c.id) == recipient.contact)?;
+        Some(contact.display_name.clone())
+    };
     let entry = |recipient: &Stored<Recipient>| RecipientEntry {
         recipient: recipient.value().clone(),
         contact: known(recipient.value()),
+        name: name(recipient.value()),
         prosa: None,
     };
     all.iter().map(entry).collect()
+}
+
+/// R429: what happened to the messages of a campaign is counted by steps of time.
+pub async fn outcomes_are_counted_by_steps_of_time(harness: &dyn Harness) {
+    use RecipientStatus::{Delivered, Failed, Read, Sending, Sent, Skipped};
+    let scene = Scene::of(harness).await;
+    let (enrolled, other) = (scene.enrolled(8).await, scene.enrolled(1).await);
+    let times = |delivered: Option<i64>, read: Option<i64>, ended: Option<i64>| OutcomeTimes {
+        delivered: delivered.map(at),
+        read: read.map(at),
+        ended: ended.map(at),
+    };
+    let made = [
+        (Sent, Some(99), times(None, None, None)),
+        (Sent, Some(100), times(None, None, None)),
+        (Delivered, Some(109), times(Some(110), None, None)),
+        (Read, Some(109), times(Some(119), Some(129), None)),
+        (Read, Some(90), times(Some(129), Some(130), None)),
+        (Failed, Some(110), times(None, None, Some(111))),
+        (Skipped, None, times(None, None, Some(120))),
+        // What it ended with before counts only while it is so.
+        (Sending, None, times(None, None, Some(120))),
+    ];
+    for (waiting, (status, sent, outcomes)) in enrolled.recipients(&scene).into_iter().zip(made) {
+        let sent_at = sent.map(at);
+        let moved = Recipient { status, sent_at, outcomes, ..waiting.value().clone() };
+        scene.apply(waiting.update(moved)).await;
+    }
+    for waiting in other.recipients(&scene) {
+        let sent = Recipient { status: Sent, sent_at: Some(at(105)), ..waiting.value().clone() };
+        scene.apply(waiting.update(sent)).await;
+    }
+    let (company, id) = (scene.company, enrolled.campaign.id);
+    let steps = TimeSteps { from: at(100), step: Duration::from_millis(10), count: 3 };
+    let found = async |company, steps| {
+        let totals = scene.store.campaign_totals(company, id, steps).await.expect("works");
+        let steps = totals.steps.iter().map(|of| (of.step, of.status, of.count));
+        (totals.counts.total(), steps.collect::<Vec<_>>())
+    };
+    let wanted = vec![
+        (0, Sent, 3),
+        (1, Sent, 1),
+        (1, Delivered, 2),
+        (1, Failed, 1),
+        (2, Delivered, 1),
+        (2, Read, 1),
+        (2, Skipped, 1),
+    ];
+    assert_eq!(found(company, Some(steps)).await, (8, wanted));
+    assert_eq!(found(company, None).await, (8, vec![]));
+    let none = TimeSteps { count: 0, ..steps };
+    assert_eq!(found(company, Some(none)).await, (8, vec![]));
+    let another = scene.another_company().await;
+    assert_eq!(found(another.company, Some(steps)).await, (0, vec![]));
 }
 
 /// Every recipient is on exactly one page, of all recipients and of those with its status.

@@ -13,6 +13,7 @@ use super::Harness;
 pub use super::about_contacts::{
     rows_about_a_contact_are_listed_and_counted,
     rows_that_were_counted_stop_the_change_set_when_there_are_more,
+    the_last_messages_of_some_contacts_are_found,
     the_messages_of_a_contact_are_listed_page_by_page,
 };
 use super::accounts::{link as link_of, login, session};
@@ -52,6 +53,7 @@ async fn fill(scene: &Scene, name: &str) {
         scene.document(&contact).into(),
         scene.upload(7).into(),
         scene.click(&link, 5, true).into(),
+        scene.statuses(&connection).into(),
         scene.group(&connection, "120363000000000001").into(),
         scene.alias(&contact, name).into(),
         scene.conversation(&contact, &connection).into(),

@@ -1,12 +1,13 @@
 //! Campaigns and their recipients: how they are enrolled, and reads of them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignStatus, CampaignTotals, Recipient, RecipientCounts,
-    RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom,
+    Campaign, CampaignReads, CampaignStatus, CampaignTotals, OutcomeTimes, Recipient,
+    RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom, StepCount,
+    TimeSteps,
 };
 use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
@@ -59,6 +60,7 @@ impl State {
                 debit: None,
                 fault: None,
                 sent_at: None,
+                outcomes: OutcomeTimes::default(),
             };
             self.set_new(recipient.into());
         }
@@ -102,20 +104,40 @@ impl State {
             prosas: Prosas::from_units(sum(|line| line.prosas.units())),
             cost_brl: Brl::from_units(sum(|line| line.cost.units())),
         };
-        CampaignTotals { counts: self.counts(company, campaign), consumption }
+        CampaignTotals { counts: self.counts(company, campaign), consumption, steps: Vec::new() }
+    }
+
+    fn in_steps(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        steps: TimeSteps,
+    ) -> Vec<StepCount> {
+        let mut counts: BTreeMap<(u32, RecipientStatus), u64> = BTreeMap::new();
+        for recipient in self.recipients_where(company, campaign, |_| true) {
+            for (status, at) in recipient.happened() {
+                if let Some(step) = steps.of(at) {
+                    *counts.entry((step, status)).or_default() += 1;
+                }
+            }
+        }
+        let count = |((step, status), count)| StepCount { step, status, count };
+        counts.into_iter().map(count).collect()
     }
 
     fn recipient_entry(&self, recipient: Recipient) -> RecipientEntry {
         let company = recipient.company;
         let contact = recipient.contact.and_then(|id| {
             let contact = self.rows.get::<Contact>(&RowKey::Contact { company, id })?;
-            Some((contact.phone.clone(), contact.identifier.clone()))
+            Some((contact.phone.clone(), contact.identifier.clone(), contact.display_name.clone()))
         });
+        let name = contact.as_ref().map(|(_, _, name)| name.clone());
+        let contact = contact.map(|(phone, identifier, _)| (phone, identifier));
         let prosa = recipient.debit.and_then(|id| {
             let line = self.rows.get::<LedgerLine>(&RowKey::LedgerLine { company, id })?;
             Some(line.prosa())
         });
-        RecipientEntry { recipient, contact, prosa }
+        RecipientEntry { recipient, contact, name, prosa }
     }
 }
 
@@ -141,8 +163,12 @@ impl CampaignReads for MemoryStore {
         &self,
         company: CompanyId,
         campaign: CampaignId,
+        steps: Option<TimeSteps>,
     ) -> Result<CampaignTotals, StoreError> {
-        Ok(self.state().totals(company, campaign))
+        let state = self.state();
+        let in_steps = steps.map(|steps| state.in_steps(company, campaign, steps));
+        let steps = in_steps.unwrap_or_default();
+        Ok(CampaignTotals { steps, ..state.totals(company, campaign) })
     }
 
     async fn active_campaigns(

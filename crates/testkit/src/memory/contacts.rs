@@ -44,6 +44,7 @@ impl State {
             ContactSet::Tag(tag) => RowKey::ContactTag { company, contact: id, tag },
             ContactSet::Member(member) => return contact.assigned_to_member_id == Some(member),
             ContactSet::OptedOut(of) => return company == of && contact.opted_out_at.is_some(),
+            ContactSet::Connection(id) => return contact.last_connection_id == Some(id),
         };
         self.rows.entry(&row).is_some()
     }

@@ -154,6 +154,16 @@ macro_rules! listed {
                 );
                 any(found.into_iter().take(limit as usize).collect())
             }
+            Listing::LastMessages { company, contacts } => {
+                let found = $state.sorted_stored(
+                    |message: &Message| {
+                        message.company == company && contacts.contains(&message.contact)
+                    },
+                    |message| (message.contact, message.created_at, message.id),
+                );
+                let last = found.chunk_by(|one, next| one.contact == next.contact);
+                any(last.filter_map(|of_one| of_one.last().cloned()).collect())
+            }
             Listing::Some { company, kind, limit } => $state
                 .rows
                 .entries(kind)

@@ -22,6 +22,8 @@ use crate::visit::Visit;
 
 /// How many pages of the core's largest size are read to count reasons.
 const COUNTED: u32 = 10;
+/// How many people a reason names.
+const NAMED: usize = 50;
 
 pub(super) async fn list(ask: Ask) -> Outcome {
     let (visit, id) = (&ask.visit, id(&ask));
@@ -56,15 +58,22 @@ pub(super) async fn list(ask: Ask) -> Outcome {
     Reply::page(Area::Campaigns, visit.t("campaigns-recipients"), body)
 }
 
+/// Who a recipient is: the name and the number, as a way to the contact.
+fn who(visit: &Visit, recipient: &RecipientView) -> Markup {
+    let Some(contact) = recipient.contact_id else {
+        return html! { (visit.t("campaigns-gone")) };
+    };
+    let number = recipient.phone.as_deref().unwrap_or_default();
+    let name = recipient.name.as_deref().filter(|name| *name != number && !name.is_empty());
+    html! {
+        (link(visit, contact, name.unwrap_or(number)))
+        @if name.is_some() { " " bdi { (number) } }
+    }
+}
+
 fn row(visit: &Visit, recipient: &RecipientView) -> Vec<Markup> {
-    let name = recipient.phone.clone().unwrap_or_else(|| visit.t("campaigns-gone"));
     vec![
-        html! {
-            @match recipient.contact_id {
-                Some(contact) => (link(visit, contact, &name)),
-                None => (name),
-            }
-        },
+        who(visit, recipient),
         html! { (visit.word_of("campaigns-outcome", recipient.status.as_str())) },
         html! {
             @match recipient.error_code {
@@ -88,7 +97,7 @@ fn why(visit: &Visit, code: &str) -> String {
     if text == word { code.to_owned() } else { text }
 }
 
-/// R429. How many of those that failed or were skipped have which reason.
+/// R429. Those that failed or were skipped by reason: how many, and who they are.
 async fn reasons(
     visit: &Visit,
     id: CampaignId,
@@ -97,32 +106,41 @@ async fn reasons(
     if !matches!(filter.status, Some(RecipientStatus::Failed | RecipientStatus::Skipped)) {
         return Ok(html! {});
     }
-    let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut found_by: BTreeMap<&'static str, Vec<RecipientView>> = BTreeMap::new();
     let mut counted = 0;
     for page in 1..=COUNTED {
         let request = PageRequest { page, limit: MAX_LIMIT };
         let campaigns = visit.recado.campaigns();
         let found = campaigns.recipients(visit.company.id, id, filter, request).await?;
-        for fault in found.data.iter().filter_map(|recipient| recipient.error_code) {
-            *counts.entry(fault.as_str()).or_default() += 1;
+        let (read, is_empty) = (found.data.len(), found.data.is_empty());
+        for recipient in found.data {
+            if let Some(fault) = recipient.error_code {
+                found_by.entry(fault.as_str()).or_default().push(recipient);
+            }
         }
-        counted += u64::try_from(found.data.len()).unwrap_or_default();
-        if counted >= found.total || found.data.is_empty() {
+        counted += u64::try_from(read).unwrap_or_default();
+        if counted >= found.total || is_empty {
             break;
         }
     }
-    let columns = ["reason", "count"].map(|name| visit.t(&format!("campaigns-column-{name}")));
-    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let rows: Vec<Vec<Markup>> = counts
-        .iter()
-        .map(|(code, count)| vec![html! { (why(visit, code)) }, html! { (count) }])
-        .collect();
+    let mut reasons: Vec<(&str, Vec<RecipientView>)> = found_by.into_iter().collect();
+    reasons.sort_by_key(|(_, people)| std::cmp::Reverse(people.len()));
     Ok(html! {
-        @if !rows.is_empty() {
+        @if !reasons.is_empty() {
             h2 { (visit.t("campaigns-reasons")) }
             p.hint { (visit.t_with("campaigns-reasons-of", &[("count", counted.into())])) }
-            (table(&visit.t("campaigns-reasons"), &columns, &rows))
+            @for (code, people) in &reasons {
+                details {
+                    summary { (why(visit, code)) ": " (people.len()) }
+                    ul { @for person in people.iter().take(NAMED) { li { (who(visit, person)) } } }
+                    @if people.len() > NAMED {
+                        p.hint {
+                            (visit.t_with("campaigns-reasons-more",
+                                &[("count", (people.len() - NAMED).into())]))
+                        }
+                    }
+                }
+            }
         }
     })
 }

@@ -5,6 +5,7 @@ use recado_core::access::OperatorAction;
 use recado_core::campaigns::{CampaignRecord, CampaignStatus};
 
 use super::body::{json_text, variables_text};
+use super::over_time::over_time;
 use super::progress::progress;
 use super::{LIST, id, page_of};
 use crate::ask::Ask;
@@ -12,6 +13,7 @@ use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::confirm::confirm;
 use crate::view::layout::Area;
+use crate::view::plot::drawing;
 use crate::view::secret::act;
 use crate::view::table::facts;
 use crate::view::when::when;
@@ -21,8 +23,10 @@ pub(super) async fn show(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let record = visit.recado.campaigns().get(visit.company.id, id(&ask)).await?;
     let body = html! {
+        (drawing())
         p { a href=(LIST) { (visit.t("campaigns-back")) } }
         (progress(visit, &record))
+        (over_time(visit, &record).await?)
         (acts(visit, &record))
         h2 { (visit.t("campaigns-what")) }
         (known(visit, &record).await?)

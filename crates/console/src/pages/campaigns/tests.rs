@@ -97,7 +97,33 @@ async fn those_that_were_skipped_are_counted_by_reason() {
     owner.post(&format!("{path}/start"), &[]).await;
     site.kit.app.campaigns().drain().await;
     let page = owner.get(&format!("{path}/recipients?status=skipped")).await;
-    page.has("<h2>Reasons</h2>").has("blocked").has("+5511987654321");
+    page.has("<h2>Reasons</h2>").has("<summary>blocked: 1</summary>").has("+5511987654321");
+    let (_, reason) = page.html.split_once("<summary>").expect("a reason");
+    let (reason, _) = reason.split_once("</details>").expect("its end");
+    let of_contact = format!("href=\"/console/contacts/{}\"", stock.contact);
+    assert!(reason.contains(&of_contact) && reason.contains("&lt;b&gt;Ana"), "{reason}");
+}
+
+/// R429.
+#[tokio::test]
+async fn outcomes_over_time_are_a_plot_with_a_table() {
+    let site = Site::new().await;
+    let (path, _) = campaign(&site, site.kit.company.id).await;
+    site.kit.connection("official_cloud").await;
+    let mut owner = site.owner().await;
+    owner.get(&path).await.lacks("data-plot");
+    owner.post(&format!("{path}/start"), &[]).await;
+    owner.get(&path).await.has("data-plot").has("every 60s").has("/plots");
+    site.kit.clock.advance(std::time::Duration::from_mins(3));
+    site.kit.app.campaigns().drain().await;
+    let page = owner.get(&path).await;
+    page.has("Outcomes over time").lacks("every 60s");
+    page.has("{&quot;label&quot;:&quot;Sent&quot;,&quot;values&quot;:[0.0,");
+    let (_, table) = page.html.split_once("Outcomes over time</caption>").expect("a table");
+    let (table, _) = table.split_once("</table>").expect("its end");
+    assert!(table.contains("<td data-label=\"Sent\">1</td>"), "{table}");
+    owner.headers.insert("hx-request", http::HeaderValue::from_static("true"));
+    owner.get(&format!("{path}/over-time")).await.has("campaign-over-time").lacks("<h1>");
 }
 
 /// R429.
@@ -121,7 +147,7 @@ async fn a_campaign_of_another_company_is_not_found() {
     let (path, _) = campaign(&site, other.id).await;
     let owner = site.owner().await;
     owner.get("/console/campaigns").await.has("There is no campaign yet.");
-    for part in ["", "/progress", "/recipients", "/preview", "/edit"] {
+    for part in ["", "/progress", "/over-time", "/recipients", "/preview", "/edit"] {
         let answer = owner.get(&format!("{path}{part}")).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{part}");
     }

@@ -5,6 +5,7 @@ use recado_core::access::OperatorAction;
 use recado_core::connections::{ConnectionView, ShownStatus};
 
 use super::page_of;
+use super::strip::Day;
 use crate::ask::Ask;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::{Tone, badge, empty};
@@ -34,15 +35,22 @@ pub(super) fn not_understood(count: u64) -> Markup {
 pub(super) async fn list(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let all = visit.recado.connections().all(visit.company.id).await?;
-    let columns = ["name", "identifier", "kind", "gateway", "status", "heard", "not-understood"]
-        .map(|name| visit.t(&format!("connections-column-{name}")));
-    let row = |connection: &ConnectionView| -> Vec<Markup> {
+    let columns =
+        ["name", "identifier", "kind", "gateway", "status", "day", "heard", "not-understood"]
+            .map(|name| visit.t(&format!("connections-column-{name}")));
+    let mut days = Vec::with_capacity(all.len());
+    for connection in &all {
+        let states = visit.recado.connections().statuses(visit.company.id, connection.id).await?;
+        days.push(Day::new(visit, states));
+    }
+    let row = |(connection, day): (&ConnectionView, &Day)| -> Vec<Markup> {
         vec![
             html! { a href=(page_of(connection.id)) { bdi { (connection.name) } } },
             html! { bdi { (connection.identifier) } },
             html! { (visit.word_of("connections-kind", connection.kind.as_str())) },
             html! { (connection.gateway.as_str()) },
             state(visit, connection),
+            day.strip(visit),
             html! {
                 @match connection.last_heard_at {
                     Some(at) => (when_short(visit, at)),
@@ -52,7 +60,7 @@ pub(super) async fn list(ask: Ask) -> Outcome {
             not_understood(connection.not_understood),
         ]
     };
-    let rows: Vec<Vec<Markup>> = all.iter().map(row).collect();
+    let rows: Vec<Vec<Markup>> = all.iter().zip(&days).map(row).collect();
     let body = html! {
         @if visit.may(OperatorAction::CreateConnection) {
             p { a.button href="/console/connections/new" { (visit.t("connections-new")) } }

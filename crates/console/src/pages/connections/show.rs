@@ -7,6 +7,7 @@ use recado_core::ids::ConnectionId;
 use serde_json::Value;
 
 use super::list::{not_understood, state};
+use super::strip::Day;
 use super::{LIST, id, page_of};
 use crate::ask::Ask;
 use crate::reply::{Outcome, Reply};
@@ -32,11 +33,13 @@ pub(super) async fn show(ask: Ask) -> Outcome {
 async fn page(visit: &Visit, id: ConnectionId, news: Markup) -> Outcome {
     let connection = visit.recado.connections().get(visit.company.id, id).await?;
     let gateway = gateway_of(visit, &connection);
+    let states = visit.recado.connections().statuses(visit.company.id, id).await?;
     let body = html! {
         p { a href=(LIST) { (visit.t("connections-back")) } }
         (news)
         (known(visit, &connection))
         (acts(visit, &connection, gateway.as_ref()))
+        (Day::new(visit, states).whole(visit))
         h2 { (visit.t("connections-settings")) }
         (settings(visit, &connection, gateway.as_ref()))
     };

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
 use http::StatusCode;
 use recado_core::access::OperatorRole;
+use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Pairing, PairingCode};
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ConnectionId};
 use recado_testkit::kit::body;
 use serde_json::json;
 
@@ -96,6 +99,37 @@ async fn only_managers_pair_and_check_and_only_owners_change() {
     manager.post(&format!("{path}/unknown"), &[]).await.has("Understood now: 0");
     let refused = manager.post(&format!("{path}/delete"), &[]).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
+}
+
+/// R428.
+#[tokio::test]
+async fn the_last_day_is_a_strip_with_its_changes_in_words() {
+    let site = Site::new().await;
+    let path = connection(&site, site.kit.company.id, "Shop").await;
+    let id = path.rsplit('/').next().and_then(ConnectionId::parse).expect("an id");
+    let tell = async |status| {
+        let connections = site.kit.app.connections();
+        connections.set_status(site.kit.company.id, id, status).await.expect("a connection");
+    };
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    viewer.get(&path).await.has("Connected 0% of the time that is known, with no change.");
+    site.kit.clock.advance(Duration::from_hours(6));
+    tell(ConnectionStatus::Connected).await;
+    site.kit.clock.advance(Duration::from_hours(12));
+    tell(ConnectionStatus::Disconnected).await;
+    site.kit.clock.advance(Duration::from_hours(6));
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    let words = "Connected 50% of the time that is known, with 2 changes.";
+    let drawn = "<rect class=\"connected\" x=\"360\" y=\"0\" width=\"720\" height=\"24\">";
+    for page in ["/console/connections", &path] {
+        let shown = viewer.get(page).await;
+        shown.has(&format!("aria-label=\"{words}\"")).has(drawn).lacks("style=");
+        shown.has("<rect class=\"disconnected\" x=\"0\" y=\"16\" width=\"360\" height=\"8\">");
+    }
+    let html = viewer.get(&path).await.html;
+    let (_, table) = html.split_once("Changes of the state").expect("a list");
+    assert_eq!(table.matches("<time").count(), 3, "{table}");
+    assert!(table.find(">Disconnected") < table.find(">Connected"), "the newest first: {table}");
 }
 
 /// R428.

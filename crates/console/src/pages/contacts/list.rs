@@ -1,10 +1,13 @@
 //! The list of contacts, with the filters of the API (4.1).
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use recado_core::access::{Member, OperatorAction};
+use recado_core::connections::ConnectionView;
 use recado_core::contacts::ContactFilter;
 use recado_core::deals::PipelineView;
-use recado_core::ids::MemberId;
+use recado_core::ids::{ConnectionId, MemberId};
 use recado_core::lists::ListView;
 use recado_core::page::PageRequest;
 use recado_core::tags::Tag;
@@ -33,18 +36,23 @@ const FILTERS: &[&str] = &[
     "list_id",
     "pipeline_stage_id",
     "crm_status",
+    "source_platform",
+    "is_ai_enabled",
     "is_group",
     "active_since",
     "updated_since",
 ];
 
-/// The filter of a query: that of the API, and those who asked not to be written to.
+/// The filter of a query: that of the API, the connection, and those who asked not to be written
+/// to.
 ///
 /// # Errors
 ///
 /// The first parameter that is not acceptable.
 pub(super) fn filter_of(visit: &Visit, query: &Fields) -> Result<ContactFilter, Refusal> {
     let mut filter = ContactFilter::parse(&query.params(FILTERS))?;
+    let params = query.params(&["connection_id"]);
+    filter.connection = params.read("connection_id", "a UUID", ConnectionId::parse)?;
     filter.opted_out_of = (query.get("opted_out") == Some("true")).then_some(visit.company.id);
     Ok(filter)
 }
@@ -52,6 +60,7 @@ pub(super) fn filter_of(visit: &Visit, query: &Fields) -> Result<ContactFilter, 
 /// The records that contacts refer to, by name.
 pub(super) struct Names {
     members: Vec<Member>,
+    connections: Vec<ConnectionView>,
     pub(super) tags: Vec<Tag>,
     pub(super) lists: Vec<ListView>,
     pub(super) pipelines: Vec<PipelineView>,
@@ -63,6 +72,7 @@ impl Names {
         let (recado, company) = (&visit.recado, visit.company.id);
         Ok(Self {
             members: recado.access().members(company).await?,
+            connections: recado.connections().all(company).await?,
             tags: recado.tags().all(company).await?,
             lists: recado.lists().all(company).await?,
             pipelines: recado.deals().pipelines(company).await?,
@@ -148,6 +158,13 @@ fn filters(ask: &Ask, names: &Names) -> Markup {
         all.iter().map(|word| ((*word).to_owned(), visit.word_of(group, word))).collect()
     };
     let yes_or_no = || words("contacts-flag", &["true", "false"]);
+    let connections = &names.connections;
+    let platforms: BTreeSet<&str> = connections.iter().map(|it| it.platform.as_str()).collect();
+    let platforms = platforms.into_iter().map(|name| (name.to_owned(), name.to_owned())).collect();
+    let date = |name: &str, key: &str| {
+        let (label, value) = (visit.t(key), chosen(name));
+        Field { name, label: &label, value: &value, kind: "date", is_required: false }.show(&none)
+    };
     let mut members = vec![("none".to_owned(), visit.t("contacts-nobody"))];
     members.extend(pairs(names.members.iter().map(|m| (m.id.to_string(), &m.display_name))));
     html! {
@@ -166,6 +183,12 @@ fn filters(ask: &Ask, names: &Names) -> Markup {
                 words("contacts-crm", &["lead", "prospect", "customer", "inactive", "lost"])))
             (choice("opted_out", "contacts-opted-out", words("contacts-flag", &["true"])))
             (choice("is_group", "contacts-group", yes_or_no()))
+            (choice("is_ai_enabled", "contacts-column-ai", yes_or_no()))
+            (choice("source_platform", "contacts-platform", platforms))
+            (choice("connection_id", "contacts-last-connection",
+                pairs(connections.iter().map(|it| (it.id.to_string(), &it.name)))))
+            (date("active_since", "contacts-active-since"))
+            (date("updated_since", "contacts-updated-since"))
             div.buttons {
                 button type="submit" { (visit.t("contacts-filter")) }
                 a href=(super::LIST) { (visit.t("contacts-filter-clear")) }

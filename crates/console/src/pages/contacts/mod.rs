@@ -7,6 +7,7 @@ mod duplicates;
 mod edit;
 mod export;
 mod form;
+mod history;
 pub(crate) mod import;
 mod labels;
 mod list;

@@ -1,15 +1,13 @@
 //! One contact: who it is, and everything that belongs to it.
 
 use maud::{Markup, html};
-use recado_core::access::{Caller, OperatorAction};
+use recado_core::access::OperatorAction;
 use recado_core::contacts::OperatorContact;
-use recado_core::messages::MessageView;
-use recado_core::query::Params;
+use recado_core::links::LinkView;
 
 use super::list::Names;
-use super::{deals, documents, id, labels, page_of};
+use super::{deals, documents, history, id, labels, page_of};
 use crate::ask::Ask;
-use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::confirm::confirm;
 use crate::view::empty::{Tone, badge, empty};
@@ -17,9 +15,6 @@ use crate::view::layout::Area;
 use crate::view::table::{facts, table};
 use crate::view::when::when;
 use crate::visit::Visit;
-
-/// How many of the latest messages the page shows.
-const MESSAGES: &str = "20";
 
 pub(super) async fn show(ask: Ask) -> Outcome {
     let visit = &ask.visit;
@@ -35,14 +30,14 @@ pub(super) async fn show(ask: Ask) -> Outcome {
         })
         .collect();
     let all_links = recado.links().all(company).await?;
-    let links: Vec<Vec<Markup>> = all_links
+    let own_links: Vec<&LinkView> = all_links.iter().filter(|it| it.contact_id == id).collect();
+    let links: Vec<Vec<Markup>> = own_links
         .iter()
-        .filter(|link| link.contact_id == id)
         .map(|link| vec![html! { (link.url) }, when(visit, link.created_at)])
         .collect();
     let deals = deals::section(visit, id, &names).await?;
     let documents = documents::section(visit, id).await?;
-    let history = history(visit, id).await?;
+    let history = history::section(visit, &contact, &own_links, &names).await?;
     let body = html! {
         (actions(visit, &contact))
         section aria-labelledby="identity" {
@@ -176,40 +171,4 @@ fn identity(visit: &Visit, contact: &OperatorContact, names: &Names) -> Vec<(Str
     add("contacts-column-created", when(visit, summary.created_at));
     add("contacts-updated", when(visit, summary.updated_at));
     facts
-}
-
-/// The latest messages, each leading to its place in the thread.
-async fn history(visit: &Visit, id: recado_core::ids::ContactId) -> Result<Markup, Refusal> {
-    let params = Params::new(vec![("limit".to_owned(), MESSAGES.to_owned())]);
-    // The role was checked for the route.
-    let caller = Caller::trusted(&visit.company);
-    let found = visit.recado.messages().list_of_contact(&caller, id, &params).await?;
-    Ok(html! {
-        section aria-labelledby="history" {
-            h2 #history { (visit.t("contacts-history")) }
-            @if found.items.is_empty() {
-                (empty(&visit.t("contacts-history-empty")))
-            } @else {
-                ol.history reversed {
-                    @for message in &found.items { li { (line(visit, id, message)) } }
-                }
-                @if found.pagination.total > found.items.len() as u64 {
-                    p { a href={ "/console/inbox/" (id) } { (visit.t("contacts-history-all")) } }
-                }
-            }
-        }
-    })
-}
-
-fn line(visit: &Visit, id: recado_core::ids::ContactId, message: &MessageView) -> Markup {
-    let text = message.content.as_deref().or(message.media_caption.as_deref());
-    let text = text.or(message.media_filename.as_deref());
-    let kind = visit.word_of("contacts-message", message.message_type.as_str());
-    html! {
-        a href={ "/console/inbox/" (id) "#message-" (message.id) } {
-            (visit.word_of("contacts-direction", message.direction.as_str()))
-            " · " (when(visit, message.created_at))
-        }
-        " " bdi { (text.unwrap_or(&kind)) }
-    }
 }

@@ -58,6 +58,20 @@ async fn the_list_is_filtered_and_escapes_names() {
     contact(&site, stop).await;
     let stopped = viewer.get("/console/contacts?opted_out=true&inbox_status=").await;
     stopped.has(">Bia<").lacks("Caio");
+    let connection = site.kit.connection("qr").await;
+    site.kit.contact_writes(connection, "5511987654329", "Oi").await;
+    for (query, has, lacks) in [
+        (format!("connection_id={connection}"), "+5511987654329", "Caio"),
+        ("active_since=2020-01-01".to_owned(), "+5511987654329", "Caio"),
+        ("updated_since=2099-01-01".to_owned(), "No contacts", "Caio"),
+        ("source_platform=telegram".to_owned(), "No contacts", "Caio"),
+        ("is_ai_enabled=true&is_group=false&search=Caio".to_owned(), "Caio", "+5511987654329"),
+    ] {
+        let found = viewer.get(&format!("/console/contacts?{query}")).await;
+        found.has(has).lacks(&format!(">{lacks}<"));
+    }
+    let wrong = viewer.get("/console/contacts?connection_id=x").await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
     let wrong = viewer.get("/console/contacts?tag_id=x").await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
@@ -98,6 +112,25 @@ async fn a_contact_is_shown_changed_and_deleted_with_the_errors_of_its_fields() 
     assert_eq!(agent.post(&delete, &[]).await.status, StatusCode::FORBIDDEN);
     assert_eq!(owner.post(&delete, &[]).await.location(), "/console/contacts");
     assert_eq!(owner.get(&path).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_history_of_a_contact_has_its_messages_and_what_was_made() {
+    let site = Site::new().await;
+    let connection = site.kit.connection("qr").await;
+    site.kit.contact_writes(connection, "5511987654321", "Bom dia").await;
+    let id = site.kit.contact_by_phone("+5511987654321").await.expect("the contact");
+    let path = format!("/console/contacts/{id}");
+    let owner = site.owner().await;
+    site.kit.clock.advance(std::time::Duration::from_mins(1));
+    owner.post(&format!("{path}/deals"), &[("title", "<b>A car")]).await;
+    let page = owner.get(&path).await.html;
+    let (_, history) = page.split_once("<ol class=\"history\"").expect("a history");
+    let (history, _) = history.split_once("</ol>").expect("its end");
+    let place = |text: &str| history.find(text).unwrap_or_else(|| panic!("{text}: {history}"));
+    assert!(place("Deal · ") < place("Bom dia"), "the newest first: {history}");
+    assert!(place("&lt;b&gt;A car") < place("Made · "), "{history}");
+    assert_eq!(history.matches("<li>").count(), 3, "{history}");
 }
 
 #[tokio::test]

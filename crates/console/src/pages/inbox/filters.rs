@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 use recado_core::access::Member;
+use recado_core::connections::ConnectionView;
 use recado_core::contacts::ContactFilter;
 use recado_core::deals::PipelineView;
+use recado_core::ids::ConnectionId;
 use recado_core::page::PageRequest;
 use recado_core::query::{InvalidParameter, Params};
 use recado_core::tags::Tag;
@@ -36,7 +38,9 @@ pub(super) fn filter_of(visit: &Visit, query: &Fields) -> Result<ContactFilter, 
         _ => (name.clone(), value.clone()),
     };
     let query = Fields::new(query.pairs().iter().map(own).collect());
-    Ok(ContactFilter::parse(&query.params(FILTERS))?)
+    let params = query.params(&["connection_id"]);
+    let connection = params.read("connection_id", "a UUID", ConnectionId::parse)?;
+    Ok(ContactFilter { connection, ..ContactFilter::parse(&query.params(FILTERS))? })
 }
 
 /// R422. The page of a query: 50 conversations, or up to 500 by `per_page`.
@@ -54,6 +58,7 @@ pub(super) fn page_of(query: &Fields) -> Result<PageRequest, InvalidParameter> {
 /// What conversations are filtered by.
 pub(super) struct Choices {
     pub(super) members: Vec<Member>,
+    connections: Vec<ConnectionView>,
     tags: Vec<Tag>,
     pipelines: Vec<PipelineView>,
 }
@@ -64,6 +69,7 @@ impl Choices {
         let (recado, company) = (&visit.recado, visit.company.id);
         Ok(Self {
             members: recado.access().members(company).await?,
+            connections: recado.connections().all(company).await?,
             tags: recado.tags().all(company).await?,
             pipelines: recado.deals().pipelines(company).await?,
         })
@@ -93,6 +99,8 @@ impl Choices {
             (ME.to_owned(), visit.t("inbox-me")),
         ];
         members.extend(self.members.iter().map(|m| (m.id.to_string(), m.display_name.clone())));
+        let connections = self.connections.iter();
+        let connections = connections.map(|it| (it.id.to_string(), it.name.clone())).collect();
         let tags = self.tags.iter().map(|tag| (tag.id.to_string(), tag.name.clone())).collect();
         let unread = vec![("true".to_owned(), visit.t("inbox-unread-only"))];
         html! {
@@ -104,6 +112,7 @@ impl Choices {
                 (choice("inbox_status", visit.t("inbox-state"), vec![word("open"), word("resolved")]))
                 (choice("assigned_to", visit.t("inbox-assigned"), members))
                 (choice("unread", visit.t("inbox-messages"), unread))
+                (choice("connection_id", visit.t("inbox-connection"), connections))
                 (choice("tag_id", visit.t("inbox-tag"), tags))
                 (choice("pipeline_stage_id", visit.t("inbox-stage"), self.stages()))
                 @if let Some(per_page) = ask.query.filled("per_page") {

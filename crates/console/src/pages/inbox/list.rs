@@ -1,8 +1,9 @@
 //! The list of conversations, the newest message first (R422).
 
 use maud::{Markup, html};
-use recado_core::access::Member;
+use recado_core::access::{Member, OperatorAction};
 use recado_core::contacts::{ContactFilter, ContactListItem, InboxStatus};
+use recado_core::messages::{Direction, GLANCES_AT_ONCE, Glance};
 use recado_core::page::{Page, PageRequest};
 
 use super::filters::{Choices, filter_of, page_of};
@@ -25,16 +26,17 @@ pub(super) async fn list(ask: Ask) -> Outcome {
     // Before the rows are read, so that what happens meanwhile is told of (R423).
     let after = if ask.is_piece { None } else { Some(live::position(visit).await?) };
     let found = visit.recado.contacts().page_of(visit.company.id, &filter, page, false).await?;
+    let glances = glances(visit, &found).await?;
     let counts = Counts::of(visit).await?;
     if ask.is_piece {
         let members = visit.recado.access().members(visit.company.id).await?;
-        return Reply::piece(piece(&ask, &counts, &members, &found, page));
+        return Reply::piece(piece(&ask, &counts, &members, (&found, &glances), page));
     }
     let choices = Choices::of(visit).await?;
     let body = html! {
         (choices.form(&ask))
         div data-live data-after=[after] {
-            (piece(&ask, &counts, &choices.members, &found, page))
+            (piece(&ask, &counts, &choices.members, (&found, &glances), page))
         }
     };
     Reply::page(Area::Inbox, visit.t("inbox-title"), body)
@@ -86,7 +88,7 @@ fn piece(
     ask: &Ask,
     counts: &Counts,
     members: &[Member],
-    found: &Page<ContactListItem>,
+    (found, glances): (&Page<ContactListItem>, &[Glance]),
     page: PageRequest,
 ) -> Markup {
     let visit = &ask.visit;
@@ -98,16 +100,48 @@ fn piece(
             @if found.items.is_empty() {
                 (empty(&visit.t("inbox-empty")))
             } @else {
-                ul.conversations { @for item in &found.items { (row(visit, item, members)) } }
+                ul.conversations { @for item in &found.items { (row(visit, item, members, glances)) } }
             }
             (pager(visit, super::LIST, &ask.query, page, found.total))
         }
     }
 }
 
+/// R422. The last messages of a page, for those who may read messages. A page of more than 100 has
+/// none.
+async fn glances(visit: &Visit, found: &Page<ContactListItem>) -> Result<Vec<Glance>, Refusal> {
+    let is_long = found.items.len() > GLANCES_AT_ONCE;
+    if is_long || !visit.may(OperatorAction::ListOperatorMessages) {
+        return Ok(Vec::new());
+    }
+    let items = found.items.iter();
+    let of: Vec<_> = items.map(|item| (item.summary.id, item.has_unread)).collect();
+    Ok(visit.recado.messages().glances(visit.company.id, &of).await?)
+}
+
+/// How many messages are unread; without a number where it is not known.
+fn unread(visit: &Visit, count: Option<u32>) -> String {
+    match count {
+        None | Some(0) => visit.t("inbox-unread"),
+        Some(count) => visit.t_with("inbox-unread-count", &[("count", count.into())]),
+    }
+}
+
+/// What the last message said, or what it was.
+fn excerpt(visit: &Visit, last: &Glance) -> Markup {
+    let kind = || visit.word_of("thread-kind", last.message_type.as_str());
+    html! {
+        p {
+            @if last.direction == Direction::Outbound { (visit.t("inbox-own")) " " }
+            bdi { (last.excerpt.clone().unwrap_or_else(kind)) }
+        }
+    }
+}
+
 /// One conversation. It is short: a page can have 500 of them.
-fn row(visit: &Visit, item: &ContactListItem, members: &[Member]) -> Markup {
+fn row(visit: &Visit, item: &ContactListItem, members: &[Member], glances: &[Glance]) -> Markup {
     let contact = &item.summary;
+    let last = glances.iter().find(|glance| glance.contact == contact.id);
     let assigned = contact.assigned_to_member_id.and_then(|id| {
         let member = members.iter().find(|member| member.id == id);
         member.map(|member| member.display_name.as_str())
@@ -117,13 +151,14 @@ fn row(visit: &Visit, item: &ContactListItem, members: &[Member]) -> Markup {
             a data-conversation href={ (super::LIST) "/" (contact.id) } {
                 bdi { (contact.display_name) }
             }
-            @if item.has_unread { b { (visit.t("inbox-unread")) } }
+            @if item.has_unread { b { (unread(visit, last.map(|last| last.unread))) } }
             @if contact.inbox_status == InboxStatus::Resolved {
                 i { (visit.word_of("inbox-status", "resolved")) }
             }
             @if let Some(name) = assigned { span { (name) } }
             @for tag in &item.tags { span.tag { (tag.name) } }
             @if let Some(at) = contact.last_message_at { (when_short(visit, at)) }
+            @if let Some(last) = last { (excerpt(visit, last)) }
         }
     }
 }

@@ -82,12 +82,12 @@ async fn conversations_are_filtered_and_names_escaped() {
     all.has("&lt;script&gt;Ana").has("Bia").has(&writer).lacks("<script>Ana");
     all.has(&format!("href=\"/console/inbox/{bia}\""));
     let unread = viewer.get("/console/inbox?unread=true").await;
-    unread.has(&writer).lacks("Bia").has("<b>New</b>").has("Unread (1)");
+    unread.has(&writer).lacks("Bia").has("<b>1 new</b>").has("Unread (1)");
     viewer.get("/console/inbox?search=Bia&inbox_status=&tag_id=").await.has("Bia").lacks("Ana<");
     viewer.get("/console/inbox?assigned_to=none").await.has("Bia");
     let mine = viewer.get("/console/inbox?assigned_to=me").await;
     mine.has("No conversations here.");
-    for wrong in ["tag_id=x", "assigned_to=x", "per_page=501", "page=0"] {
+    for wrong in ["tag_id=x", "connection_id=x", "assigned_to=x", "per_page=501", "page=0"] {
         let wrong = viewer.get(&format!("/console/inbox?{wrong}")).await;
         assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
     }
@@ -106,6 +106,67 @@ async fn one_finds_ones_own_conversations() {
     let assigned = conversations.act(site.kit.company.id, ana, ActionName::Assign, &change).await;
     assigned.expect("the change");
     owner.get("/console/inbox?assigned_to=me").await.has("Ana").lacks("Bia");
+}
+
+/// R422.
+#[tokio::test]
+async fn conversations_are_filtered_by_connection_tag_and_stage() {
+    let (site, connection) = site().await;
+    let (app, company) = (&site.kit.app, site.kit.company.id);
+    let other = site.kit.connection("qr").await;
+    site.kit.contact_writes(connection, "5511987654321", "Oi").await;
+    site.kit.contact_writes(other, "5511987654322", "Oi").await;
+    let link_of = async |phone| {
+        let id = site.kit.contact_by_phone(phone).await.expect("the contact");
+        (id, format!("href=\"/console/inbox/{id}\""))
+    };
+    let ((ana, of_ana), (_, of_bia)) =
+        (link_of("+5511987654321").await, link_of("+5511987654322").await);
+    let owner = site.owner().await;
+    let page = owner.get("/console/inbox").await;
+    page.has(&format!("value=\"{other}\"")).has(&of_ana).has(&of_bia);
+    let found = async |query: String| owner.get(&format!("/console/inbox?{query}")).await;
+    found(format!("connection_id={connection}")).await.has(&of_ana).lacks(&of_bia);
+    let kept = found(format!("connection_id={other}&inbox_status=open")).await;
+    kept.has(&of_bia).lacks(&of_ana).has(&format!("value=\"{other}\" selected"));
+
+    let tag = app
+        .tags()
+        .create(company, &body(json!({ "name": "VIP", "color": "#aa0000" })))
+        .await
+        .expect("a tag");
+    let changes = body(json!({ "tag_ids": [tag.id] }));
+    app.contacts().patch_as_operator(company, ana, &changes).await.expect("the change");
+    found(format!("tag_id={}", tag.id)).await.has(&of_ana).lacks(&of_bia).has("VIP");
+    found(format!("tag_id={}&connection_id={other}", tag.id)).await.has("No conversations here.");
+
+    let stages = json!([{ "name": "New", "color": "#aa0000" }]);
+    let sales = body(json!({ "name": "Sales", "stages": stages }));
+    let sales = app.deals().create_pipeline(company, &sales).await.expect("a pipeline");
+    let stage = sales.stages[0].id;
+    let deal = body(json!({ "title": "A car", "stage_id": stage, "contact_id": ana }));
+    app.deals().create(company, &deal).await.expect("a deal");
+    found(format!("pipeline_stage_id={stage}")).await.has(&of_ana).lacks(&of_bia);
+}
+
+/// R422.
+#[tokio::test]
+async fn a_conversation_says_what_came_last_and_how_much_is_unread() {
+    let (site, connection) = site().await;
+    site.kit.contact_writes(connection, "5511987654321", "Bom dia").await;
+    site.kit.clock.advance(Duration::from_secs(1));
+    site.kit.contact_writes(connection, "5511987654321", "<b>Tem\n\nnovidade?").await;
+    let viewer = site.as_role(OperatorRole::Viewer).await;
+    let page = viewer.get("/console/inbox").await;
+    page.has("<bdi>&lt;b&gt;Tem novidade?</bdi>").has("<b>2 new</b>").lacks("Bom dia");
+    let long = viewer.get("/console/inbox?per_page=500").await;
+    long.has("<b>2 new</b>");
+    let id = site.kit.contact_by_phone("+5511987654321").await.expect("the contact");
+    let agent = site.as_role(OperatorRole::Agent).await;
+    let answer = [("key", "a"), ("message", "Claro!"), ("assign", "on")];
+    let reply = agent.post(&format!("/console/inbox/{id}/reply"), &answer).await;
+    assert_eq!(reply.status, StatusCode::SEE_OTHER, "{}", reply.html);
+    viewer.get("/console/inbox").await.has("Sent: <bdi>Claro!</bdi>").lacks("novidade");
 }
 
 /// R422.

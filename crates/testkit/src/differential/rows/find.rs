@@ -1,6 +1,6 @@
 //! Finds a row to write, with the reads of the store.
 
-use recado_core::connections::Connection;
+use recado_core::connections::{Connection, StatusHistory};
 use recado_core::contacts::{Alias, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery};
 use recado_core::gateway::UnknownEvent;
@@ -50,6 +50,10 @@ impl CompanyRows {
             "row group" => {
                 let groups = store.groups(company, maker.connection_id(at)).await;
                 nth(&groups.expect("works"), nth_of)
+            }
+            "row statuses" => {
+                let key = (company, maker.connection_id(at));
+                store.get::<StatusHistory>(key).await.expect("works").as_ref().map(any)
             }
             "row alias" => {
                 let contact = self.channel_contact(at, maker).await?;

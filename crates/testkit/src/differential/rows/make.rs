@@ -2,7 +2,8 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName, StatusHistory,
+    StatusSince,
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
@@ -38,6 +39,7 @@ pub(in super::super) const KINDS: &[&str] = &[
     "row connection",
     "row group",
     "row group",
+    "row statuses",
     "row alias",
     "row alias",
     "row alias",
@@ -181,6 +183,7 @@ impl Maker<'_> {
             "row contact" => self.contact().into(),
             "row connection" => self.connection().into(),
             "row group" => self.group().into(),
+            "row statuses" => self.statuses().into(),
             "row alias" => self.alias().into(),
             "row conversation" => self.conversation().into(),
             "row message" => self.message().into(),
@@ -255,6 +258,13 @@ impl Maker<'_> {
             is_admin: self.once_in(11, 2),
         };
         ConnectionGroup { company: self.company, connection: self.connection_id(1), group }
+    }
+
+    fn statuses(&self) -> StatusHistory {
+        let since =
+            |n| StatusSince { at: self.time(n), status: self.one(n + 1, ConnectionStatus::ALL) };
+        let changes = (0..self.command.number(2) % 3).map(|n| since(3 + 2 * n)).collect();
+        StatusHistory { company: self.company, connection: self.connection_id(1), changes }
     }
 
     fn alias(&self) -> Alias {

@@ -1,8 +1,11 @@
 //! Inbound endpoints, dispatch windows, campaigns and their recipients: found, replaced, read.
 
+use std::time::Duration;
+
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, Recipient, RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom,
+    TimeSteps,
 };
 use recado_core::contacts::DraftQuery;
 use recado_core::custom_fields::CustomField;
@@ -55,7 +58,7 @@ fn entry(entry: &RecipientEntry) -> Value {
     let contact = contact.map(|(phone, identifier)| {
         json!([phone.as_ref().map(|phone| phone.digits()), identifier.as_str()])
     });
-    json!([format!("{:?}", entry.recipient), contact, format!("{:?}", entry.prosa)])
+    json!([format!("{:?}", entry.recipient), contact, entry.name, format!("{:?}", entry.prosa)])
 }
 
 impl Maker<'_> {
@@ -241,7 +244,9 @@ impl CompanyRows {
         page: PageRequest,
     ) -> Value {
         let (store, company) = (&self.store, self.company);
-        let totals = store.campaign_totals(company, campaign).await.expect("works");
+        let (from, step) = (Timestamp::from_millis(0), Duration::from_millis(200));
+        let steps = Some(TimeSteps { from, step, count: 4 });
+        let totals = store.campaign_totals(company, campaign, steps).await.expect("works");
         let page = store.recipient_page(company, campaign, status, page).await.expect("works");
         let items: Vec<Value> = page.items.iter().map(entry).collect();
         json!([format!("{totals:?}"), page.total, items])

@@ -1,8 +1,8 @@
 //! Rows of inbound endpoints, dispatch windows and campaigns, made from a command's numbers.
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, ContactFault, DayTime, FailureLimit, PauseReason, Recipient,
-    RecipientFault, RecipientNumber, RecipientStatus, SendWindow,
+    Campaign, CampaignStatus, ContactFault, DayTime, FailureLimit, OutcomeTimes, PauseReason,
+    Recipient, RecipientFault, RecipientNumber, RecipientStatus, SendWindow,
 };
 use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -235,6 +235,11 @@ impl Maker<'_> {
             debit: self.maybe(10, || LedgerLineId::new(self.fresh)),
             fault: self.maybe(11, || fault),
             sent_at: self.maybe(12, || self.time(13)),
+            outcomes: OutcomeTimes {
+                delivered: self.maybe(14, || self.time(15)),
+                read: self.maybe(16, || self.time(17)),
+                ended: self.maybe(18, || self.time(19)),
+            },
         }
     }
 }

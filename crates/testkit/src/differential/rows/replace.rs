@@ -1,6 +1,6 @@
 //! Rows that replace others.
 
-use recado_core::connections::Connection;
+use recado_core::connections::{Connection, StatusHistory};
 use recado_core::contacts::Contact;
 use recado_core::conversations::Conversation;
 use recado_core::gateway::UnknownEvent;
@@ -23,6 +23,9 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
         (Row::Group(of), Row::Group(made)) => {
             let group = Group { code: of.group.code.clone(), ..made.group };
             ConnectionGroup { connection: of.connection, group, ..made }.into()
+        }
+        (Row::StatusHistory(of), Row::StatusHistory(made)) => {
+            StatusHistory { connection: of.connection, ..made }.into()
         }
         (Row::Conversation(of), Row::Conversation(made)) => {
             Conversation { contact: of.contact, connection: of.connection, ..made }.into()
