@@ -66,7 +66,7 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 impl Sheet {
-    /// R426. Reads a file within the bounds. A first line that names the delimiter counts as a line.
+    /// R426. Reads a file within its bounds. A first line that names the delimiter counts, too.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, SheetError> {
         let text = decoded(bytes);
         let (separator, skipped) = match delimiter::named(text.as_bytes()) {
