@@ -8,6 +8,7 @@
 //! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`],
 //!   [`ArgonPasswords`]: clock, ids, documents, timer, tasks and passwords, for
 //! [`recado_core::Parts`].
+//! - `oidc`, with the feature of this name: a provider that members sign in with.
 //! - [`Background`]: everything that a process does besides answering requests (its lease, due
 //!   jobs, deliveries, campaigns, recovery, upkeep), and its orderly shutdown.
 #![forbid(unsafe_code)]
@@ -18,6 +19,8 @@ mod causes;
 mod clock;
 mod files;
 mod ids;
+#[cfg(feature = "oidc")]
+pub mod oidc;
 mod passwords;
 mod spawner;
 mod timer;

@@ -14,6 +14,7 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "key_hash" => UniqueKey::KeyHash,
         "login_member" | "login_link_member" => UniqueKey::LoginMember,
         "login_email" => UniqueKey::LoginEmail,
+        "login_subject" => UniqueKey::LoginSubject,
         "link_code" => UniqueKey::LinkCode,
         "job_subject" => UniqueKey::JobSubject,
         "secret_name" => UniqueKey::SecretName,

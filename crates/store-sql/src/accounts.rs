@@ -1,6 +1,8 @@
 //! Logins of members, their one-time links and sessions.
 
-use recado_core::accounts::{LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session};
+use recado_core::accounts::{
+    LinkPurpose, Login, LoginLink, LoginSubjectHash, PasswordHash, RecoveryHashes, Session,
+};
 
 use crate::field::{bytes, texts, words};
 use crate::record::record;
@@ -18,6 +20,7 @@ record! {
         totp_step,
         recovery,
         password_set_at,
+        subject,
         created_at,
     }
     sealed Bytes { "totp_secret" }
@@ -53,4 +56,6 @@ texts! {
 
 bytes! {
     RecoveryHashes: |hashes| hashes.as_bytes(), RecoveryHashes::from_bytes;
+    LoginSubjectHash: |hash| hash.as_bytes(),
+        |bytes| bytes.try_into().ok().map(LoginSubjectHash::from_bytes);
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{Caller, ClientNet};
 use crate::Timestamp;
-use crate::accounts::{AttemptSpan, LoginEmailHash};
+use crate::accounts::{AttemptSpan, LoginEmailHash, SignInStateHash};
 use crate::ids::{CampaignId, ContactId, InboundEndpointId, KeyId, LinkId, TemplateId};
 use crate::links::Clicker;
 use crate::store::StoreError;
@@ -126,6 +126,8 @@ pub enum RateKey {
     SignIn(LoginEmailHash, AttemptSpan),
     /// Wrong passwords by one client (R398).
     SignInClient(ClientNet),
+    /// The answers of the provider to one sign-in (R432).
+    SignInAnswer(SignInStateHash),
     /// The recorded visits of a link (R205).
     LinkClicks(LinkId),
     /// The recorded visits by one client (R205).
@@ -152,6 +154,7 @@ impl std::fmt::Display for RateKey {
                 write!(f, "sign-in:{}:{}", span.as_str(), email.to_text())
             }
             Self::SignInClient(client) => write!(f, "sign-in-client:{client}"),
+            Self::SignInAnswer(state) => write!(f, "sign-in-answer:{}", state.to_text()),
             Self::LinkClicks(link) => write!(f, "link:{link}"),
             Self::Clicker(client) => write!(f, "clicker:{}", client.as_text()),
             Self::PersonsClick(link, client) => {

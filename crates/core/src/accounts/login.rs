@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{PasswordHash, RecoveryHashes};
+use super::{LoginSubjectHash, PasswordHash, RecoveryHashes};
 use crate::Timestamp;
 use crate::access::OperatorRole;
 use crate::body::{Optional, Required, body};
@@ -35,14 +35,23 @@ pub struct Login {
     pub recovery: Option<RecoveryHashes>,
     /// When the password was set last.
     pub password_set_at: Option<Timestamp>,
+    /// Who the member is at the provider that members sign in with; no other login of the
+    /// installation has it (R433). `None` until the member signed in there.
+    pub subject: Option<LoginSubjectHash>,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
 impl Login {
-    /// Whether it works: somebody has set a password and nobody has disabled it.
+    /// Whether the member has begun to use it: has set a password, or has signed in at the provider
+    /// (R433).
+    pub const fn was_accepted(&self) -> bool {
+        self.password.is_some() || self.subject.is_some()
+    }
+
+    /// Whether it works: the member has begun to use it and nobody has disabled it.
     pub const fn works(&self) -> bool {
-        self.password.is_some() && self.disabled_at.is_none()
+        self.was_accepted() && self.disabled_at.is_none()
     }
 
     /// Whether a code of the second factor is asked for (R400).
@@ -124,15 +133,18 @@ body! {
 }
 
 impl LoginPatch {
-    /// The login with this change (R402).
+    /// The login with this change (R402). With another address it belongs to nobody at the provider
+    /// any more (R433).
     pub(super) fn over(&self, login: &Login, now: Timestamp) -> Login {
         let disabled_at = match self.disabled {
             Some(true) => login.disabled_at.or(Some(now)),
             Some(false) => None,
             None => login.disabled_at,
         };
+        let email = self.email.clone().unwrap_or_else(|| login.email.clone());
         Login {
-            email: self.email.clone().unwrap_or_else(|| login.email.clone()),
+            subject: login.subject.filter(|_| email == login.email),
+            email,
             role: self.role.unwrap_or(login.role),
             disabled_at,
             ..login.clone()
@@ -159,6 +171,7 @@ pub(super) mod tests {
             totp_step: None,
             recovery: None,
             password_set_at: None,
+            subject: None,
             created_at: Timestamp::from_millis(0),
         }
     }
@@ -170,6 +183,22 @@ pub(super) mod tests {
         assert!(login.works());
         assert!(!Login { password: None, ..login.clone() }.works());
         assert!(!Login { disabled_at: Some(Timestamp::from_millis(1)), ..login }.works());
+    }
+
+    /// R433.
+    #[test]
+    fn a_login_without_a_password_works_once_it_is_bound_and_another_address_unbinds_it() {
+        let subject = Some(LoginSubjectHash::from_bytes([1; 32]));
+        let bound = Login { password: None, subject, ..login() };
+        assert!(bound.works());
+        let patch = |email: &str| LoginPatch {
+            email: Some(Email::parse(email).unwrap()),
+            role: None,
+            disabled: None,
+        };
+        let now = Timestamp::from_millis(1);
+        assert_eq!(patch("ana@example.org").over(&bound, now), bound);
+        assert_eq!(patch("eva@example.org").over(&bound, now).subject, None);
     }
 
     /// R402.

@@ -89,11 +89,12 @@ impl Accounts<'_> {
                     totp_step: None,
                     recovery: None,
                     password_set_at: None,
+                    subject: None,
                     created_at: now,
                 }),
                 Some(login) => {
                     require_rank(by, login.role)?;
-                    if login.password.is_some() {
+                    if login.was_accepted() {
                         return Err(Error::Rejected(LoginRefused::LoginExists));
                     }
                     let (email, role) = (draft.email.clone(), draft.role);
@@ -121,9 +122,9 @@ impl Accounts<'_> {
         let token = &LinkToken::new(company, member, self.app.random());
         let made = self.app.decide(|now| async move {
             let login = self.reached_login(by, company, member).await?;
-            let purpose = match login.password {
-                Some(_) => LinkPurpose::Reset,
-                None => LinkPurpose::Invitation,
+            let purpose = match login.was_accepted() {
+                true => LinkPurpose::Reset,
+                false => LinkPurpose::Invitation,
             };
             // Written as it is, so that the link is not made for a login that was just given a
             // higher role.

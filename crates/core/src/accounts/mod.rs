@@ -1,4 +1,4 @@
-//! Accounts: how members log in (R394–R403).
+//! Accounts: how members log in (R394–R403, R432–R435).
 //!
 //! A login belongs to a member and has an e-mail address, a role of the operator API and a
 //! password. Whoever signs in with it gets a session, whose token stands for the member until it
@@ -6,13 +6,19 @@
 
 mod attempt_span;
 mod attempts;
+mod id_token;
 mod link;
 mod links;
 mod login;
+mod login_subject;
 mod manage;
 mod new_totp;
 mod password;
 mod password_rule;
+mod provider;
+mod provider_attempt;
+mod provider_login;
+mod provider_sign_in;
 mod reads;
 mod record_seen;
 mod recovery;
@@ -22,20 +28,26 @@ mod seen;
 mod session;
 mod sessions;
 mod sign_in;
+mod sign_in_state;
 mod token;
 mod totp;
 
 pub use attempt_span::{AttemptSpan, LoginEmailHash};
+pub use id_token::{Audience, IdToken, IsVerified, TokenProblem};
 pub use link::{LinkPurpose, LinkToken, LinkView, LoginLink, NewLink};
 pub use login::{Login, LoginDraft, LoginPatch, LoginView};
 pub use new_totp::NewTotp;
+pub use login_subject::LoginSubjectHash;
 pub use password::{Password, PasswordHash, PasswordVerdict, Passwords};
 pub use password_rule::PasswordProblem;
+pub use provider::{ProviderCode, ProviderFailure, ProviderRequest, SignInProvider};
+pub use provider_sign_in::{BegunSignIn, ProviderAnswer, ProviderRefused, ProviderStep};
 pub use reads::AccountReads;
 pub use recovery::{RecoveryCode, RecoveryHashes};
 pub use refusal::{AccountRefused, LoginRefused, SignInRefused};
 pub(crate) use seen::SeenSessions;
 pub use session::{NewSession, Session, SessionLimits, SessionToken, SessionView, SignedIn};
+pub use sign_in_state::SignInStateHash;
 pub use totp::TotpSecret;
 
 use crate::Recado;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Login, Session};
+use super::{Login, LoginSubjectHash, Session};
 use crate::contacts::Email;
 use crate::ids::{CompanyId, MemberId};
 use crate::store::{StoreError, Stored};
@@ -12,6 +12,12 @@ use crate::store::{StoreError, Stored};
 pub trait AccountReads: Send + Sync {
     /// The login of an address (R394), in whatever company.
     async fn login_by_email(&self, email: &Email) -> Result<Option<Stored<Login>>, StoreError>;
+
+    /// The login of somebody at the provider that members sign in with (R433), in whatever company.
+    async fn login_by_subject(
+        &self,
+        subject: &LoginSubjectHash,
+    ) -> Result<Option<Stored<Login>>, StoreError>;
 
     /// The sessions of a member, by `created_at`, then `id`; ended ones too.
     async fn sessions_of(

@@ -72,7 +72,7 @@ pub enum LoginRefused {
     /// Another login has the address.
     #[error("another login has this e-mail address")]
     EmailTaken,
-    /// The member has a login with a password: make a link to reset it.
+    /// The member uses the login already: make a link to reset its password.
     #[error("the member has a login already")]
     LoginExists,
 }

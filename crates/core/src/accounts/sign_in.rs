@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 use super::totp::is_code;
 use super::{
-    Accounts, Login, NewSession, Password, PasswordHash, PasswordVerdict, Session, SessionLimits,
-    SessionToken, SignInRefused, SignedIn, TotpSecret,
+    Accounts, Login, LoginLink, LoginSubjectHash, NewSession, Password, PasswordHash,
+    PasswordVerdict, Session, SessionLimits, SessionToken, SignInRefused, SignedIn, TotpSecret,
 };
 use crate::Timestamp;
 use crate::access::Member;
 use crate::contacts::Email;
 use crate::error::Error;
-use crate::ids::SessionId;
+use crate::ids::{CompanyId, MemberId, SessionId};
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError, Stored};
 
 /// How many sessions a member may have; the oldest gives way (R397).
@@ -23,6 +23,39 @@ pub(super) enum SecondFactor {
     Passed(Box<Login>),
     Missing,
     Wrong,
+}
+
+/// What shows that somebody is the member of a login.
+pub(super) enum Proof {
+    /// The password that the login had, and its hash with the parameters of now if it was weaker.
+    Password { was: Option<PasswordHash>, stronger: Option<PasswordHash> },
+    /// Who the member is at the provider. A login that is bound to nobody has to have this address,
+    /// and is bound (R433).
+    Provider { subject: LoginSubjectHash, email: Email },
+}
+
+impl Proof {
+    /// Whether it shows it for the login as it is by now.
+    fn holds(&self, login: &Login) -> bool {
+        match self {
+            Self::Password { was, .. } => login.works() && login.password == *was,
+            Self::Provider { subject, email } => {
+                let is_own = login.subject.map_or(login.email == *email, |own| own == *subject);
+                is_own && login.disabled_at.is_none()
+            }
+        }
+    }
+
+    /// The login after a sign-in by it.
+    fn after(&self, login: Login) -> Login {
+        match self {
+            Self::Password { stronger: Some(hash), .. } => {
+                Login { password: Some(hash.clone()), ..login }
+            }
+            Self::Password { stronger: None, .. } => login,
+            Self::Provider { subject, .. } => Login { subject: Some(*subject), ..login },
+        }
+    }
 }
 
 /// Examines the code of the second factor; a code is good once (R400).
@@ -96,7 +129,9 @@ impl Accounts<'_> {
                 Err(Error::Rejected(SignInRefused::CodeNeeded))
             }
             (Some((login, stronger)), Some(SecondFactor::Passed(_))) => {
-                self.begin_session(&login, stronger, code).await
+                let key = (login.company, login.member);
+                let proof = Proof::Password { was: login.password, stronger };
+                self.begin_session(key, &proof, code).await
             }
             _ => {
                 // R387.
@@ -146,33 +181,30 @@ impl Accounts<'_> {
         Ok(Some((login.value().clone(), stronger)))
     }
 
-    /// Makes a session for the login whose password was right. What was changed in the meantime is
-    /// looked at again, so that a code is good once and a new password ends the old one at once.
-    async fn begin_session(
+    /// Makes a session for the login that somebody has shown to be the own one. What was changed in
+    /// the meantime is looked at again, so that a code is good once and a new password ends the old
+    /// one at once.
+    pub(super) async fn begin_session(
         &self,
-        checked: &Login,
-        stronger: Option<PasswordHash>,
+        key: (CompanyId, MemberId),
+        proof: &Proof,
         code: Option<&str>,
     ) -> Result<NewSession, Error<SignInRefused>> {
-        let key = (checked.company, checked.member);
         let id = SessionId::new(self.app.uuid(self.app.now()));
-        let token = SessionToken::new(checked.company, id, self.app.random());
-        let (hash, stronger, limits) = (token.hash(), &stronger, self.app.settings().sessions);
+        let token = SessionToken::new(key.0, id, self.app.random());
+        let (hash, limits) = (token.hash(), self.app.settings().sessions);
         let named = self.app.as_member(key.0, key.1);
         let who = named.decide(|now| async move {
             let store = self.app.store();
             let login = store.get::<Login>(key).await?.ok_or(WRONG)?;
             let member = store.get::<Member>(key).await?.ok_or(WRONG)?;
-            if !login.works() || login.password != checked.password {
+            if !proof.holds(&login) {
                 return Err(WRONG);
             }
             let SecondFactor::Passed(after) = second_factor(&login, code, now) else {
                 return Err(WRONG);
             };
-            let after = match stronger {
-                Some(hash) => Login { password: Some(hash.clone()), ..*after },
-                None => *after,
-            };
+            let after = proof.after(*after);
             let session = Session {
                 company: key.0,
                 id,
@@ -181,8 +213,12 @@ impl Accounts<'_> {
                 last_seen_at: now,
                 created_at: now,
             };
+            let mut changes = ChangeSet::new();
+            if after.subject != login.subject {
+                changes = self.bound(changes, &after).await?;
+            }
             // The login is written in any case: a change of it at the same time is seen.
-            let mut changes = ChangeSet::new().with(login.update(after)).insert(session);
+            changes = changes.with(login.update(after)).insert(session);
             let sessions = store.sessions_of(key.0, key.1).await?;
             for old in giving_way(&sessions, &limits, now) {
                 changes = changes.with(old.delete());
@@ -197,5 +233,25 @@ impl Accounts<'_> {
             Ok(Decided::new(changes, who))
         });
         Ok(NewSession { who: who.await?, token })
+    }
+
+    /// R433. What else changes when a login is bound. Its subject must be that of no other login,
+    /// and an invitation ends: it was accepted.
+    async fn bound(
+        &self,
+        changes: ChangeSet,
+        login: &Login,
+    ) -> Result<ChangeSet, Error<SignInRefused>> {
+        let store = self.app.store();
+        if let Some(subject) = &login.subject
+            && store.login_by_subject(subject).await?.is_some()
+        {
+            return Err(WRONG);
+        }
+        if login.password.is_some() {
+            return Ok(changes);
+        }
+        let link = store.get::<LoginLink>((login.company, login.member)).await?;
+        Ok(link.into_iter().fold(changes, |changes, link| changes.with(link.delete())))
     }
 }

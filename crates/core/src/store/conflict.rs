@@ -60,6 +60,8 @@ pub enum UniqueKey {
     LoginMember,
     /// The address of a login, over all companies (R394).
     LoginEmail,
+    /// Who a login belongs to at the provider of sign-ins, over all companies (R433).
+    LoginSubject,
     /// The code of a tracked link, over all companies (D60).
     LinkCode,
     /// (company, kind, subject) of a job: at most one job of a kind for one record.

@@ -45,6 +45,9 @@ macro_rules! for_each_read {
                 fn login_by_email(
                     email: &$crate::contacts::Email,
                 ) -> Option<$crate::store::Stored<$crate::accounts::Login>>;
+                fn login_by_subject(
+                    subject: &$crate::accounts::LoginSubjectHash,
+                ) -> Option<$crate::store::Stored<$crate::accounts::Login>>;
                 fn sessions_of(
                     company: $crate::ids::CompanyId,
                     member: $crate::ids::MemberId,

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{Row, RowKind, UniqueKey};
 use crate::access::KeyHash;
+use crate::accounts::LoginSubjectHash;
 use crate::contacts::{Email, Identifier, Platform};
 use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::inbound::EndpointSlug;
@@ -86,6 +87,7 @@ parts! {
     TemplateTokenHash: hash => UniquePart::Bytes(hash.as_bytes());
     EndpointSlug: slug => UniquePart::Text(slug.as_str());
     KeyHash: hash => UniquePart::Bytes(hash.as_bytes());
+    LoginSubjectHash: hash => UniquePart::Bytes(hash.as_bytes());
     JobKind: kind => UniquePart::Subject(kind.name(), kind.subject());
 }
 
@@ -132,7 +134,7 @@ macro_rules! unique {
 
 unique! {
     ApiKey { KeyHash: hash; }
-    Login { LoginEmail: email; }
+    Login { LoginEmail: email; LoginSubject: subject; }
     Contact {
         ContactIdentifier: company, source_platform, identifier;
         ContactEmail: company, email;

@@ -134,6 +134,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "statuses_and_outcomes",
         sql: include_str!("../migrations/0031_statuses_and_outcomes.sql"),
     },
+    Migration {
+        version: 32,
+        name: "login_subjects",
+        sql: include_str!("../migrations/0032_login_subjects.sql"),
+    },
 ];
 
 impl Migration {

@@ -1,7 +1,9 @@
 //! Logins of members, their one-time links and sessions.
 
 use recado_core::access::{KeyHash, Member, OperatorRole};
-use recado_core::accounts::{LinkPurpose, Login, LoginLink, PasswordHash, RecoveryHashes, Session};
+use recado_core::accounts::{
+    LinkPurpose, Login, LoginLink, LoginSubjectHash, PasswordHash, RecoveryHashes, Session,
+};
 use recado_core::contacts::Email;
 use recado_core::ids::SessionId;
 use recado_core::secret::SecretBytes;
@@ -23,6 +25,7 @@ pub(super) fn login(member: &Member, email: &str) -> Login {
         totp_step: None,
         recovery: None,
         password_set_at: None,
+        subject: None,
         created_at: at(0),
     }
 }
@@ -68,6 +71,7 @@ pub async fn a_login_is_found_by_its_address_with_every_field(harness: &dyn Harn
         totp_step: Some(59_000_000),
         recovery: RecoveryHashes::from_bytes(&[9; 64]),
         password_set_at: Some(at(5)),
+        subject: Some(LoginSubjectHash::from_bytes([5; 32])),
         ..login(&ours, "ana@example.org")
     };
     let empty = login(&theirs, "eva@example.org");
@@ -79,10 +83,33 @@ pub async fn a_login_is_found_by_its_address_with_every_field(harness: &dyn Harn
         let got = scene.store.get::<Login>((login.company, login.member)).await.expect("works");
         assert_eq!(got, Some(first(login.clone())));
     }
+    let by_subject = |byte| {
+        let (store, subject) = (scene.store.clone(), LoginSubjectHash::from_bytes([byte; 32]));
+        async move { store.login_by_subject(&subject).await.expect("works") }
+    };
+    assert_eq!(by_subject(5).await, Some(first(full.clone())));
+    assert_eq!(by_subject(6).await, None);
     let unknown = Email::parse("bia@example.org").expect("an address");
     assert_eq!(scene.store.login_by_email(&unknown).await.expect("works"), None);
     let ours = scene.store.all::<Login>(scene.company).await.expect("works");
     assert_eq!(ours, [full]);
+}
+
+/// R433: over all companies; any number of logins are bound to nobody.
+pub async fn a_taken_subject_of_a_login_names_the_key(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (ours, theirs) = (member(&scene).await, member(&other).await);
+    let bound = |login: Login| {
+        let subject = Some(LoginSubjectHash::from_bytes([5; 32]));
+        Login { subject, ..login }
+    };
+    scene.add(login(&member(&scene).await, "eva@example.org")).await;
+    scene.add(bound(login(&ours, "ana@example.org"))).await;
+    let result = scene.try_add(bound(login(&theirs, "bia@example.org"))).await;
+    let Err(CommitError::Conflict(Conflict::Taken(key))) = result else { panic!("{result:?}") };
+    assert_eq!(key, UniqueKey::LoginSubject);
+    other.add(login(&theirs, "bia@example.org")).await;
 }
 
 /// R394: over all companies.

@@ -156,6 +156,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] accounts) => { $($go)::+! { [$($in)*] accounts:
         a_login_is_found_by_its_address_with_every_field,
         a_taken_address_of_a_login_names_the_key,
+        a_taken_subject_of_a_login_names_the_key,
         the_sessions_of_a_member_are_listed_by_creation_then_id,
         a_login_its_link_and_its_sessions_go_with_the_member,
     } };

@@ -1,7 +1,9 @@
 //! Members of a company, their logins, one-time links and sessions: made, found, replaced.
 
 use recado_core::access::{KeyHash, Member, OperatorRole, Role};
-use recado_core::accounts::{LinkPurpose, Login, LoginLink, PasswordHash, Session};
+use recado_core::accounts::{
+    LinkPurpose, Login, LoginLink, LoginSubjectHash, PasswordHash, Session,
+};
 use recado_core::contacts::Email;
 use recado_core::ids::{MemberId, SessionId};
 use recado_core::store::{RecordsExt, Row, Stored};
@@ -62,6 +64,10 @@ impl Maker<'_> {
                 totp_step: self.command.once_in(8, 3).then(|| self.command.number(9) as u64),
                 recovery: None,
                 password_set_at: self.command.once_in(4, 2).then(|| self.time(10)),
+                subject: self
+                    .command
+                    .once_in(12, 3)
+                    .then(|| LoginSubjectHash::from_bytes([self.command.number(13) as u8 % 3; 32])),
                 created_at: self.time(11),
             }
             .into(),
