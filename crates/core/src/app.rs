@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::accounts::{Passwords, SeenSessions, SessionLimits};
-use crate::audit::RecentDenials;
+use crate::audit::{RecentDenials, RecentReads};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -160,6 +160,7 @@ struct Inner {
     seen_sessions: SeenSessions,
     halts: KnownHalts,
     denials: RecentDenials,
+    document_reads: RecentReads,
 }
 
 /// The core on its parts: it reads, and it says who comes in. It has no use case that writes: that
@@ -247,6 +248,7 @@ impl Installation {
             seen_sessions: SeenSessions::default(),
             halts: KnownHalts::default(),
             denials: RecentDenials::default(),
+            document_reads: RecentReads::default(),
         }))
     }
 
@@ -348,6 +350,10 @@ impl Installation {
 
     pub(crate) fn recent_denials(&self) -> &RecentDenials {
         &self.0.denials
+    }
+
+    pub(crate) fn document_reads(&self) -> &RecentReads {
+        &self.0.document_reads
     }
 
     pub(crate) fn seen_sessions(&self) -> &SeenSessions {

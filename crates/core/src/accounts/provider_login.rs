@@ -30,7 +30,7 @@ mod tests {
     /// R433.
     #[test]
     fn an_identity_opens_the_login_of_its_subject_or_else_a_free_one_with_its_address() {
-        let email = |text| Email::parse(text).expect("an address");
+        let email = |text: &str| Email::parse(text).expect("an address");
         let identity = |verified: Option<&str>| ProviderIdentity {
             subject: "1".to_owned(),
             email: verified.map(email),

@@ -6,6 +6,7 @@ mod entry;
 mod handle;
 mod list;
 mod reads;
+mod recent_reads;
 mod rule;
 
 pub use acting::{Acting, Actor, ActorKind, OperationName};
@@ -15,4 +16,5 @@ pub use entry::{
 };
 pub use handle::Audit;
 pub use list::{AuditPage, AuditRequest};
+pub(crate) use recent_reads::RecentReads;
 pub use rule::{entry_of, is_logged};

@@ -3,7 +3,7 @@
 use super::check::first_check;
 use super::handle::Connections;
 use super::missed::after_outage;
-use super::status_history::add_status_change;
+use super::statuses::add_status_change;
 use super::upkeep::{first_due, regular_jobs};
 use super::{
     Capability, Connection, ConnectionChange, ConnectionDraft, ConnectionPatch, ConnectionStatus,

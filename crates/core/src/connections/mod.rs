@@ -18,6 +18,7 @@ mod reads;
 pub(crate) mod samples;
 mod settings;
 mod status_history;
+mod statuses;
 mod unknown_events;
 mod upkeep;
 mod view;

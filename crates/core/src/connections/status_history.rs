@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::handle::Connections;
 use super::{Connection, ConnectionStatus};
 use crate::Timestamp;
-use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ConnectionId};
-use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 
 /// The time for which the status of a connection is shown.
 pub const STATUS_SHOWN: Duration = Duration::from_hours(24);
@@ -42,14 +39,14 @@ pub struct StatusHistory {
 impl StatusHistory {
     /// That of a connection without one. A change of the status is one of the connection, so its
     /// status is what it was when the connection last changed.
-    fn begun(connection: &Connection) -> Self {
+    pub(super) fn begun(connection: &Connection) -> Self {
         let since = StatusSince { at: connection.updated_at, status: connection.status };
         Self { company: connection.company, connection: connection.id, changes: vec![since] }
     }
 
     /// R428. The history with a status that begins. What ended too long ago is left out, and so is
     /// the oldest of too many.
-    fn and(mut self, began: StatusSince) -> Self {
+    pub(super) fn and(mut self, began: StatusSince) -> Self {
         self.changes.push(began);
         let until = began.at.minus(STATUS_KEPT);
         let ended = self.changes.iter().skip(1).take_while(|next| next.at <= until).count();
@@ -60,59 +57,11 @@ impl StatusHistory {
 
     /// The statuses since a time, the oldest first. The first begins at that time, or where
     /// something is known.
-    fn since(&self, from: Timestamp) -> Vec<StatusSince> {
+    pub(super) fn since(&self, from: Timestamp) -> Vec<StatusSince> {
         let before = self.changes.iter().rev().find(|change| change.at <= from);
         let first = before.map(|change| StatusSince { at: from, ..*change });
         let later = self.changes.iter().filter(|change| change.at > from).copied();
         first.into_iter().chain(later).collect()
-    }
-}
-
-/// R428. Adds what the change of a connection's status adds to its history.
-pub(super) fn add_status_change(
-    changes: ChangeSet,
-    (before, after): (&Connection, &Connection),
-    history: Option<&Stored<StatusHistory>>,
-    now: Timestamp,
-) -> ChangeSet {
-    if before.status == after.status {
-        return changes;
-    }
-    let began = StatusSince { at: now, status: after.status };
-    match history {
-        Some(stored) => changes.with(stored.update(stored.value().clone().and(began))),
-        None => changes.insert(StatusHistory::begun(before).and(began)),
-    }
-}
-
-impl Connections<'_> {
-    /// The statuses that a connection had over the last day, the oldest first: the first began at
-    /// the start of the day, or later where the time before is not known.
-    ///
-    /// # Errors
-    ///
-    /// [`NotFound`].
-    pub async fn statuses(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Vec<StatusSince>, Error<NotFound>> {
-        let history = match self.status_history(company, id).await? {
-            Some(kept) => kept.into_value(),
-            None => match self.app.store().get::<Connection>((company, id)).await? {
-                Some(connection) => StatusHistory::begun(&connection),
-                None => return Err(Error::Rejected(NotFound)),
-            },
-        };
-        Ok(history.since(self.app.now().minus(STATUS_SHOWN)))
-    }
-
-    pub(super) async fn status_history(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<StatusHistory>>, StoreError> {
-        self.app.store().get::<StatusHistory>((company, id)).await
     }
 }
 

@@ -228,7 +228,7 @@ impl Documents<'_> {
 
     /// Opens a document for reading from the byte `from` on, in small frames (R190). While a
     /// deletion that failed is being undone, the bytes are read from the copy kept for that (D26).
-    /// The read is logged at its beginning: what goes on from a later byte is the same one (R386).
+    /// The read is logged: what goes on from a later byte is the same one (R386).
     ///
     /// # Errors
     ///
@@ -239,7 +239,8 @@ impl Documents<'_> {
         document: &Document,
         from: u64,
     ) -> Result<FileReader, Error<AttachError>> {
-        if from == 0 {
+        let (actor, now) = (self.app.acting().actor(), self.app.now());
+        if self.app.document_reads().is_new(actor, document.id, from, now) {
             let record = RecordRef::new("document", document.id);
             self.app.audit().note_read(document.company, [record]).await?;
         }

@@ -145,7 +145,7 @@ mod tests {
             }
             out.finish().await.expect("finished");
         };
-        let ((), made) = futures_util::join!(write, made.collect::<Vec<_>>());
+        let ((), made) = futures_util::future::join(write, made.collect::<Vec<_>>()).await;
         made.concat()
     }
 

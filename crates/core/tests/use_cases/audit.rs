@@ -212,6 +212,14 @@ async fn a_document_that_is_read_in_parts_has_one_entry() {
     let reads = log(&kit, &[("operation", "readDocument")]).await;
     assert_eq!(reads.len(), 1, "{reads:?}");
     assert_eq!(reads[0].records[0].id, id.to_string());
+    // Who leaves out the first byte is in the log, too.
+    let operation = OperationName::of("readDocument");
+    let key = kit.app.installation().as_caller(&kit.caller, operation, None);
+    for from in [1, 2] {
+        key.documents().open(&document, from).await.unwrap();
+    }
+    let reads = log(&kit, &[("operation", "readDocument")]).await;
+    assert_eq!((reads.len(), reads[0].actor), (2, ActorKind::Key), "{reads:?}");
 }
 
 /// R387.
