@@ -129,9 +129,10 @@
 
   function start() {
     restore();
-    const messages = document.querySelectorAll("#messages .message");
-    if (messages.length && !location.hash) {
-      messages[messages.length - 1].scrollIntoView({ block: "nearest" });
+    // The last messages, and the field below them.
+    const answer = document.getElementById("answer");
+    if (answer && document.querySelector("#messages .message") && !location.hash) {
+      answer.scrollIntoView({ block: "end" });
     }
   }
   // A page that comes back out of the browser's own memory has its buttons again.

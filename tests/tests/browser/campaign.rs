@@ -25,6 +25,7 @@ async fn a_campaign_is_watched_to_its_end(world: Campaigning) {
         browser.sees_in("#campaign-progress", &format!("{done} of 3 done")).await;
         world.advance(Duration::from_secs(1));
     }
+    browser.has_no_barrier().await;
     world.drain().await;
     browser.sees_in("#campaign-progress", "Finished").await;
     assert!(browser.is_marked().await, "all of it appears by itself");

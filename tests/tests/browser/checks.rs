@@ -13,7 +13,7 @@ const GOOD: &str = "<!doctype html><html lang=en><title>Good</title><meta name=v
 
 const BAD: &str = "<!doctype html><html><title>Bad</title><main><h1>Bad</h1><img src='/x.png'> \
     <button style='outline:none'>Send</button><div hx-get='/more'>More</div> \
-    <div style='width:900px'>wide</div><script>window.pwned = 1</script></main></html>";
+    <div style='width:900px'>wide</div><p style='width:1ch;overflow-wrap:anywhere'>letters</p><script>window.pwned = 1</script></main></html>";
 
 fn run<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -30,6 +30,7 @@ fn a_good_page_passes_every_check() {
         assert_eq!(browser.barriers().await, Vec::<String>::new());
         assert_eq!(browser.needs_a_mouse().await, Vec::<String>::new());
         assert_eq!(browser.too_wide().await, None);
+        assert_eq!(browser.squeezed().await, Vec::<String>::new());
         browser.fill("input", "Ana").await;
         assert_eq!(browser.value("input").await, "Ana");
         browser.click_named("a", "One").await;
@@ -49,6 +50,8 @@ fn each_check_finds_its_mistake() {
         assert!(mouse.contains("the focus is not seen on <button"), "{mouse}");
         assert!(mouse.contains("only a mouse clicks on <div hx-get"), "{mouse}");
         assert!(browser.too_wide().await.is_some_and(|wide| wide.contains("width:900px")));
+        let squeezed = browser.squeezed().await.join("\n");
+        assert!(squeezed.contains("letters"), "{squeezed}");
         assert_eq!(browser.js("return window.pwned ?? null", json!([])).await, json!(null));
         let log = browser.log().await.join("\n");
         assert!(log.contains("Content Security Policy"), "{log}");

@@ -50,6 +50,7 @@ async fn a_file_is_sent_and_shown(desk: Desk) {
     let script = "return [...document.querySelectorAll('#messages img')].some(one => \
         one.complete && one.naturalWidth === 1)";
     browser.until_js("picture in the thread", script, json!([])).await;
+    browser.has_no_barrier().await;
 }
 
 /// Two agents see each other's answers within a second.
@@ -111,7 +112,10 @@ async fn a_conversation_needs_no_mouse(desk: Desk) {
     assert_eq!(browser.value(ANSWER).await, "Pois não?");
     browser.chord(CONTROL, ENTER).await;
     browser.sees_in("#messages", "Pois não?").await;
+    let is_whole = "return document.readyState === 'complete'";
+    browser.until_js("whole page", is_whole, json!([])).await;
     browser.press(&["c"]).await;
+    browser.find("#panel form[action$='/close'] button:focus").await;
     browser.press(&[ENTER]).await;
     browser.sees_in("#panel", "Closed").await;
 }
@@ -131,6 +135,7 @@ fn a_thread_has_pictures() {
         ] {
             desk.hears(n, name, words).await;
         }
+        browser.for_pictures().await;
         browser.prefers(Language::English, Theme::Light).await;
         browser.open_conversation("Maria Silva").await;
         browser.answer("Bom dia, Maria! Saiu hoje cedo e chega amanhã.").await;

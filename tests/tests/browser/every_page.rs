@@ -112,16 +112,21 @@ fn every_page_works_without_a_mouse() {
 }
 
 #[test]
-fn no_page_is_wider_than_a_phone() {
+fn no_page_is_wider_than_a_phone_or_squeezes_its_texts() {
     run(|office, browser, pages| async move {
-        browser.phone().await;
         let mut all = Wrong::default();
+        for path in &pages {
+            visit(&office, &browser, path).await;
+            all.add(path, "", browser.squeezed().await);
+        }
+        browser.phone().await;
         for path in &pages {
             for language in [Language::English, Language::Portuguese] {
                 browser.prefers(language, Theme::Light).await;
                 visit(&office, &browser, path).await;
                 let wide = browser.too_wide().await.into_iter().collect();
                 all.add(path, language.code(), wide);
+                all.add(path, language.code(), browser.squeezed().await);
             }
         }
         all.assert_nothing();
@@ -168,6 +173,7 @@ fn every_page_has_a_picture() {
     }
     run(|office, browser, pages| async move {
         office.furnish().await;
+        browser.for_pictures().await;
         browser.prefers(Language::English, Theme::Light).await;
         for path in &pages {
             visit(&office, &browser, path).await;
@@ -182,6 +188,22 @@ impl Office {
         let named = json!({"name": "Maria Silva", "city": "Uberlândia", "state": "MG"});
         let path = format!("/api/v1/contacts/{}", self.ours.id("Contact"));
         self.world.patch_as(&self.ours.tenant.key, &path, named).await.expect(200);
+        let tenant = &self.ours.tenant;
+        for (kind, path, body) in [
+            ("Company", "/companies", json!({"name": "Loja Aurora"})),
+            ("Tag", "C/tags", json!({"name": "Cliente antigo"})),
+            ("List", "C/lists", json!({"name": "Clientes de Uberlândia"})),
+            ("Connection", "C/connections", json!({"name": "WhatsApp da loja"})),
+            ("Campaign", "C/campaigns", json!({"name": "Novidades de dezembro"})),
+            ("CustomField", "C/custom-fields", json!({"label": "Última compra"})),
+            ("CloseReason", "C/close-reasons", json!({"name": "Pedido resolvido"})),
+            ("Pipeline", "C/pipelines", json!({"name": "Vendas"})),
+            ("Deal", "C/deals", json!({"title": "40 unidades"})),
+            ("OtherContact", "C/contacts", json!({"name": "Maria S. Silva"})),
+        ] {
+            let path = format!("{path}/{}", self.ours.id(kind));
+            self.world.operator_for(tenant, "PATCH", &path, body).await.expect(200);
+        }
         for (n, (name, words)) in (10..).zip(PEOPLE) {
             let event = json!({"kind": "message", "provider_message_id": wamid(), "type": "text",
                 "timestamp": self.world.time(), "from": digits(&mobile(n)), "push_name": name,

@@ -38,7 +38,7 @@ async fn a_forged_form_is_refused(kind: StoreKind) {
     assert!(!visitor.csrf.is_empty(), "a page has the token of its forms");
     let before = office.world.database.rows_of(&office.ours.tenant.id).await;
     let with_token = |token: &str| Visitor { csrf: token.to_owned(), ..visitor.clone() };
-    for route in routes::write().filter(|route| route.path() != "/console/sign-in") {
+    for route in routes::write() {
         let path = routes::path(route, &office.ours);
         let own = visitor.whatever(route, &path);
         let from = |headers: &[(&str, &str)]| {
@@ -113,9 +113,9 @@ async fn a_session_that_was_signed_out_of_is_over(kind: StoreKind) {
     assert_ne!(thief.get("/console/account").await.status, 200);
 }
 
-/// R420. The cookie of a session is out of the reach of scripts and of other sites.
+/// R420, R421. Cookies are out of the reach of scripts and of other sites.
 #[both_stores]
-async fn the_cookie_of_a_session_is_protected(kind: StoreKind) {
+async fn cookies_are_protected(kind: StoreKind) {
     for (public, secure) in [(None, false), (Some("https://crm.example.com"), true)] {
         let office = Office::reached_at(kind, public).await;
         let person = office.member(OperatorRole::Agent).await;
@@ -128,6 +128,16 @@ async fn the_cookie_of_a_session_is_protected(kind: StoreKind) {
         assert!(!line.contains("Domain") && !line.contains("SameSite=None"), "{line}");
         assert_eq!(line.starts_with("__Host-"), secure, "{line}");
         assert_eq!(line.contains("; Secure"), secure, "{line}");
+        let mut visitor = Visitor::at(site(&office.world));
+        let choice = [("language", "pt-BR"), ("theme", "dark")];
+        let answer = visitor.post("/console/choices", &choice).await;
+        let lines = answer.headers.get_all("set-cookie").iter().filter_map(|one| one.to_str().ok());
+        let lines: Vec<&str> = lines.collect();
+        assert_eq!(lines.len(), 2, "{}", answer.show());
+        for line in lines {
+            assert!(line.contains("HttpOnly") && line.contains("SameSite=Lax"), "{line}");
+            assert_eq!(line.contains("; Secure"), secure, "{line}");
+        }
     }
 }
 

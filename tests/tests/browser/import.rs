@@ -30,12 +30,14 @@ async fn ten_thousand_rows_are_imported_and_watched(kind: StoreKind) {
     browser.attach("#import-file", &file).await;
     browser.click("main form[enctype] button").await;
     browser.sees_in("main", "10000 rows").await;
+    browser.has_no_barrier().await;
     browser.click("main button[value=import]").await;
     browser.find("#import-progress").await;
     browser.mark().await;
     let begun = Instant::now();
     browser.sees_in_within(MOST, "#import-progress", "The import is over.").await;
     assert!(browser.is_marked().await, "all of it appears by itself");
+    browser.has_no_barrier().await;
     eprintln!("{ROWS} rows on {kind:?}: {:?}", begun.elapsed());
     browser.sees_in("#import-progress", "10000").await;
     browser.goto("/console/contacts?search=Cliente+9999").await;

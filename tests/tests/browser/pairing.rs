@@ -32,6 +32,7 @@ async fn from_pairing_a_phone_to_a_conversation_that_opens_again(kind: StoreKind
     browser.click_named("main a", "Loja").await;
     browser.click_named("main a", "Pair a phone").await;
     browser.find("#pairing [role=img][aria-label]").await;
+    browser.has_no_barrier().await;
     browser.mark().await;
     waha.takes(&waha.fake.webhook_status("WORKING")).await;
     browser.sees_in("#pairing", "A phone is paired.").await;
@@ -60,6 +61,7 @@ async fn from_pairing_a_phone_to_a_conversation_that_opens_again(kind: StoreKind
     assert!(browser.is_marked().await, "states appear by themselves");
     browser.click("#panel form[action$='/close'] button").await;
     browser.sees_in("#panel", "Closed").await;
+    browser.has_no_barrier().await;
     browser.mark().await;
     hears("Obrigada!").await;
     browser.sees_in("#messages", "Obrigada!").await;

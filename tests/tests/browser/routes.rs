@@ -6,12 +6,13 @@ use crate::records::Records;
 
 /// What stands before a variable part of a path, and the kind of record that it names. A page about
 /// a new kind needs a line here.
-const KINDS: [(&str, &str); 23] = [
+const KINDS: [(&str, &str); 24] = [
     ("inbox", "Contact"),
     ("contacts", "Contact"),
     ("conversations", "Contact"),
     ("messages", "Message"),
     ("media", "Message"),
+    ("files", "MessageWithFile"),
     ("documents", "Document"),
     ("deals", "Deal"),
     ("campaigns", "Campaign"),

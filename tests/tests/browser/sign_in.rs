@@ -65,6 +65,7 @@ async fn one_signs_in_with_a_second_factor(kind: StoreKind) {
     browser.goto("/console/account").await;
     browser.click_named("main button", "Set up").await;
     browser.find("main svg[role=img]").await;
+    browser.has_no_barrier().await;
     let secret = browser.find("pre.secret").await;
     let secret = browser.js("return arguments[0].innerText", json!([secret.reference()])).await;
     let app = TotpSecret::new(decoded(secret.as_str().expect("a text")));
@@ -75,6 +76,7 @@ async fn one_signs_in_with_a_second_factor(kind: StoreKind) {
     browser.fill("input[name=code]", &code()).await;
     browser.click_named("main button", "Switch on").await;
     browser.sees("Recovery codes").await;
+    browser.has_no_barrier().await;
     browser.click_named("header button", "Sign out").await;
     let try_with = async |code: &str| {
         browser.fill("input[name=email]", &ana.email).await;
@@ -84,6 +86,7 @@ async fn one_signs_in_with_a_second_factor(kind: StoreKind) {
     };
     try_with("").await;
     browser.sees_in("[role=alert]", "authenticator").await;
+    browser.has_no_barrier().await;
     try_with(&code()).await;
     browser.sees_in("[role=alert]", "not right").await;
     world.advance(Duration::from_secs(30));

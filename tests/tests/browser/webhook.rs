@@ -14,11 +14,11 @@ async fn a_webhook_that_fails_is_debugged(world: Hooks) {
     let path = "/crm";
     world.hook(path, &["contact.created"]).await;
     world.receiver.answers(path, Reply::body(500, r#"{"error": "sem espaço em disco"}"#));
-    world.import(json!({"phone": mobile(1), "name": "Maria Silva"})).await;
+    world.create(json!({"phone": mobile(1), "name": "Maria Silva"})).await;
     let owner = person(&world, &world.us, OperatorRole::Owner, None).await;
     let browser = signed_in(&world, &owner).await;
     world.drain().await;
-    browser.goto("/console/integration/webhooks").await;
+    browser.goto("/console/integration").await;
     browser.click_named("main td a", path).await;
     browser.sees_in("main td", "pending").await;
     browser.click_named("main td a", "contact.created").await;
@@ -26,6 +26,7 @@ async fn a_webhook_that_fails_is_debugged(world: Hooks) {
     browser.sees_in("main section", "500").await;
     browser.click_named("main section summary", "Answer").await;
     browser.sees_in("main section", "sem espaço em disco").await;
+    browser.has_no_barrier().await;
     // Until all attempts are used.
     for _ in 0..5 {
         world.pass(Duration::from_secs(24 * 60 * 60)).await;

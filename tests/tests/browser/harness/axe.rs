@@ -20,6 +20,12 @@ const RUN: &str = r"
 ";
 
 impl Browser {
+    /// Asserts that this page, which only a form leads to, has no barrier.
+    pub(crate) async fn has_no_barrier(&self) {
+        let barriers = self.barriers().await;
+        assert!(barriers.is_empty(), "{}\n{}", self.path().await, barriers.join("\n"));
+    }
+
     /// The barriers that axe-core finds on this page.
     pub(crate) async fn barriers(&self) -> Vec<String> {
         if self.js("return !window.axe", json!([])).await == true {

@@ -63,6 +63,21 @@ impl Browser {
         self.session.tools("Network.setExtraHTTPHeaders", headers).await;
     }
 
+    /// Texts that have so little room that they stand letter below letter.
+    pub(crate) async fn squeezed(&self) -> Vec<String> {
+        let script = "const own = one => [...one.childNodes].some(node => \
+                node.nodeType === 3 && node.textContent.trim().length > 3); \
+            return [...document.querySelectorAll('main *')].filter(one => own(one) \
+                && one.checkVisibility() && !one.closest('.hidden, svg')).filter(one => { \
+                const box = one.getBoundingClientRect(); \
+                const letter = parseFloat(getComputedStyle(one).fontSize); \
+                return box.width < 2.5 * letter && box.height > 3.5 * letter; \
+            }).slice(0, 4).map(one => one.outerHTML.slice(0, 120))";
+        let found = self.js(script, json!([])).await;
+        let all = found.as_array().cloned().unwrap_or_default();
+        all.iter().map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
+    }
+
     /// How wide the page is where it is wider than a phone, with what sticks out.
     pub(crate) async fn too_wide(&self) -> Option<String> {
         let script = "const root = document.documentElement; \

@@ -13,6 +13,11 @@ impl Browser {
         std::env::var_os("RECADO_UPDATE_SCREENSHOTS").is_some_and(|value| value == "1")
     }
 
+    /// A window of the size that pictures have.
+    pub(crate) async fn for_pictures(&self) {
+        self.window(1100, 680).await;
+    }
+
     /// Writes `docs/images/console/NAME.png` where `RECADO_UPDATE_SCREENSHOTS` asks for it.
     pub(crate) async fn keep_picture(&self, name: &str) {
         if !Self::keeps_pictures() {

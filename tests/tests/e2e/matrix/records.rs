@@ -158,6 +158,13 @@ impl Maker<'_> {
         let send = json!({"to": mobile(1), "message": word});
         let sent = self.world.post_as(&self.tenant.key, "/api/v1/send/message", send).await;
         self.ids.insert("OtherMessage", text(&sent.expect(200)["message_id"]));
+        let picture = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], word.as_bytes(), b"2"].concat();
+        let upload = Request::new("POST", format!("/api/v1/media?filename={word}.png"));
+        let upload = upload.bearer(&self.tenant.key).body(picture);
+        let upload = self.world.send(upload).await.expect(201);
+        let send = json!({"to": mobile(1), "type": "image", "media_id": upload["id"]});
+        let sent = self.world.post_as(&self.tenant.key, "/api/v1/send/media", send).await;
+        self.ids.insert("MessageWithFile", text(&sent.expect(200)["message_id"]));
     }
 
     async fn rest(&mut self, word: &str) {
