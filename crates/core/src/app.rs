@@ -7,7 +7,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
-use crate::accounts::{Passwords, SeenSessions, SessionLimits};
+use crate::accounts::{Passwords, SeenSessions, SessionLimits, Turns};
 use crate::audit::{RecentDenials, RecentReads};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
@@ -158,6 +158,7 @@ struct Inner {
     used_keys: UsedKeys,
     recent_calls: RecentCalls,
     seen_sessions: SeenSessions,
+    turns: Turns,
     halts: KnownHalts,
     denials: RecentDenials,
     document_reads: RecentReads,
@@ -246,6 +247,7 @@ impl Installation {
             used_keys: UsedKeys::default(),
             recent_calls: RecentCalls::default(),
             seen_sessions: SeenSessions::default(),
+            turns: Turns::default(),
             halts: KnownHalts::default(),
             denials: RecentDenials::default(),
             document_reads: RecentReads::default(),
@@ -358,6 +360,10 @@ impl Installation {
 
     pub(crate) fn seen_sessions(&self) -> &SeenSessions {
         &self.0.seen_sessions
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.0.turns
     }
 
     pub(crate) fn passwords(&self) -> &dyn Passwords {

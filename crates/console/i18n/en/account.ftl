@@ -21,6 +21,7 @@ account-limited = Too many attempts. Try again in { $seconds } seconds.
 account-factor = Second factor
 account-factor-on = on
 account-factor-about = With a second factor, signing in also asks for a code of an authenticator app.
+account-factor-begin-why = Enter your current password, so that nobody else can set it up while you are signed in here.
 account-factor-begin = Set up
 account-factor-scan = Scan this code with an authenticator app.
 account-factor-qr = QR code for the authenticator app

@@ -21,6 +21,7 @@ account-limited = Tentativas demais. Tente de novo em { $seconds } segundos.
 account-factor = Segundo fator
 account-factor-on = ativo
 account-factor-about = Com um segundo fator, entrar pede também um código de um aplicativo autenticador.
+account-factor-begin-why = Digite sua senha atual, para que ninguém mais possa configurá-lo enquanto você está conectado aqui.
 account-factor-begin = Configurar
 account-factor-scan = Leia este código com um aplicativo autenticador.
 account-factor-qr = Código QR para o aplicativo autenticador

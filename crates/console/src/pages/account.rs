@@ -45,8 +45,10 @@ pub(crate) const ROUTES: &[Route] = &[
 struct News {
     /// Above everything.
     above: Option<Markup>,
-    /// In place of the button that begins a second factor.
+    /// In place of the form that begins a second factor.
     factor: Option<Markup>,
+    /// The errors of the form that begins it.
+    beginning: FieldErrors,
     /// The errors of the form that changes the password.
     password: FieldErrors,
     /// The errors of the form that removes the second factor.

@@ -14,7 +14,7 @@ use crate::ids::{CompanyId, MemberId};
 use crate::manage::ManageError;
 use crate::problems::Problems;
 use crate::secret::SecretText;
-use crate::store::{ChangeSet, Decided, RecordsExt, Stored};
+use crate::store::{ChangeSet, Decided, RecordsExt, Removable, Stored};
 
 /// The result of a use case on a login.
 type LoginResult<T> = Result<T, Error<LoginRefused>>;
@@ -32,6 +32,14 @@ fn require_rank(by: &Operator, role: OperatorRole) -> LoginResult<()> {
         return Ok(());
     }
     Err(Error::Rejected(LoginRefused::Role(OperatorDenied::Role { required: role })))
+}
+
+/// Whether a change of a login ends its one-time link: whoever was handed it was to get the login
+/// as it was.
+///
+/// R402.
+fn ends_link(before: &Login, after: &Login) -> bool {
+    after.disabled_at.is_some() || after.role != before.role || after.email != before.email
 }
 
 impl Accounts<'_> {
@@ -74,10 +82,12 @@ impl Accounts<'_> {
         let token = &LinkToken::new(company, member, self.app.random());
         let made = self.app.decide(|now| async move {
             let store = self.app.store();
-            store.get::<Member>((company, member)).await?.ok_or(NOT_FOUND)?;
+            let of = store.get::<Member>((company, member)).await?.ok_or(NOT_FOUND)?;
             self.require_free(&draft.email, company, member).await?;
+            // The member is written as it is, so that a deletion at the same time sees the login.
+            let with_member = || ChangeSet::new().with(of.update(of.value().clone()));
             let changes = match store.get::<Login>((company, member)).await? {
-                None => ChangeSet::new().insert(Login {
+                None => with_member().insert(Login {
                     company,
                     member,
                     email: draft.email.clone(),
@@ -157,8 +167,8 @@ impl Accounts<'_> {
         Ok(Decided::new(changes, new))
     }
 
-    /// Changes a login. A new role and disabling end the sessions of the member; disabling ends the
-    /// link, too (R402).
+    /// Changes a login. A new role and disabling end the sessions of the member; they and another
+    /// address end the link, too (R402).
     ///
     /// # Errors
     ///
@@ -190,7 +200,7 @@ impl Accounts<'_> {
                 changes = ended(changes, &sessions, None);
             }
             let link = self.app.store().get::<LoginLink>((company, member)).await?;
-            if let Some(link) = link.filter(|_| after.disabled_at.is_some()) {
+            if let Some(link) = link.filter(|_| ends_link(&login, &after)) {
                 changes = changes.with(link.delete());
             }
             Ok(Decided::new(changes, view))
@@ -244,7 +254,8 @@ impl Accounts<'_> {
     }
 
     /// Deletes a member that no contact is assigned to (R5), with its login, link and sessions,
-    /// unless that login is above the own role (R402).
+    /// unless that login is above the own role (R402). A login that is made or raised at the same
+    /// time is seen.
     ///
     /// # Errors
     ///
@@ -255,11 +266,26 @@ impl Accounts<'_> {
         company: CompanyId,
         member: MemberId,
     ) -> LoginResult<()> {
-        if let Some(login) = self.app.store().get::<Login>((company, member)).await? {
-            require_rank(by, login.role)?;
-        }
-        let deleted = self.app.access().delete_member(company, member).await;
-        deleted.map_err(|error| error.map(LoginRefused::Managed))
+        let deleted = self.app.decide(|_| async move {
+            let store = self.app.store();
+            let found = store.get::<Member>((company, member)).await?;
+            let found = found.filter(|_| by.reaches(company)).ok_or(NOT_FOUND)?;
+            let mut changes = ChangeSet::new();
+            if let Some(login) = store.get::<Login>((company, member)).await? {
+                require_rank(by, login.role)?;
+                let sessions = store.sessions_of(company, member).await?;
+                changes = ended(changes, &sessions, None);
+                if let Some(link) = store.get::<LoginLink>((company, member)).await? {
+                    changes = changes.with(link.delete());
+                }
+                changes = changes.with(login.delete());
+            }
+            if store.is_in_use(company, Removable::Member(member)).await? {
+                return Err(Error::Rejected(LoginRefused::Managed(ManageError::InUse)));
+            }
+            Ok(Decided::new(changes.with(found.delete()), ()))
+        });
+        deleted.await
     }
 
     /// The login of a member, if it is not above the own role (R402).
@@ -293,6 +319,22 @@ impl Accounts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R402.
+    #[test]
+    fn a_link_ends_with_another_role_another_address_and_disabling() {
+        let before = super::super::login::tests::login();
+        assert!(!ends_link(&before, &before));
+        let renewed = Login { password_set_at: Some(Timestamp::from_millis(1)), ..before.clone() };
+        assert!(!ends_link(&before, &renewed));
+        let role = Login { role: OperatorRole::Viewer, ..before.clone() };
+        let email = Email::parse("eva@example.org").expect("an address");
+        let email = Login { email, ..before.clone() };
+        let disabled = Login { disabled_at: Some(Timestamp::from_millis(1)), ..before.clone() };
+        for after in [role, email, disabled] {
+            assert!(ends_link(&before, &after), "{after:?}");
+        }
+    }
 
     /// R402.
     #[test]

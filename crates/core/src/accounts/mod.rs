@@ -32,6 +32,7 @@ mod sign_in;
 mod sign_in_state;
 mod token;
 mod totp;
+mod turns;
 
 pub use attempt_span::{AttemptSpan, LoginEmailHash};
 pub use id_token::{Audience, IdToken, IsVerified, TokenProblem};
@@ -50,6 +51,7 @@ pub(crate) use seen::SeenSessions;
 pub use session::{NewSession, Session, SessionLimits, SessionToken, SessionView, SignedIn};
 pub use sign_in_state::SignInStateHash;
 pub use totp::TotpSecret;
+pub(crate) use turns::Turns;
 
 use crate::Recado;
 

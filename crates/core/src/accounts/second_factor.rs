@@ -13,17 +13,26 @@ use crate::store::{ChangeSet, Decided};
 const ISSUER: &str = "Recado";
 
 impl Accounts<'_> {
-    /// Begins to set up the second factor of the own login, with a new secret. It is not asked for
-    /// until [`Accounts::confirm_totp`].
+    /// Begins to set up the second factor of the own login, by the password, with a new secret. It
+    /// is not asked for until [`Accounts::confirm_totp`]. Whoever has only a session of somebody
+    /// else could otherwise shut that member out (R400).
     ///
     /// # Errors
     ///
-    /// [`AccountRefused::TotpOn`] if there is one already.
-    pub async fn begin_totp(&self, who: &SignedIn) -> Result<NewTotp, Error<AccountRefused>> {
+    /// [`AccountRefused`]: [`AccountRefused::TotpOn`] if there is one already.
+    pub async fn begin_totp(
+        &self,
+        who: &SignedIn,
+        password: &str,
+    ) -> Result<NewTotp, Error<AccountRefused>> {
+        let checked = &self.own_password(who, password).await?;
         let secret = SecretBytes::new(self.app.random::<SECRET_BYTES>());
         let shared = &secret;
         let begun = self.app.decide(|_| async move {
             let login = self.own_login(who).await?;
+            if login.password != checked.password {
+                return Err(Error::Rejected(AccountRefused::WrongPassword));
+            }
             if login.asks_for_code() {
                 return Err(Error::Rejected(AccountRefused::TotpOn));
             }

@@ -6,9 +6,10 @@ use super::totp::is_code;
 use super::{
     Accounts, Login, LoginLink, LoginSubjectHash, NewSession, Password, PasswordHash,
     PasswordVerdict, Session, SessionLimits, SessionToken, SignInRefused, SignedIn, TotpSecret,
+    turns,
 };
 use crate::Timestamp;
-use crate::access::Member;
+use crate::access::{ClientNet, Member};
 use crate::contacts::Email;
 use crate::error::Error;
 use crate::ids::{CompanyId, MemberId, SessionId};
@@ -98,7 +99,8 @@ const WRONG: Error<SignInRefused> = Error::Rejected(SignInRefused::Wrong);
 impl Accounts<'_> {
     /// Signs a member in (R396). An unknown address, a disabled login and a wrong password take the
     /// same work and get the same answer; that a code is needed is said after the right password
-    /// only. `client` is the address of who asks; without it only the account's limit applies.
+    /// only. `client` is the address of who asks, of which four attempts are examined at once
+    /// (R398); without it only the account's limit applies.
     ///
     /// # Errors
     ///
@@ -113,6 +115,13 @@ impl Accounts<'_> {
         let address = Email::parse(email).ok();
         let attempt = self.attempt(address.as_ref().map_or("", Email::as_str), client).await?;
         let limited = |retry_after| Error::Rejected(SignInRefused::Limited { retry_after });
+        // Held until the attempt was charged.
+        let _turn = match client.map(ClientNet::of) {
+            None => None,
+            Some(client) => {
+                Some(self.app.turns().take(client).ok_or_else(|| limited(turns::WAIT))?)
+            }
+        };
         // Before the hash is computed, so that too many attempts cost nothing.
         if let Some(wait) = self.wait_for(attempt, true).await? {
             return Err(limited(wait));

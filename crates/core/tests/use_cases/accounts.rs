@@ -1,8 +1,10 @@
 //! How members log in: invitations, signing in, sessions, the second factor, and who manages them.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use recado_core::access::{Operator, OperatorIdentity, OperatorRole};
 use recado_core::accounts::{
     AccountRefused, Login, NewSession, PasswordProblem, Session, SignInRefused, SignedIn,
@@ -12,7 +14,7 @@ use recado_core::ids::MemberId;
 use recado_core::store::RecordsExt;
 use recado_core::{Clock as _, Error};
 use recado_testkit::kit::body;
-use recado_testkit::{Kit, TestPasswords};
+use recado_testkit::{FaultyStore, Kit, MemoryStore, TestPasswords};
 use serde_json::json;
 
 use super::code;
@@ -332,7 +334,7 @@ async fn changing_the_own_password_ends_the_other_sessions_and_a_link() {
 /// Turns the second factor on; answers its secret as it is stored, and the recovery codes.
 async fn with_totp(kit: &Kit, who: &SignedIn) -> (TotpSecret, Vec<String>) {
     let accounts = kit.app.accounts();
-    let begun = accounts.begin_totp(who).await.unwrap();
+    let begun = accounts.begin_totp(who, PASSWORD).await.unwrap();
     let login = kit.store.get::<Login>((who.company, who.member)).await.unwrap().unwrap();
     let secret = TotpSecret::new(login.totp_secret.clone().unwrap());
     assert_eq!(secret.text().expose(), begun.secret.expose());
@@ -387,7 +389,7 @@ async fn the_second_factor_is_removed_by_the_password_or_by_an_operator() {
     let accounts = kit.app.accounts();
     let session = sign_in(&kit, PASSWORD, None).await.unwrap();
     with_totp(&kit, &session.who).await;
-    let twice = refusal(accounts.begin_totp(&session.who).await).unwrap_err();
+    let twice = refusal(accounts.begin_totp(&session.who, PASSWORD).await).unwrap_err();
     assert_eq!(twice, AccountRefused::TotpOn);
     let wrong = refusal(accounts.remove_totp(&session.who, OTHER).await).unwrap_err();
     assert_eq!(wrong, AccountRefused::WrongPassword);
@@ -396,6 +398,22 @@ async fn the_second_factor_is_removed_by_the_password_or_by_an_operator() {
     with_totp(&kit, &session.who).await;
     accounts.remove_member_totp(&Operator::ROOT, kit.company.id, member).await.unwrap();
     sign_in(&kit, PASSWORD, None).await.unwrap();
+}
+
+/// R400.
+#[tokio::test]
+async fn a_second_factor_is_begun_by_the_password_and_not_by_a_session_alone() {
+    let kit = Kit::new().await;
+    with_login(&kit, "bia@example.org", "agent").await;
+    let accounts = kit.app.accounts();
+    let session = sign_in(&kit, PASSWORD, None).await.unwrap();
+    for wrong in ["", OTHER] {
+        let refused = refusal(accounts.begin_totp(&session.who, wrong).await).unwrap_err();
+        assert_eq!(refused, AccountRefused::WrongPassword);
+    }
+    let login = kit.store.get::<Login>((session.who.company, session.who.member)).await.unwrap();
+    assert!(login.unwrap().totp_secret.is_none());
+    accounts.begin_totp(&session.who, PASSWORD).await.unwrap();
 }
 
 /// R401.
@@ -432,6 +450,30 @@ async fn a_new_role_and_disabling_end_the_sessions() {
     change(json!({"disabled": false})).await;
     assert_eq!(seen(&kit, &session).await, None);
     sign_in(&kit, PASSWORD, None).await.unwrap();
+}
+
+/// R402.
+#[tokio::test]
+async fn a_link_ends_when_the_login_gets_another_role_or_address_or_is_disabled() {
+    let kit = Kit::new().await;
+    let bia = with_login(&kit, "bia@example.org", "agent").await;
+    let (accounts, company) = (kit.app.accounts(), kit.company.id);
+    let changed = async |member, json| {
+        accounts.change_login(&Operator::ROOT, company, member, &body(json)).await.unwrap();
+    };
+    let works = async |token: &str| accounts.link(token).await.unwrap().is_some();
+    for change in [json!({"role": "manager"}), json!({"email": "b@example.org"})] {
+        let reset = accounts.reset_link(&Operator::ROOT, company, bia).await.unwrap();
+        changed(bia, json!({"disabled": false})).await;
+        assert!(works(reset.token.expose()).await);
+        changed(bia, change).await;
+        assert!(!works(reset.token.expose()).await);
+    }
+    let new = member(&kit).await;
+    let invitation = invited(&kit, new, "eva@example.org", "agent").await;
+    changed(new, json!({"disabled": true})).await;
+    changed(new, json!({"disabled": false})).await;
+    assert!(!works(&invitation).await, "enabling it brings no link back");
 }
 
 /// R402.
@@ -473,6 +515,71 @@ async fn a_deleted_member_has_no_login_no_link_and_no_session() {
     assert!(accounts.link(reset.token.expose()).await.unwrap().is_none());
     assert!(accounts.logins(company).await.unwrap().is_empty());
     assert_eq!(sign_in(&kit, PASSWORD, None).await.unwrap_err(), SignInRefused::Wrong);
+}
+
+/// A kit whose reads and commits let other tasks go first, as with a real database.
+async fn yielding() -> Kit {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    Kit::builder().store(Arc::new(store)).build().await
+}
+
+/// Lets others go first so many times.
+async fn after_turns(turns: usize) {
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// R402.
+#[tokio::test]
+async fn a_member_is_not_deleted_with_a_login_that_gets_a_higher_role_meanwhile() {
+    let orders = (0..10).flat_map(|turns| [(turns, 0), (0, turns)]);
+    for ((first, second), was_invited) in orders.flat_map(|order| [(order, true), (order, false)]) {
+        let kit = yielding().await;
+        let (accounts, company) = (kit.app.accounts(), kit.company.id);
+        with_login(&kit, "bia@example.org", "manager").await;
+        let by = &sign_in(&kit, PASSWORD, None).await.unwrap().who.operator();
+        let eva = member(&kit).await;
+        if was_invited {
+            invited(&kit, eva, "eva@example.org", "agent").await;
+        }
+        let raise = async {
+            after_turns(first).await;
+            let draft = body(json!({"email": "eva@example.org", "role": "owner"}));
+            accounts.invite(&Operator::ROOT, company, eva, &draft).await.is_ok()
+        };
+        let deletion = async {
+            after_turns(second).await;
+            accounts.delete_member(by, company, eva).await.is_ok()
+        };
+        let (raised, deleted) = tokio::join!(raise, deletion);
+        assert_ne!(raised, deleted, "after {first} and {second} turns, invited: {was_invited}");
+    }
+}
+
+/// R398.
+#[tokio::test]
+async fn four_attempts_of_one_client_are_examined_at_once() {
+    let kit = yielding().await;
+    with_login(&kit, "bia@example.org", "agent").await;
+    let accounts = kit.app.accounts();
+    let client = |n| Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, n)));
+    let limited = Err(SignInRefused::Limited { retry_after: Duration::from_secs(1) });
+    // Each of another address, so that no other limit is reached.
+    let attempt = async |n: u8, client| {
+        let email = format!("a{n}@example.org");
+        refusal(accounts.sign_in(&email, OTHER, None, client).await).map(|_| ())
+    };
+    // The first of all makes a key.
+    assert_eq!(attempt(40, None).await, Err(SignInRefused::Wrong));
+    let of_one = join_all((0..7).map(|n| attempt(n, client(1)))).await;
+    assert_eq!(of_one.iter().filter(|answer| **answer == limited).count(), 3);
+    let of_others = join_all((10..17).map(|n| attempt(n, client(n)))).await;
+    let unknown = join_all((20..27).map(|n| attempt(n, None))).await;
+    for answer in of_others.into_iter().chain(unknown) {
+        assert_eq!(answer, Err(SignInRefused::Wrong));
+    }
+    assert_eq!(attempt(30, client(1)).await, Err(SignInRefused::Wrong), "its turns are over");
 }
 
 /// R397.

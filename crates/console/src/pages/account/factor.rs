@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use recado_core::Error;
-use recado_core::accounts::{NewTotp, SignedIn};
+use recado_core::accounts::{AccountRefused, NewTotp, SignedIn};
 
 use super::{News, errors, failed, own, page};
 use crate::ask::Ask;
@@ -12,7 +12,6 @@ use crate::view::empty::{Tone, badge};
 use crate::view::field::{Field, FieldErrors};
 use crate::view::layout::csrf_field;
 use crate::view::qr::qr;
-use crate::view::secret::act;
 use crate::view::toast::notice;
 use crate::visit::Visit;
 
@@ -34,13 +33,28 @@ pub(super) async fn section(visit: &Visit, who: &SignedIn, news: &News) -> Resul
                         (factor)
                     } @else {
                         p { (visit.t("account-factor-about")) }
-                        (act(visit, "/console/account/factor#factor",
-                            &visit.t("account-factor-begin")))
+                        (beginning(visit, &news.beginning))
                     }
                 }
             }
         }
     })
+}
+
+/// The form that begins the second factor, by the password (R400).
+fn beginning(visit: &Visit, errors: &FieldErrors) -> Markup {
+    html! {
+        p { (visit.t("account-factor-begin-why")) }
+        form method="post" action="/console/account/factor#factor" {
+            (csrf_field(visit))
+            (errors.summary(&["factor_password"]))
+            (Field {
+                name: "factor_password", label: &visit.t("account-password-now"), value: "",
+                kind: "password", is_required: true,
+            }.show(errors))
+            button type="submit" { (visit.t("account-factor-begin")) }
+        }
+    }
 }
 
 fn removal(visit: &Visit, errors: &FieldErrors) -> Markup {
@@ -89,10 +103,17 @@ fn code_form(visit: &Visit, errors: &FieldErrors) -> Markup {
 pub(super) async fn begin(ask: Ask) -> Outcome {
     let visit = &ask.visit;
     let who = own(visit).await?;
-    match visit.recado.accounts().begin_totp(&who).await {
+    let password = ask.form.get("factor_password").unwrap_or_default();
+    match visit.recado.accounts().begin_totp(&who, password).await {
         Ok(new) => {
             let factor = Some(setup(visit, &new));
             page(visit, News { factor, ..News::default() }).await
+        }
+        Err(Error::Rejected(
+            refused @ (AccountRefused::WrongPassword | AccountRefused::Limited { .. }),
+        )) => {
+            let beginning = FieldErrors::at("factor_password", super::reason(visit, refused));
+            page(visit, News { beginning, is_refused: true, ..News::default() }).await
         }
         Err(error) => Err(failed(error)),
     }

@@ -89,12 +89,19 @@ async fn a_password_is_changed_by_the_one_before() {
     assert!(sign_in(&site, OTHER).await.is_some());
 }
 
+/// R400.
 #[tokio::test]
 async fn a_second_factor_is_set_up_with_a_picture_and_codes_that_are_shown_once() {
     let site = Site::new().await;
     let ana = ana(&site).await;
     ana.get().await.has("Set up");
-    ana.post("factor", &[]).await.has("<svg").has("Switch on").has("<pre class=\"secret\"");
+    for wrong in [&[][..], &[("factor_password", OTHER)]] {
+        let refused = ana.post("factor", wrong).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        refused.has("id=\"field-factor_password-error\"").lacks("<svg");
+    }
+    let begun = ana.post("factor", &[("factor_password", PASSWORD)]).await;
+    begun.has("<svg").has("Switch on").has("<pre class=\"secret\"");
     let wrong = ana.post("factor/confirm", &[("code", "000000")]).await;
     wrong.has("id=\"field-code-error\"");
     let code = ana.code().await;
