@@ -1,5 +1,6 @@
 //! Passwords by argon2id, on threads of their own (R395, R396).
 
+use std::fmt;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -17,13 +18,31 @@ use tokio::task::spawn_blocking;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
+/// How many computations may wait for each core: a second or two of work.
+const WAITING_PER_CORE: usize = 64;
+
 /// Hashes passwords with argon2id, as many at once as the machine has cores (R395). Each takes
-/// 19 MiB of memory and some tens of milliseconds with the usual parameters.
+/// 19 MiB of memory and some tens of milliseconds with the usual parameters. At most 64 wait for
+/// each core; more are refused at once, so that a flood of them does not grow without bound.
 #[derive(Clone, Debug)]
 pub struct ArgonPasswords {
     params: Params,
     turns: Arc<Semaphore>,
+    /// One for each computation that waits or is under way.
+    places: Arc<Semaphore>,
 }
+
+/// So many passwords wait to be computed that one more would wait too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TooManyWait;
+
+impl fmt::Display for TooManyWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too many passwords wait to be computed")
+    }
+}
+
+impl std::error::Error for TooManyWait {}
 
 impl Default for ArgonPasswords {
     fn default() -> Self {
@@ -43,21 +62,32 @@ impl ArgonPasswords {
     }
 
     fn with(params: Params) -> Self {
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        Self { params, turns: Arc::new(Semaphore::new(cores)) }
+        Self::on_cores(params, available_parallelism().map_or(1, NonZero::get))
     }
 
-    /// Computes on a thread that may block, when it is its turn.
+    fn on_cores(params: Params, cores: usize) -> Self {
+        let places = cores.saturating_mul(WAITING_PER_CORE + 1).min(Semaphore::MAX_PERMITS);
+        Self {
+            params,
+            turns: Arc::new(Semaphore::new(cores)),
+            places: Arc::new(Semaphore::new(places)),
+        }
+    }
+
+    /// Computes on a thread that may block, when it is its turn; unavailable if too many wait
+    /// (R395).
     async fn on_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(Params) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let places = Arc::clone(&self.places);
+        let place = places.try_acquire_owned().map_err(|_| StoreError::unavailable(TooManyWait))?;
         let turn =
             Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
         let params = self.params.clone();
         // The turn goes with the work: it goes on if nobody waits for it any more.
         let work = spawn_blocking(move || {
-            let _turn = turn;
+            let _held = (turn, place);
             work(params)
         });
         work.await.map_err(StoreError::unavailable)?
@@ -136,5 +166,30 @@ mod tests {
         );
         let none = PasswordHash::from_stored("hunter2".to_owned());
         assert!(small.compare(&right, Some(&none)).await.is_err());
+    }
+
+    /// R395.
+    #[tokio::test]
+    async fn work_beyond_the_waiting_places_is_refused_and_a_place_is_free_after_its_work() {
+        let params = Params::new(16, 1, 1, None).unwrap();
+        let one_core = ArgonPasswords::on_cores(params, 1);
+        let turn = Arc::clone(&one_core.turns).acquire_owned().await.unwrap();
+        let secret = password("nove sapos azuis");
+        let mut waiting: Vec<_> =
+            (0..=WAITING_PER_CORE).map(|_| Box::pin(one_core.compare(&secret, None))).collect();
+        for work in &mut waiting {
+            assert!(futures_util::poll!(work).is_pending());
+        }
+        let refused = one_core.compare(&secret, None).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        // One caller goes away, and its place is another's.
+        waiting.pop();
+        waiting.push(Box::pin(one_core.compare(&secret, None)));
+        assert!(futures_util::poll!(waiting.last_mut().unwrap()).is_pending());
+        drop(turn);
+        for work in waiting {
+            assert_eq!(work.await.unwrap(), PasswordVerdict::Wrong);
+        }
+        assert_eq!(one_core.compare(&secret, None).await.unwrap(), PasswordVerdict::Wrong);
     }
 }
