@@ -80,6 +80,8 @@ mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
 #[cfg(test)]
+mod plans_people;
+#[cfg(test)]
 mod plans_search;
 mod pool;
 mod pool_use;
