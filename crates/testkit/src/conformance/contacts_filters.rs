@@ -1,5 +1,5 @@
-//! The filters by list, tag, member, connection, unread messages and times (D77): in both orders, together with
-//! each other and all others, and after every change that moves a contact in or out.
+//! The filters by list, tag, member, connection, unread messages and times (D77): in both orders,
+//! together with each other and all others, and after every change that moves a contact in or out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
