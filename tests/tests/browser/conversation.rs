@@ -135,6 +135,9 @@ fn a_thread_has_pictures() {
         ] {
             desk.hears(n, name, words).await;
         }
+        let path = format!("C/connections/{}", desk.connection);
+        let name = json!({"name": "WhatsApp da loja"});
+        desk.world.operator("PATCH", &path, name).await.expect(200);
         browser.for_pictures().await;
         browser.prefers(Language::English, Theme::Light).await;
         browser.open_conversation("Maria Silva").await;

@@ -185,9 +185,11 @@ fn every_page_has_a_picture() {
 impl Office {
     /// People as a company has them, for pictures.
     async fn furnish(&self) {
-        let named = json!({"name": "Maria Silva", "city": "Uberlândia", "state": "MG"});
-        let path = format!("/api/v1/contacts/{}", self.ours.id("Contact"));
-        self.world.patch_as(&self.ours.tenant.key, &path, named).await.expect(200);
+        for (kind, name) in [("Contact", "Maria Silva"), ("OtherContact", "Maria S. Silva")] {
+            let named = json!({"name": name, "city": "Uberlândia", "state": "MG"});
+            let path = format!("/api/v1/contacts/{}", self.ours.id(kind));
+            self.world.patch_as(&self.ours.tenant.key, &path, named).await.expect(200);
+        }
         let tenant = &self.ours.tenant;
         for (kind, path, body) in [
             ("Company", "/companies", json!({"name": "Loja Aurora"})),
@@ -199,7 +201,6 @@ impl Office {
             ("CloseReason", "C/close-reasons", json!({"name": "Pedido resolvido"})),
             ("Pipeline", "C/pipelines", json!({"name": "Vendas"})),
             ("Deal", "C/deals", json!({"title": "40 unidades"})),
-            ("OtherContact", "C/contacts", json!({"name": "Maria S. Silva"})),
         ] {
             let path = format!("{path}/{}", self.ours.id(kind));
             self.world.operator_for(tenant, "PATCH", &path, body).await.expect(200);

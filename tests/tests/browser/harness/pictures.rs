@@ -15,7 +15,7 @@ impl Browser {
 
     /// A window of the size that pictures have.
     pub(crate) async fn for_pictures(&self) {
-        self.window(1100, 680).await;
+        self.window(1100, 760).await;
     }
 
     /// Writes `docs/images/console/NAME.png` where `RECADO_UPDATE_SCREENSHOTS` asks for it.
@@ -23,6 +23,7 @@ impl Browser {
         if !Self::keeps_pictures() {
             return;
         }
+        self.js("scrollTo(0, 0)", serde_json::json!([])).await;
         let picture = self.picture().await;
         assert!(picture.len() <= MOST, "{name}.png has {} bytes of {MOST}", picture.len());
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images/console");
