@@ -330,18 +330,6 @@ mod tests {
         }
     }
 
-    /// Sessions, links, tokens and remembered opt-outs are looked up by their key in many calls.
-    #[test]
-    fn a_row_of_each_kind_is_found_by_its_whole_key() {
-        let conn = plans::database();
-        for kind in RowKind::ALL.iter().copied() {
-            let (sql, key) = match_kind!(kind, T => (&T::statements().get, T::TABLE.key));
-            let step = plans::step(&conn, sql);
-            let compared = step.matches("=?").count();
-            assert!(step.starts_with("SEARCH") && compared == key, "{kind:?}: {step}");
-        }
-    }
-
     /// R411.
     #[test]
     fn what_is_about_a_contact_is_found_by_indexes() {
