@@ -104,10 +104,10 @@ fn decoded(text: &str) -> SecretBytes {
             b'2'..=b'7' => letter - b'2' + 26,
             _ => letter.to_ascii_uppercase() - b'A',
         };
-        (bits, count) = (bits << 5 | u32::from(value), count + 5);
+        (bits, count) = ((bits << 5) | u32::from(value), count + 5);
         if count >= 8 {
             count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).expect("a byte"));
+            bytes.push(u8::try_from((bits >> count) & 0xff).expect("a byte"));
             bits &= (1 << count) - 1;
         }
     }
