@@ -358,3 +358,26 @@ pub(crate) fn delete<T: Table>(
         .map_err(commit_error)?;
     if deleted == 0 { Err(Conflict::Stale(key.clone()).into()) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use recado_core::match_kind;
+    use recado_core::store::RowKind;
+
+    use super::*;
+    use crate::plans;
+
+    /// Sessions, links, tokens and remembered opt-outs are looked up by their key in many calls.
+    #[test]
+    fn a_row_of_each_kind_is_found_by_its_whole_key() {
+        let conn = plans::database();
+        for kind in RowKind::ALL.iter().copied() {
+            let (sql, key) = match_kind!(kind, T => {
+                (&T::statements().get, <T as Layout>::TABLE.key)
+            });
+            let step = plans::step(&conn, sql);
+            let compared = step.matches("=?").count();
+            assert!(step.starts_with("SEARCH") && compared == key, "{kind:?}: {step}");
+        }
+    }
+}
