@@ -5,23 +5,27 @@ mod support;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
-use recado_core::access::{Secret, SecretName};
+use recado_core::access::{KeyHash, OperatorRole, OperatorToken, Secret, SecretName};
+use recado_core::audit::{Acting, AuditEntry, RecordRef, RecordRefs};
 use recado_core::events::Event;
-use recado_core::ids::{CompanyId, TagId};
+use recado_core::ids::{AuditEntryId, CompanyId, OperatorTokenId, TagId};
 use recado_core::secret::SecretBytes;
-use recado_core::store::{Change, ChangeSet, RecordsExt as _, RowKind, Store, Version};
+use recado_core::store::{
+    Change, ChangeSet, Listing, RecordsExt as _, Row, RowKind, Store, Stored, Version,
+};
 use recado_core::tags::Tag;
+use recado_core::{Code, Timestamp};
 use recado_store_postgres::{Options, PostgresStore, Sealer, SealingKey};
 use recado_store_sql::transfer::{
     Fill, Moved, Part, Scope, Step, Tallies, TransferError, Transferable, compare, copy, tallies,
 };
 use recado_store_sqlite::{SqliteOptions, SqliteStore};
 use recado_testkit::FaultyStore;
-use recado_testkit::conformance::Harness;
+use recado_testkit::conformance::{Harness, removal};
 use recado_testkit::differential::{Mix, commands_of_mix, differential_with};
 use support::Database;
 use tempfile::TempDir;
+use uuid::Uuid;
 
 /// A database of one of the two kinds.
 #[derive(Clone)]
@@ -224,6 +228,79 @@ async fn populated(place: Place) -> Place {
 /// A new place of each kind.
 async fn new_places() -> [Place; 2] {
     [Place::sqlite(Sealer::default()), Place::postgres(Sealer::default()).await]
+}
+
+/// What an installation has beside its companies' rows.
+fn rows_of_the_installation(company: CompanyId) -> Vec<Row> {
+    let (at, id) = (Timestamp::from_millis(1_795_000_000_000), Uuid::from_u128(7));
+    let acting = Acting::program("company create");
+    let records = [RecordRef::new("contact", 1)].into_iter().collect();
+    let entry = |n, of| {
+        let id = AuditEntryId::new(Uuid::from_u128(n));
+        AuditEntry::new(id, at, &acting, of, RecordRefs::clone(&records))
+    };
+    let token = OperatorToken {
+        id: OperatorTokenId::new(id),
+        name: "Ana '\"\\ é".to_owned(),
+        hash: KeyHash::of("a secret"),
+        role: OperatorRole::Manager,
+        company: Some(company),
+        expires_at: Some(at),
+        last_used_at: Some(at),
+        created_at: at,
+    };
+    let denied = AuditEntry { denied: Some(Code::InsufficientRole), ..entry(2, Some(company)) };
+    let secrets = SecretName::ALL
+        .iter()
+        .map(|name| Row::from(Secret { name: *name, bytes: SecretBytes::new([9; 32]) }));
+    secrets.chain([token.into(), entry(1, None).into(), denied.into()]).collect()
+}
+
+/// The rows of every company and of the installation that can be listed, with their versions.
+async fn rows_in(store: &dyn Store, companies: &[CompanyId]) -> Vec<Stored<Row>> {
+    let mut found = Vec::new();
+    for company in companies.iter().copied() {
+        for kind in RowKind::ALL.iter().copied() {
+            let some = Listing::Some { company, kind, limit: 1_000 };
+            let mut rows = store.rows(some).await.expect("it can be read");
+            rows.sort_by_key(|row| format!("{:?}", row.value().key()));
+            found.extend(rows);
+        }
+    }
+    let before = (Timestamp::MAX, AuditEntryId::new(Uuid::max()));
+    let log = Listing::Audited { company: None, before, limit: 1_000 };
+    for listing in [Listing::Company, Listing::OperatorToken, log] {
+        found.extend(store.rows(listing).await.expect("it can be read"));
+    }
+    found
+}
+
+/// R257: of every kind, those of members who log in, of the audit log and of remembered opt-outs
+/// among them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_of_every_kind_is_moved_as_it_is() {
+    for source in new_places().await {
+        let moving = Moving::begin(source.clone());
+        Box::pin(removal::nothing_of_a_deleted_company_is_left(&moving)).await;
+        let companies = source.companies().await;
+        for row in rows_of_the_installation(companies[0]) {
+            if source.store().row(&row.key()).await.unwrap().is_none() {
+                source.store().commit(ChangeSet::new().with(Change::insert(row))).await.unwrap();
+            }
+        }
+        let (before, rows) = (source.tallies().await, rows_in(&*source.store(), &companies).await);
+        let is_missing = |kind: &RowKind| before.rows(Part::Rows(*kind)) == 0;
+        let missing: Vec<RowKind> = RowKind::ALL.iter().copied().filter(is_missing).collect();
+        // The first two stay behind, a halt would stop the move, and the only job is done.
+        let expected = [RowKind::Worker, RowKind::Shard, RowKind::Halt, RowKind::Job];
+        assert!(missing.iter().all(|kind| expected.contains(kind)), "{missing:?}");
+        for target in new_places().await {
+            move_all(&source, &target, Scope::Installation, Fill::Anew).await;
+            assert_eq!(target.companies().await, companies);
+            assert_eq!(rows_in(&*target.store(), &companies).await, rows);
+            assert_eq!(target.tallies().await, before);
+        }
+    }
 }
 
 /// R259.
