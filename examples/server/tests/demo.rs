@@ -91,6 +91,39 @@ fn every_line_works_as_printed_and_again_after_a_second_start() {
     second.stop();
 }
 
+/// R420: an owner signs in with what is printed, and with the same after a second start.
+#[test]
+fn the_printed_login_opens_the_console() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let sign_in = |server: &Server, password: &str| {
+        let email = printed(server, "  e-mail").replace('@', "%40");
+        let form = format!("email={email}&password={password}");
+        let headers = [
+            "Content-Type: application/x-www-form-urlencoded".to_owned(),
+            "Sec-Fetch-Site: same-origin".to_owned(),
+        ];
+        send(&server.addr(), "POST", "/console/sign-in", &headers, &form).status
+    };
+    let first = demo(folder.path());
+    assert_eq!(printed(&first, "console"), format!("http://{}/console", first.addr()));
+    let password = printed(&first, "  password");
+    assert!(password.len() >= 32, "it cannot be guessed");
+    assert_eq!((sign_in(&first, &password), sign_in(&first, "another one")), (303, 422));
+    first.stop();
+    let second = demo(folder.path());
+    assert_eq!(printed(&second, "  password"), password);
+    assert_eq!(sign_in(&second, &password), 303);
+    second.stop();
+
+    let other = tempfile::tempdir().expect("a temporary folder");
+    let without = Server::start(other.path(), &["demo", "--no-console"], "Ctrl-C");
+    for label in ["console", "  e-mail", "  password"] {
+        assert!(!without.printed.iter().any(|line| line.starts_with(label)), "{label}");
+    }
+    assert_eq!(send(&without.addr(), "GET", "/console/sign-in", &[], "").status, 404);
+    without.stop();
+}
+
 #[test]
 fn a_kept_key_gets_the_scopes_that_a_later_version_adds() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -45,9 +45,12 @@ impl CommandError {
     /// A refusal, by field where its details name fields.
     pub(super) fn rejected(rejection: impl Rejection) -> Self {
         let details = rejection.details().unwrap_or_default();
-        match details.get("reasons").and_then(Value::as_object) {
-            Some(reasons) => Self::Refused(reasons_of(reasons)),
-            None => Self::run(rejection),
+        let text = |name: &str| details.get(name).and_then(Value::as_str).map(str::to_owned);
+        match (details.get("reasons"), text("parameter"), text("reason")) {
+            (Some(Value::Object(reasons)), ..) => Self::Refused(reasons_of(reasons)),
+            // Of a query of the operator API, which is an option here.
+            (_, Some(parameter), Some(reason)) => Self::Refused(vec![(parameter, reason)]),
+            _ => Self::run(rejection),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `recado member …`
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use recado_core::Recado;
 use recado_core::access::{Operator, OperatorRole};
 use recado_core::accounts::NewLink;
@@ -60,16 +60,16 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum MemberCommand {
     /// Gives a member a login; shows the one-time link to hand over, this once
-    #[command(after_help = INVITE)]
+    #[command(after_help = INVITE, group(ArgGroup::new("whose").required(true)))]
     Invite {
         /// The member's company
         #[arg(long, value_name = "ID", value_parser = company_id)]
         company: CompanyId,
         /// The member; without it, a new one is made
-        #[arg(value_parser = member_id, required_unless_present = "name")]
+        #[arg(value_parser = member_id, group = "whose")]
         member: Option<MemberId>,
         /// The name of a new member
-        #[arg(long, conflicts_with = "member")]
+        #[arg(long, group = "whose")]
         name: Option<String>,
         /// The e-mail address to log in with
         #[arg(long)]
