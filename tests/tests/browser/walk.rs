@@ -118,7 +118,7 @@ async fn status(visitor: &Visitor, path: &str) -> u16 {
     line.rsplit(' ').next().and_then(|code| code.parse().ok()).expect("a status")
 }
 
-/// R418, R423. What goes on while somebody listens is for the same roles as other routes, and begins
+/// R418, R423. What goes on while somebody listens is for the same roles as other routes. It begins
 /// at no position of another company.
 #[both_stores]
 async fn who_may_listen_hears_the_own_company(kind: StoreKind) {
