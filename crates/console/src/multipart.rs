@@ -45,7 +45,7 @@ pub(crate) enum Part {
     /// A field, by its name.
     Field(String, String),
     /// The file.
-    File(FilePart),
+    File(Box<FilePart>),
 }
 
 /// A file that is still to be read. It has one of the places for files (`files_at_once`).
@@ -113,7 +113,7 @@ impl Form {
             } else if !self.is_ours {
                 return Err(Refusal::Forged);
             } else if name == FILE {
-                return self.file(field).await.map(|file| Some(Part::File(file)));
+                return self.file(field).await.map(|file| Some(Part::File(Box::new(file))));
             } else {
                 let text = text(field, &self.taken).await?;
                 return Ok(Some(Part::Field(name, text)));
@@ -130,7 +130,7 @@ impl Form {
     pub(crate) async fn only_file(mut self) -> Result<FilePart, Refusal> {
         while let Some(part) = self.next().await? {
             if let Part::File(file) = part {
-                return Ok(file);
+                return Ok(*file);
             }
         }
         Err(self.without_file())

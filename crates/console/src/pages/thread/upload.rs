@@ -55,7 +55,7 @@ pub(super) async fn send(mut ask: Ask) -> Outcome {
     while let Some(part) = form.next().await? {
         match part {
             Part::Field(name, text) => pairs.push((name, text)),
-            Part::File(file) => return with_file(&ask, &Fields::new(pairs), file).await,
+            Part::File(file) => return with_file(&ask, &Fields::new(pairs), *file).await,
         }
     }
     Err(form.without_file())

@@ -141,9 +141,9 @@ fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {
 /// The part that renews itself. Of an import that is not known any more it says so, and is not
 /// renewed any more (R438).
 pub(super) async fn progress(ask: Ask) -> Outcome {
-    let found = find(&ask).and_then(|run| run.progress().map(|progress| (run, progress)));
+    let found = find(&ask).map(|run| (run.progress(), run));
     match found {
-        Some((run, progress)) if ask.is_piece => {
+        Some((Some(progress), run)) if ask.is_piece => {
             Reply::piece(piece(&ask.visit, &run, &progress))
         }
         None if ask.is_piece => Reply::piece(html! {
