@@ -7,7 +7,7 @@ use recado_core::imports::formula::escaped;
 
 use super::super::documents::download;
 use super::mapping::named;
-use super::runs::{Progress, Run};
+use super::runs::{Progress, Report, Run};
 use super::{PATH, find, path_of, path_of_named, unknown};
 use crate::ask::Ask;
 use crate::body::ConsoleBody;
@@ -92,7 +92,8 @@ fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {
         (None, true) => (Tone::Plain, "contacts-import-rehearsed"),
         (None, false) => (Tone::Good, "contacts-import-done"),
     };
-    let rows: Vec<Vec<Markup>> = progress
+    let report = run.report();
+    let rows: Vec<Vec<Markup>> = report
         .refused
         .iter()
         .take(SHOWN)
@@ -114,14 +115,14 @@ fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {
                 h2 #refused { (visit.t("contacts-import-refused-title")) }
                 p { a.button href={ (path) "/refused" } download { (visit.t("contacts-import-refused-file")) } }
                 (table(&visit.t("contacts-import-refused-title"), &headings, &rows))
-                @if progress.refused.len() > SHOWN { p { (visit.t("contacts-import-refused-more")) } }
+                @if report.refused.len() > SHOWN { p { (visit.t("contacts-import-refused-more")) } }
             }
         }
-        @if !progress.skipped.is_empty() {
+        @if !report.skipped.is_empty() {
             section aria-labelledby="skipped" {
                 h2 #skipped { (visit.t("contacts-import-skipped")) }
                 ul {
-                    @for (line, (field, reason)) in &progress.skipped {
+                    @for (line, (field, reason)) in &report.skipped {
                         li { (visit.t("contacts-import-line")) " " (line) ": " strong { (named(visit, field)) } " " (reason) }
                     }
                 }
@@ -160,14 +161,14 @@ pub(super) async fn progress(ask: Ask) -> Outcome {
 /// imported; its cells are escaped (R175).
 pub(super) async fn refused(ask: Ask) -> Outcome {
     let Some(run) = find(&ask) else { return Reply::goto(path_of_named(&ask)) };
-    let progress = run.progress().ok_or(Refusal::NotFound)?;
-    let written = file(&run, &progress).map_err(|error| Refusal::Internal(error.to_string()))?;
+    run.progress().ok_or(Refusal::NotFound)?;
+    let written = file(&run, &run.report()).map_err(|error| Refusal::Internal(error.to_string()))?;
     let size = written.len() as u64;
     let body = ConsoleBody::whole(written);
     Ok(Reply::Raw(download("refused.csv", "text/csv; charset=utf-8", Some(size), body)))
 }
 
-fn file(run: &Run, progress: &Progress) -> Result<Vec<u8>, csv::Error> {
+fn file(run: &Run, report: &Report) -> Result<Vec<u8>, csv::Error> {
     let mut begin = b"\xef\xbb\xbf".to_vec();
     let mut writer = csv::WriterBuilder::new()
         .delimiter(run.sheet.delimiter)
@@ -176,7 +177,7 @@ fn file(run: &Run, progress: &Progress) -> Result<Vec<u8>, csv::Error> {
     let names = &run.sheet.names;
     let own = names.iter().map(String::as_str).filter(|name| !is_remark(name));
     writer.write_record(own.chain(["_line", "_reason"]).map(|name| escaped(name.as_bytes())))?;
-    for (index, problems) in &progress.refused {
+    for (index, problems) in &report.refused {
         let Some(line) = run.sheet.lines.get(*index) else { continue };
         let own = names.iter().enumerate().filter(|(_, name)| !is_remark(name));
         let own = own.map(|(at, _)| line.cells.get(at).map(String::as_str).unwrap_or_default());

@@ -46,24 +46,30 @@ pub(super) struct Plan {
     pub(super) tag: Option<String>,
 }
 
-/// How far an import is.
+/// How far an import is: asked for every second, so that it has nothing of single rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) tally: RowTally,
-    /// Refused rows by their index in the file.
-    pub(super) refused: Vec<(usize, RowProblems)>,
-    /// The first values that were left out, with their lines.
-    pub(super) skipped: Vec<(u64, Skipped)>,
     /// Why it ended before its end.
     pub(super) stopped: Option<String>,
     pub(super) is_over: bool,
     pub(super) is_rehearsal: bool,
 }
 
+/// What an import says of single rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Report {
+    /// Refused rows by their index in the file.
+    pub(super) refused: Vec<(usize, RowProblems)>,
+    /// The first values that were left out, with their lines.
+    pub(super) skipped: Vec<(u64, Skipped)>,
+}
+
 #[derive(Debug)]
 struct State {
     plan: Plan,
     progress: Option<Progress>,
+    report: Arc<Report>,
     /// When somebody last looked at it, or its import ended.
     seen: Instant,
 }
@@ -95,9 +101,17 @@ impl Run {
         self.state().progress.clone()
     }
 
+    /// What it says of single rows: shared, because it can have as many as the file.
+    ///
+    /// R426.
+    pub(super) fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.state().report)
+    }
+
     /// Back to the columns.
     pub(super) fn forget_progress(&self) {
-        self.state().progress = None;
+        let mut state = self.state();
+        (state.progress, state.report) = (None, Arc::default());
     }
 
     fn is_under_way(&self) -> bool {
@@ -124,8 +138,10 @@ impl Run {
         state.seen = Instant::now();
     }
 
-    fn change(&self, change: impl FnOnce(&mut Progress)) {
-        change(self.state().progress.get_or_insert_default());
+    fn change(&self, change: impl FnOnce(&mut Progress, &mut Report)) {
+        let mut state = self.state();
+        let State { progress, report, .. } = &mut *state;
+        change(progress.get_or_insert_default(), Arc::make_mut(report));
     }
 
     /// The rows of the file from one to another, by the plan.
@@ -180,7 +196,12 @@ impl Imports {
         make_room(&mut known.runs, OF_PROCESS, |_| true)?;
         known.made += 1;
         let id = format!("{:x}-{}", now.millis(), known.made);
-        let state = Mutex::new(State { plan, progress: None, seen: Instant::now() });
+        let state = Mutex::new(State {
+            plan,
+            progress: None,
+            report: Arc::default(),
+            seen: Instant::now(),
+        });
         let run = Arc::new(Run { id, company, filename, sheet, state });
         known.runs.push(Arc::clone(&run));
         drop(known);
@@ -247,6 +268,7 @@ impl Imports {
         }
         let plan = run.plan();
         let is_rehearsal = plan.manner.is_rehearsal;
+        run.forget_progress();
         run.state().progress = Some(Progress { is_rehearsal, ..Progress::default() });
         let (recado, company, run) = (visit.recado.clone(), visit.company.clone(), run.clone());
         tokio::spawn(async move { run.carry_out(work(&recado, company, &run, &plan)).await });
@@ -284,16 +306,16 @@ async fn work(
     while done < run.sheet.lines.len() {
         let rows = run.rows(plan, done, done + PORTION);
         let outcomes = tried(&import, &rows).await?;
-        run.change(|progress| {
+        run.change(|progress, report| {
             for (index, outcome) in (done..).zip(&outcomes) {
                 progress.tally.count(outcome);
                 if let Imported::Refused(problems) = &outcome.imported {
-                    progress.refused.push((index, problems.clone()));
+                    report.refused.push((index, problems.clone()));
                 }
                 let line = run.sheet.lines.get(index).map_or(0, |line| line.line);
-                let room = EXAMPLES.saturating_sub(progress.skipped.len());
+                let room = EXAMPLES.saturating_sub(report.skipped.len());
                 let skipped = outcome.skipped.iter().take(room).cloned();
-                progress.skipped.extend(skipped.map(|skipped| (line, skipped)));
+                report.skipped.extend(skipped.map(|skipped| (line, skipped)));
             }
         });
         done += rows.len();

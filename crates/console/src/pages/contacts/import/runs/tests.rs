@@ -97,3 +97,29 @@ async fn an_import_that_panics_is_over_and_says_so() {
     assert!(progress.is_over && progress.stopped.is_some());
     assert!(!run.is_under_way());
 }
+
+/// R426.
+#[tokio::test]
+async fn who_asks_how_far_an_import_is_copies_none_of_its_rows() {
+    let imports = Imports::default();
+    let run = keep(&imports, 1).expect("kept");
+    begin(&run);
+    let refused = |progress: &mut Progress, report: &mut Report| {
+        for index in 0..10_000 {
+            let outcome = RowOutcome::refused(RowProblems::whole("is wrong"));
+            progress.tally.count(&outcome);
+            report.refused.push((index, RowProblems::whole("is wrong")));
+        }
+    };
+    run.change(refused);
+    let Progress { tally, stopped, is_over: false, is_rehearsal: false } =
+        run.progress().expect("it was begun")
+    else {
+        panic!("it is under way");
+    };
+    assert_eq!((tally.rows, tally.refused, stopped), (10_000, 10_000, None));
+    assert!(Arc::ptr_eq(&run.report(), &run.report()), "the report is shared");
+    assert_eq!(run.report().refused.len(), 10_000);
+    run.forget_progress();
+    assert!(run.report().refused.is_empty());
+}
