@@ -82,7 +82,7 @@ pub async fn audit_entries_are_listed_by_time_and_company(harness: &dyn Harness)
     assert_eq!(list(own, (at(5), id(5)), 9).await, [1, 3]);
     assert_eq!(list(other, newest, 9).await, [2]);
     let oldest = Listing::AuditedBefore { until: at(5), limit: 3 };
-    assert_eq!(ids(&scene, oldest).await, [id(3), id(1), id(2)]);
+    assert_eq!(ids(&scene, oldest.clone()).await, [id(3), id(1), id(2)]);
     // They are deleted by what was read.
     let old = scene.store.rows(oldest).await.expect("the store works");
     let deletions: Vec<Change> = old.iter().map(Stored::delete).collect();
