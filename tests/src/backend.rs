@@ -24,6 +24,7 @@ use recado_testkit::transport::ScriptedTransport;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+use crate::openid;
 use crate::world::OPERATOR;
 pub use database::{Database, StoreKind, files_under};
 
@@ -99,6 +100,8 @@ pub struct Setup {
     pub trusted_proxies: &'static [&'static str],
     /// The address under which people reach it, if it is not the one that it listens on.
     pub public_url: Option<&'static str>,
+    /// The issuer of the provider that its members may sign in with.
+    pub oidc_issuer: Option<String>,
 }
 
 /// A server within this process.
@@ -321,6 +324,9 @@ async fn launch(
         secret_key: setup.secret_keys.clone().map(SecretText::new),
         listen: SocketAddr::from(([127, 0, 0, 1], port)),
         public_url: setup.public_url.map(str::to_owned),
+        oidc_issuer: setup.oidc_issuer.clone(),
+        oidc_client_id: Some(openid::CLIENT.to_owned()),
+        oidc_client_secret: Some(SecretText::new(openid::SECRET)),
         ..usual
     };
     let transport: Option<Arc<dyn Transport>> = match setup.outside {

@@ -11,6 +11,7 @@ pub mod hooks_in;
 pub mod http;
 pub mod messaging;
 pub mod moving;
+pub mod openid;
 pub mod outbox;
 pub mod receiver;
 pub mod registry;

@@ -34,6 +34,22 @@ impl Cookies {
         self.line(self.session(), "", "; HttpOnly; SameSite=Lax; Max-Age=0")
     }
 
+    /// The name of the cookie of a sign-in at the provider that is under way.
+    pub(crate) const fn sign_in(self) -> &'static str {
+        if self.is_secure { "__Host-recado-sign-in" } else { "recado-sign-in" }
+    }
+
+    /// Keeps what a sign-in at the provider needs, for the ten minutes that it may take (R432). It
+    /// has to come along when the provider sends the browser back, which is another site.
+    pub(crate) fn keep_sign_in(self, kept: &str) -> HeaderValue {
+        self.line(self.sign_in(), kept, "; HttpOnly; SameSite=Lax; Max-Age=600")
+    }
+
+    /// Drops it.
+    pub(crate) fn drop_sign_in(self) -> HeaderValue {
+        self.line(self.sign_in(), "", "; HttpOnly; SameSite=Lax; Max-Age=0")
+    }
+
     /// Keeps a choice of the browser's user for a year.
     pub(crate) fn keep_choice(self, name: &str, value: &str) -> HeaderValue {
         self.line(name, value, "; HttpOnly; SameSite=Lax; Max-Age=31536000")

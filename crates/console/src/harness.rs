@@ -74,7 +74,12 @@ impl Site {
 
     /// A console over this kit.
     pub(crate) fn of(kit: Kit) -> Self {
-        let console = Console::new(kit.app.clone(), ConsoleOptions::default());
+        Self::with(kit, ConsoleOptions::default())
+    }
+
+    /// A console over this kit with these options.
+    pub(crate) fn with(kit: Kit, options: ConsoleOptions) -> Self {
+        let console = Console::new(kit.app.clone(), options);
         Self { kit, console, sessions: AtomicU64::new(0) }
     }
 

@@ -1,6 +1,9 @@
 //! The options of the console.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use recado_core::accounts::SignInProvider;
 
 use crate::last_hour::LastHour;
 
@@ -20,6 +23,8 @@ pub struct ConsoleOptions {
     pub live_pages: usize,
     /// What the process did in the last hour; without it there are no plots of it (R431).
     pub last_hour: Option<LastHour>,
+    /// The provider that members may sign in with; without it they sign in by password only (R432).
+    pub sign_in_provider: Option<Arc<dyn SignInProvider>>,
 }
 
 impl Default for ConsoleOptions {
@@ -31,6 +36,7 @@ impl Default for ConsoleOptions {
             live_pages_per_member: 16,
             live_pages: 1024,
             last_hour: None,
+            sign_in_provider: None,
         }
     }
 }

@@ -257,7 +257,8 @@ async fn meddle(store: PostgresStore, campaign: CampaignId) -> Duration {
             Err(error) => panic!("{error}"),
         }
         println!("  a change of the campaign took {:?}", began.elapsed());
-        let totals = store.campaign_totals(company(), campaign, None).await.expect("the store works");
+        let totals =
+            store.campaign_totals(company(), campaign, None).await.expect("the store works");
         if totals.counts.of(RecipientStatus::Waiting) == 0 {
             return longest;
         }
@@ -302,7 +303,8 @@ async fn run(store: PostgresStore) {
     println!("  longest change of the campaign: {:?}", meddler.await.expect("it ends"));
 
     let began = Instant::now();
-    let totals = store.campaign_totals(company(), campaign.id, None).await.expect("the store works");
+    let totals =
+        store.campaign_totals(company(), campaign.id, None).await.expect("the store works");
     assert_eq!(totals.counts.of(RecipientStatus::Sending), u64::from(RECIPIENTS));
     println!("counts: {:?}", began.elapsed());
 }

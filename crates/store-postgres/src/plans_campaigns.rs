@@ -125,7 +125,12 @@ fn cases() -> Vec<Case> {
         case("the campaigns", &COUNTED, company, (15_050.0, 2_500.0)),
         case("the totals", &TOTALS, campaign, (15_020.0, 1_500.0)),
         // The rows of its recipients, once.
-        case("its outcomes", STEPS, &format!("{campaign}, 0, 60000, 3600000"), (46_000.0, 25_000.0)),
+        case(
+            "its outcomes",
+            STEPS,
+            &format!("{campaign}, 0, 60000, 3600000"),
+            (46_000.0, 25_000.0),
+        ),
         case("those that run", &RUNNING, "", (9.0, 20.0)),
         case("those whose time has come", &SCHEDULED, "0", (0.0, 10.0)),
         case(

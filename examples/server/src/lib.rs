@@ -27,6 +27,7 @@ mod permissions;
 mod qr_picture;
 mod serve_lock;
 mod shutdown;
+mod sign_in_provider;
 mod start;
 mod supervisor;
 #[cfg(feature = "otlp")]

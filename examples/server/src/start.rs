@@ -185,7 +185,7 @@ pub(crate) async fn start_locked(
     let background = !overrides.no_background;
     let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
     metrics::recorder();
-    let wiring::Core { recado, reports, store, gateways, closer } =
+    let wiring::Core { recado, reports, store, gateways, sign_in_provider, closer } =
         wiring::core(&options, public_url(&options, addr), overrides).await?;
     if let Some(lock) = &mut lock {
         succeed(&recado, lock).await;
@@ -224,6 +224,7 @@ pub(crate) async fn start_locked(
         if with_console {
             let mut console = ConsoleOptions::default();
             console.last_hour = Some(last_hour.clone());
+            console.sign_in_provider.clone_from(&sign_in_provider);
             let console = Console::new(recado.clone(), console);
             http = http.mounted(Console::PREFIX, console.clone());
             let stopping = background.stopping();

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
-use recado_core::accounts::SessionLimits;
+use recado_core::accounts::{SessionLimits, SignInProvider};
 use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
-use recado_core::gateway::Providers;
+use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::secret::SecretText;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
@@ -30,6 +30,7 @@ use recado_store_sqlite::{MigrationPlan, SealedCounts, Sealer, SqliteOptions, Sq
 use crate::attempts::CountedTransport;
 use crate::files;
 use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
+use crate::sign_in_provider;
 use crate::start::{Overrides, StartError};
 use crate::traces::Traces;
 use crate::watch::{StoreUse, TimedStore, counted};
@@ -184,6 +185,8 @@ pub(crate) struct Core {
     pub(crate) store: StoreUse,
     /// The gateways.
     pub(crate) gateways: Providers,
+    /// The provider that members may sign in with.
+    pub(crate) sign_in_provider: Option<Arc<dyn SignInProvider>>,
     /// Closes its database.
     pub(crate) closer: Closer,
 }
@@ -194,16 +197,22 @@ pub(crate) async fn core(
     public_url: String,
     overrides: Overrides,
 ) -> Result<Core, StartError> {
+    let is_replaced = overrides.transport.is_some();
     let opened = open(options, !options.no_migrate).await?;
     let wired = parts(options, public_url, overrides, opened)?;
     let Wired { parts, reports, store, gateways, closer } = wired;
+    let transport = |destinations| match is_replaced {
+        true => parts.transport.clone(),
+        false => Arc::new(CountedTransport(to_provider(options, destinations), Traces::default())),
+    };
+    let sign_in_provider = sign_in_provider::open(options, &parts.clock, transport)?;
     let started = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
         true => Installation::new(parts),
         false => Installation::start(parts).await?,
     };
     let recado = started.by(acting(options));
-    Ok(Core { recado, reports, store, gateways, closer })
+    Ok(Core { recado, reports, store, gateways, sign_in_provider, closer })
 }
 
 /// Who acts where no call comes in: who runs the command.
@@ -226,7 +235,7 @@ pub(crate) async fn core_of_command(
     match Installation::start(parts).await {
         Ok(started) => {
             let recado = started.by(acting(options));
-            Ok(Core { recado, reports, store, gateways, closer })
+            Ok(Core { recado, reports, store, gateways, sign_in_provider: None, closer })
         }
         Err(StoreError::NotMigrated { .. }) => Err(StartError::NotMigrated),
         Err(error) => Err(error.into()),
@@ -314,6 +323,14 @@ fn settings(options: &Options, public_url: String) -> Settings {
 /// A client for outbound calls.
 fn client(reach: Reach) -> Arc<dyn Transport> {
     Arc::new(GuardedClient::new(ClientOptions { reach }))
+}
+
+/// R435. A client for calls to the provider that members may sign in with.
+fn to_provider(options: &Options, destinations: GatewayDestinations) -> Arc<dyn Transport> {
+    client(match options.allow_private_destinations {
+        true => Reach::Everything,
+        false => Reach::Gateways(destinations),
+    })
 }
 
 /// The gateways of this program, as the operator API shows them.

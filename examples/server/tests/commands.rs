@@ -4,6 +4,7 @@
 mod common;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 
 use common::{Server, done, get, recado, send, with_database};
@@ -160,6 +161,66 @@ fn contacts_that_are_one_person_are_listed() {
         .output()
         .expect("it runs");
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// The contact of a file of contacts, in a company.
+fn imported(folder: &Path) -> (String, String) {
+    let run = |arguments: &[&str]| done(folder, arguments);
+    let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id").to_owned();
+    let file = folder.join("contacts.csv");
+    let lines = "name,phone,identifier\nAna,+5215512345678,crm-1\nAna,+525512345678,\n";
+    std::fs::write(&file, lines).expect("writable");
+    run(&["import", "--company", &company, file.to_str().expect("a path")]);
+    let found = run(&["contact", "duplicates", "--company", &company, "--json"]);
+    let contact = json(&found)[0]["contacts"][0]["id"].as_str().expect("an id").to_owned();
+    (company, contact)
+}
+
+fn export(folder: &Path, company: &str, contact: &str, out: &str) -> Option<i32> {
+    let command = ["contact", "export", "--company", company, "--contact", contact, "--out", out];
+    let output = recado(folder).args(command).output().expect("it runs");
+    output.status.code()
+}
+
+/// R410.
+#[test]
+fn everything_about_a_contact_is_exported_into_a_new_file() {
+    let folder = with_database();
+    let (company, contact) = imported(folder.path());
+    let file = folder.path().join("ana.zip");
+    // What is left of an export that was killed is written anew.
+    std::fs::write(folder.path().join("ana.zip.part"), [7; 100_000]).expect("writable");
+    assert_eq!(export(folder.path(), &company, &contact, "ana.zip"), Some(0));
+    let zip = std::fs::read(&file).expect("the export");
+    assert!(zip.starts_with(b"PK\x03\x04") && zip.len() < 100_000);
+    assert_eq!(&zip[zip.len() - 22..][..4], b"PK\x05\x06", "it has its directory");
+    assert!(zip.windows(9).any(|part| part == b"\"made_at\""), "it has its manifest");
+    assert!(!folder.path().join("ana.zip.part").exists());
+    #[cfg(unix)]
+    {
+        let found = std::fs::metadata(&file).expect("readable").permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found) & 0o777, 0o600);
+    }
+
+    assert_eq!(export(folder.path(), &company, &contact, "ana.zip"), Some(1));
+    assert_eq!(std::fs::read(&file).expect("the export"), zip, "it was not written over");
+    assert_eq!(export(folder.path(), &company, &company, "none.zip"), Some(1), "no such contact");
+    assert!(!folder.path().join("none.zip").exists());
+}
+
+/// R410: what an export that fails has written is not left behind.
+#[test]
+fn an_export_that_breaks_off_leaves_no_file() {
+    let folder = with_database();
+    let (company, contact) = imported(folder.path());
+    let database = rusqlite::Connection::open(folder.path().join("recado.db")).expect("there");
+    database.execute_batch("DROP TABLE clicks").expect("dropped");
+    drop(database);
+    assert_eq!(export(folder.path(), &company, &contact, "ana.zip"), Some(1));
+    for left in ["ana.zip", "ana.zip.part"] {
+        assert!(!folder.path().join(left).exists(), "{left}");
+    }
 }
 
 /// X9.

@@ -131,6 +131,7 @@ mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;
 mod one_server;
+mod openid;
 mod operator_companies;
 mod operator_contacts;
 mod operator_crm;

@@ -30,6 +30,7 @@ pub(crate) mod contacts;
 pub(crate) mod inbox;
 pub(crate) mod integration;
 pub(crate) mod operation;
+pub(crate) mod provider;
 pub(crate) mod sign_in;
 pub(crate) mod templates;
 pub(crate) mod thread;
@@ -40,6 +41,7 @@ pub(crate) const ROUTES: &[&[Route]] = &[
     assets::ROUTES,
     choices::ROUTES,
     sign_in::ROUTES,
+    provider::ROUTES,
     welcome::ROUTES,
     inbox::ROUTES,
     thread::ROUTES,

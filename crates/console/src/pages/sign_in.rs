@@ -9,6 +9,7 @@ use recado_core::audit::OperationName;
 
 use crate::ask::{Ask, OpenAsk};
 use crate::cookies::Cookies;
+use crate::i18n::Value;
 use crate::refusal::Refusal;
 use crate::reply::{self, Outcome, Reply, redirect};
 use crate::route::{Route, Verb};
@@ -40,7 +41,7 @@ async fn form(ask: OpenAsk) -> Outcome {
     Ok(Reply::Raw(reply::html(StatusCode::OK, page)))
 }
 
-fn fields(ask: &OpenAsk, next: &str, errors: &FieldErrors) -> Markup {
+pub(super) fn fields(ask: &OpenAsk, next: &str, errors: &FieldErrors) -> Markup {
     let label = |key: &str| ask.language.text(key);
     let email = label("sign-in-email");
     let password = label("sign-in-password");
@@ -58,6 +59,19 @@ fn fields(ask: &OpenAsk, next: &str, errors: &FieldErrors) -> Markup {
                 .show(errors))
             button type="submit" { (label("sign-in-submit")) }
         }
+        @if let Some(provider) = &ask.shared.options.sign_in_provider {
+            (at_provider(ask, provider.name(), next))
+        }
+    }
+}
+
+/// The way to the provider on the page to sign in. It is a link: the policy lets no form lead to
+/// another site (R419).
+fn at_provider(ask: &OpenAsk, name: &str, next: &str) -> Markup {
+    let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    let label = ask.language.text_with("sign-in-provider", &[("name", Value::from(name))]);
+    html! {
+        p { a.button href=(format!("/console/sign-in/oidc?next={next}")) { (label) } }
     }
 }
 

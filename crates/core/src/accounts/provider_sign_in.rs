@@ -12,9 +12,9 @@ use super::sign_in::{Proof, SecondFactor, second_factor};
 use super::{
     Accounts, BegunSignIn, Login, LoginSubjectHash, NewSession, ProviderAnswer, ProviderCode,
     ProviderRefused, ProviderRequest, ProviderStep, SignInProvider, SignInRefused, SignInStateHash,
-    TokenProblem,
+    TokenProblem, turns,
 };
-use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
+use crate::access::{ClientNet, Gcra, RateCheck, RateDecision, RateKey};
 use crate::error::Error;
 use crate::keyed_hash::HashKey;
 use crate::secret::SecretText;
@@ -119,6 +119,13 @@ impl Accounts<'_> {
         let key = self.app.hash_key().await?;
         let pending = PendingSignIn::read(kept).ok_or(STALE)?;
         let login_key = (pending.company, pending.member);
+        // Held until the attempt was charged.
+        let _turn = match client.map(ClientNet::of) {
+            None => None,
+            Some(client) => {
+                Some(self.app.turns().take(client).ok_or_else(|| limited(turns::WAIT))?)
+            }
+        };
         let login = self.app.store().get::<Login>(login_key).await?.ok_or(STALE)?;
         if !pending.holds(key, login.email.as_str(), self.app.now()) {
             return Err(STALE);

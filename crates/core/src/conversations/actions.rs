@@ -331,11 +331,7 @@ impl Conversations<'_> {
     /// # Errors
     ///
     /// Only of the store; a contact that is gone has nothing unread.
-    pub async fn unread(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<u64, StoreError> {
+    pub async fn unread(&self, company: CompanyId, contact: ContactId) -> Result<u64, StoreError> {
         let query = ChannelQuery { ids: vec![contact], ..ChannelQuery::default() };
         let found = self.app.store().channel_contacts(company, &query).await?;
         let known = found.iter().flat_map(|found| &found.conversations);

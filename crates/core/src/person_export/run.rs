@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
+use std::task::Poll;
 
 use futures_channel::mpsc;
-use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -86,9 +87,21 @@ impl PersonExport {
     /// R410.
     pub fn frames(self) -> BoxStream<'static, Result<Vec<u8>, ExportError>> {
         let (sender, made) = mpsc::channel(1);
-        let writing =
-            stream::once(self.write(sender)).filter_map(async |written| written.err().map(Err));
-        stream::select(made.map(Ok), writing).boxed()
+        let mut made = made.fuse();
+        let mut writing = Some(self.write(sender).boxed());
+        let mut failed = None;
+        stream::poll_fn(move |cx| {
+            if let Some(Poll::Ready(written)) =
+                writing.as_mut().map(|writing| writing.poll_unpin(cx))
+            {
+                writing = None;
+                failed = written.err();
+            }
+            // What was written before comes first.
+            let next = made.poll_next_unpin(cx);
+            next.map(|frame| frame.map(Ok).or_else(|| failed.take().map(Err)))
+        })
+        .boxed()
     }
 
     async fn write(self, sender: mpsc::Sender<Vec<u8>>) -> Result<(), ExportError> {

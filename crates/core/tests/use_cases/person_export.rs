@@ -51,7 +51,7 @@ fn json_of(files: &[(String, String)], path: &str) -> Value {
 
 fn assert_is_no_whole_zip(bytes: &[u8]) {
     assert!(rawzip::ZipArchive::from_slice(bytes).is_err(), "it has no directory");
-    assert!(!bytes.windows(13).any(|part| part == b"manifest.json"));
+    assert!(!bytes.windows(9).any(|part| part == b"\"made_at\""), "it has no manifest");
 }
 
 /// R410, R411.
@@ -98,15 +98,20 @@ async fn fill(scene: &Scene) {
     let (app, company) = (&kit.app, kit.company.id);
     scene.start().await;
     scene.drain().await;
-    let tag = app.tags().create(company, &body(json!({"name": "VIP"}))).await.unwrap();
-    let change = body(json!({"tag_ids": [tag.id], "name": "Ana"}));
+    let tag = app
+        .tags()
+        .create(company, &body(json!({"name": "VIP", "color": "#112233"})))
+        .await
+        .unwrap();
+    let change = body(json!({"tag_ids": [tag.id]}));
     app.contacts().patch_as_operator(company, contact, &change).await.unwrap();
     let deal = body(json!({"contact_id": contact, "title": "d"}));
     app.deals().create(company, &deal).await.unwrap();
     app.documents().attach(company, contact, "a.txt", vec![1]).await.unwrap();
     let link = body(json!({"contact_id": contact, "url": "https://example.com/x"}));
     let link = app.links().create(company, &link).await.unwrap();
-    app.links().follow(&link.code, Visit::default()).await.unwrap();
+    let visit = Visit { user_agent: Some("Mozilla/5.0 Firefox/140.0"), ..Visit::default() };
+    app.links().follow(&link.code, visit).await.unwrap();
     app.leads().merge(company, contact, &body(json!({"summary": "s"}))).await.unwrap();
     let key = CallKey::parse("POST /api/v1/send/message", "k").unwrap();
     match app.calls().begin(company, key, hash_of(b"{}")).await {
@@ -124,7 +129,7 @@ async fn fill(scene: &Scene) {
     let upload = app.uploads().create(&kit.caller, file, frames).await.unwrap();
     let media = body(json!({"to": phone(0), "type": "image", "media_id": upload.id}));
     app.sending().send_media(&kit.caller, &media, None).await.unwrap();
-    let on = kit.connection("qr").await;
+    let on = scene.shop.messaging.connection;
     let peer = phone(0).trim_start_matches('+').to_owned();
     kit.contact_writes(on, &peer, "Oi").await;
     let names = NamesReport { peer: peer.clone(), aliases: vec!["123456@lid".to_owned()] };

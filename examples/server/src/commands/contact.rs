@@ -59,24 +59,45 @@ fn contact_id(text: &str) -> Result<ContactId, String> {
     ContactId::parse(text).ok_or_else(|| "is not an id".to_owned())
 }
 
-/// Writes the export. What was written of one that fails is removed.
+/// Where an export is written until it is whole: what is left of one that was killed does not pass
+/// for an export.
+fn part_of(out: &Path) -> PathBuf {
+    let mut part = out.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
+}
+
+/// Writes the export to a file of its own, which gets its name when it is whole. What was written
+/// of one that fails is removed.
+///
+/// R410.
 async fn export(
     recado: &Recado,
     company: CompanyId,
     contact: ContactId,
     out: &Path,
 ) -> Result<(), CommandError> {
+    let is_there = || std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+    if out.try_exists().map_err(CommandError::run)? {
+        return Err(CommandError::run(is_there()));
+    }
     let export = recado.contacts().export_person(company, contact).await.map_err(refused)?;
-    let mut file = std::fs::File::create_new(out).map_err(CommandError::run)?;
+    let part = part_of(out);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&part).map_err(CommandError::run)?;
     let mut frames = export.frames();
     let written = async {
         while let Some(frame) = frames.next().await {
             file.write_all(&frame.map_err(std::io::Error::other)?)?;
         }
-        file.sync_all()
+        file.sync_all()?;
+        if out.try_exists()? { Err(is_there()) } else { std::fs::rename(&part, out) }
     };
     if let Err(error) = written.await {
-        let _removed = std::fs::remove_file(out);
+        let _removed = std::fs::remove_file(&part);
         return Err(CommandError::run(error));
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod cli;
 mod duration;
 mod file;
+mod oidc;
 mod operator_token;
 mod otlp;
 mod secret_key;
@@ -78,6 +79,16 @@ pub struct Options {
     pub session_idle: Duration,
     /// How long a session of a member lives in all (R397).
     pub session_lifetime: Duration,
+    /// The issuer of the provider that members may sign in with (R432); without one there is none.
+    pub oidc_issuer: Option<String>,
+    /// The id of the client there.
+    pub oidc_client_id: Option<String>,
+    /// The secret of the client there; `None` for a client without one.
+    pub oidc_client_secret: Option<SecretText>,
+    /// The file of the secret, in its place.
+    pub oidc_client_secret_file: Option<PathBuf>,
+    /// What the page to sign in calls the provider.
+    pub oidc_name: Option<String>,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,
     /// Proxies whose `X-Forwarded-For` is trusted (D13).
@@ -127,6 +138,11 @@ impl Default for Options {
             audit_retention: None,
             session_idle: Duration::from_millis(0),
             session_lifetime: Duration::from_millis(0),
+            oidc_issuer: None,
+            oidc_client_id: None,
+            oidc_client_secret: None,
+            oidc_client_secret_file: None,
+            oidc_name: None,
             allow_private_destinations: false,
             trusted_proxies: Vec::new(),
             cnpj_registry: None,
@@ -228,6 +244,7 @@ pub(crate) fn resolve(
     if !sources.contains_key("otlp-endpoint") {
         problems.extend(otlp::of_environment(&mut options, &env).err());
     }
+    problems.extend(oidc::check(&options).err());
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }

@@ -7,6 +7,7 @@ use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
 
 use super::Options;
+use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
 use super::values::{
     read_base_url, read_group_suffix, read_list, read_listen, read_networks, read_switch,
@@ -196,6 +197,24 @@ static SETTINGS: &[Setting] = &[
     setting!("session-lifetime", "SESSION_LIFETIME", Text "DURATION", Some("14d"),
         "How long a session of a member lives in all",
         |options, text| options.session_lifetime = read_positive(text)?),
+    setting!("oidc-issuer", "OIDC_ISSUER", Text "URL", None,
+        "The OpenID Connect provider that members may sign in with: its issuer",
+        |options, text| options.oidc_issuer = read_issuer(text)?),
+    setting!("oidc-client-id", "OIDC_CLIENT_ID", Text "ID", None,
+        "What this installation is called at that provider: the id of the client",
+        |options, text| options.oidc_client_id = read_word(text)),
+    setting!("oidc-client-secret", "OIDC_CLIENT_SECRET", Text "SECRET", None,
+        "The secret of that client, if it has one",
+        |options, text| options.oidc_client_secret = read_word(text).map(SecretText::new)),
+    setting!("oidc-client-secret-file", "OIDC_CLIENT_SECRET_FILE", Path "FILE", None,
+    "A file with the secret of that client, in place of the secret itself",
+    |options, text| options.oidc_client_secret_file = match text {
+        "" => None,
+        path => Some(path.into()),
+    }),
+    setting!("oidc-name", "OIDC_NAME", Text "NAME", None,
+        "What the page to sign in calls that provider; by default its host",
+        |options, text| options.oidc_name = read_word(text)),
     setting!("remember-opt-outs", "REMEMBER_OPT_OUTS", Switch "BOOL", Some("false"),
         "Keeps a keyed hash of numbers that asked to stop when their contact is deleted",
         |options, text| options.remember_opt_outs = read_switch(text)?),

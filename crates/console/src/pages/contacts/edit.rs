@@ -14,6 +14,8 @@ use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::field::{Field, FieldErrors, area, select};
 use crate::view::layout::{Area, csrf_field};
+use crate::view::table::{facts, table};
+use crate::view::when::when;
 use crate::visit::Visit;
 
 /// The fields of a contact that a form changes, with the types of their inputs (4.4).
@@ -219,8 +221,32 @@ pub(super) async fn create(ask: Ask) -> Outcome {
     Reply::refused(Area::Contacts, visit.t("contacts-new"), body)
 }
 
-/// Deletes the contact with its documents.
+/// Deletes the contact with its documents, and shows the receipt: it is not kept.
+///
+/// R412.
 pub(super) async fn delete(ask: Ask) -> Outcome {
-    ask.visit.recado.contacts().delete_of(ask.visit.company.id, id(&ask)).await?;
-    Reply::goto(LIST)
+    let visit = &ask.visit;
+    let contacts = visit.recado.contacts();
+    let receipt = contacts.delete_of_for_receipt(visit.company.id, id(&ask)).await?;
+    let first = [
+        (visit.t("contacts-receipt-id"), html! { code { (receipt.id) } }),
+        (visit.t("contacts-receipt-contact"), html! { code { (receipt.contact_id) } }),
+        (visit.t("contacts-receipt-at"), when(visit, receipt.deleted_at)),
+    ];
+    let removed: Vec<_> = receipt
+        .removed
+        .iter()
+        .map(|(kind, count)| {
+            let kind = visit.word_of("contacts-removed", kind);
+            vec![html! { (kind) }, html! { (count) }]
+        })
+        .collect();
+    let columns = [visit.t("contacts-receipt-kind"), visit.t("contacts-receipt-count")];
+    let body = html! {
+        p { (visit.t("contacts-receipt-about")) }
+        (facts(&first))
+        (table(&visit.t("contacts-receipt-removed"), &columns, &removed))
+        p { a href=(LIST) { (visit.t("contacts-receipt-back")) } }
+    };
+    Reply::page(Area::Contacts, visit.t("contacts-receipt"), body)
 }

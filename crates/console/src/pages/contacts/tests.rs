@@ -110,7 +110,12 @@ async fn a_contact_is_shown_changed_and_deleted_with_the_errors_of_its_fields() 
     let agent = site.as_role(OperatorRole::Agent).await;
     let delete = format!("{path}/delete");
     assert_eq!(agent.post(&delete, &[]).await.status, StatusCode::FORBIDDEN);
-    assert_eq!(owner.post(&delete, &[]).await.location(), "/console/contacts");
+    owner.post(&format!("{path}/deals"), &[("title", "A car")]).await;
+    let deleted = owner.post(&delete, &[]).await;
+    assert_eq!(deleted.status, StatusCode::OK);
+    deleted.has("Receipt").has(&id.to_string()).lacks("Bia");
+    deleted.has(">Deals</td><td data-label=\"Number\">1</td>");
+    deleted.lacks("lead_memories").lacks("kept_events").lacks("sent_files");
     assert_eq!(owner.get(&path).await.status, StatusCode::NOT_FOUND);
 }
 

@@ -16,8 +16,8 @@ const HEAD: &str = "\
 
 /// The registry that completes organizations, as far as nobody names another one.
 const REGISTRY: &str = "https://brasilapi.com.br";
-/// What is not written: the token has its file.
-const LEFT_OUT: [&str; 1] = ["operator-token"];
+/// What is not written: these secrets have a file each.
+const LEFT_OUT: [&str; 2] = ["operator-token", "oidc-client-secret"];
 
 /// The text for a server with these options; `given` are the flags.
 ///

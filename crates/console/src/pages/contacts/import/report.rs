@@ -162,7 +162,8 @@ pub(super) async fn progress(ask: Ask) -> Outcome {
 pub(super) async fn refused(ask: Ask) -> Outcome {
     let Some(run) = find(&ask) else { return Reply::goto(path_of_named(&ask)) };
     run.progress().ok_or(Refusal::NotFound)?;
-    let written = file(&run, &run.report()).map_err(|error| Refusal::Internal(error.to_string()))?;
+    let written =
+        file(&run, &run.report()).map_err(|error| Refusal::Internal(error.to_string()))?;
     let size = written.len() as u64;
     let body = ConsoleBody::whole(written);
     Ok(Reply::Raw(download("refused.csv", "text/csv; charset=utf-8", Some(size), body)))
