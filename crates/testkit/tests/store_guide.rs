@@ -163,7 +163,7 @@ fn references() -> String {
         .collect();
     write!(
         table,
-        "\nEvery row but those of {}\nrefers to its company, too, which refuses to be deleted.\n",
+        "\nEvery row refers to its company, too, which refuses to be deleted. Rows of these kinds do not:\n{}.\n",
         free.join(", ")
     )
     .expect("a string grows");
