@@ -163,7 +163,7 @@ fn references() -> String {
         .collect();
     write!(
         table,
-        "\nEvery row refers to its company, too, which refuses to be deleted. Rows of these kinds do not:\n{}.\n",
+        "\nEvery row refers to its company, too, which refuses to be deleted. These do not:\n{}.\n",
         free.join(", ")
     )
     .expect("a string grows");
