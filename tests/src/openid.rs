@@ -254,7 +254,8 @@ impl OpenId {
                 continue;
             };
             let head = String::from_utf8_lossy(&request[..end]).into_owned();
-            let length = header(&head, "content-length").and_then(|length| length.parse().ok());
+            let length = header(&head, "content-length");
+            let length = length.and_then(|length| length.parse::<usize>().ok());
             break (head, end + 4 + length.unwrap_or(0));
         };
         while request.len() < length {
@@ -328,7 +329,8 @@ impl State {
     fn token(&mut self, head: &str, form: &HashMap<String, String>) -> (u16, Value) {
         let plain = |text: &str| text.replace('%', "%25").replace(':', "%3A").replace('+', "%2B");
         let client = STANDARD.encode(format!("{CLIENT}:{}", plain(SECRET)));
-        if header(head, "authorization") != Some(&format!("Basic {client}")) {
+        let basic = format!("Basic {client}");
+        if header(head, "authorization") != Some(basic.as_str()) {
             return (401, json!({"error": "invalid_client"}));
         }
         let granted = self.codes.remove(form.get("code").map_or("", String::as_str));
