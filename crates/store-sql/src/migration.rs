@@ -162,13 +162,20 @@ pub fn worked_on(sql: &str) -> BTreeMap<String, TableWork> {
 /// The first statement that a migration which expands the schema may not hold (R248), by its first
 /// words. It may make tables and indexes, and add columns that may be null or have a default.
 pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
+    let added = added_without_default(sql);
     statements(sql).into_iter().find_map(|words| {
         let upper: Vec<String> = words.iter().map(|word| word.to_ascii_uppercase()).collect();
         let upper: Vec<&str> = upper.iter().map(String::as_str).collect();
         let has = |word: &str| upper.contains(&word);
         let allowed = match upper.as_slice() {
-            // A unique index could refuse what programs of the schema before it write.
             ["CREATE", "TABLE" | "INDEX", ..] => true,
+            // It could refuse what programs of the schema before it write, unless it is over columns
+            // that those leave null.
+            ["CREATE", "UNIQUE", "INDEX", _, "ON", _, columns @ ..] => {
+                let columns = columns.iter().take_while(|word| **word != "WHERE");
+                columns.clone().count() > 0
+                    && columns.into_iter().all(|of| added.contains(&(*of).to_owned()))
+            }
             ["ALTER", "TABLE", _, "ADD", "COLUMN", ..] => {
                 !["DROP", "RENAME", "TYPE", "UNIQUE", "CHECK", "REFERENCES"].iter().any(|w| has(w))
                     && (!has("NOT") || has("DEFAULT"))
@@ -179,6 +186,24 @@ pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
         };
         (!allowed).then(|| words.iter().take(4).copied().collect::<Vec<_>>().join(" "))
     })
+}
+
+/// The columns that a migration adds and that are null in rows of programs that do not know them, in
+/// capitals.
+fn added_without_default(sql: &str) -> Vec<String> {
+    let added = statements(sql).into_iter().filter_map(|words| {
+        let words: Vec<String> = words.iter().map(|word| word.to_ascii_uppercase()).collect();
+        match words.as_slice() {
+            [alter, table, _, add, column, name, rest @ ..]
+                if [alter, table, add, column] == ["ALTER", "TABLE", "ADD", "COLUMN"]
+                    && !rest.iter().any(|word| word == "DEFAULT") =>
+            {
+                Some(name.clone())
+            }
+            _ => None,
+        }
+    });
+    added.collect()
 }
 
 /// The tables that a migration makes.
@@ -279,6 +304,7 @@ mod tests {
             "CREATE TABLE a (x int NOT NULL UNIQUE);",
             "CREATE INDEX i ON a (x); ALTER TABLE a ADD COLUMN y text;",
             "ALTER TABLE a ADD COLUMN y int NOT NULL DEFAULT 0;",
+            "ALTER TABLE a ADD COLUMN b bytea; CREATE UNIQUE INDEX c ON a (b) WHERE b IS NOT NULL",
         ] {
             assert_eq!(forbidden_in_expansion(sql), None, "{sql}");
         }
@@ -291,6 +317,8 @@ mod tests {
             "CREATE UNIQUE INDEX i ON a (x);",
             "UPDATE a SET x = 1;",
             "CREATE TABLE b (x int); DELETE FROM a;",
+            "ALTER TABLE a ADD COLUMN b text DEFAULT 'x'; CREATE UNIQUE INDEX c ON a (b)",
+            "ALTER TABLE a ADD COLUMN b bytea; CREATE UNIQUE INDEX c ON a (b, d)",
         ] {
             assert!(forbidden_in_expansion(sql).is_some(), "{sql}");
         }

@@ -83,8 +83,15 @@ async fn export(
     }
     let export = recado.contacts().export_person(company, contact).await.map_err(refused)?;
     let part = part_of(out);
+    // What is left of an export that was killed may be open to others.
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(CommandError::run(error));
+        }
+        _ => {}
+    }
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&part).map_err(CommandError::run)?;
