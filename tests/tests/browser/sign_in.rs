@@ -63,6 +63,7 @@ async fn one_signs_in_with_a_second_factor(kind: StoreKind) {
     let browser = Browser::at(site(&world)).await;
     sign_in(&browser, &ana).await;
     browser.goto("/console/account").await;
+    browser.fill("input[name=factor_password]", PASSWORD).await;
     browser.click_named("main button", "Set up").await;
     browser.find("main svg[role=img]").await;
     browser.has_no_barrier().await;

@@ -180,6 +180,8 @@ async fn without_an_operator_token_the_operator_api_is_404(kind: StoreKind) {
             };
             request.send(process.addr).await.expect_error(404, "NOT_FOUND");
         }
+        // A file of SQLite has one server: the next one starts when this one has ended.
+        process.kill().await;
     }
 }
 
