@@ -6,6 +6,8 @@ mod operators;
 mod records;
 mod routes;
 
+use std::cmp::Reverse;
+
 use recado_tests::backend::Setup;
 use recado_tests::{
     OPERATOR, Request, SCOPES, ScriptedAnswer, StoreKind, World, both_stores, mobile, text,
@@ -275,6 +277,9 @@ fn needed_last(routes: &mut [&Route]) {
         let ends_all = route.path.ends_with("/companies/{company_id}");
         let is_deletion = route.method == "DELETE";
         let is_whole = is_deletion && route.path.ends_with('}');
-        (is_deletion && ends_all, is_whole, is_deletion, route.method != "GET", is_needed)
+        // A part goes before the whole.
+        let depth = if is_deletion { route.path.matches('/').count() } else { 0 };
+        let is_change = route.method != "GET";
+        (is_deletion && ends_all, is_whole, is_deletion, Reverse(depth), is_change, is_needed)
     });
 }
