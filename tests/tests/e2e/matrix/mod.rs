@@ -268,13 +268,17 @@ async fn ones_own_ids_and_the_right_credential(kind: StoreKind) {
     assert_eq!(matrix.world.database.rows_of(&theirs.tenant.id).await, before);
 }
 
-/// A member goes after its login, and that after its sessions.
+/// A member goes after its login, and that after its sessions. One session goes before all, because
+/// a change of the login ends it.
 fn member_last(routes: &mut [&Route]) {
     routes.sort_by_key(|route| {
-        let ends = |end: &str| route.path.ends_with(end);
         let parts = ["/sessions", "/login", "/members/{id}", "/companies/{company_id}"];
-        let place = parts.iter().position(|part| ends(part)).map_or(0, |place| place + 1);
-        if route.method == "DELETE" { place } else { 0 }
+        let place = parts.iter().position(|part| route.path.ends_with(part));
+        match (route.method.as_str(), place) {
+            ("DELETE", _) if route.path.ends_with("/sessions/{session_id}") => 0,
+            ("DELETE", Some(place)) => place + 2,
+            _ => 1,
+        }
     });
 }
 
