@@ -169,8 +169,8 @@ pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
         let has = |word: &str| upper.contains(&word);
         let allowed = match upper.as_slice() {
             ["CREATE", "TABLE" | "INDEX", ..] => true,
-            // It could refuse what programs of the schema before it write, unless it is over columns
-            // that those leave null.
+            // It could refuse what programs of the schema before it write, unless they leave its
+            // columns null.
             ["CREATE", "UNIQUE", "INDEX", _, "ON", _, columns @ ..] => {
                 let columns = columns.iter().take_while(|word| **word != "WHERE");
                 columns.clone().count() > 0
@@ -188,8 +188,8 @@ pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
     })
 }
 
-/// The columns that a migration adds and that are null in rows of programs that do not know them, in
-/// capitals.
+/// The columns that a migration adds without a default, in capitals: programs that do not know them
+/// leave them null.
 fn added_without_default(sql: &str) -> Vec<String> {
     let added = statements(sql).into_iter().filter_map(|words| {
         let words: Vec<String> = words.iter().map(|word| word.to_ascii_uppercase()).collect();
