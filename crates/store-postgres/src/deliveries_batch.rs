@@ -66,7 +66,7 @@ pub(crate) fn emit(steps: &mut Vec<CommitStep>, events: Vec<Event>, deliveries: 
     let deliveries = runs(deliveries, |made| is_new(made).then_some(made.company));
     for (company, run) in deliveries {
         let Some(company) = company else {
-            steps.extend(run.iter().map(crate::commit::insert));
+            steps.extend(run.iter().map(crate::commit_changes::insert));
             continue;
         };
         match events.next_if(|(of, _)| *of == Some(company)) {

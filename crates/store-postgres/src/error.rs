@@ -65,18 +65,34 @@ pub(crate) fn failed(error: Error) -> StoreError {
     }
 }
 
-/// The error of a failed statement of a commit. `about` is the conflict if the statement found no
-/// row. When the connection fails, the transaction may have been committed.
-pub(crate) fn refused(error: Error, about: Option<Conflict>) -> CommitError {
-    let Some(db) = error.as_db_error() else {
-        return StoreError::outcome_unknown(error).into();
-    };
-    let code = db.code();
+/// Why a transaction of a commit failed.
+pub(crate) struct Refused {
+    /// For the caller.
+    pub(crate) error: CommitError,
+    /// Whether the server has answered, so that nothing has taken effect.
+    pub(crate) rolled_back: bool,
+}
+
+/// Why a statement of a commit failed. `about` is the conflict if the statement found no row. When
+/// the connection fails, the transaction may have been committed.
+pub(crate) fn refused(error: Error, about: Option<Conflict>) -> Refused {
+    match error.as_db_error() {
+        Some(_) => Refused { error: refused_by_server(error, about), rolled_back: true },
+        None => {
+            let error = StoreError::outcome_unknown(error).into();
+            Refused { error, rolled_back: false }
+        }
+    }
+}
+
+fn refused_by_server(error: Error, about: Option<Conflict>) -> CommitError {
+    let Some(code) = error.code() else { return failed(error).into() };
     if let (true, Some(conflict)) = (*code == SqlState::DIVISION_BY_ZERO, about) {
         return conflict.into();
     }
     if *code == SqlState::UNIQUE_VIOLATION {
-        return Conflict::Taken(unique_key(db.constraint().unwrap_or_default())).into();
+        let constraint = error.as_db_error().and_then(DbError::constraint);
+        return Conflict::Taken(unique_key(constraint.unwrap_or_default())).into();
     }
     if *code == SqlState::FOREIGN_KEY_VIOLATION || *code == SqlState::RESTRICT_VIOLATION {
         return Conflict::Reference.into();

@@ -32,7 +32,13 @@ mod accounts;
 mod campaigns;
 mod columns;
 mod commit;
+mod commit_changes;
 mod commit_entry;
+mod commit_group;
+mod commit_locks;
+mod commit_merge;
+#[cfg(test)]
+mod commit_tests;
 mod connections;
 mod connector;
 mod conninfo;

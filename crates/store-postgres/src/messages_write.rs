@@ -9,7 +9,7 @@ use recado_store_sql::{Layout, Sealer, signed};
 
 use crate::commit::CommitStep;
 use crate::param::{Param, bind_sealed};
-use crate::table::Sql;
+use crate::table::{Sql, TOGETHER, named, update_many};
 
 /// The number of a message's own parameters. The first three are company, id and `created_at`.
 const COLUMNS: usize = Message::TABLE.columns.len();
@@ -37,8 +37,21 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
     let insert_many =
         sql.insert_many.iter().map(|(rows, insert)| (*rows, with_texts(*rows, insert)));
     let insert_many = insert_many.collect();
-    Sql { insert: with_texts(1, &sql.insert), insert_many, update, ..sql }
+    let columns: Vec<&str> =
+        Message::TABLE.columns.iter().map(|column| named("messages", column)).collect();
+    let update_many =
+        TOGETHER.map(|rows| (rows, update_many("messages", 2, &columns, "search_text", BESIDE, rows)));
+    let update_many = update_many.to_vec();
+    Sql { insert: with_texts(1, &sql.insert), insert_many, update, update_many, ..sql }
 });
+
+/// Writes the texts of several messages that have changed.
+const BESIDE: &str = "searched AS (INSERT INTO message_texts AS t \
+(company_id, created_at, message_id, search_text) \
+SELECT u.company_id, u.created_at, u.id, u.search_text FROM u WHERE NOT EXISTS (\
+SELECT FROM message_texts s WHERE s.company_id = u.company_id AND s.created_at = u.created_at \
+AND s.message_id = u.id AND s.search_text = u.search_text OFFSET 0) \
+ON CONFLICT (company_id, created_at, message_id) DO UPDATE SET search_text = excluded.search_text), ";
 
 /// A statement that inserts messages, with their texts.
 fn with_texts(rows: usize, insert: &str) -> String {

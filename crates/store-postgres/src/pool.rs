@@ -12,6 +12,7 @@ use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
 
+use crate::commit_group::GroupCommit;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
@@ -52,6 +53,7 @@ pub struct PostgresStore {
     pub(crate) pool: Pool,
     pub(crate) notifier: Arc<Notifier>,
     pub(crate) sealing: Arc<SealingProgress>,
+    pub(crate) group: Arc<GroupCommit>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -180,6 +182,7 @@ impl PostgresStore {
             pool: pool(connector.clone(), &options)?,
             notifier: Arc::new(Notifier::new(connector)),
             sealing: Arc::default(),
+            group: Arc::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.

@@ -35,9 +35,14 @@ pub(crate) enum TransactionMode {
     Nothing,
     /// All statements take effect, or none. Each sees what was committed before it began.
     Transaction,
+    /// As `Transaction`, and it fails rather than wait long for a lock.
+    Brief,
     /// All statements see one state of the database, and write nothing.
     Snapshot,
 }
+
+/// Half a hundred milliseconds are much longer than a transaction that waits for nothing takes.
+const BEGIN_BRIEF: &str = "BEGIN; SET LOCAL lock_timeout = 50";
 
 /// The results of statements.
 pub(crate) struct SessionOutcome {
@@ -126,6 +131,7 @@ impl Session {
         let begin = match around {
             TransactionMode::Nothing => None,
             TransactionMode::Transaction => Some("BEGIN"),
+            TransactionMode::Brief => Some(BEGIN_BRIEF),
             TransactionMode::Snapshot => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         };
         let client: &tokio_postgres::Client = &self.0;

@@ -33,14 +33,13 @@ pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
 
 /// The numbers of rows that one statement may insert. They are few, so that few statements have to
 /// be prepared.
-const TOGETHER: [usize; 4] = [32, 8, 4, 2];
+pub(crate) const TOGETHER: [usize; 4] = [32, 8, 4, 2];
 
 /// The statements that every table has.
 ///
 /// A statement that must touch exactly one row divides by the number of touched rows. If it touches
 /// none, the division fails and so does the transaction. Therefore the whole transaction can be
 /// sent, with its `COMMIT`, in one round trip.
-/// transaction on the spot, so that it can be sent whole, with its `COMMIT`, in one round trip.
 #[derive(Debug)]
 pub(crate) struct Sql {
     /// Inserts a row at version 1.
@@ -49,6 +48,9 @@ pub(crate) struct Sql {
     pub(crate) insert_many: Vec<(usize, String)>,
     /// Replaces a row if it has the version of the last parameter.
     pub(crate) update: String,
+    /// Replaces this many rows if each has its version, which is the last parameter of each. The
+    /// greatest number comes first.
+    pub(crate) update_many: Vec<(usize, String)>,
     /// Deletes a row if it has the version of the last parameter.
     pub(crate) delete: String,
     /// Fails unless the row has the version of the last parameter. Locks the row against changes.
@@ -104,6 +106,12 @@ impl Sql {
             insert: insert(1),
             insert_many: TOGETHER.map(|rows| (rows, insert(rows))).to_vec(),
             update,
+            update_many: match versioned {
+                true => TOGETHER
+                    .map(|rows| (rows, update_many(name, keys, &columns, "", "", rows)))
+                    .to_vec(),
+                false => Vec::new(),
+            },
             delete: format!(
                 "WITH changed AS (DELETE FROM {name} WHERE {key}{of_key} RETURNING 1) \
                  SELECT 1 / count(*) FROM changed"
@@ -121,6 +129,49 @@ impl Sql {
             select,
         }
     }
+}
+
+/// A statement that replaces rows in the order of its parameters: all of them or none. The
+/// parameters of a row are its columns, its search text if `text` names a column for it, and the
+/// version that it must have. `beside` writes something else of the rows, which it finds in `u`.
+///
+/// The types of the parameters are those of the table, because the first part of the union is. The
+/// conditions on the key make the planner look up one row after the other, whatever it estimates
+/// of the table.
+pub(crate) fn update_many(
+    name: &str,
+    keys: usize,
+    columns: &[&str],
+    text: &str,
+    beside: &str,
+    rows: usize,
+) -> String {
+    let all = columns.join(", ");
+    let (text, empty) = match text {
+        "" => (String::new(), ""),
+        text => (format!(", {text}"), ", NULL::text"),
+    };
+    let width = columns.len() + usize::from(!text.is_empty()) + 1;
+    let row = |row: usize| {
+        let values: Vec<String> = (1..=width).map(|i| format!("${}", row * width + i)).collect();
+        format!(" UNION ALL SELECT {}", values.join(", "))
+    };
+    let rows_of: String = (0..rows).map(row).collect();
+    let set: Vec<String> =
+        columns.iter().skip(keys).map(|column| format!("{column} = u.{column}")).collect();
+    let key: Vec<String> = columns
+        .iter()
+        .take(keys)
+        .map(|column| format!("t.{column} = ANY(ARRAY[u.{column}])"))
+        .collect();
+    format!(
+        "WITH u ({all}{text}, expected_version) AS (SELECT {all}{empty}, version FROM {name} \
+         WHERE false{rows_of}), {beside}changed AS (UPDATE {name} t SET {}, version = u.expected_version + 1 \
+         FROM u WHERE {} AND t.version = u.expected_version \
+         RETURNING 1) SELECT 1 / CASE WHEN count(*) = {rows} THEN 1 ELSE 0 END FROM changed",
+        set.join(", "),
+        key.join(" AND "),
+    )
 }
 
 /// All columns of a table that are read, and its version, under an alias.

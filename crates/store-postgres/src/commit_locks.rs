@@ -1,0 +1,150 @@
+//! The locks of existing rows that a commit writes, and the checks of rows that it relies on.
+
+use std::collections::{BTreeMap, HashSet};
+
+use recado_core::store::{
+    Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version,
+};
+
+use crate::commit::{CommitStep, Sharing};
+use crate::commit_entry::relied_on;
+use crate::session::Statement;
+use crate::table_key::{KeyValue, TableKey, lock_many};
+
+/// The locks that a row needs before anything is written.
+#[derive(Default)]
+struct Locks {
+    place: Option<(RowKey, TableKey)>,
+    unchanged: Vec<Version>,
+    written: bool,
+    deleted: bool,
+    /// Whether the row has to be locked even if it is the only one.
+    alone: bool,
+}
+
+impl Locks {
+    /// Whether the row is only to be locked against changes.
+    const fn is_plain(&self) -> bool {
+        self.written && !self.deleted && self.unchanged.is_empty()
+    }
+}
+
+/// Locks existing rows if there are several, and checks the preconditions. In a transaction that is
+/// shared, rows of one table that only need their locks are locked by one statement.
+pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharing: Sharing) {
+    let inserted: HashSet<RowKey> = changes
+        .changes
+        .iter()
+        .filter_map(|change| match change.kind() {
+            ChangeKind::Insert(row) => Some(row.key()),
+            _ => None,
+        })
+        .collect();
+    let mut locks: BTreeMap<(&'static str, Vec<KeyValue>), Locks> = BTreeMap::new();
+    let mut lock = |key: RowKey, set: &dyn Fn(&mut Locks)| {
+        let place = TableKey::find(&key);
+        let locks = locks.entry((place.table, place.key.clone())).or_default();
+        set(locks);
+        locks.place = Some((key, place));
+    };
+    for precondition in &changes.requires {
+        if let Precondition::Unchanged { key, read_at } = precondition {
+            lock(key.clone(), &|locks| locks.unchanged.push(*read_at));
+        }
+    }
+    for change in &changes.changes {
+        let (keys, deleted, alone) = match change.kind() {
+            ChangeKind::Update { row, .. } => (vec![row.key()], false, false),
+            ChangeKind::Delete { key, .. } => (vec![key.clone()], true, false),
+            // No other transaction may insert a reference to either contact meanwhile.
+            ChangeKind::Reassign { company, from, into } => {
+                let contact = |id| RowKey::Contact { company: *company, id };
+                (vec![contact(*from), contact(*into)], true, true)
+            }
+            // No message may be inserted for this contact meanwhile: it would be deleted with the
+            // contact, and its id would not be kept as forgotten.
+            ChangeKind::ForgetMessages { company, contact, .. } => {
+                (vec![RowKey::Contact { company: *company, id: *contact }], true, true)
+            }
+            _ => continue,
+        };
+        for key in keys.into_iter().filter(|key| !inserted.contains(key)) {
+            lock(key, &|locks| {
+                locks.written = true;
+                locks.deleted |= deleted;
+                locks.alone |= alone;
+            });
+        }
+    }
+    let first = in_order(&locks, &changes.changes);
+    let several = locks.len() > 1;
+    let mut waiting: Vec<TableKey> = Vec::new();
+    for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
+        let is_plain = locks.is_plain();
+        let Some((key, place)) = locks.place else { continue };
+        if sharing == Sharing::Shared && is_plain {
+            if waiting.last().is_some_and(|last| last.table != place.table) {
+                lock_waiting(steps, &mut waiting);
+            }
+            waiting.push(place);
+            continue;
+        }
+        lock_waiting(steps, &mut waiting);
+        if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
+            let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
+            steps.push(CommitStep::new(sql, place.params(), None));
+        }
+        let unchanged = match relied_on(&key) {
+            Some(_) => &place.sql.still,
+            None => &place.sql.unchanged,
+        };
+        for version in locks.unchanged {
+            steps.push(CommitStep::new(unchanged, place.params_at(version), Some(key.clone())));
+        }
+    }
+    lock_waiting(steps, &mut waiting);
+}
+
+/// Locks rows of one table.
+fn lock_waiting(steps: &mut Vec<CommitStep>, waiting: &mut Vec<TableKey>) {
+    let places = std::mem::take(waiting);
+    match &places[..] {
+        [] => {}
+        [place] => steps.push(CommitStep::new(&place.sql.lock, place.params(), None)),
+        [first, ..] => {
+            let (sql, params) = lock_many(first, &places);
+            steps.push(CommitStep::plain(Statement::new(sql, params)));
+        }
+    }
+}
+
+/// Whether inserting the row never waits for a commit that may wait for this one: either no other
+/// commit makes a row with this id, or every commit that makes one locks its contact.
+const fn waits_for_nobody(row: &Row) -> bool {
+    matches!(row, Row::Message(_) | Row::LedgerLine(_) | Row::Conversation(_))
+}
+
+/// How many of the locks have to be taken before the changes. The others are left out if they are
+/// of rows that the first changes update, in the order of the locks, and that have no precondition:
+/// those updates lock the rows in the right order.
+fn in_order(
+    locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
+    changes: &[Change],
+) -> Option<usize> {
+    let before = locks.values().take_while(|locks| !locks.is_plain()).count();
+    let mut rest = locks.values().skip(before);
+    let waiting = changes.iter().filter(
+        |change| !matches!(change.kind(), ChangeKind::Insert(row) if waits_for_nobody(row)),
+    );
+    let keys = waiting.map_while(|change| match change.kind() {
+        ChangeKind::Update { row, .. } => Some(row.key()),
+        _ => None,
+    });
+    let in_order = rest.clone().all(Locks::is_plain)
+        && rest
+            .by_ref()
+            .map(|locks| locks.place.as_ref().map(|(key, _)| key.clone()))
+            .eq(keys.take(locks.len() - before).map(Some));
+    in_order.then_some(before)
+}
+

@@ -1,0 +1,234 @@
+//! Group commit: commits that come at once share a transaction, and nothing else.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use recado_core::Timestamp;
+use recado_core::access::{Company, Features, Plan, TimeZone};
+use recado_core::contacts::{Contact, Identifier, Platform, Region};
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::store::{
+    ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
+};
+use recado_store_postgres::PostgresStore;
+use support::Database;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+fn contact(number: u128) -> Contact {
+    let id = ContactId::new(Uuid::from_u128(number + 100));
+    let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+    let contact = Contact::new(id, company(), Platform::whatsapp(), identifier, None, NOW);
+    Contact { name: format!("Person {number}"), ..contact }
+}
+
+/// A database with a company and contacts, made by one commit.
+async fn with_contacts(contacts: u128) -> Database {
+    let database = Database::fresh().await;
+    let made = Company {
+        id: company(),
+        name: "Padaria".to_owned(),
+        plan: Plan::Enterprise,
+        features: Features::default(),
+        default_region: Region::br(),
+        time_zone: TimeZone::default(),
+        erase_deleted_messages: false,
+        created_at: NOW,
+        updated_at: NOW,
+        deleted_at: None,
+    };
+    let changes = (1..=contacts).fold(ChangeSet::new().insert(made), |all, number| {
+        all.insert(contact(number))
+    });
+    database.store.commit(changes).await.expect("all is new");
+    database
+}
+
+fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), CommitError>> {
+    let store = store.clone();
+    tokio::spawn(async move { store.commit(changes).await })
+}
+
+async fn stored(store: &PostgresStore, number: u128) -> Stored<Contact> {
+    let id = contact(number).id;
+    store.get::<Contact>((company(), id)).await.expect("it works").expect("it is there")
+}
+
+/// The change of a contact's name.
+async fn renamed(store: &PostgresStore, number: u128, name: &str) -> ChangeSet {
+    let before = stored(store, number).await;
+    let name = name.to_owned();
+    ChangeSet::new().with(before.update(Contact { name, ..before.value().clone() }))
+}
+
+/// How many transactions have written the contacts as they are.
+async fn transactions(database: &Database) -> i64 {
+    let counted = "SELECT count(DISTINCT xmin::text) FROM contacts";
+    database.client().await.query_one(counted, &[]).await.expect("it is counted").get(0)
+}
+
+/// Commits all at once: most of them come while the first ones are sent.
+async fn at_once(
+    store: &PostgresStore,
+    sets: Vec<ChangeSet>,
+) -> Vec<Result<(), CommitError>> {
+    futures_util::future::join_all(sets.into_iter().map(|set| store.commit(set))).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_rows_that_come_at_once_share_transactions() {
+    let database = with_contacts(0).await;
+    let sets = (1..=100).map(|number| ChangeSet::new().insert(contact(number))).collect();
+    for outcome in at_once(&database.store, sets).await {
+        outcome.unwrap();
+    }
+    for number in 1..=100 {
+        assert_eq!(*stored(&database.store, number).await.value(), contact(number));
+    }
+    let transactions = transactions(&database).await;
+    assert!(transactions <= 20, "{transactions} transactions");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replaced_rows_that_come_at_once_share_transactions() {
+    let database = with_contacts(100).await;
+    let mut sets = Vec::new();
+    for number in 1..=100 {
+        sets.push(renamed(&database.store, number, &format!("Renamed {number}")).await);
+    }
+    for outcome in at_once(&database.store, sets).await {
+        outcome.unwrap();
+    }
+    for number in 1..=100 {
+        let after = stored(&database.store, number).await;
+        let expected = Contact { name: format!("Renamed {number}"), ..contact(number) };
+        assert_eq!(*after.value(), expected);
+        assert_eq!(after.version().number(), 2);
+    }
+    let transactions = transactions(&database).await;
+    assert!(transactions <= 20, "{transactions} transactions");
+    let texts = "SELECT count(*) FROM contact_search WHERE search_text LIKE '%renamed%'";
+    let searchable: i64 =
+        database.client().await.query_one(texts, &[]).await.expect("it is counted").get(0);
+    assert_eq!(searchable, 100, "the search texts are replaced with their contacts");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_conflict_of_one_is_that_of_no_other() {
+    let database = with_contacts(40).await;
+    let store = &database.store;
+    let stale = renamed(store, 7, "Too late").await;
+    store.commit(renamed(store, 7, "Earlier").await).await.unwrap();
+    let mut sets = Vec::new();
+    for number in (1..=40).filter(|number| *number != 7) {
+        sets.push(renamed(store, number, "Renamed").await);
+    }
+    sets.insert(20, stale);
+    let taken = Contact { id: contact(99).id, ..contact(3) };
+    sets.insert(30, ChangeSet::new().insert(taken));
+    let mut outcomes = at_once(store, sets).await;
+    let refused = outcomes.remove(30);
+    let conflict = Conflict::Taken(UniqueKey::ContactIdentifier);
+    assert!(matches!(&refused, Err(CommitError::Conflict(c)) if *c == conflict), "{refused:?}");
+    let refused = outcomes.remove(20);
+    let conflict = Conflict::Stale(RowKey::Contact { company: company(), id: contact(7).id });
+    assert!(matches!(&refused, Err(CommitError::Conflict(c)) if *c == conflict), "{refused:?}");
+    for outcome in outcomes {
+        outcome.unwrap();
+    }
+    assert_eq!(stored(store, 7).await.value().name, "Earlier");
+    assert_eq!(stored(store, 40).await.value().name, "Renamed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_changes_of_one_row_that_come_at_once_one_is_stale() {
+    let database = with_contacts(10).await;
+    let store = &database.store;
+    let mut sets = Vec::new();
+    for number in 1..=10 {
+        sets.push(renamed(store, number, "One").await);
+        sets.push(renamed(store, number, "Other").await);
+    }
+    let outcomes = at_once(store, sets).await;
+    for pair in outcomes.chunks(2) {
+        let stale = |outcome: &Result<(), CommitError>| {
+            matches!(outcome, Err(CommitError::Conflict(Conflict::Stale(_))))
+        };
+        assert!(pair.iter().any(Result::is_ok), "{pair:?}");
+        assert!(pair.iter().any(stale), "{pair:?}");
+    }
+    assert_eq!(stored(store, 1).await.version().number(), 2);
+}
+
+/// A decision that relied on a row, and one that changes it, are not made side by side.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_sets_that_rely_on_what_the_other_writes_one_is_stale() {
+    let database = with_contacts(4).await;
+    let store = &database.store;
+    let (one, other) = (stored(store, 1).await, stored(store, 2).await);
+    let sets = vec![
+        renamed(store, 3, "Busy").await,
+        renamed(store, 4, "Busy").await,
+        renamed(store, 1, "By one").await.require(other.unchanged()),
+        renamed(store, 2, "By other").await.require(one.unchanged()),
+    ];
+    let outcomes = at_once(store, sets).await;
+    assert!(outcomes[..3].iter().all(Result::is_ok), "{outcomes:?}");
+    assert!(outcomes[3].is_err(), "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_waits_for_a_lock_holds_up_no_other() {
+    let database = with_contacts(60).await;
+    let store = &database.store;
+    let holder = database.client().await;
+    let held = "BEGIN; SELECT FROM contacts WHERE identifier IN ('c1', 'c2', 'c3') FOR UPDATE";
+    holder.batch_execute(held).await.unwrap();
+    let mut waiting = Vec::new();
+    for number in 1..=3 {
+        let changes = renamed(store, number, "Late").await;
+        waiting.push(commit(store, changes));
+    }
+    let mut others = Vec::new();
+    for number in 4..=60 {
+        let changes = renamed(store, number, "Renamed").await;
+        others.push(commit(store, changes));
+    }
+    // A statement waits for half of the time limit of statements, which is far longer.
+    for other in others {
+        let outcome = tokio::time::timeout(Duration::from_secs(10), other).await;
+        outcome.expect("it waits for nobody").unwrap().unwrap();
+    }
+    assert!(waiting.iter().all(|commit| !commit.is_finished()));
+    holder.batch_execute("COMMIT").await.unwrap();
+    for commit in waiting {
+        commit.await.unwrap().unwrap();
+    }
+}
+
+/// A caller that stops waiting leaves nothing half done.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_whose_caller_has_gone_is_committed_or_not_as_a_whole() {
+    let database = with_contacts(0).await;
+    let store = &database.store;
+    let pair = |n: u128| ChangeSet::new().insert(contact(2 * n)).insert(contact(2 * n + 1));
+    let gone: Vec<_> = (1..=20).map(|n| commit(store, pair(n))).collect();
+    tokio::task::yield_now().await;
+    gone.iter().for_each(JoinHandle::abort);
+    store.commit(ChangeSet::new().insert(contact(1))).await.unwrap();
+    let identifiers = "SELECT identifier FROM contacts";
+    let found = database.client().await.query(identifiers, &[]).await.unwrap();
+    let found: BTreeSet<String> = found.iter().map(|row| row.get(0)).collect();
+    for n in 1..=20 {
+        let (one, other) = (format!("c{}", 2 * n), format!("c{}", 2 * n + 1));
+        assert_eq!(found.contains(&one), found.contains(&other), "{one}, {other}");
+    }
+}
