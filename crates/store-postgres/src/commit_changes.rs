@@ -163,8 +163,7 @@ fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &
         let left = rows.len() + 1;
         let (sql, mut params) = replaced(row, read_at, sealer);
         let several = sql.update_many.iter().find(|(count, _)| *count <= left);
-        let (count, update) =
-            several.map_or((1, &sql.update), |(count, update)| (*count, update));
+        let (count, update) = several.map_or((1, &sql.update), |(count, update)| (*count, update));
         for (row, read_at) in rows.by_ref().take(count - 1) {
             params.extend(replaced(row, read_at, sealer).1);
         }

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use recado_core::store::{
-    Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version,
-};
+use recado_core::store::{Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version};
 
 use crate::commit::{CommitStep, Sharing};
 use crate::commit_entry::relied_on;
@@ -147,4 +145,3 @@ fn in_order(
             .eq(keys.take(locks.len() - before).map(Some));
     in_order.then_some(before)
 }
-

@@ -69,9 +69,9 @@ impl Footprint {
     }
 
     /// Takes in the rows of another set.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.writes.extend(other.writes);
-        self.reads.extend(other.reads);
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.writes.extend(other.writes.iter().cloned());
+        self.reads.extend(other.reads.iter().cloned());
         self.changes += other.changes;
     }
 

@@ -37,8 +37,8 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
         sql.insert_many.iter().map(|(rows, insert)| (*rows, with_texts(*rows, insert)));
     let insert_many = insert_many.collect();
     let columns: Vec<&str> = Contact::TABLE.columns.iter().copied().chain(["facet"]).collect();
-    let update_many =
-        TOGETHER.map(|rows| (rows, update_many("contacts", 2, &columns, "search_text", BESIDE, rows)));
+    let update_many = TOGETHER
+        .map(|rows| (rows, update_many("contacts", 2, &columns, "search_text", BESIDE, rows)));
     let update_many = update_many.to_vec();
     Sql { insert, insert_many, update, update_many, ..sql }
 });

@@ -39,8 +39,8 @@ static SQL: LazyLock<Sql> = LazyLock::new(|| {
     let insert_many = insert_many.collect();
     let columns: Vec<&str> =
         Message::TABLE.columns.iter().map(|column| named("messages", column)).collect();
-    let update_many =
-        TOGETHER.map(|rows| (rows, update_many("messages", 2, &columns, "search_text", BESIDE, rows)));
+    let update_many = TOGETHER
+        .map(|rows| (rows, update_many("messages", 2, &columns, "search_text", BESIDE, rows)));
     let update_many = update_many.to_vec();
     Sql { insert: with_texts(1, &sql.insert), insert_many, update, update_many, ..sql }
 });

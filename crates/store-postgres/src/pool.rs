@@ -12,10 +12,12 @@ use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
 
+use crate::access::KeyLookup;
 use crate::commit_group::GroupCommit;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
+use crate::shared_calls::SharedCalls;
 use crate::signals::Notifier;
 
 /// The options of a [`PostgresStore`].
@@ -54,6 +56,7 @@ pub struct PostgresStore {
     pub(crate) notifier: Arc<Notifier>,
     pub(crate) sealing: Arc<SealingProgress>,
     pub(crate) group: Arc<GroupCommit>,
+    pub(crate) key_lookups: SharedCalls<KeyLookup>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -183,6 +186,7 @@ impl PostgresStore {
             notifier: Arc::new(Notifier::new(connector)),
             sealing: Arc::default(),
             group: Arc::default(),
+            key_lookups: SharedCalls::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.
