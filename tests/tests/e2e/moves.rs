@@ -342,7 +342,7 @@ async fn a_move_of_a_company_that_was_killed_at_its_very_end_is_found_to_be_done
     assert!(again.already);
     let server = world.server_on(&target).await;
     let path = format!("/operator/v1/companies/{}", world.us.id);
-    let ours = Request::new("GET", path).bearer(text(&token["token"]));
+    let ours = Request::new("GET", path).bearer(&text(&token["token"]));
     ours.send(server.addr).await.expect(200);
 }
 
