@@ -18,6 +18,7 @@ use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
 use crate::pages::contacts::import::Imports;
 use crate::pages::inbox::Listening;
+use crate::pages::provider;
 use crate::{headers, pipeline};
 
 /// The future of an answer.
@@ -93,10 +94,12 @@ impl Console {
 
 async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<ConsoleBody> {
     let is_head = request.method() == Method::HEAD;
-    let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let writes = !matches!(*request.method(), Method::GET | Method::HEAD)
+        || request.uri().path() == provider::CALLBACK;
     let answering: Pin<Box<dyn Future<Output = Response<ConsoleBody>> + Send>> =
         Box::pin(guarded(shared.clone(), request));
-    // A write is completed also when its caller hangs up.
+    // A write is completed also when its caller hangs up. So is the answer of a provider: its code
+    // is good once, and a sign-in that was cut off could not be tried again (R432).
     let response = if writes {
         shared.installation.tasks().run(answering).await.unwrap_or_else(|_| pipeline::failed())
     } else {

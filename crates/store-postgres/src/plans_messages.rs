@@ -1,4 +1,5 @@
-//! The cost of listings of messages: how many messages their plans touch.
+//! The cost of listings of messages, and of the last messages of contacts: how many messages their
+//! plans touch.
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
@@ -10,6 +11,8 @@ use uuid::Uuid;
 use crate::message_refs::REFERRED;
 use crate::messages_listing::page_statement;
 use crate::plans::{company, plan, seeded, text, walk};
+use crate::plans_campaigns::{Case as Statement, Prepared};
+use crate::records::LAST_MESSAGES;
 
 /// As many messages as contacts, for each of two companies. One message in a hundred failed.
 pub(crate) const SEED: &str = "\
@@ -149,4 +152,57 @@ async fn ids_of_a_provider_are_looked_up_one_by_one_however_large_the_connection
         let each = number("Actual Rows") + number("Rows Removed by Filter");
         assert!(each * number("Actual Loops") <= 64.0, "{plan:#}");
     });
+}
+
+/// Inserts messages as the rows `(c, p, i)` of `had` say: the company, the contact, the number. Who
+/// has a higher number wrote later.
+const TALKS: &str = "\
+INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+sender_type, status, is_history, created_at, stamped_at, version) \
+SELECT md5('c' || c)::uuid, md5('m' || c || '.' || p || '.' || i)::uuid, md5('p' || p)::uuid, \
+md5('')::uuid, 'inbound', 'text', 'contact', 'received', false, p * 1000 + i, 0, 1 FROM had;";
+
+/// Three messages of each of three contacts of 300 companies.
+const FEW_TALKS: &str = "\
+CREATE TABLE had AS SELECT c, p, i FROM generate_series(1, 300) c, generate_series(1, 3) p, \
+generate_series(1, 3) i;";
+
+/// Thirty messages of each of 400 more contacts of one company.
+const MANY_TALKS: &str = "\
+DELETE FROM had; \
+INSERT INTO had SELECT 2, p, i FROM generate_series(4, 403) p, generate_series(1, 30) i;";
+
+/// The last messages of 50 contacts, all of whom have been silent while the others wrote.
+fn last_messages() -> Vec<Statement> {
+    let contacts: Vec<String> = (4..54).map(|n| format!("md5('p{n}')::uuid")).collect();
+    vec![Statement {
+        name: "the last messages of some contacts",
+        sql: LAST_MESSAGES.clone(),
+        arguments: format!("md5('c2')::uuid, ARRAY[{}]", contacts.join(", ")),
+        // One of each contact.
+        few: (50.0, 300.0),
+    }]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_messages_of_contacts_are_found_by_plans_for_empty_tables() {
+    let prepared = Prepared::new(&[], last_messages()).await;
+    for seed in [FEW_TALKS, TALKS, MANY_TALKS, TALKS] {
+        prepared.seed(seed).await;
+    }
+    prepared.assert_few("planned while it was empty").await;
+    prepared.seed("ANALYZE messages").await;
+    prepared.assert_few("planned when it was full").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_messages_of_contacts_are_found_when_one_company_has_more_than_all_others() {
+    let seeds = [FEW_TALKS, TALKS, "ANALYZE messages"];
+    let prepared = Prepared::new(&seeds, last_messages()).await;
+    for seed in [MANY_TALKS, TALKS] {
+        prepared.seed(seed).await;
+    }
+    prepared.assert_few("planned while all were small").await;
+    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
+    prepared.assert_few("planned by what was known of small ones").await;
 }

@@ -1,5 +1,8 @@
 //! Reads that are the same for all kinds of record.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use recado_core::audit::AuditEntry;
@@ -14,10 +17,11 @@ use recado_core::{for_each_listing, match_kind};
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
 use crate::param::{Param, params};
 use crate::pool::Pool;
 use crate::session::{get, rows, select};
-use crate::table::Table;
+use crate::table::{Table, columns_of};
 use crate::table_key::TableKey;
 
 /// The row of a key.
@@ -85,12 +89,31 @@ const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND directi
                            AND is_history = $4 AND (created_at, id) > ($5, $6) \
                            ORDER BY created_at, id LIMIT $7::bigint";
 
-/// The condition of [`Listing::LastMessages`].
-const LAST_MESSAGES: &str = "WHERE company_id = $1 AND id = ANY(ARRAY(SELECT last.id \
-                             FROM unnest($2::uuid[]) AS of (contact) CROSS JOIN LATERAL (\
-                             SELECT m.id FROM messages m WHERE m.company_id = $1 \
-                             AND m.contact_id = of.contact \
-                             ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS last))";
+/// The rows of [`Listing::LastMessages`]. Those of each contact are looked up separately, and in the
+/// order of the index of contacts: the planner might otherwise walk through all messages of a
+/// company that it estimates to be small.
+pub(crate) static LAST_MESSAGES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM unnest($2::uuid[]) AS of (contact) \
+         CROSS JOIN LATERAL (SELECT * FROM messages m WHERE m.company_id = $1 \
+         AND m.contact_id = of.contact \
+         ORDER BY m.contact_id, m.created_at DESC, m.id DESC LIMIT 1) AS last",
+        columns_of::<Message>("last"),
+    )
+});
+
+/// Reads [`LAST_MESSAGES`].
+async fn last_messages(
+    pool: &Pool,
+    company: CompanyId,
+    contacts: &[ContactId],
+) -> Result<Vec<Stored<Row>>, StoreError> {
+    let contacts: BTreeSet<Uuid> = contacts.iter().map(|id| id.uuid()).collect();
+    let contacts: Vec<Uuid> = contacts.into_iter().collect();
+    let found = rows(pool, LAST_MESSAGES.as_str(), params![company.uuid(), contacts]).await?;
+    let read = |row| Columns::new(row).stored_sealed::<Message>(pool.sealer());
+    found.iter().map(|row| Ok(read(row)?.map(Row::from))).collect()
+}
 
 /// The rows of a listing, on the heap: the futures of all kinds of row side by side are more than
 /// the stack of a thread holds.
@@ -219,8 +242,7 @@ macro_rules! listed {
                 list::<Message>($pool, MESSAGES_OF, params).await
             }
             Listing::LastMessages { company, contacts } => {
-                let contacts: Vec<Uuid> = contacts.iter().map(|id| id.uuid()).collect();
-                list::<Message>($pool, LAST_MESSAGES, params![company.uuid(), contacts]).await
+                last_messages($pool, company, &contacts).await
             }
             Listing::Some { kind, .. } if !kind.is_of_company() => Ok(Vec::new()),
             Listing::Some { company, kind, limit } => {

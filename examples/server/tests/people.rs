@@ -85,8 +85,14 @@ fn a_member_is_invited_and_the_link_is_shown_once() {
         (&login["member_id"], &login["email"], &login["role"], &login["has_password"]),
         (&json!(bia), &json!("bia@example.org"), &json!("manager"), &json!(false))
     );
+    assert_eq!(
+        (&login["was_accepted"], &login["has_provider"]),
+        (&json!(false), &json!(false)),
+        "R433"
+    );
     let table = done(folder.path(), &["member", "list", "--company", &company]);
-    assert_eq!(head(&table)[..3], ["MEMBER_ID", "EMAIL", "ROLE"], "{table}");
+    assert_eq!(head(&table)[..4], ["MEMBER_ID", "EMAIL", "ROLE", "WAS_ACCEPTED"], "{table}");
+    assert!(head(&table).contains(&"HAS_PROVIDER"), "{table}");
     assert!(table.contains("bia@example.org") && !table.contains("rl_"), "{table}");
     assert!(!listed.to_string().contains("rl_"), "{listed}");
 }

@@ -112,6 +112,11 @@ async fn a_member_is_known_by_the_verified_address_once_and_then_by_the_subject(
     let answer = browser.signs_in(&realm).await;
     is_signed_in(&browser, &answer);
     assert_eq!(browser.get(&realm, "/console/contacts").await.status, 200);
+    // Its login is shown as one that is in use, without anything of who that is there.
+    let logins = realm.world.operator("GET", "C/logins", Value::Null).await.expect(200);
+    let shown = ["was_accepted", "has_provider", "has_password"].map(|name| &logins[0][name]);
+    assert_eq!(shown, [&json!(true), &json!(true), &json!(false)]);
+    assert!(logins[0].get("subject").is_none());
     // By RSA, with another address, which is not even verified.
     realm.provider.sign(Signed::Rsa);
     realm.provider.is("sub-1", "other@example.org", false);
@@ -267,6 +272,8 @@ async fn a_provider_that_is_down_or_says_no_is_a_page_in_words(realm: Realm) {
     is_refused(&browser, &answer, 502, "cannot be used now");
     assert!(answer.show().contains("name=\"password\""), "{}", answer.show());
     realm.provider.is_down(false);
+    // That it was down counts for a moment.
+    realm.world.advance(Duration::from_secs(5));
     let back = browser.at_provider(&realm).await;
     realm.provider.is_down(true);
     let answer = browser.get(&realm, &back).await;

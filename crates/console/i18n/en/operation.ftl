@@ -37,6 +37,7 @@ operation-login-without = This member has no login.
 operation-login-none = none
 operation-login-invited = invited
 operation-login-active = active
+operation-login-provider = bound to the provider
 operation-login-disabled = disabled
 operation-login-remove = Remove login
 operation-login-remove-ask = The member cannot sign in any more, and its sessions end.

@@ -37,6 +37,7 @@ operation-login-without = Este membro não tem login.
 operation-login-none = nenhum
 operation-login-invited = convidado
 operation-login-active = ativo
+operation-login-provider = vinculado ao provedor
 operation-login-disabled = desativado
 operation-login-remove = Remover login
 operation-login-remove-ask = O membro não pode mais entrar, e suas sessões terminam.

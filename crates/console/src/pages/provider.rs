@@ -20,9 +20,12 @@ use crate::route::{Route, Verb};
 use crate::view::field::{Field, FieldErrors};
 use crate::view::layout;
 
+/// Where the provider sends the browser back to.
+pub(crate) const CALLBACK: &str = "/console/sign-in/oidc/callback";
+
 pub(crate) const ROUTES: &[Route] = &[
     Route::open(Verb::Get, "/console/sign-in/oidc", |ask| Box::pin(begin(ask))),
-    Route::open(Verb::Get, "/console/sign-in/oidc/callback", |ask| Box::pin(answered(ask))),
+    Route::open(Verb::Get, CALLBACK, |ask| Box::pin(answered(ask))),
     Route::open(Verb::Get, "/console/sign-in/oidc/code", |ask| Box::pin(code_form(ask))),
     Route::open(Verb::Post, "/console/sign-in/oidc/code", |ask| Box::pin(code(ask))),
 ];
@@ -133,7 +136,8 @@ async fn code(ask: OpenAsk) -> Outcome {
     Ok(code_page(&ask, StatusCode::UNPROCESSABLE_ENTITY, &errors))
 }
 
-/// The page to sign in, with the reason in words. What the sign-in kept is dropped.
+/// The page to sign in, with the reason in words. What the sign-in kept is dropped, unless it only
+/// came too early: then the same page may be asked for once more.
 fn not_signed_in(ask: &OpenAsk, error: Error<ProviderRefused>) -> Outcome {
     let refused = match error {
         Error::Rejected(refused) => refused,
@@ -165,7 +169,9 @@ fn not_signed_in(ask: &OpenAsk, error: Error<ProviderRefused>) -> Outcome {
     let title = ask.language.text("sign-in-title");
     let body = fields(ask, "/console", &FieldErrors::of_whole(reason));
     let mut response = reply::html(status, layout::bare(ask.language, ask.theme, &title, body));
-    response.headers_mut().append(SET_COOKIE, cookies(ask).drop_sign_in());
+    if status != StatusCode::TOO_MANY_REQUESTS {
+        response.headers_mut().append(SET_COOKIE, cookies(ask).drop_sign_in());
+    }
     Ok(Reply::Raw(response))
 }
 

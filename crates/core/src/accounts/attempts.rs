@@ -22,21 +22,25 @@ const fn allowance(span: AttemptSpan) -> Gcra {
 /// What attempts are counted by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempt {
-    email: LoginEmailHash,
+    email: Option<LoginEmailHash>,
     client: Option<ClientNet>,
 }
 
 impl Attempt {
+    /// An attempt that shows no address: it is counted by who asks alone.
+    pub(super) fn of_client(client: Option<IpAddr>) -> Self {
+        Self { email: None, client: client.map(ClientNet::of) }
+    }
+
     fn checks(self, map: impl Fn(Gcra) -> Gcra) -> Vec<RateCheck> {
-        let spans = AttemptSpan::ALL.map(|span| RateCheck {
-            key: RateKey::SignIn(self.email, span),
-            allowance: map(allowance(span)),
+        let spans = self.email.into_iter().flat_map(|email| {
+            AttemptSpan::ALL.map(|span| (RateKey::SignIn(email, span), allowance(span)))
         });
-        let client = self.client.map(|client| RateCheck {
-            key: RateKey::SignInClient(client),
-            allowance: map(Gcra::over(QUARTER, OF_CLIENT)),
-        });
-        spans.into_iter().chain(client).collect()
+        let client = self
+            .client
+            .map(|client| (RateKey::SignInClient(client), Gcra::over(QUARTER, OF_CLIENT)));
+        let all = spans.chain(client);
+        all.map(|(key, allowance)| RateCheck { key, allowance: map(allowance) }).collect()
     }
 }
 
@@ -49,7 +53,7 @@ impl Accounts<'_> {
     ) -> Result<Attempt, StoreError> {
         let key = self.app.hash_key().await?;
         let email = LoginEmailHash::of(key, email.as_bytes());
-        Ok(Attempt { email, client: client.map(ClientNet::of) })
+        Ok(Attempt { email: Some(email), ..Attempt::of_client(client) })
     }
 
     /// The wait before an attempt is looked at; `None` for none. A wrong one is charged. A right

@@ -100,7 +100,7 @@ pub(super) struct Expected<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProviderIdentity {
     pub(super) subject: String,
-    /// The address, if the issuer has verified it.
+    /// The address, if the issuer has verified it and it is that of one account only.
     pub(super) email: Option<Email>,
 }
 
@@ -128,6 +128,13 @@ pub enum TokenProblem {
     /// It is about nobody.
     #[error("it has no subject, or one that is too long")]
     Subject,
+}
+
+/// R433. Whether an address in lower case is still that of the same account. Addresses are compared
+/// in lower case, and that turns some signs beyond ASCII into ASCII letters, such as the sign of
+/// kelvin into `k`: two accounts at the provider would be one here.
+fn keeps_its_owner(email: &str) -> bool {
+    email.chars().all(|c| c.is_ascii() || c.to_lowercase().eq([c]))
 }
 
 impl IdToken {
@@ -166,7 +173,8 @@ impl IdToken {
             return Err(TokenProblem::Subject);
         }
         let verified = self.email.as_deref().filter(|_| self.email_verified.is_so());
-        let email = verified.and_then(|email| Email::parse(email).ok());
+        let email = verified.filter(|email| keeps_its_owner(email));
+        let email = email.and_then(|email| Email::parse(email).ok());
         Ok(ProviderIdentity { subject: self.sub.clone(), email })
     }
 }
@@ -256,6 +264,11 @@ mod tests {
             assert_eq!(email(json!({"email_verified": no})), None, "{no}");
         }
         assert_eq!(email(json!({"email": null})), None);
+        // In lower case it would be the address of another account.
+        for other in ["\u{212a}im@example.org", "\u{130}da@example.org", "Ána@example.org"] {
+            assert_eq!(email(json!({"email": other})), None, "{other}");
+        }
+        assert_eq!(email(json!({"email": "ána@example.org"})).as_deref(), Some("ána@example.org"));
         assert_eq!(email(json!({"email": "no address"})), None);
     }
 }

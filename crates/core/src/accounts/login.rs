@@ -21,7 +21,8 @@ pub struct Login {
     pub email: Email,
     /// What the member may do with the operator API and the console.
     pub role: OperatorRole,
-    /// The hash of the password; `None` until the invitation was accepted.
+    /// The hash of the password; `None` until the member has chosen one. Who signs in at the
+    /// provider needs none.
     pub password: Option<PasswordHash>,
     /// Since when it does not work any more.
     pub disabled_at: Option<Timestamp>,
@@ -84,8 +85,13 @@ pub struct LoginView {
     pub email: Email,
     /// What the member may do.
     pub role: OperatorRole,
+    /// Whether the member has begun to use it: has set a password, or has signed in at the provider
+    /// of the installation.
+    pub was_accepted: bool,
     /// Whether the member has set a password.
     pub has_password: bool,
+    /// Whether it is bound to an account of the provider that members sign in with.
+    pub has_provider: bool,
     /// Whether signing in asks for a code of the second factor.
     pub has_totp: bool,
     /// Since when it is disabled; null: it is not.
@@ -100,7 +106,9 @@ impl From<&Login> for LoginView {
             member_id: login.member,
             email: login.email.clone(),
             role: login.role,
+            was_accepted: login.was_accepted(),
             has_password: login.password.is_some(),
+            has_provider: login.subject.is_some(),
             has_totp: login.asks_for_code(),
             disabled_at: login.disabled_at,
             created_at: login.created_at,
@@ -120,7 +128,8 @@ body! {
 }
 
 body! {
-    /// A change of a login. A new role, and disabling, end the sessions of the member.
+    /// A change of a login. A new role, and disabling, end the sessions of the member, and so does
+    /// another address of a login that is bound at the provider.
     #[derive(Clone, Debug)]
     pub struct LoginPatch as "UpdateLogin" {
         /// The address, which no other login of the installation has.

@@ -42,6 +42,14 @@ fn ends_link(before: &Login, after: &Login) -> bool {
     after.disabled_at.is_some() || after.role != before.role || after.email != before.email
 }
 
+/// Whether a change of a login ends the sessions of the member. Those of a login that belongs to
+/// nobody at the provider any more would otherwise be good again once somebody else is bound to it.
+///
+/// R402.
+fn ends_sessions(before: &Login, after: &Login) -> bool {
+    after.disabled_at.is_some() || after.role != before.role || after.subject != before.subject
+}
+
 impl Accounts<'_> {
     /// The logins of a company's members.
     ///
@@ -82,7 +90,8 @@ impl Accounts<'_> {
         let token = &LinkToken::new(company, member, self.app.random());
         let made = self.app.decide(|now| async move {
             let store = self.app.store();
-            let of = store.get::<Member>((company, member)).await?.ok_or(NOT_FOUND)?;
+            let of = store.get::<Member>((company, member)).await?;
+            let of = of.filter(|_| by.reaches(company)).ok_or(NOT_FOUND)?;
             self.require_free(&draft.email, company, member).await?;
             // The member is written as it is, so that a deletion at the same time sees the login.
             let with_member = || ChangeSet::new().with(of.update(of.value().clone()));
@@ -167,7 +176,8 @@ impl Accounts<'_> {
         Ok(Decided::new(changes, new))
     }
 
-    /// Changes a login. A new role and disabling end the sessions of the member; they and another
+    /// Changes a login. A new role and disabling end the sessions of the member, and so does
+    /// another address of a login that is bound at the provider. A new role, disabling and another
     /// address end the link, too (R402).
     ///
     /// # Errors
@@ -195,7 +205,7 @@ impl Accounts<'_> {
                 self.require_free(&after.email, company, member).await?;
             }
             let mut changes = ChangeSet::new().with(login.update(after.clone()));
-            if after.role != login.role || after.disabled_at.is_some() {
+            if ends_sessions(&login, &after) {
                 let sessions = self.app.store().sessions_of(company, member).await?;
                 changes = ended(changes, &sessions, None);
             }
@@ -333,6 +343,21 @@ mod tests {
         let disabled = Login { disabled_at: Some(Timestamp::from_millis(1)), ..before.clone() };
         for after in [role, email, disabled] {
             assert!(ends_link(&before, &after), "{after:?}");
+        }
+    }
+
+    /// R402.
+    #[test]
+    fn sessions_end_with_another_role_another_owner_at_the_provider_and_disabling() {
+        let before = super::super::login::tests::login();
+        let email = Email::parse("eva@example.org").expect("an address");
+        assert!(!ends_sessions(&before, &Login { email, ..before.clone() }));
+        let role = Login { role: OperatorRole::Viewer, ..before.clone() };
+        let disabled = Login { disabled_at: Some(Timestamp::from_millis(1)), ..before.clone() };
+        let subject = Some(super::super::LoginSubjectHash::from_bytes([1; 32]));
+        let bound = Login { subject, ..before.clone() };
+        for (before, after) in [(&before, &role), (&before, &disabled), (&bound, &before)] {
+            assert!(ends_sessions(before, after), "{after:?}");
         }
     }
 

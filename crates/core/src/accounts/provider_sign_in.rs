@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use subtle::ConstantTimeEq;
 
+use super::attempts::Attempt;
 use super::id_token::{Expected, ProviderIdentity};
 use super::provider_attempt::{PendingSignIn, ProviderAttempt};
 use super::provider_login::opened;
@@ -12,9 +13,10 @@ use super::sign_in::{Proof, SecondFactor, second_factor};
 use super::{
     Accounts, BegunSignIn, Login, LoginSubjectHash, NewSession, ProviderAnswer, ProviderCode,
     ProviderRefused, ProviderRequest, ProviderStep, SignInProvider, SignInRefused, SignInStateHash,
-    TokenProblem, turns,
+    TokenProblem,
 };
-use crate::access::{ClientNet, Gcra, RateCheck, RateDecision, RateKey};
+use crate::Timestamp;
+use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
 use crate::error::Error;
 use crate::keyed_hash::HashKey;
 use crate::secret::SecretText;
@@ -22,8 +24,9 @@ use crate::store::{RecordsExt, Stored};
 
 /// Where the provider sends a browser back to, behind the public URL.
 const CALLBACK: &str = "/console/sign-in/oidc/callback";
-/// How long the answer to a sign-in is remembered: longer than one may take.
-const REMEMBERED: Duration = Duration::from_secs(60 * 60);
+/// How long it is remembered that a sign-in was answered: as long as one may take, and a minute
+/// more for the clocks of other processes.
+const REMEMBERED: Duration = Duration::from_secs(11 * 60);
 
 type ProviderResult<T> = Result<T, Error<ProviderRefused>>;
 
@@ -32,6 +35,19 @@ const NO_LOGIN: Error<ProviderRefused> = Error::Rejected(ProviderRefused::NoLogi
 
 fn limited(retry_after: Duration) -> Error<ProviderRefused> {
     Error::Rejected(ProviderRefused::Limited { retry_after })
+}
+
+/// R432. The sign-in that an answer belongs to: one that this browser began, not long ago. Nothing
+/// changes by the question.
+fn own_attempt(
+    key: &HashKey,
+    answer: &ProviderAnswer<'_>,
+    now: Timestamp,
+) -> Option<ProviderAttempt> {
+    let attempt = answer.kept.and_then(ProviderAttempt::read)?;
+    let shown = answer.state.and_then(SignInStateHash::from_text)?;
+    let is_own: bool = attempt.state(key).as_bytes().ct_eq(shown.as_bytes()).into();
+    (is_own && attempt.is_open(now)).then_some(attempt)
 }
 
 impl Accounts<'_> {
@@ -75,17 +91,19 @@ impl Accounts<'_> {
         client: Option<IpAddr>,
     ) -> ProviderResult<ProviderStep> {
         let key = self.app.hash_key().await?;
-        let attempt = self.own_attempt(key, answer).await?;
+        let attempt = own_attempt(key, answer, self.app.now()).ok_or(STALE)?;
         if answer.issuer.is_some_and(|issuer| issuer != provider.issuer()) {
             return Err(Error::Rejected(ProviderRefused::Token(TokenProblem::Issuer)));
         }
         let code = answer.code.filter(|code| !code.is_empty());
         let code = code.ok_or(Error::Rejected(ProviderRefused::Declined))?;
-        let state = format!("provider {}", attempt.state(key).to_text());
-        let counted = self.attempt(&state, client).await?;
+        // Held until the attempt was charged.
+        let _turn = self.app.turns().take_at(client).map_err(limited)?;
+        let counted = Attempt::of_client(client);
         if let Some(wait) = self.wait_for(counted, true).await? {
             return Err(limited(wait));
         }
+        self.answer_once(attempt.state(key)).await?;
         let (login, subject) = match self.opened_login(provider, &attempt, key, code).await {
             Err(Error::Rejected(refused)) if refused.is_wrong_attempt() => {
                 let wait = self.wait_for(counted, false).await?;
@@ -120,12 +138,7 @@ impl Accounts<'_> {
         let pending = PendingSignIn::read(kept).ok_or(STALE)?;
         let login_key = (pending.company, pending.member);
         // Held until the attempt was charged.
-        let _turn = match client.map(ClientNet::of) {
-            None => None,
-            Some(client) => {
-                Some(self.app.turns().take(client).ok_or_else(|| limited(turns::WAIT))?)
-            }
-        };
+        let _turn = self.app.turns().take_at(client).map_err(limited)?;
         let login = self.app.store().get::<Login>(login_key).await?.ok_or(STALE)?;
         if !pending.holds(key, login.email.as_str(), self.app.now()) {
             return Err(STALE);
@@ -155,24 +168,13 @@ impl Accounts<'_> {
         Ok((session, pending.next))
     }
 
-    /// R432. The sign-in that the answer belongs to: the one that this browser began, not long ago,
-    /// and that was not answered yet.
-    async fn own_attempt(
-        &self,
-        key: &HashKey,
-        answer: &ProviderAnswer<'_>,
-    ) -> ProviderResult<ProviderAttempt> {
-        let attempt = answer.kept.and_then(ProviderAttempt::read).ok_or(STALE)?;
-        let shown = answer.state.and_then(SignInStateHash::from_text).ok_or(STALE)?;
-        let state = attempt.state(key);
-        let is_own: bool = state.as_bytes().ct_eq(shown.as_bytes()).into();
-        if !is_own || !attempt.is_open(self.app.now()) {
-            return Err(STALE);
-        }
+    /// R432. Takes the answer to a sign-in, once. It is asked last, after the limits: an answer
+    /// that goes no further is not used up, and nothing is remembered of it.
+    async fn answer_once(&self, state: SignInStateHash) -> ProviderResult<()> {
         let once =
             RateCheck { key: RateKey::SignInAnswer(state), allowance: Gcra::over(REMEMBERED, 1) };
         match self.app.limiter().check(&[once], self.app.now()).await? {
-            RateDecision::Allowed => Ok(attempt),
+            RateDecision::Allowed => Ok(()),
             RateDecision::Limited { .. } => Err(STALE),
         }
     }

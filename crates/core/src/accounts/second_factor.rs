@@ -87,13 +87,19 @@ impl Accounts<'_> {
         if let Some(wait) = self.wait_for(attempt, true).await? {
             return Err(limited(wait));
         }
-        let confirmed = confirm().await;
-        if let Err(Error::Rejected(AccountRefused::WrongCode)) = confirmed
-            && let Some(wait) = self.wait_for(attempt, false).await?
-        {
+        // Counted before anything is confirmed: of many codes at once, the right one waits too.
+        let is_wrong = !login.asks_for_code()
+            && login.totp_secret.clone().is_some_and(|secret| {
+                let secret = TotpSecret::new(secret);
+                secret.accepted(code, self.app.now(), login.totp_step).is_none()
+            });
+        if let Some(wait) = self.wait_for(attempt, !is_wrong).await? {
             return Err(limited(wait));
         }
-        confirmed?;
+        if is_wrong {
+            return Err(Error::Rejected(AccountRefused::WrongCode));
+        }
+        confirm().await?;
         Ok(codes)
     }
 
@@ -107,9 +113,12 @@ impl Accounts<'_> {
         who: &SignedIn,
         password: &str,
     ) -> Result<(), Error<AccountRefused>> {
-        self.own_password(who, password).await?;
+        let checked = &self.own_password(who, password).await?;
         let removed = self.app.decide(|_| async move {
             let login = self.own_login(who).await?;
+            if login.password != checked.password {
+                return Err(Error::Rejected(AccountRefused::WrongPassword));
+            }
             let after = login.without_totp();
             if after == *login.value() {
                 return Ok(Decided::unchanged(()));

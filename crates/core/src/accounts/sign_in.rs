@@ -6,10 +6,9 @@ use super::totp::is_code;
 use super::{
     Accounts, Login, LoginLink, LoginSubjectHash, NewSession, Password, PasswordHash,
     PasswordVerdict, Session, SessionLimits, SessionToken, SignInRefused, SignedIn, TotpSecret,
-    turns,
 };
 use crate::Timestamp;
-use crate::access::{ClientNet, Member};
+use crate::access::Member;
 use crate::contacts::Email;
 use crate::error::Error;
 use crate::ids::{CompanyId, MemberId, SessionId};
@@ -116,12 +115,7 @@ impl Accounts<'_> {
         let attempt = self.attempt(address.as_ref().map_or("", Email::as_str), client).await?;
         let limited = |retry_after| Error::Rejected(SignInRefused::Limited { retry_after });
         // Held until the attempt was charged.
-        let _turn = match client.map(ClientNet::of) {
-            None => None,
-            Some(client) => {
-                Some(self.app.turns().take(client).ok_or_else(|| limited(turns::WAIT))?)
-            }
-        };
+        let _turn = self.app.turns().take_at(client).map_err(limited)?;
         // Before the hash is computed, so that too many attempts cost nothing.
         if let Some(wait) = self.wait_for(attempt, true).await? {
             return Err(limited(wait));

@@ -56,6 +56,17 @@ impl RecentDenials {
         let count = unwritten.len().min(AT_ONCE);
         unwritten.drain(..count).collect()
     }
+
+    /// Keeps entries that were taken and could not be written, in front of those that came
+    /// meanwhile, unless too many wait.
+    pub(super) fn put_back(&self, entries: impl DoubleEndedIterator<Item = AuditEntry>) {
+        let mut unwritten = self.unwritten.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in entries.rev() {
+            if unwritten.len() < REMEMBERED {
+                unwritten.push_front(entry);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

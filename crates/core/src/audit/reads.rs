@@ -57,10 +57,15 @@ impl Audit<'_> {
     ///
     /// # Errors
     ///
-    /// When the store fails: some of them are not written then.
+    /// When the store fails: the next call writes those that are left.
     pub(crate) async fn record_denials(&self) -> Result<(), StoreError> {
-        for entry in self.app.recent_denials().take() {
-            self.write(entry).await?;
+        let denials = self.app.recent_denials();
+        let mut entries = denials.take().into_iter();
+        while let Some(entry) = entries.next() {
+            if let Err(error) = self.write(entry.clone()).await {
+                denials.put_back(std::iter::once(entry).chain(entries));
+                return Err(error);
+            }
         }
         Ok(())
     }

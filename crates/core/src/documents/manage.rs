@@ -240,10 +240,13 @@ impl Documents<'_> {
         from: u64,
     ) -> Result<FileReader, Error<AttachError>> {
         let (actor, now) = (self.app.acting().actor(), self.app.now());
-        if self.app.document_reads().is_new(actor, document.id, from, now) {
+        let reads = self.app.document_reads();
+        if !reads.goes_on(actor, document.id, from, now) {
             let record = RecordRef::new("document", document.id);
             self.app.audit().note_read(document.company, [record]).await?;
         }
+        // Only now: a read whose entry could not be written stands for no later one.
+        reads.remember(actor, document.id, now);
         for key in places(document) {
             match self.app.files().open(&key, from).await {
                 Ok(Some(reader)) => return has_its_size(document, reader.size()).map(|()| reader),

@@ -582,6 +582,42 @@ async fn four_attempts_of_one_client_are_examined_at_once() {
     assert_eq!(attempt(30, client(1)).await, Err(SignInRefused::Wrong), "its turns are over");
 }
 
+/// R398, R400.
+#[tokio::test]
+async fn of_many_codes_at_once_the_right_one_waits_too() {
+    let kit = yielding().await;
+    let member = with_login(&kit, "bia@example.org", "agent").await;
+    let accounts = kit.app.accounts();
+    let who = sign_in(&kit, PASSWORD, None).await.unwrap().who;
+    accounts.begin_totp(&who, PASSWORD).await.unwrap();
+    let login = kit.app.store().get::<Login>((kit.company.id, member)).await.unwrap().unwrap();
+    let right = code_of(&kit, &TotpSecret::new(login.totp_secret.clone().unwrap()));
+    let guesses = ["x"; 8].into_iter().chain([right.as_str()]);
+    let guessed = join_all(guesses.map(|code| accounts.confirm_totp(&who, code))).await;
+    let limited = guessed.into_iter().map(refusal).skip(5);
+    for refused in limited {
+        assert!(matches!(refused.unwrap_err(), AccountRefused::Limited { .. }));
+    }
+    assert_eq!(accounts.totp(&who).await.unwrap(), None);
+    kit.clock.advance(Duration::from_secs(3 * 60));
+    let right = code_of(&kit, &TotpSecret::new(login.totp_secret.clone().unwrap()));
+    accounts.confirm_totp(&who, &right).await.unwrap();
+}
+
+/// R381, R401.
+#[tokio::test]
+async fn who_reaches_another_company_invites_nobody_here() {
+    let kit = Kit::new().await;
+    let member = member(&kit).await;
+    let draft = body(json!({"email": "bia@example.org", "role": "agent"}));
+    let other = recado_core::ids::CompanyId::new(uuid::Uuid::from_u128(1));
+    let session = recado_core::ids::SessionId::new(uuid::Uuid::from_u128(2));
+    let by = Operator::member(other, member, session, OperatorRole::Owner);
+    let accounts = kit.app.accounts();
+    assert_eq!(code(accounts.invite(&by, kit.company.id, member, &draft).await), "NOT_FOUND");
+    assert!(accounts.logins(kit.company.id).await.unwrap().is_empty());
+}
+
 /// R397.
 #[tokio::test]
 async fn one_session_is_revoked_or_all_but_the_own_one() {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use recado_core::access::{Operator, OperatorRole};
 use recado_core::accounts::{
     Audience, IdToken, IsVerified, Login, LoginLink, NewSession, ProviderAnswer, ProviderCode,
@@ -31,6 +32,8 @@ struct Fake {
     failure: Mutex<Option<ProviderFailure>>,
     token: Mutex<IdToken>,
     redeemed: Mutex<Vec<ProviderCode>>,
+    /// Whether others go first while a code is given back.
+    is_slow: bool,
 }
 
 #[async_trait]
@@ -54,6 +57,9 @@ impl SignInProvider for Fake {
 
     async fn redeem(&self, code: &ProviderCode) -> Result<IdToken, ProviderFailure> {
         self.redeemed.lock().unwrap().push(code.clone());
+        if self.is_slow {
+            tokio::task::yield_now().await;
+        }
         match self.failure.lock().unwrap().clone() {
             Some(failure) => Err(failure),
             None => Ok(self.token.lock().unwrap().clone()),
@@ -219,11 +225,57 @@ async fn an_invited_member_needs_no_password_and_the_invitation_ends() {
     // No password opens a login that has none.
     assert!(kit.app.accounts().sign_in(BIA, "", None, None).await.is_err());
     assert!(kit.app.accounts().sign_in(BIA, PASSWORD, None, None).await.is_err());
-    // Another address makes it a login of nobody: its sessions are refused.
+    // Another address makes it a login of nobody: its sessions end.
     change(&kit, member, json!({"email": "eva@example.org"})).await;
     assert!(kit.app.accounts().session(new.token.expose()).await.unwrap().is_none());
     assert_eq!(fake.sign_in(&kit, "1", BIA, true).await.unwrap_err(), ProviderRefused::NoLogin);
     signed_in(fake.sign_in(&kit, "9", "eva@example.org", true).await);
+    // They stay ended when it works again, for somebody else.
+    assert!(kit.app.accounts().session(new.token.expose()).await.unwrap().is_none());
+}
+
+/// R402, R433.
+#[tokio::test]
+async fn another_address_ends_the_sessions_of_a_bound_login_that_has_a_password_too() {
+    let (kit, fake) = (Kit::new().await, Fake::default());
+    let member = with_password(&kit, BIA).await;
+    let is_open = async |new: &NewSession| {
+        kit.app.accounts().session(new.token.expose()).await.unwrap().is_some()
+    };
+    let before = kit.app.accounts().sign_in(BIA, PASSWORD, None, None).await.unwrap();
+    change(&kit, member, json!({"email": "ana@example.org"})).await;
+    assert!(is_open(&before).await, "it was bound to nobody");
+    let new = signed_in(fake.sign_in(&kit, "1", "ana@example.org", true).await);
+    change(&kit, member, json!({"email": BIA})).await;
+    assert!(!is_open(&before).await && !is_open(&new).await);
+}
+
+/// R433.
+#[tokio::test]
+async fn a_login_is_shown_as_accepted_and_bound_once_its_member_signed_in_at_the_provider() {
+    let (kit, fake) = (Kit::new().await, Fake::default());
+    let (member, _) = invited(&kit, BIA).await;
+    let shown = async || {
+        let view = kit.app.accounts().login(kit.company.id, member).await.unwrap();
+        (view.was_accepted, view.has_provider, view.has_password)
+    };
+    assert_eq!(shown().await, (false, false, false));
+    signed_in(fake.sign_in(&kit, "1", BIA, true).await);
+    assert_eq!(shown().await, (true, true, false));
+    let other = with_password(&kit, "eva@example.org").await;
+    let other = kit.app.accounts().login(kit.company.id, other).await.unwrap();
+    assert_eq!((other.was_accepted, other.has_provider, other.has_password), (true, false, true));
+}
+
+/// R433.
+#[tokio::test]
+async fn an_address_that_is_another_one_in_lower_case_opens_no_login() {
+    let (kit, fake) = (Kit::new().await, Fake::default());
+    let member = with_password(&kit, "kim@example.org").await;
+    let refused = fake.sign_in(&kit, "1", "\u{212a}im@example.org", true).await.unwrap_err();
+    assert_eq!(refused, ProviderRefused::NoLogin);
+    assert_eq!(login(&kit, member).await.subject, None);
+    signed_in(fake.sign_in(&kit, "2", "Kim@Example.org", true).await);
 }
 
 /// R432.
@@ -247,6 +299,64 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes() {
     kit.clock.advance(10 * MINUTE);
     let refused = fake.answered(&kit, &kept, &state).await.unwrap_err();
     assert_eq!(refused, ProviderRefused::Stale);
+}
+
+/// R432, R398.
+#[tokio::test]
+async fn an_answer_that_a_limit_stops_is_not_used_up() {
+    let (kit, fake) = (Kit::new().await, Fake::default());
+    with_password(&kit, BIA).await;
+    let (kept, state) = fake.begun(&kit).await;
+    let right = fake.token(&kit, "1", BIA, true);
+    for _ in 0..30 {
+        let refused = fake.sign_in(&kit, "2", "eva@example.org", true).await.unwrap_err();
+        assert_eq!(refused, ProviderRefused::NoLogin);
+    }
+    *fake.token.lock().unwrap() =
+        IdToken { nonce: right.nonce, ..fake.token(&kit, "1", BIA, true) };
+    for _ in 0..3 {
+        let refused = fake.answered(&kit, &kept, &state).await.unwrap_err();
+        assert!(matches!(refused, ProviderRefused::Limited { .. }), "{refused:?}");
+    }
+    kit.clock.advance(MINUTE);
+    signed_in(fake.answered(&kit, &kept, &state).await);
+    assert_eq!(fake.answered(&kit, &kept, &state).await.unwrap_err(), ProviderRefused::Stale);
+}
+
+/// R432.
+#[tokio::test]
+async fn an_answer_that_says_no_or_names_another_issuer_is_not_used_up() {
+    let (kit, fake) = (Kit::new().await, Fake::default());
+    with_password(&kit, BIA).await;
+    let (kept, state) = fake.begun(&kit).await;
+    *fake.token.lock().unwrap() = fake.token(&kit, "1", BIA, true);
+    for (code, issuer) in [(None, None), (Some("a code"), Some("https://evil.example"))] {
+        let answer = ProviderAnswer { kept: Some(&kept), state: Some(&state), code, issuer };
+        let answered = kit.app.accounts().answer_of_provider(&fake, &answer, CLIENT).await;
+        refusal(answered).unwrap_err();
+    }
+    signed_in(fake.answered(&kit, &kept, &state).await);
+}
+
+/// R432, R398.
+#[tokio::test]
+async fn four_answers_and_codes_of_one_client_are_examined_at_once() {
+    let (kit, fake) = (Kit::new().await, Fake { is_slow: true, ..Fake::default() });
+    with_password(&kit, BIA).await;
+    let mut begun = Vec::new();
+    for _ in 0..7 {
+        begun.push(fake.begun(&kit).await);
+    }
+    *fake.token.lock().unwrap() = fake.token(&kit, "1", BIA, true);
+    let limited = ProviderRefused::Limited { retry_after: Duration::from_secs(1) };
+    let answers = begun.iter().map(|(kept, state)| fake.answered(&kit, kept, state));
+    let answers = join_all(answers).await;
+    let too_many = answers.iter().filter(|answer| answer.as_ref().err() == Some(&limited)).count();
+    assert_eq!((too_many, fake.redeemed.lock().unwrap().len()), (3, 4));
+    // The turns of those are over, and the others are not used up.
+    *fake.token.lock().unwrap() = fake.token(&kit, "1", BIA, true);
+    let (kept, state) = &begun[6];
+    signed_in(fake.answered(&kit, kept, state).await);
 }
 
 /// R432.

@@ -222,6 +222,60 @@ async fn a_document_that_is_read_in_parts_has_one_entry() {
     assert_eq!((reads.len(), reads[0].actor), (2, ActorKind::Key), "{reads:?}");
 }
 
+/// R386.
+#[tokio::test]
+async fn a_read_whose_entry_could_not_be_written_stands_for_no_later_one() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let documents = kit.app.documents();
+    let id = documents.attach(kit.company.id, contact, "a.pdf", vec![1, 2, 3]).await.unwrap().id;
+    let document = documents.find(kit.company.id, contact, id).await.unwrap();
+    let app = root(&kit, "readDocument");
+    let logged = || async { log(&kit, &[("operation", "readDocument")]).await.len() };
+    store.plan(|op| (op == StoreOp::Commit).then_some(StoreFailure::Unavailable));
+    for from in [0, 1] {
+        assert!(app.documents().open(&document, from).await.is_err(), "{from}");
+    }
+    store.heal();
+    assert_eq!(logged().await, 0);
+    app.documents().open(&document, 1).await.unwrap();
+    assert_eq!(logged().await, 1);
+    app.documents().open(&document, 2).await.unwrap();
+    assert_eq!(logged().await, 1);
+}
+
+/// R387.
+#[tokio::test]
+async fn refused_sign_ins_whose_entries_could_not_be_written_wait_for_the_next_upkeep() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
+    let accounts = kit.app.accounts();
+    let mut members = Vec::new();
+    for n in 0..3 {
+        let draft = body(json!({"display_name": "Bia"}));
+        let member = kit.app.access().create_member(kit.company.id, &draft).await.unwrap().id;
+        let email = format!("bia-{n}@example.org");
+        let draft = body(json!({"email": email, "role": "agent"}));
+        let link = accounts.invite(&Operator::ROOT, kit.company.id, member, &draft).await.unwrap();
+        accounts.accept_link(link.token.expose(), "nove sapos azuis").await.unwrap();
+        accounts.sign_in(&email, "zebra-lunar-77", None, None).await.unwrap_err();
+        members.push(member.to_string());
+    }
+    // The first is written, and nothing of the second is.
+    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Unavailable);
+    kit.app.upkeep().await.unwrap_err();
+    assert_eq!(log(&kit, &[("outcome", "denied")]).await.len(), 1);
+    store.heal();
+    kit.app.upkeep().await.unwrap();
+    kit.app.upkeep().await.unwrap();
+    let denied = log(&kit, &[("outcome", "denied")]).await;
+    let mut of: Vec<_> = denied.iter().map(|entry| entry.records[0].id.to_string()).collect();
+    of.sort();
+    members.sort();
+    assert_eq!(of, members);
+}
+
 /// R387.
 #[tokio::test]
 async fn refused_sign_ins_to_a_login_are_in_the_log_of_its_company_once_a_minute() {

@@ -52,7 +52,10 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.does("Change the login of a member")
-                .more("A new role, and disabling, end the sessions of the member.")
+                .more(
+                    "A new role, and disabling, end the sessions of the member, and so does \
+                     another address of a login that is bound at the provider.",
+                )
                 .body::<LoginPatch>(r#"{"role": "manager"}"#)
                 .answers::<LoginView>()
                 .refuses(Code::EmailTaken)

@@ -1,18 +1,20 @@
 //! A provider of OpenID Connect that members sign in with (R432–R435).
 //!
 //! The authorization code flow with PKCE. The provider is described by its own document, which is
-//! read again after an hour, and so are its keys.
+//! read again after an hour, and so are its keys. One call at a time reads them, and a failure
+//! counts for five seconds.
 
+mod cached;
 mod description;
 mod keys;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use recado_core::Clock;
 use recado_core::access::Gcra;
 use recado_core::accounts::{
     IdToken, ProviderCode, ProviderFailure, ProviderRequest, SignInProvider,
@@ -20,14 +22,12 @@ use recado_core::accounts::{
 use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 use recado_core::transport::{Host, Origin, OutboundRequest, OutboundResponse, Transport};
-use recado_core::{Clock, Timestamp};
 use serde::Deserialize;
 
+use self::cached::Cached;
 use self::description::Description;
 use self::keys::{KeySet, Unverified};
 
-/// For how long the description and the keys of the provider count.
-const FRESH: Duration = Duration::from_secs(60 * 60);
 /// How many bytes of the description or the keys are read.
 const MOST_BYTES: usize = 512 * 1024;
 /// How often in a minute the keys are read because of a token that names an unknown one (R435).
@@ -101,27 +101,25 @@ fn checked_issuer(issuer: &str) -> Result<Origin, InvalidIssuer> {
     if origin.https || is_here { Ok(origin) } else { Err(InvalidIssuer::InClear) }
 }
 
-/// What was read of the provider, and when.
-#[derive(Default)]
-struct Known {
-    description: Option<(Timestamp, Arc<Description>)>,
-    keys: Option<(Timestamp, Arc<KeySet>)>,
-    /// The state of the limit of reads of the keys.
-    reads: Option<i64>,
-}
-
 /// A provider of OpenID Connect.
 pub struct OpenIdProvider {
     options: OpenIdOptions,
     transport: Arc<dyn Transport>,
     clock: Arc<dyn Clock>,
-    known: Mutex<Known>,
+    description: Cached<Description>,
+    keys: Cached<KeySet>,
+    /// The state of the limit of reads of the keys.
+    reads: Mutex<Option<i64>>,
 }
 
 impl fmt::Debug for OpenIdProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenIdProvider").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+fn untrusted(why: Unverified) -> ProviderFailure {
+    ProviderFailure::Token(why.to_string())
 }
 
 fn unavailable(why: impl fmt::Display) -> ProviderFailure {
@@ -141,11 +139,8 @@ impl OpenIdProvider {
     ) -> Result<Self, InvalidIssuer> {
         checked_issuer(&options.issuer)?;
         keys::choose_cryptography();
-        Ok(Self { options, transport, clock, known: Mutex::default() })
-    }
-
-    fn known<T>(&self, use_it: impl FnOnce(&mut Known) -> T) -> T {
-        use_it(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
+        let (description, keys) = (Cached::default(), Cached::default());
+        Ok(Self { options, transport, clock, description, keys, reads: Mutex::default() })
     }
 
     /// The body of a document of the provider.
@@ -161,61 +156,52 @@ impl OpenIdProvider {
 
     /// R435. The description of the provider, which has to name the issuer itself.
     async fn description(&self) -> Result<Arc<Description>, ProviderFailure> {
-        let now = self.clock.now();
-        let known = self.known(|known| known.description.clone());
-        if let Some((read_at, description)) = known
-            && now < read_at.plus(FRESH)
-        {
-            return Ok(description);
-        }
         let issuer = &self.options.issuer;
-        let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-        let description = Description::read(&self.document(&url).await?, issuer);
-        let description = Arc::new(description.map_err(unavailable)?);
-        self.known(|known| known.description = Some((now, description.clone())));
-        Ok(description)
+        let read = async {
+            let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+            Description::read(&self.document(&url).await?, issuer).map_err(unavailable)
+        };
+        self.description.other_than(None, &*self.clock, || Ok(()), read).await
     }
 
-    /// The keys of the provider that are known, unless they are too old.
-    fn known_keys(&self) -> Option<Arc<KeySet>> {
-        let (read_at, keys) = self.known(|known| known.keys.clone())?;
-        (self.clock.now() < read_at.plus(FRESH)).then_some(keys)
-    }
-
-    async fn read_keys(&self) -> Result<Arc<KeySet>, ProviderFailure> {
-        let description = self.description().await?;
-        let keys = KeySet::read(&self.document(&description.jwks_uri).await?);
-        let keys = Arc::new(keys.map_err(unavailable)?);
-        let now = self.clock.now();
-        self.known(|known| known.keys = Some((now, keys.clone())));
-        Ok(keys)
+    /// R435. The keys of the provider, other than these old ones, which lack one.
+    async fn keys(&self, old: Option<&Arc<KeySet>>) -> Result<Arc<KeySet>, ProviderFailure> {
+        let may_read = || match old {
+            Some(_) if !self.may_read_keys() => Err(untrusted(Unverified::UnknownKey)),
+            _ => Ok(()),
+        };
+        let read = async {
+            let description = self.description().await?;
+            KeySet::read(&self.document(&description.jwks_uri).await?).map_err(unavailable)
+        };
+        self.keys.other_than(old, &*self.clock, may_read, read).await
     }
 
     /// R435. Whether the keys may be read again now because of a token that names an unknown one.
     fn may_read_keys(&self) -> bool {
-        let now = self.clock.now();
-        self.known(|known| match Gcra::per_minute(READS_OF_KEYS).decide(known.reads, now) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        match Gcra::per_minute(READS_OF_KEYS).decide(*reads, self.clock.now()) {
             Ok(state) => {
-                known.reads = Some(state);
+                *reads = Some(state);
                 true
             }
             Err(_) => false,
-        })
+        }
     }
 
-    /// R435. The claims of a token, by a key of the issuer. The keys are read again once if it
-    /// names one that is not known.
+    /// R435. The claims of a token, by a key of the issuer. If it names one that is not among those
+    /// that were known before, the keys are read again once.
     async fn verified(&self, token: &str) -> Result<IdToken, ProviderFailure> {
-        let refused = |why: Unverified| ProviderFailure::Token(why.to_string());
-        let (keys, is_fresh) = match self.known_keys() {
-            Some(keys) => (keys, false),
-            None => (self.read_keys().await?, true),
+        let before = self.keys.fresh(self.clock.now());
+        let keys = match &before {
+            Some(keys) => keys.clone(),
+            None => self.keys(None).await?,
         };
         match keys.verify(token) {
-            Err(Unverified::UnknownKey) if !is_fresh && self.may_read_keys() => {
-                self.read_keys().await?.verify(token).map_err(refused)
+            Err(Unverified::UnknownKey) if before.is_some() => {
+                self.keys(before.as_ref()).await?.verify(token).map_err(untrusted)
             }
-            verified => verified.map_err(refused),
+            verified => verified.map_err(untrusted),
         }
     }
 

@@ -1,5 +1,8 @@
 //! The provider's adapter against a provider in memory, whose keys are real.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair as RsaKey, KeySize};
@@ -8,10 +11,13 @@ use aws_lc_rs::signature::{
     RsaPublicKeyComponents,
 };
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::future::join_all;
+use recado_core::Timestamp;
 use recado_core::transport::{Method, TransportError};
 use recado_testkit::TestClock;
 use serde_json::{Value, json};
 
+use super::cached::{FAILED, FRESH};
 use super::*;
 
 const ISSUER: &str = "https://id.example/realms/people";
@@ -79,6 +85,7 @@ struct Documents {
     keys: Mutex<Value>,
     answer: Mutex<Result<(u16, Value), TransportError>>,
     asked: Mutex<Vec<OutboundRequest>>,
+    is_down: AtomicBool,
 }
 
 #[async_trait]
@@ -86,6 +93,11 @@ impl Transport for Documents {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         let path = request.url.strip_prefix(ISSUER).expect("an address of the provider").to_owned();
         self.asked.lock().unwrap().push(request.clone());
+        // As on a network, others go first.
+        tokio::task::yield_now().await;
+        if self.is_down.load(Ordering::Relaxed) {
+            return Err(TransportError::Refused);
+        }
         let (status, body) = match path.as_str() {
             "/.well-known/openid-configuration" => (200, description()),
             "/keys" => (200, json!({ "keys": self.keys.lock().unwrap().clone() })),
@@ -124,6 +136,7 @@ impl World {
             keys: Mutex::new(keys),
             answer: Mutex::new(Ok((500, Value::Null))),
             asked: Mutex::default(),
+            is_down: AtomicBool::new(false),
         });
         let clock = TestClock::at(Timestamp::from_millis(1_000_000_000));
         let mut options = OpenIdOptions::new(ISSUER, "a client");
@@ -250,6 +263,51 @@ async fn an_unknown_key_makes_the_keys_read_again_once_and_not_without_end() {
     world.shown(&new.token(&json!({"alg": "ES256", "kid": "new"}))).await.expect("known");
     assert_eq!(world.reads_of("/keys"), 2 + READS_OF_KEYS as usize);
     assert_eq!(world.reads_of("/.well-known/openid-configuration"), 2);
+}
+
+/// R435.
+#[tokio::test]
+async fn one_call_at_a_time_reads_what_the_provider_publishes() {
+    let (old, new) = (Key::ec(), Key::ec());
+    let world = World::new(json!([old.published("old")]));
+    let reads = || (world.reads_of("/.well-known/openid-configuration"), world.reads_of("/keys"));
+    let known = old.token(&json!({"alg": "ES256", "kid": "old"}));
+    for shown in join_all((0..20).map(|_| world.shown(&known))).await {
+        shown.expect("known");
+    }
+    assert_eq!(reads(), (1, 1));
+    // After a change of keys, one call reads them for more calls than may read them in a minute.
+    *world.documents.keys.lock().unwrap() = json!([new.published("new")]);
+    let known = new.token(&json!({"alg": "ES256", "kid": "new"}));
+    for shown in join_all((0..20).map(|_| world.shown(&known))).await {
+        shown.expect("read again");
+    }
+    assert_eq!(reads(), (1, 2));
+}
+
+/// R435.
+#[tokio::test]
+async fn a_provider_that_is_down_is_asked_once_in_five_seconds() {
+    let key = Key::ec();
+    let world = World::new(json!([key.published("a")]));
+    let reads = || world.documents.asked.lock().unwrap().len();
+    let known = key.token(&json!({"alg": "ES256", "kid": "a"}));
+    world.documents.is_down.store(true, Ordering::Relaxed);
+    let failed = join_all((0..20).map(|_| world.shown(&known))).await;
+    assert!(failed.iter().all(|one| matches!(one, Err(ProviderFailure::Unavailable(_)))));
+    assert_eq!(reads(), 1);
+    world.documents.is_down.store(false, Ordering::Relaxed);
+    world.clock.advance(FAILED - Duration::from_millis(1));
+    world.shown(&known).await.expect_err("a failure counts for a moment");
+    assert_eq!(reads(), 1);
+    world.clock.advance(Duration::from_millis(1));
+    world.shown(&known).await.expect("it is asked again");
+    // Keys that are known are good while others cannot be read.
+    *world.documents.keys.lock().unwrap() = json!("none");
+    let unknown = key.token(&json!({"alg": "ES256", "kid": "b"}));
+    let failed = world.shown(&unknown).await;
+    assert!(matches!(failed, Err(ProviderFailure::Unavailable(_))), "{failed:?}");
+    world.shown(&known).await.expect("its key is known");
 }
 
 /// R432.

@@ -141,8 +141,17 @@ struct WithUrl<'a> {
     url: &'a str,
 }
 
-const LOGIN: [&str; 7] =
-    ["member_id", "email", "role", "has_password", "has_totp", "disabled_at", "created_at"];
+const LOGIN: [&str; 9] = [
+    "member_id",
+    "email",
+    "role",
+    "was_accepted",
+    "has_password",
+    "has_provider",
+    "has_totp",
+    "disabled_at",
+    "created_at",
+];
 
 fn show_link(json: bool, link: &NewLink) {
     let shown = WithUrl { link, url: link.url.expose() };

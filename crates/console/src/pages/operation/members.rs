@@ -16,14 +16,22 @@ use crate::view::layout::{Area, csrf_field};
 use crate::view::table::table;
 use crate::visit::Visit;
 
-/// How a login stands, in a word.
+/// How a login stands, in a word, and whether its member signs in at the provider (R433).
 pub(super) fn standing(visit: &Visit, login: Option<&LoginView>) -> Markup {
+    let is_bound = login.is_some_and(|login| login.has_provider);
+    html! {
+        (state(visit, login))
+        @if is_bound { " " (badge(Tone::Plain, &visit.t("operation-login-provider"))) }
+    }
+}
+
+fn state(visit: &Visit, login: Option<&LoginView>) -> Markup {
     match login {
         None => badge(Tone::Plain, &visit.t("operation-login-none")),
         Some(login) if login.disabled_at.is_some() => {
             badge(Tone::Bad, &visit.t("operation-login-disabled"))
         }
-        Some(login) if !login.has_password => {
+        Some(login) if !login.was_accepted => {
             badge(Tone::Warn, &visit.t("operation-login-invited"))
         }
         Some(_) => badge(Tone::Good, &visit.t("operation-login-active")),

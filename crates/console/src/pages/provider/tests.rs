@@ -8,7 +8,9 @@ use recado_core::access::OperatorRole;
 use recado_core::accounts::{
     Audience, IdToken, IsVerified, ProviderCode, ProviderFailure, ProviderRequest, SignInProvider,
 };
+use recado_core::{Spawner, Work};
 use recado_testkit::Kit;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::ConsoleOptions;
 use crate::harness::{PASSWORD, Shown, Site};
@@ -21,6 +23,9 @@ const HERE: &str = "/console/sign-in/oidc";
 struct Fake {
     asked: Mutex<Option<ProviderRequest>>,
     answer: Mutex<Option<Result<IdToken, ProviderFailure>>>,
+    /// Given for each code that the provider takes, if it is slow.
+    slow: Mutex<Option<Arc<Semaphore>>>,
+    redeemed: Notify,
 }
 
 #[async_trait]
@@ -46,6 +51,11 @@ impl SignInProvider for Fake {
     }
 
     async fn redeem(&self, _: &ProviderCode) -> Result<IdToken, ProviderFailure> {
+        self.redeemed.notify_one();
+        let slow = self.slow.lock().unwrap().clone();
+        if let Some(slow) = slow {
+            slow.acquire().await.expect("it stays open").forget();
+        }
         self.answer.lock().unwrap().clone().expect("an answer")
     }
 }
@@ -57,10 +67,14 @@ struct World {
 
 impl World {
     async fn new() -> Self {
+        Self::of(Kit::new().await)
+    }
+
+    fn of(kit: Kit) -> Self {
         let fake = Arc::new(Fake::default());
         let sign_in_provider = Some(fake.clone() as Arc<dyn SignInProvider>);
         let options = ConsoleOptions { sign_in_provider, ..ConsoleOptions::default() };
-        Self { site: Site::with(Kit::new().await, options), fake }
+        Self { site: Site::with(kit, options), fake }
     }
 
     async fn get(&self, path: &str, cookies: &str) -> Shown {
@@ -174,6 +188,80 @@ async fn no_other_host_is_led_to_and_no_other_browser_answers() {
     assert_eq!(world.get(&wrong, &cookie).await.status, 400);
     let shown = world.get(&callback, &cookie).await;
     assert_eq!(shown.headers[LOCATION], "/console");
+}
+
+/// Runs work as tasks, as a server does.
+#[derive(Debug)]
+struct Tasks;
+
+impl Spawner for Tasks {
+    fn spawn(&self, work: Work) -> Work {
+        let task = tokio::spawn(work);
+        Box::pin(async move {
+            let _ = task.await;
+        })
+    }
+}
+
+/// R432.
+#[tokio::test]
+async fn a_sign_in_whose_browser_hangs_up_at_the_callback_is_completed() {
+    let world = World::of(Kit::builder().spawner(Tasks).build().await);
+    let member = world.site.as_role(OperatorRole::Agent).await.member.id;
+    let (kit, accounts) = (&world.site.kit, world.site.kit.app.accounts());
+    let sessions = async || accounts.sessions(kit.company.id, member).await.unwrap().len();
+    let before = sessions().await;
+    let (cookie, state) = world.begun("/console").await;
+    world.says("member-0@example.com");
+    let slow = Arc::new(Semaphore::new(0));
+    *world.fake.slow.lock().unwrap() = Some(slow.clone());
+    let callback = format!("{HERE}/callback?code=a&state={state}");
+    tokio::select! {
+        _ = world.get(&callback, &cookie) => panic!("the provider has not answered"),
+        () = world.fake.redeemed.notified() => {}
+    }
+    slow.add_permits(1);
+    kit.app.installation().tasks().finished().await;
+    assert_eq!(sessions().await, before + 1);
+}
+
+/// R398, R432.
+#[tokio::test]
+async fn who_comes_back_too_early_may_ask_for_the_same_page_again() {
+    let world = World::new().await;
+    world.site.as_role(OperatorRole::Agent).await;
+    let (cookie, state) = world.begun("/console").await;
+    world.says("member-0@example.com");
+    let client = recado_core::access::ClientNet::of([0, 0, 0, 0].into());
+    for n in 0..30 {
+        let (accounts, email) = (world.site.kit.app.accounts(), format!("nobody-{n}@example.com"));
+        accounts.sign_in(&email, PASSWORD, None, Some(client.address())).await.unwrap_err();
+    }
+    let callback = format!("{HERE}/callback?code=a&state={state}");
+    let shown = world.get(&callback, &cookie).await;
+    assert_eq!(shown.status, 429);
+    assert!(pair(&shown, "recado-sign-in").is_none(), "it is kept");
+    world.site.kit.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(world.get(&callback, &cookie).await.status, 303);
+}
+
+/// R433.
+#[tokio::test]
+async fn a_login_that_is_bound_to_the_provider_is_shown_as_one() {
+    let world = World::new().await;
+    let owner = world.site.owner().await;
+    let list = "/console/operation/members";
+    let made = owner.post(list, &[("display_name", "Ana"), ("role", "agent")]).await;
+    let path = made.location().to_owned();
+    let fields = [("email", "ana@example.com"), ("login_role", "agent")];
+    owner.post(&format!("{path}/invite"), &fields).await;
+    owner.get(list).await.has(">invited<").lacks("bound to the provider");
+    let (cookie, state) = world.begun("/console").await;
+    world.says("ana@example.com");
+    world.get(&format!("{HERE}/callback?code=a&state={state}"), &cookie).await;
+    for page in [list, path.as_str()] {
+        owner.get(page).await.lacks(">invited<").has("bound to the provider");
+    }
 }
 
 /// R433, R435.
