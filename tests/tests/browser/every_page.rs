@@ -139,7 +139,14 @@ fn every_page_works_without_a_mouse_and_is_light_and_asks_no_other_host() {
             if weight > MOST || weight == 0 {
                 all.add(path, "", vec![format!("has {weight} bytes of {MOST}")]);
             }
-            all.add(path, "", browser.needs_a_mouse().await);
+            let mut found = browser.needs_a_mouse().await;
+            if !found.is_empty() {
+                // On a busy machine the browser once computed a style before it knew of the key.
+                // What is wrong is so twice.
+                visit(&office, &browser, path).await;
+                found = browser.needs_a_mouse().await;
+            }
+            all.add(path, "", found);
             all.add(path, "", browser.broken().await);
             all.add(path, "", undocumented(&picture_of(path)));
         }
