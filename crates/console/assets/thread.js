@@ -56,9 +56,20 @@
     if (window.htmx) window.htmx.trigger("#messages", "thread-changed");
   });
 
-  // R424. The panel comes with the messages, but not under the hands of somebody who uses it.
-  document.addEventListener("htmx:oobBeforeSwap", (event) => {
-    if (event.target.contains(document.activeElement)) event.preventDefault();
+  // R425. Single keys are on until somebody turns them off in this browser (WCAG 2.1.4).
+  const KEYS = "recado-keys";
+  const areKeysOn = () => localStorage.getItem(KEYS) !== "off";
+  function showSwitches() {
+    for (const one of document.querySelectorAll("input[data-keys]")) {
+      one.checked = areKeysOn();
+      one.closest("[hidden]")?.removeAttribute("hidden");
+    }
+  }
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("input[data-keys]")) return;
+    if (event.target.checked) localStorage.removeItem(KEYS);
+    else localStorage.setItem(KEYS, "off");
+    showSwitches();
   });
 
   // R425. Keys. None does anything while somebody writes.
@@ -110,18 +121,21 @@
     if (opener) open(opener.dataset.opens);
   });
   document.addEventListener("keydown", (event) => {
+    // With AltGr a key writes another sign. Windows says Control and Alt of it.
+    if (event.getModifierState?.("AltGraph")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const form = event.target.closest("form.answer");
       if (form) { event.preventDefault(); form.requestSubmit(); }
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+    if (!areKeysOn()) return;
     if (document.querySelector("dialog[open]")) return;
     let isDone = false;
     if (event.key === "r" && draft()) { draft().focus(); isDone = true; }
     if (event.key === "j") isDone = step(1);
     if (event.key === "k") isDone = step(-1);
-    if (event.key === "?") isDone = open("thread-help");
+    if (event.key === "?") isDone = open("keys-help");
     if (event.key === "/") isDone = search();
     if (!isDone) isDone = go(event.key);
     if (isDone) event.preventDefault();
@@ -129,8 +143,10 @@
 
   function start() {
     restore();
-    // The last messages, and the field below them.
+    showSwitches();
+    // The last messages, and the field below them; but what was refused is read first.
     const answer = document.getElementById("answer");
+    if (document.querySelector("main > [role=alert]")) return;
     if (answer && document.querySelector("#messages .message") && !location.hash) {
       answer.scrollIntoView({ block: "end" });
     }

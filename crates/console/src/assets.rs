@@ -46,7 +46,11 @@ pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
 });
 /// The console's own script.
 pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = concat!(include_str!("../assets/console.js"), include_str!("../assets/thread.js"));
+    let text = concat!(
+        include_str!("../assets/console.js"),
+        include_str!("../assets/held.js"),
+        include_str!("../assets/thread.js"),
+    );
     Asset::new("console.js", "text/javascript; charset=utf-8", text.as_bytes())
 });
 /// htmx.

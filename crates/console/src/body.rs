@@ -5,8 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use futures_util::{Stream, StreamExt};
+use http::Response;
+use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Body, Frame, SizeHint};
+use recado_http_hyper::IsFile;
+
+use crate::places::Place;
 
 /// The error of a body.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -39,6 +44,26 @@ impl ConsoleBody {
     {
         Self(erase(body))
     }
+}
+
+/// R425. An answer with a file, which keeps its place until it was sent. Whoever reads it has to
+/// keep the pace of readers of files (R192).
+pub(crate) fn file<F, E>(
+    frames: impl Stream<Item = Result<F, E>> + Send + 'static,
+    place: Place,
+) -> Response<ConsoleBody>
+where
+    F: Into<Bytes> + 'static,
+    E: Into<BoxError> + 'static,
+{
+    let frames = frames.map(move |frame| {
+        // The place is given back with the stream.
+        let _ = &place;
+        frame.map(|bytes| Frame::data(bytes.into()))
+    });
+    let mut response = Response::new(ConsoleBody::of(StreamBody::new(frames)));
+    response.extensions_mut().insert(IsFile);
+    response
 }
 
 impl fmt::Debug for ConsoleBody {

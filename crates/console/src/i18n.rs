@@ -133,9 +133,14 @@ impl Language {
     /// The text of a word of an enumeration: `word_of("message-status", "sent")` is the key
     /// `message-status-sent`. A word without a text is shown as it is.
     pub(crate) fn word_of(self, group: &str, word: &str) -> String {
+        self.word_if_any(group, word).unwrap_or_else(|| word.to_owned())
+    }
+
+    /// The text of a word, if it has one.
+    pub(crate) fn word_if_any(self, group: &str, word: &str) -> Option<String> {
         let key = format!("{group}-{}", word.replace(['_', '.'], "-"));
         let text = self.text(&key);
-        if text == key { word.to_owned() } else { text }
+        (text != key).then_some(text)
     }
 
     /// Whether there is a text for a key.

@@ -21,6 +21,7 @@ mod multipart;
 mod options;
 pub mod pages;
 mod pipeline;
+mod places;
 mod refusal;
 mod reply;
 mod route;

@@ -1,7 +1,6 @@
 //! Reading forms with a file. The token of the session stands before the file, and a file is read
 //! as it is taken: what waits in memory has a bound (R420, R425, R352).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -10,13 +9,14 @@ use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use multer::{Field, Multipart};
 use recado_core::documents::{FileError, Frames};
+use recado_core::ids::CompanyId;
 use recado_http_hyper::form_frames::{FormFrames, Taken};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::ask::Ask;
 use crate::body::{BoxError, RequestBody, erase};
 use crate::csrf::{self, CsrfToken};
+use crate::places::{Place, Places};
 use crate::refusal::Refusal;
 
 /// The most parts of a form.
@@ -25,8 +25,8 @@ const MAX_PARTS: usize = 20;
 const FIELD_BYTES: usize = 16 * 1024;
 /// How long a form may take to arrive.
 const WHOLE: Duration = Duration::from_secs(5 * 60);
-/// How long a file waits for a place.
-const ROOM_WAIT: Duration = Duration::from_secs(5);
+/// How many bytes a second of a form have to arrive, after the first while.
+const PACE: u64 = 64 * 1024;
 /// The name of the part with the file.
 const FILE: &str = "file";
 
@@ -37,7 +37,8 @@ pub(crate) struct Form {
     csrf: CsrfToken,
     is_ours: bool,
     seen: usize,
-    files: Arc<Semaphore>,
+    company: CompanyId,
+    files: Places,
 }
 
 /// A part of a form.
@@ -48,7 +49,7 @@ pub(crate) enum Part {
     File(Box<FilePart>),
 }
 
-/// A file that is still to be read. It has one of the places for files (`files_at_once`).
+/// A file that is still to be read. It has one of the places for files (R425).
 pub(crate) struct FilePart {
     /// Its name, perhaps empty.
     pub(crate) filename: String,
@@ -56,7 +57,7 @@ pub(crate) struct FilePart {
     pub(crate) mimetype: Option<String>,
     field: Field<'static>,
     taken: Taken,
-    place: OwnedSemaphorePermit,
+    place: Place,
 }
 
 /// A file in memory, which keeps its place.
@@ -66,7 +67,7 @@ pub(crate) struct Held {
     /// Its content.
     pub(crate) bytes: Vec<u8>,
     /// Given back when the file is dropped.
-    pub(crate) place: OwnedSemaphorePermit,
+    pub(crate) place: Place,
 }
 
 impl Form {
@@ -88,7 +89,8 @@ impl Form {
             is_ours: header.is_some_and(|shown| ask.visit.csrf.matches(shown)),
             csrf: ask.visit.csrf.clone(),
             seen: 0,
-            files: Arc::clone(&ask.shared.files),
+            company: ask.visit.company.id,
+            files: ask.shared.received.clone(),
         })
     }
 
@@ -142,8 +144,7 @@ impl Form {
     }
 
     async fn file(&self, field: Field<'static>) -> Result<FilePart, Refusal> {
-        let place = timeout(ROOM_WAIT, Arc::clone(&self.files).acquire_owned()).await;
-        let place = place.ok().and_then(Result::ok).ok_or(Refusal::Unavailable)?;
+        let place = self.files.enter(self.company).await.ok_or(Refusal::Unavailable)?;
         Ok(FilePart {
             filename: field.file_name().unwrap_or_default().to_owned(),
             mimetype: field.content_type().map(ToString::to_string),
@@ -197,17 +198,22 @@ async fn whole(mut field: Field<'static>, taken: &Taken, limit: usize) -> Result
     Ok(bytes.into())
 }
 
-/// The frames of a body, which may pause for a while, and has to be whole in time.
+/// R425. The frames of a body, which may pause for a while, has to keep a pace on the whole, and
+/// has to be whole in time.
 fn timed(
     body: RequestBody,
     pause: Duration,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send + 'static {
-    let end = Instant::now() + WHOLE;
-    let frames = stream::try_unfold(body, move |mut body| async move {
-        let frame = timeout_at(end.min(Instant::now() + pause), body.frame()).await;
+    let began = Instant::now();
+    let frames = stream::try_unfold((body, 0_u64), move |(mut body, arrived)| async move {
+        let due = began + pause + Duration::from_secs(arrived / PACE);
+        let end = due.min(began + WHOLE).min(Instant::now() + pause);
+        let frame = timeout_at(end, body.frame()).await;
         let frame = frame.map_err(|_| BoxError::from("the body is too slow"))?;
         let Some(frame) = frame.transpose()? else { return Ok(None) };
-        Ok::<_, BoxError>(Some((frame.into_data().unwrap_or_default(), body)))
+        let data = frame.into_data().unwrap_or_default();
+        let arrived = arrived + data.len() as u64;
+        Ok::<_, BoxError>(Some((data, (body, arrived))))
     });
     frames.into_stream()
 }

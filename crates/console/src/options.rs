@@ -17,6 +17,16 @@ pub struct ConsoleOptions {
     pub body_timeout: Duration,
     /// How many files of forms are received at once, in this process.
     pub files_at_once: usize,
+    /// How many of them are of one company.
+    pub files_per_company: usize,
+    /// How many files are sent to browsers at once, in this process.
+    pub downloads_at_once: usize,
+    /// How many of them are of one company.
+    pub downloads_per_company: usize,
+    /// How many exports are made at once, in this process.
+    pub exports_at_once: usize,
+    /// How many of them are of one company.
+    pub exports_per_company: usize,
     /// How many pages of one member may listen for what is new at once, in this process.
     pub live_pages_per_member: usize,
     /// How many pages may listen for what is new at once, in this process.
@@ -32,7 +42,12 @@ impl Default for ConsoleOptions {
         Self {
             form_bytes: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
-            files_at_once: 16,
+            files_at_once: 8,
+            files_per_company: 2,
+            downloads_at_once: 64,
+            downloads_per_company: 16,
+            exports_at_once: 8,
+            exports_per_company: 2,
             live_pages_per_member: 16,
             live_pages: 1024,
             last_hour: None,

@@ -12,13 +12,13 @@ use hyper::body::Body;
 use recado_core::access::ClientNet;
 use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::{Installation, Recado};
-use tokio::sync::Semaphore;
 
 use crate::body::{BoxError, ConsoleBody, RequestBody, erase};
 use crate::options::ConsoleOptions;
 use crate::pages::contacts::import::Imports;
 use crate::pages::inbox::Listening;
 use crate::pages::provider;
+use crate::places::Places;
 use crate::{headers, pipeline};
 
 /// The future of an answer.
@@ -32,7 +32,11 @@ pub(crate) struct Shared {
     pub(crate) imports: Imports,
     pub(crate) listening: Listening,
     /// A place for each file that is being received.
-    pub(crate) files: Arc<Semaphore>,
+    pub(crate) received: Places,
+    /// A place for each file that is being sent.
+    pub(crate) sent: Places,
+    /// A place for each export that is being made.
+    pub(crate) exports: Places,
 }
 
 impl Shared {
@@ -64,13 +68,14 @@ impl Console {
 
     /// The console over an installation.
     pub fn new(installation: impl Into<Installation>, options: ConsoleOptions) -> Self {
-        let files = Arc::new(Semaphore::new(options.files_at_once.max(1)));
         Self(Arc::new(Shared {
             installation: installation.into(),
-            options,
             imports: Imports::default(),
             listening: Listening::default(),
-            files,
+            received: Places::new(options.files_per_company, options.files_at_once),
+            sent: Places::new(options.downloads_per_company, options.downloads_at_once),
+            exports: Places::new(options.exports_per_company, options.exports_at_once),
+            options,
         }))
     }
 

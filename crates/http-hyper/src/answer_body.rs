@@ -44,7 +44,10 @@ fn frame(made: Option<Result<Vec<u8>, FileError>>) -> Option<Result<Frame<Bytes>
 enum Content {
     Whole(Full<Bytes>),
     /// Of a mounted service (R418).
-    Mounted(Pin<Box<dyn Body<Data = Bytes, Error = FileError> + Send>>),
+    Mounted {
+        body: Pin<Box<dyn Body<Data = Bytes, Error = FileError> + Send>>,
+        is_file: bool,
+    },
     Made(Made),
     File {
         reader: FileReader,
@@ -57,7 +60,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whole(_) => "Whole",
-            Self::Mounted(_) => "Mounted",
+            Self::Mounted { .. } => "Mounted",
             Self::Made(_) => "Made",
             Self::File { .. } => "File",
         })
@@ -81,17 +84,21 @@ impl AnswerBody {
     }
 
     /// The body of a mounted service's answer (R418).
-    pub(crate) fn mounted<B>(body: B) -> Self
+    pub(crate) fn mounted<B>(body: B, is_file: bool) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: fmt::Display,
     {
-        Self(Content::Mounted(Box::pin(body.map_err(|error| FileError(error.to_string())))))
+        let body = Box::pin(body.map_err(|error| FileError(error.to_string())));
+        Self(Content::Mounted { body, is_file })
     }
 
-    /// Whether it is read as its reader takes it.
+    /// R192. Whether it is made as its reader takes it, who has to keep the pace.
     pub(crate) const fn is_streamed(&self) -> bool {
-        matches!(self.0, Content::File { .. } | Content::Made(_))
+        matches!(
+            self.0,
+            Content::File { .. } | Content::Made(_) | Content::Mounted { is_file: true, .. }
+        )
     }
 }
 
@@ -108,7 +115,7 @@ impl Body for AnswerBody {
                 let frame = Pin::new(whole).poll_frame(cx);
                 frame.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
-            Content::Mounted(body) => body.as_mut().poll_frame(cx),
+            Content::Mounted { body, .. } => body.as_mut().poll_frame(cx),
             Content::Made(made) => Pin::new(&mut made.frames).poll_next(cx).map(frame),
             Content::File { reader, .. } => Pin::new(reader).poll_next(cx).map(frame),
         }
@@ -117,7 +124,7 @@ impl Body for AnswerBody {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(whole) => whole.is_end_stream(),
-            Content::Mounted(body) => body.is_end_stream(),
+            Content::Mounted { body, .. } => body.is_end_stream(),
             Content::Made(_) => false,
             Content::File { reader, .. } => reader.left() == 0,
         }
@@ -126,7 +133,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Content::Whole(whole) => whole.size_hint(),
-            Content::Mounted(body) => body.size_hint(),
+            Content::Mounted { body, .. } => body.size_hint(),
             Content::Made(_) => SizeHint::default(),
             Content::File { reader, .. } => SizeHint::with_exact(reader.left()),
         }

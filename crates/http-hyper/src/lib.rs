@@ -96,7 +96,7 @@ pub use client::{ClientOptions, GuardedClient};
 pub use guard::Reach;
 #[cfg(feature = "axum")]
 pub use in_axum::{ApiCaller, ApiError};
-pub use mount::{Mount, MountedBody};
+pub use mount::{IsFile, Mount, MountedBody};
 pub use network::{Network, SystemNetwork};
 pub use openapi::openapi;
 pub use options::{HttpOptions, Limits, Paths, QrPainter, Readiness, RenderMetrics};

@@ -19,6 +19,11 @@ use crate::body::RequestBody;
 pub type MountedBody =
     Pin<Box<dyn Body<Data = Bytes, Error = Box<dyn std::error::Error + Send + Sync>> + Send>>;
 
+/// R192. Among the extensions of a mounted service's answer it says that the body is a file, so
+/// that whoever reads it has to keep the pace of readers of files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IsFile;
+
 /// A service that answers every path under a prefix. Made by
 /// [`HttpOptions::mounted`](crate::HttpOptions::mounted). Clones share it.
 #[derive(Clone)]
@@ -64,7 +69,10 @@ impl Mount {
     {
         let answer = move |request: Request<RequestBody>| {
             let answered = service.call(request).map(|answered| match answered {
-                Ok(response) => response.map(AnswerBody::mounted),
+                Ok(response) => {
+                    let is_file = response.extensions().get::<IsFile>().is_some();
+                    response.map(|body| AnswerBody::mounted(body, is_file))
+                }
                 Err(never) => match never {},
             });
             let answered: BoxFuture<'static, Response<AnswerBody>> = Box::pin(answered);
@@ -158,6 +166,25 @@ mod tests {
         let apart = http(Paths::Operator).await;
         assert_eq!(get(&apart, "/").await.0, StatusCode::NOT_FOUND);
         assert_eq!(get(&apart, "/console").await.0, StatusCode::NOT_FOUND);
+    }
+
+    /// R192.
+    #[tokio::test]
+    async fn a_file_of_a_mounted_service_is_read_at_the_pace_and_a_page_is_not() {
+        let service = service_fn(|request: Request<MountedBody>| async move {
+            let mut response = Response::new(Full::new(Bytes::from_static(b"bytes")));
+            if request.uri().path() == "/console/file" {
+                response.extensions_mut().insert(IsFile);
+            }
+            Ok::<_, Infallible>(response)
+        });
+        let options = HttpOptions::default().mounted("/console", service);
+        let http = RecadoHttp::new(Kit::new().await.app.clone(), options);
+        for (path, is_file) in [("/console/file", true), ("/console/page", false)] {
+            let request = Request::get(path).body(Full::new(Bytes::new())).expect("a request");
+            let answer = http.answer(request).await.expect("an answer");
+            assert_eq!(answer.body().is_streamed(), is_file, "{path}");
+        }
     }
 
     /// R418.

@@ -19,6 +19,7 @@ async fn a_campaign_is_watched_to_its_end(world: Campaigning) {
     browser.click_named("main summary", "Start").await;
     browser.click("main form[action$='/start'] button").await;
     browser.sees_in("#campaign-progress", "Running").await;
+    browser.find("main form[action$='/pause'] button").await;
     browser.mark().await;
     for done in 1..=3 {
         world.drain().await;
@@ -28,5 +29,10 @@ async fn a_campaign_is_watched_to_its_end(world: Campaigning) {
     browser.has_no_barrier().await;
     world.drain().await;
     browser.sees_in("#campaign-progress", "Finished").await;
+    // What can be done, what it did when, and the plot follow.
+    browser.loses("#campaign-acts", "Pause").await;
+    browser.find_named("#campaign-acts summary", "Delete").await;
+    browser.find("#campaign-over-time figure canvas").await;
+    browser.has_no_barrier().await;
     assert!(browser.is_marked().await, "all of it appears by itself");
 }

@@ -5,7 +5,7 @@ use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, wit
 use serde_json::json;
 
 use crate::desk::{ANSWER, SEND};
-use crate::harness::{Browser, CONTROL, ENTER, Language, Theme};
+use crate::harness::{Browser, CONTROL, ENTER, Language, SHIFT, TAB, Theme};
 use crate::office::{person, sign_in, signed_in, site};
 
 /// A world with a connection, and a browser in which an agent has signed in.
@@ -118,6 +118,98 @@ async fn a_conversation_needs_no_mouse(desk: Desk) {
     browser.find("#panel form[action$='/close'] button:focus").await;
     browser.press(&[ENTER]).await;
     browser.sees_in("#panel", "Closed").await;
+}
+
+/// R424. What comes by itself does not close what somebody has opened; it is shown when they leave.
+#[test]
+fn what_somebody_is_at_stays_until_they_leave() {
+    recado_tests::run(StoreKind::Sqlite, |desk: Desk| async move {
+        desk.hears(1, "Maria Silva", "Bom dia!").await;
+        let browser = &desk.browser;
+        browser.open_conversation("Maria Silva").await;
+        let watch = "window.held = 0; document.addEventListener('htmx:beforeSwap', event => \
+            setTimeout(() => { if (!event.detail.shouldSwap) window.held += 1; }));";
+        browser.js(watch, json!([])).await;
+        // A part of a message that is opened.
+        browser.press(&["k", "x"]).await;
+        browser.find("#messages details[open] button:focus").await;
+        desk.hears(1, "Maria Silva", "O pedido já saiu?").await;
+        browser.until_js("owed swap", "return window.held > 0", json!([])).await;
+        assert!(!browser.text().await.contains("O pedido já saiu?"));
+        browser.find("#messages details[open] button:focus").await;
+        browser.click(ANSWER).await;
+        browser.sees_in("#messages", "O pedido já saiu?").await;
+        // A field of the panel. What is not at hand goes on.
+        browser.press_each("Já").await;
+        let field = "document.querySelector('#panel select[name=member_id]').focus()";
+        browser.js(field, json!([])).await;
+        desk.hears(1, "Maria Silva", "Alô?").await;
+        browser.sees_in("#messages", "Alô?").await;
+        browser.find("#panel select[name=member_id]:focus").await;
+        assert_eq!(browser.value(ANSWER).await, "Já");
+        // What the panel owes is made when the focus leaves it.
+        browser.loses("#panel", "Not read yet: 3").await;
+        browser.click(ANSWER).await;
+        browser.sees_in("#panel", "Not read yet: 3").await;
+    });
+}
+
+/// R425. Keys that write another sign are no shortcuts, and single keys can be turned off.
+#[test]
+fn single_keys_can_be_turned_off_and_altgr_is_none_of_them() {
+    recado_tests::run(StoreKind::Sqlite, |desk: Desk| async move {
+        for words in ["Bom dia!", "Tudo bem?"] {
+            desk.hears(1, "Maria Silva", words).await;
+        }
+        let browser = &desk.browser;
+        browser.open_conversation("Maria Silva").await;
+        let taken = "const [key, modifierAltGraph] = arguments; document.activeElement.blur(); \
+            return !document.body.dispatchEvent(new KeyboardEvent('keydown', \
+                {key, modifierAltGraph, bubbles: true, cancelable: true}))";
+        let is_taken =
+            async |key: &str, altgr: bool| browser.js(taken, json!([key, altgr])).await == true;
+        for key in ["q", "e", "r", "/", "?"] {
+            assert!(!is_taken(key, true).await, "AltGr and {key}");
+        }
+        assert!(is_taken("r", false).await);
+        browser.press(&[TAB]).await;
+        browser.js("document.activeElement.blur()", json!([])).await;
+        browser.press(&["?"]).await;
+        browser.find("#keys-help[open] button:focus").await;
+        browser.has_no_barrier().await;
+        // From the button that closes the list it is one step back.
+        browser.chord(SHIFT, TAB).await;
+        browser.find("#keys-help input[data-keys]:focus").await;
+        browser.press(&[" ", TAB, ENTER]).await;
+        browser
+            .until_js("closed list", "return !document.querySelector('dialog[open]')", json!([]))
+            .await;
+        assert!(!is_taken("r", false).await && !is_taken("?", false).await);
+        // The choice stays, and the account's page has it, too.
+        browser.goto("/console/account").await;
+        browser.click("input[data-keys]:not(:checked)").await;
+        browser.goto("/console/inbox").await;
+        browser.sees_in("main", "Maria Silva").await;
+        assert!(is_taken("j", false).await);
+    });
+}
+
+/// R425. What was refused, and why, is what a page shows first.
+#[test]
+fn a_page_with_a_refusal_begins_with_it() {
+    recado_tests::run(StoreKind::Sqlite, |desk: Desk| async move {
+        for n in 0..20 {
+            desk.hears(1, "Maria Silva", &format!("Mensagem {n}")).await;
+        }
+        let browser = &desk.browser;
+        browser.open_conversation("Maria Silva").await;
+        let is_at = |y: &str| format!("return document.readyState === 'complete' && scrollY {y}");
+        browser.until_js("newest message", &is_at("> 100"), json!([])).await;
+        browser.fill(ANSWER, "   ").await;
+        browser.click(SEND).await;
+        browser.find("main > [role=alert]").await;
+        browser.until_js("beginning", &is_at("< 100"), json!([])).await;
+    });
 }
 
 /// The pictures of a thread: in both themes, in Portuguese, and on a phone.

@@ -3,14 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
 
 use recado_console::Access;
 use recado_core::access::OperatorRole;
-use recado_tests::{StoreKind, digits, mobile, wamid};
+use recado_tests::{StoreKind, World, digits, mobile, wamid};
 use serde_json::json;
 
 use crate::harness::{Browser, Language, Theme};
-use crate::office::{Office, sign_in, site};
+use crate::office::{Office, person, sign_in, signed_in, site};
 use crate::routes;
 
 /// The bytes that a page may have before its pictures.
@@ -78,52 +80,28 @@ impl Wrong {
     }
 }
 
-/// WCAG 2.2 AA, as far as axe-core sees it.
+/// WCAG 2.2 AA, as far as axe-core sees it, and the width of a phone. A page is loaded once in each
+/// language: theme and window change under it.
 #[test]
-fn no_page_has_a_barrier_in_any_language_and_theme() {
+fn no_page_has_a_barrier_in_any_language_and_theme_or_is_squeezed_on_a_phone() {
     run(|office, browser, pages| async move {
         let mut all = Wrong::default();
         for path in &pages {
             for language in [Language::English, Language::Portuguese] {
+                browser.desk().await;
+                browser.prefers(language, Theme::Light).await;
+                visit(&office, &browser, path).await;
+                let shown = browser.js("return document.documentElement.lang", json!([])).await;
+                assert_eq!(shown, language.code(), "{path}");
                 for theme in [Theme::Light, Theme::Dark] {
                     browser.prefers(language, theme).await;
-                    visit(&office, &browser, path).await;
-                    let shown = browser.js("return document.documentElement.lang", json!([])).await;
-                    assert_eq!(shown, language.code(), "{path}");
+                    browser.settled().await;
                     let what = format!("{language:?} {theme:?}");
                     all.add(path, &what, browser.barriers().await);
                 }
-            }
-        }
-        all.assert_nothing();
-    });
-}
-
-#[test]
-fn every_page_works_without_a_mouse() {
-    run(|office, browser, pages| async move {
-        let mut all = Wrong::default();
-        for path in &pages {
-            visit(&office, &browser, path).await;
-            all.add(path, "", browser.needs_a_mouse().await);
-        }
-        all.assert_nothing();
-    });
-}
-
-#[test]
-fn no_page_is_wider_than_a_phone_or_squeezes_its_texts() {
-    run(|office, browser, pages| async move {
-        let mut all = Wrong::default();
-        for path in &pages {
-            visit(&office, &browser, path).await;
-            all.add(path, "", browser.squeezed().await);
-        }
-        browser.phone().await;
-        for path in &pages {
-            for language in [Language::English, Language::Portuguese] {
-                browser.prefers(language, Theme::Light).await;
-                visit(&office, &browser, path).await;
+                all.add(path, language.code(), browser.squeezed().await);
+                browser.phone().await;
+                browser.settled().await;
                 let wide = browser.too_wide().await.into_iter().collect();
                 all.add(path, language.code(), wide);
                 all.add(path, language.code(), browser.squeezed().await);
@@ -133,8 +111,10 @@ fn no_page_is_wider_than_a_phone_or_squeezes_its_texts() {
     });
 }
 
+/// Every page can be used by the keyboard, has a bound on its bytes, asks nobody but its server,
+/// and is shown in the documentation.
 #[test]
-fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
+fn every_page_works_without_a_mouse_and_is_light_and_asks_no_other_host() {
     run(|office, browser, pages| async move {
         browser.session.tools("Network.enable", json!({})).await;
         let off = json!({"cacheDisabled": true});
@@ -159,7 +139,16 @@ fn no_page_is_heavy_or_asks_another_host_or_breaks_its_own_policy() {
             if weight > MOST || weight == 0 {
                 all.add(path, "", vec![format!("has {weight} bytes of {MOST}")]);
             }
+            let mut found = browser.needs_a_mouse().await;
+            if !found.is_empty() {
+                // On a busy machine the browser once computed a style before it knew of the key.
+                // What is wrong is so twice.
+                visit(&office, &browser, path).await;
+                found = browser.needs_a_mouse().await;
+            }
+            all.add(path, "", found);
             all.add(path, "", browser.broken().await);
+            all.add(path, "", undocumented(&picture_of(path)));
         }
         all.assert_nothing();
     });
@@ -175,10 +164,35 @@ fn every_page_has_a_picture() {
         office.furnish().await;
         browser.for_pictures().await;
         browser.prefers(Language::English, Theme::Light).await;
-        for path in &pages {
-            visit(&office, &browser, path).await;
+        for path in pages.iter().filter(|path| *path != PROCESS) {
+            visit(&office, &browser, &shown_in_a_picture(path)).await;
             browser.keep_picture(&picture_of(path)).await;
         }
+    });
+}
+
+/// The figures of a process are its background work's, which an office does without.
+const PROCESS: &str = "/console/operation/process";
+
+/// The picture of what a process did. It takes its figures every ten seconds.
+#[test]
+fn the_load_of_a_process_has_a_picture() {
+    if !Browser::keeps_pictures() {
+        return;
+    }
+    recado_tests::run(StoreKind::Sqlite, |world: World| async move {
+        let owner = person(&world, &world.us, OperatorRole::Owner, None).await;
+        let browser = signed_in(&world, &owner).await;
+        browser.for_pictures().await;
+        browser.prefers(Language::English, Theme::Light).await;
+        for _ in 0..6 {
+            browser.goto(PROCESS).await;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            world.advance(Duration::from_secs(10));
+        }
+        browser.goto(PROCESS).await;
+        browser.find("figure canvas").await;
+        browser.keep_picture(&picture_of(PROCESS)).await;
     });
 }
 
@@ -213,6 +227,29 @@ impl Office {
             let body = json!({"events": [event]});
             self.world.operator_for(&self.ours.tenant, "POST", &path, body).await.expect(200);
         }
+        self.campaign().await;
+    }
+
+    /// A campaign that is under way, a message a minute.
+    async fn campaign(&self) {
+        let tenant = &self.ours.tenant;
+        let all = self.world.operator_for(tenant, "GET", "C/contacts", json!(null)).await;
+        let all = all.expect(200);
+        let all = all.as_array().expect("a list").iter();
+        let all: Vec<_> =
+            all.filter(|one| one["is_group"] == false).map(|one| &one["id"]).collect();
+        let path = format!("C/lists/{}/contacts", self.ours.id("List"));
+        let body = json!({"contact_ids": all});
+        self.world.operator_for(tenant, "POST", &path, body).await.expect(200);
+        let path = format!("C/campaigns/{}", self.ours.id("Campaign"));
+        let slow = json!({"messages_per_second": 1});
+        self.world.operator_for(tenant, "PATCH", &path, slow).await.expect(200);
+        let path = format!("{path}/start");
+        self.world.operator_for(tenant, "POST", &path, json!(null)).await.expect(200);
+        for _ in 0..5 {
+            self.world.server.drain_campaigns().await;
+            self.world.advance(Duration::from_secs(60));
+        }
     }
 }
 
@@ -225,6 +262,33 @@ const PEOPLE: [(&str, &str); 6] = [
     ("Otávio Nunes", "Qual o prazo para Salvador?"),
     ("Loja Central", "Precisamos de 40 unidades até sexta."),
 ];
+
+/// A page as its picture shows it: a long table has few rows, so that the file is small.
+fn shown_in_a_picture(path: &str) -> String {
+    match path {
+        "/console/integration/deliveries"
+        | "/console/integration/journal"
+        | "/console/operation/audit" => format!("{path}?limit=5"),
+        _ => path.to_owned(),
+    }
+}
+
+/// What of the documentation does not show a page: `RECADO_UPDATE_SCREENSHOTS` makes the picture.
+fn undocumented(picture: &str) -> Vec<String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let image = format!("images/console/{picture}.png");
+    let mut missing = Vec::new();
+    if !docs.join(&image).is_file() {
+        missing.push(format!("docs/{image} is missing"));
+    }
+    for page in ["console.md", "pt-BR/console.md"] {
+        let text = std::fs::read_to_string(docs.join(page)).expect("a page");
+        if !text.contains(&image) {
+            missing.push(format!("docs/{page} does not show {image}"));
+        }
+    }
+    missing
+}
 
 /// The file of a page: its path without ids.
 fn picture_of(path: &str) -> String {

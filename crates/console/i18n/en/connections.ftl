@@ -80,3 +80,7 @@ connections-unknown-empty = Everything was understood.
 connections-unknown-body = Show
 connections-replay = Read them again
 connections-replayed = Understood now: { $told }. Still not understood: { $left }.
+connections-reason-unknown-kind = It is of a kind that this version does not know.
+connections-reason-unsupported = Messages of its type cannot be shown.
+connections-reason-unreadable = It could not be read or stored.
+connections-reason-contradicting-identities = Its names are those of different contacts.

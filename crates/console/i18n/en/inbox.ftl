@@ -23,3 +23,6 @@ inbox-unread-count = { $count ->
    *[other] { $count } new
 }
 inbox-unread-only = Unread only
+inbox-keys-next = Next conversation
+inbox-keys-previous = Previous conversation
+inbox-keys-search = Go to the search

@@ -80,3 +80,7 @@ connections-unknown-empty = Tudo foi compreendido.
 connections-unknown-body = Mostrar
 connections-replay = Ler de novo
 connections-replayed = Compreendidos agora: { $told }. Ainda não compreendidos: { $left }.
+connections-reason-unknown-kind = É de um tipo que esta versão não conhece.
+connections-reason-unsupported = Mensagens desse tipo não podem ser mostradas.
+connections-reason-unreadable = Não pôde ser lido ou guardado.
+connections-reason-contradicting-identities = Seus nomes são de contatos diferentes.

@@ -23,3 +23,6 @@ inbox-unread-count = { $count ->
    *[other] { $count } novas
 }
 inbox-unread-only = Só não lidas
+inbox-keys-next = Próxima conversa
+inbox-keys-previous = Conversa anterior
+inbox-keys-search = Ir para a busca

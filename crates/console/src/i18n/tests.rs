@@ -82,3 +82,64 @@ fn the_choice_comes_before_what_the_browser_prefers() {
     assert_eq!(of(None, "de, en;q=0.4, pt;q=0.5"), Language::Portuguese);
     assert_eq!(of(None, "de"), Language::English);
 }
+
+/// Fails unless each word of a group has a text in both languages.
+#[track_caller]
+fn has_words(group: &str, words: &[&str]) {
+    for language in Language::ALL {
+        let key = |word: &str| format!("{group}-{}", word.to_lowercase().replace(['_', '.'], "-"));
+        let missing: Vec<String> =
+            words.iter().map(|word| key(word)).filter(|key| !language.has(key)).collect();
+        assert!(missing.is_empty(), "{language:?} lacks {missing:?}");
+    }
+}
+
+/// R424. The list, the conversation and the history name every kind of message.
+#[test]
+fn every_kind_of_message_has_its_words() {
+    use recado_core::messages::{DeliveryCode, MessageStatus, MessageType, SenderType};
+    has_words("thread-kind", MessageType::WORDS);
+    has_words("thread-kind", recado_core::templates::HeaderKind::WORDS);
+    has_words("thread-direction", recado_core::messages::Direction::WORDS);
+    // What a contact writes has the name of the contact, and only ours has a status.
+    let but = |all: &'static [&str], one| -> Vec<&str> {
+        all.iter().copied().filter(|word| *word != one).collect()
+    };
+    has_words("thread-sender", &but(SenderType::WORDS, SenderType::Contact.as_str()));
+    has_words("thread-status", &but(MessageStatus::WORDS, MessageStatus::Received.as_str()));
+    has_words("thread-failure", DeliveryCode::WORDS);
+    has_words("thread-advice", DeliveryCode::WORDS);
+    let answers =
+        ["button_reply", "list_reply", "flow_reply", "poll_vote", "call_permission_reply"];
+    has_words("thread-answer", &answers);
+}
+
+/// R421. What the core has a word for has one on the pages, too.
+#[test]
+fn every_enumeration_that_is_shown_has_its_words() {
+    use recado_core::{access, audit, campaigns, connections, contacts, conversations, deals};
+    use recado_core::{deliveries, gateway, inbound, templates};
+    has_words("thread-inbox", contacts::InboxStatus::WORDS);
+    has_words("inbox-status", contacts::InboxStatus::WORDS);
+    has_words("contacts-status", contacts::InboxStatus::WORDS);
+    has_words("contacts-crm", contacts::CrmStatus::WORDS);
+    has_words("contacts-priority", contacts::Priority::WORDS);
+    has_words("contacts-direction", recado_core::messages::Direction::WORDS);
+    has_words("contacts-deal", deals::DealStatus::WORDS);
+    has_words("thread-ai-mode", conversations::AiMode::WORDS);
+    has_words("campaigns-status", campaigns::CampaignStatus::WORDS);
+    has_words("campaigns-paused", campaigns::PauseReason::WORDS);
+    has_words("campaigns-outcome", campaigns::RecipientStatus::WORDS);
+    has_words("templates-status", templates::TemplateStatus::WORDS);
+    has_words("templates-category", templates::TemplateCategory::WORDS);
+    has_words("connections-kind", connections::ConnectionKind::WORDS);
+    has_words("connections-status", connections::ShownStatus::WORDS);
+    has_words("connections-reason", gateway::UnknownReason::WORDS);
+    has_words("integration-delivery", deliveries::DeliveryStatus::WORDS);
+    has_words("integration-mode", inbound::AuthMode::WORDS);
+    has_words("integration-upsert", inbound::UpsertAction::WORDS);
+    has_words("operation-role", access::OperatorRole::WORDS);
+    has_words("operation-member-role", access::Role::WORDS);
+    has_words("operation-actor", audit::ActorKind::WORDS);
+    has_words("operation-outcome", audit::AuditOutcome::WORDS);
+}

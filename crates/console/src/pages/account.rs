@@ -15,6 +15,7 @@ use crate::reply::{Outcome, Reply};
 use crate::route::{Route, Verb};
 use crate::theme::Theme;
 use crate::view::field::{FieldErrors, select};
+use crate::view::keys;
 use crate::view::layout::{Area, csrf_field};
 use crate::visit::Visit;
 
@@ -145,6 +146,7 @@ fn choices(visit: &Visit) -> Markup {
                 (select("theme", &visit.t("account-theme"), &themes, visit.theme.as_str(), &none))
                 button type="submit" { (visit.t("account-save")) }
             }
+            (keys::switch(visit))
         }
     }
 }

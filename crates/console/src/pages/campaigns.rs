@@ -33,9 +33,6 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::get("/console/campaigns/{id}/progress", OperatorAction::GetCampaign, |ask| {
         Box::pin(progress::piece(ask))
     }),
-    Route::get("/console/campaigns/{id}/over-time", OperatorAction::GetCampaign, |ask| {
-        Box::pin(over_time::piece(ask))
-    }),
     Route::get(
         "/console/campaigns/{id}/recipients",
         OperatorAction::ListCompanyCampaignRecipients,

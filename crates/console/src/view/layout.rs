@@ -187,7 +187,10 @@ pub(crate) fn refusal(language: Language, refusal: &Refusal) -> Markup {
         div.notice.bad role="alert" {
             p { (language.text(refusal.key())) }
             @if let Refusal::Rejected(code, text) = refusal {
-                p { (language.word_of("error", &code.as_str().to_lowercase())) }
+                @let word = code.as_str().to_lowercase();
+                @if let Some(words) = language.word_if_any("thread-refused", &word) {
+                    p { (words) }
+                }
                 p.detail { code { (code.as_str()) } " " (text) }
             }
         }

@@ -4,6 +4,7 @@ pub(crate) mod confirm;
 pub(crate) mod date;
 pub(crate) mod empty;
 pub(crate) mod field;
+pub(crate) mod keys;
 pub(crate) mod layout;
 pub(crate) mod pager;
 pub(crate) mod plot;

@@ -36,7 +36,7 @@ impl Browser {
         let sessions = Session::start_many().await;
         let all = sessions.map(|session| Self { session, origin: format!("http://{site}") });
         for one in &all {
-            one.window(1280, 800).await;
+            one.desk().await;
         }
         all
     }

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::browser::Browser;
 
 /// The Tab key in the protocol.
-const TAB: &str = "\u{e004}";
+pub(crate) const TAB: &str = "\u{e004}";
+/// The Shift key in the protocol.
+pub(crate) const SHIFT: &str = "\u{e008}";
 /// The Enter key in the protocol.
 pub(crate) const ENTER: &str = "\u{e007}";
 /// The Control key in the protocol.

@@ -44,6 +44,19 @@ impl Browser {
         self.session.tools("Emulation.setDeviceMetricsOverride", size).await;
     }
 
+    /// The window of a browser on a desk.
+    pub(crate) async fn desk(&self) {
+        self.window(1280, 800).await;
+    }
+
+    /// Waits until what was changed of the window or the theme is drawn.
+    pub(crate) async fn settled(&self) {
+        let script = "const done = arguments[0]; \
+            requestAnimationFrame(() => requestAnimationFrame(() => done(true)))";
+        let drawn = self.session.later(script, json!([])).await;
+        drawn.unwrap_or_else(|refused| panic!("nothing is drawn: {refused}"));
+    }
+
     /// A phone.
     pub(crate) async fn phone(&self) {
         let size = json!({"width": PHONE, "height": 844, "deviceScaleFactor": 1, "mobile": true});

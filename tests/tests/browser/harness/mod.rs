@@ -10,6 +10,6 @@ mod session;
 mod site;
 
 pub(crate) use browser::Browser;
-pub(crate) use keyboard::{CONTROL, ENTER};
+pub(crate) use keyboard::{CONTROL, ENTER, SHIFT, TAB};
 pub(crate) use look::{Language, Theme};
 pub(crate) use site::Site;

@@ -15,7 +15,7 @@ impl Browser {
 
     /// A window of the size that pictures have.
     pub(crate) async fn for_pictures(&self) {
-        self.window(1100, 760).await;
+        self.window(1100, 620).await;
     }
 
     /// Writes `docs/images/console/NAME.png` where `RECADO_UPDATE_SCREENSHOTS` asks for it.

@@ -6,7 +6,7 @@ use recado_core::campaigns::{CampaignRecord, CampaignStatus};
 
 use super::body::{json_text, variables_text};
 use super::over_time::over_time;
-use super::progress::progress;
+use super::progress::{Was, progress};
 use super::{LIST, id, page_of};
 use crate::ask::Ask;
 use crate::refusal::Refusal;
@@ -25,16 +25,17 @@ pub(super) async fn show(ask: Ask) -> Outcome {
     let body = html! {
         (drawing())
         p { a href=(LIST) { (visit.t("campaigns-back")) } }
-        (progress(visit, &record))
-        (over_time(visit, &record).await?)
-        (acts(visit, &record))
+        (progress(visit, &record, &Was::of(&record, visit.recado.now())))
+        (over_time(visit, &record, false).await?)
+        (acts(visit, &record, false))
         h2 { (visit.t("campaigns-what")) }
-        (known(visit, &record).await?)
+        (known(visit, &record, false).await?)
     };
     Reply::page(Area::Campaigns, record.campaign.name.clone(), body)
 }
 
-fn acts(visit: &Visit, record: &CampaignRecord) -> Markup {
+/// R429. What can be done with it now. As a part of a piece it takes the place of what is shown.
+pub(super) fn acts(visit: &Visit, record: &CampaignRecord, is_piece: bool) -> Markup {
     let campaign = &record.campaign;
     let status = campaign.status;
     let to = |act: &str| format!("{}/{act}", page_of(campaign.id));
@@ -46,7 +47,7 @@ fn acts(visit: &Visit, record: &CampaignRecord) -> Markup {
         (None, None) => "campaigns-start",
     };
     html! {
-        div.buttons {
+        div #campaign-acts .buttons hx-swap-oob=[is_piece.then_some("true")] {
             @if begins && visit.may(OperatorAction::StartCampaign) {
                 (confirm(visit, &to("start"), &visit.t(start), &visit.t("campaigns-start-ask")))
             }
@@ -70,7 +71,12 @@ fn acts(visit: &Visit, record: &CampaignRecord) -> Markup {
     }
 }
 
-async fn known(visit: &Visit, record: &CampaignRecord) -> Result<Markup, Refusal> {
+/// What it sends, and when it did. As a part of a piece it takes the place of what is shown.
+pub(super) async fn known(
+    visit: &Visit,
+    record: &CampaignRecord,
+    is_piece: bool,
+) -> Result<Markup, Refusal> {
     let campaign = &record.campaign;
     let company = visit.company.id;
     let templates = visit.recado.templates().all(company).await?;
@@ -81,7 +87,7 @@ async fn known(visit: &Visit, record: &CampaignRecord) -> Result<Markup, Refusal
     let gone = visit.t("campaigns-gone");
     let time = |at| html! { @match at { Some(at) => (when(visit, at)), None => "–" } };
     let code = |text: String| html! { pre.code tabindex="0" { code { (text) } } };
-    Ok(facts(&[
+    let known = facts(&[
         (
             name("template"),
             html! {
@@ -106,5 +112,8 @@ async fn known(visit: &Visit, record: &CampaignRecord) -> Result<Markup, Refusal
         (name("started"), time(campaign.started_at)),
         (name("finished"), time(campaign.finished_at)),
         (name("updated"), time(Some(record.updated_at))),
-    ]))
+    ]);
+    Ok(html! {
+        div #campaign-facts hx-swap-oob=[is_piece.then_some("true")] { (known) }
+    })
 }

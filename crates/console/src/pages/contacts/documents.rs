@@ -1,11 +1,7 @@
 //! The documents of a contact.
 
-use bytes::Bytes;
-use futures_util::TryStreamExt;
 use http::Response;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use http_body_util::StreamBody;
-use hyper::body::Frame;
 use maud::{Markup, html};
 use recado_core::access::OperatorAction;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
@@ -13,7 +9,7 @@ use recado_core::ids::{ContactId, DocumentId};
 
 use super::{id, page_of};
 use crate::ask::Ask;
-use crate::body::ConsoleBody;
+use crate::body::{ConsoleBody, file};
 use crate::multipart::{Form, Held};
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
@@ -74,9 +70,9 @@ fn size(bytes: u64) -> String {
 /// Attaches a file.
 pub(super) async fn attach(mut ask: Ask) -> Outcome {
     let contact = id(&ask);
-    let file = Form::of(&mut ask)?.only_file().await?;
+    let part = Form::of(&mut ask)?.only_file().await?;
     // The place is kept until the bytes are stored.
-    let Held { filename, bytes, place: _place } = file.whole(MAX_DOCUMENT_BYTES).await?;
+    let Held { filename, bytes, place: _place } = part.whole(MAX_DOCUMENT_BYTES).await?;
     let (recado, company) = (&ask.visit.recado, ask.visit.company.id);
     recado.documents().attach(company, contact, &filename, bytes).await?;
     Reply::goto(format!("{}#documents", page_of(contact)))
@@ -88,25 +84,19 @@ pub(super) async fn read(ask: Ask) -> Outcome {
     let document = ask.path.id("document", DocumentId::parse);
     let documents = visit.recado.documents();
     let document = documents.find(visit.company.id, contact, document).await?;
-    let reader = documents.open(&document, 0).await?;
-    let frames = reader.map_ok(|bytes| Frame::data(Bytes::from(bytes)));
-    let body = ConsoleBody::of(StreamBody::new(frames));
-    Ok(Reply::Raw(download(
-        &document.filename,
-        "application/octet-stream",
-        Some(document.size),
-        body,
-    )))
+    let place = ask.shared.sent.enter(visit.company.id).await.ok_or(Refusal::Unavailable)?;
+    let answer = file(documents.open(&document, 0).await?, place);
+    let size = Some(document.size);
+    Ok(Reply::Raw(download(&document.filename, "application/octet-stream", size, answer)))
 }
 
-/// An answer that a browser keeps as a file of this name.
+/// The same answer, which a browser keeps as a file of this name.
 pub(super) fn download(
     filename: &str,
     content_type: &'static str,
     size: Option<u64>,
-    body: ConsoleBody,
+    mut response: Response<ConsoleBody>,
 ) -> Response<ConsoleBody> {
-    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     let name: String = filename.bytes().map(encoded).collect();

@@ -2,8 +2,6 @@
 
 use bytes::Bytes;
 use futures_util::stream;
-use http_body_util::StreamBody;
-use hyper::body::Frame;
 use recado_core::access::Caller;
 use recado_core::contacts::{ContactFilter, ContactListItem, ExportQuery, ListedPage};
 use recado_core::imports::{CUSTOM, formula};
@@ -13,7 +11,7 @@ use serde_json::Value;
 use super::documents::download;
 use super::list::filter_of;
 use crate::ask::Ask;
-use crate::body::{BoxError, ConsoleBody};
+use crate::body::{BoxError, file};
 use crate::i18n::Language;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
@@ -125,12 +123,13 @@ async fn next(
 
 /// R427. Answers the file in pieces, each of which is read when the one before was sent.
 pub(super) async fn export(ask: Ask) -> Outcome {
-    let visit = ask.visit;
+    let (visit, shared) = (ask.visit, ask.shared);
     let filter = filter_of(&visit, &ask.query)?;
     let fields = visit.recado.custom_fields().all(visit.company.id).await?;
     // Spreadsheets separate cells as the language of their user does.
     let delimiter = if visit.language == Language::Portuguese { b';' } else { b',' };
     let lines = Lines { slugs: fields.into_iter().map(|field| field.slug).collect(), delimiter };
+    let place = shared.exports.enter(visit.company.id).await.ok_or(Refusal::Unavailable)?;
     let first = next(&visit, &filter, None).await?;
     let begin = lines
         .write(std::iter::once(lines.header()))
@@ -150,14 +149,14 @@ pub(super) async fn export(ask: Ask) -> Outcome {
                 Ok(page) => {
                     let piece = lines.write(page.items.iter().map(|contact| lines.row(contact)));
                     let state = page.next_cursor.map(|cursor| (None, Some(cursor)));
-                    Some((piece.map(Frame::data), state))
+                    Some((piece, state))
                 }
                 // The connection breaks off, so that a part is not taken for the whole.
                 Err(refusal) => Some((Err(format!("{refusal:?}").into()), None)),
             }
         }
     });
-    let begin = stream::once(async move { Ok::<_, BoxError>(Frame::data(begin)) });
-    let body = ConsoleBody::of(StreamBody::new(futures_util::StreamExt::chain(begin, rest)));
-    Ok(Reply::Raw(download("contacts.csv", "text/csv; charset=utf-8", None, body)))
+    let begin = stream::once(async move { Ok::<_, BoxError>(begin) });
+    let answer = file(futures_util::StreamExt::chain(begin, rest), place);
+    Ok(Reply::Raw(download("contacts.csv", "text/csv; charset=utf-8", None, answer)))
 }

@@ -104,7 +104,7 @@ async fn made(
 fn line(visit: &Visit, id: ContactId, message: &MessageView) -> Markup {
     let text = message.content.as_deref().or(message.media_caption.as_deref());
     let text = text.or(message.media_filename.as_deref());
-    let kind = visit.word_of("contacts-message", message.message_type.as_str());
+    let kind = visit.word_of("thread-kind", message.message_type.as_str());
     html! {
         a href={ "/console/inbox/" (id) "#message-" (message.id) } {
             (visit.word_of("contacts-direction", message.direction.as_str()))

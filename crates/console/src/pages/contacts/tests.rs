@@ -228,6 +228,32 @@ async fn documents_are_attached_and_never_answered_as_pages() {
     assert!(named.starts_with("attachment; filename*="), "{named}");
 }
 
+/// R425, R427. A company has a number of places for what it downloads, and leaves them to others.
+#[tokio::test(start_paused = true)]
+async fn what_a_company_downloads_at_once_has_a_bound() {
+    let mut site = Site::new().await;
+    let options = ConsoleOptions {
+        downloads_per_company: 1,
+        exports_per_company: 1,
+        ..ConsoleOptions::default()
+    };
+    site.console = Console::new(site.kit.app.clone(), options);
+    let id = contact(&site, json!({"phone": "+5511987654321"})).await;
+    let owner = site.owner().await;
+    let path = format!("/console/contacts/{id}/documents");
+    send_file(&owner, &site, &path, &owner.csrf(), "a text").await;
+    let all = site.kit.app.documents().list(site.kit.company.id, id).await.expect("documents");
+    for path in [format!("{path}/{}", all[0].id), "/console/contacts/export".to_owned()] {
+        let request = owner.request(Method::GET, &path).body(http_body_util::Empty::new());
+        let held = site.console.answer(request.expect("a request")).await.expect("an answer");
+        assert_eq!(held.status(), StatusCode::OK);
+        assert!(held.extensions().get::<recado_http_hyper::IsFile>().is_some(), "{path}");
+        assert_eq!(owner.get(&path).await.status, StatusCode::SERVICE_UNAVAILABLE);
+        drop(held);
+        assert_eq!(owner.get(&path).await.status, StatusCode::OK);
+    }
+}
+
 #[tokio::test]
 async fn contacts_that_share_a_number_are_proposed_compared_and_merged() {
     let site = Site::new().await;

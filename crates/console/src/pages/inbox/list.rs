@@ -12,10 +12,19 @@ use crate::ask::Ask;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::empty;
+use crate::view::keys;
 use crate::view::layout::Area;
 use crate::view::pager::pager;
 use crate::view::when::when_short;
 use crate::visit::Visit;
+
+/// The keys of the list.
+const KEYS: [(&str, &str); 4] = [
+    ("j", "inbox-keys-next"),
+    ("k", "inbox-keys-previous"),
+    ("/", "inbox-keys-search"),
+    ("?", "keys-help"),
+];
 
 /// R422. The conversations that a query asks for. htmx gets the rows with their counts alone, and
 /// asks for them again when something happens.
@@ -38,6 +47,7 @@ pub(super) async fn list(ask: Ask) -> Outcome {
         div data-live data-after=[after] {
             (piece(&ask, &counts, &choices.members, (&found, &glances), page))
         }
+        (keys::help(visit, &KEYS))
     };
     Reply::page(Area::Inbox, visit.t("inbox-title"), body)
 }

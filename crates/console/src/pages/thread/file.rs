@@ -1,14 +1,10 @@
 //! The files of messages: shown in the conversation, and read by an address of their own (R424).
 
-use bytes::Bytes;
-use futures_util::TryStreamExt;
 use http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, HeaderValue, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, Response, StatusCode};
-use http_body_util::StreamBody;
-use hyper::body::Frame;
+use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use recado_core::documents::FileReader;
 use recado_core::ids::{ContactId, MessageId};
@@ -17,7 +13,7 @@ use recado_core::messages::{KeptFile, MessageView};
 use super::blocks::outward;
 use super::{Here, id, page_of};
 use crate::ask::Ask;
-use crate::body::ConsoleBody;
+use crate::body;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::visit::Visit;
@@ -86,6 +82,7 @@ fn signature<'a>(url: &'a str, visit: &Visit, message: MessageId) -> Option<&'a 
 /// R424. The bytes of a message's file. Only pictures, sound and videos are shown by a browser, and
 /// nothing in them runs: the answer is in a sandbox, and its type is not guessed.
 pub(super) async fn read(ask: Ask) -> Outcome {
+    let places = ask.shared.sent.clone();
     let ask = Here::of(ask);
     let (visit, company) = (&ask.visit, ask.visit.company.id);
     let message = ask.path.id("message_id", MessageId::parse);
@@ -101,9 +98,9 @@ pub(super) async fn read(ask: Ask) -> Outcome {
     let size = linked.file.size();
     let part = part(&ask.headers, size);
     let (from, length) = part.unwrap_or((0, size));
+    let place = places.enter(company).await.ok_or(Refusal::Unavailable)?;
     let reader = open(visit, &linked.file, from).await?.first(length);
-    let frames = reader.map_ok(|bytes| Frame::data(Bytes::from(bytes)));
-    let mut response = Response::new(ConsoleBody::of(StreamBody::new(frames)));
+    let mut response = body::file(reader, place);
     let headers = response.headers_mut();
     if part.is_some() {
         let range = format!("bytes {from}-{}/{size}", from + length - 1);

@@ -20,6 +20,7 @@ use crate::refusal::Refusal;
 use crate::reply::{Outcome, Page, Reply};
 use crate::view::empty::empty;
 use crate::view::field::FieldErrors;
+use crate::view::keys;
 use crate::view::layout::Area;
 use crate::visit::Visit;
 
@@ -158,7 +159,7 @@ fn reactions(items: &[MessageView]) -> HashMap<MessageId, Vec<&MessageView>> {
     all
 }
 
-/// The keys of the page, in a dialog that `?` opens.
+/// The keys of the page.
 fn help(visit: &Visit) -> Markup {
     let keys = [
         ("r", "thread-help-answer"),
@@ -178,14 +179,7 @@ fn help(visit: &Visit) -> Markup {
         ("i", "thread-help-ai"),
         ("p", "thread-help-pause"),
         ("u", "thread-help-back"),
-        ("?", "thread-help-help"),
+        ("?", "keys-help"),
     ];
-    html! {
-        p { button.quiet type="button" data-opens="thread-help" { (visit.t("thread-help")) } }
-        dialog #thread-help aria-labelledby="thread-help-title" {
-            h2 #thread-help-title { (visit.t("thread-help")) }
-            dl.facts { @for (key, does) in keys { dt { kbd { (key) } } dd { (visit.t(does)) } } }
-            form method="dialog" { button type="submit" { (visit.t("thread-help-close")) } }
-        }
-    }
+    keys::help(visit, &keys)
 }

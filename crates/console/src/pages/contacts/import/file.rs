@@ -1,8 +1,12 @@
 //! Reading an uploaded file of CSV: its encoding, its delimiter, its lines (R287).
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use recado_core::ids::CompanyId;
 use recado_core::imports::formula::{is_of_escaped, unescaped};
 use recado_core::imports::{Row, TextEncoding, cells, delimiter};
+
+use super::cells_held::CellsHeld;
+use super::runs::Imports;
 
 /// The most bytes of a file.
 pub(super) const MAX_BYTES: usize = 20 * 1024 * 1024;
@@ -28,6 +32,8 @@ pub(super) struct Sheet {
     pub(super) names: Vec<String>,
     pub(super) lines: Vec<Line>,
     pub(super) delimiter: u8,
+    /// What its cells take of the bound of the process.
+    _held: CellsHeld,
 }
 
 /// Why a file cannot be imported; each has a text.
@@ -37,6 +43,8 @@ pub(super) enum SheetError {
     TooManyRows,
     TooManyColumns,
     TooManyCells,
+    /// Imports under way hold as many cells as the process may.
+    Full,
     Broken,
 }
 
@@ -47,6 +55,7 @@ impl SheetError {
             Self::TooManyRows => "contacts-import-too-many-rows",
             Self::TooManyColumns => "contacts-import-too-many-columns",
             Self::TooManyCells => "contacts-import-too-many-cells",
+            Self::Full => "contacts-import-full",
             Self::Broken => "contacts-import-broken",
         }
     }
@@ -66,8 +75,14 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 impl Sheet {
-    /// R426. Reads a file within its bounds. A first line that names the delimiter counts, too.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, SheetError> {
+    /// R426. Reads a file of a company within its bounds and those of the process. A first line
+    /// that names the delimiter counts, too.
+    pub(super) fn read(
+        bytes: &[u8],
+        company: CompanyId,
+        imports: &Imports,
+    ) -> Result<Self, SheetError> {
+        let mut held = imports.hold(company);
         let text = decoded(bytes);
         let (separator, skipped) = match delimiter::named(text.as_bytes()) {
             Some((separator, skipped)) => (separator, skipped),
@@ -86,11 +101,14 @@ impl Sheet {
         let mut cells = 0;
         let mut count = |record: &csv::StringRecord| {
             cells += record.len();
-            match (record.len() > MAX_COLUMNS, cells > MAX_CELLS) {
-                (true, _) => Err(SheetError::TooManyColumns),
-                (false, true) => Err(SheetError::TooManyCells),
-                (false, false) => Ok(()),
+            if record.len() > MAX_COLUMNS {
+                return Err(SheetError::TooManyColumns);
             }
+            if cells > MAX_CELLS {
+                return Err(SheetError::TooManyCells);
+            }
+            // Before the cells are made.
+            if held.grow(imports, record.len()) { Ok(()) } else { Err(SheetError::Full) }
         };
         count(&first)?;
         let is_escaped = is_of_escaped(&names);
@@ -112,7 +130,7 @@ impl Sheet {
         if lines.is_empty() {
             return Err(SheetError::Empty);
         }
-        Ok(Self { names, lines, delimiter: separator })
+        Ok(Self { names, lines, delimiter: separator, _held: held })
     }
 
     /// The body of a line, given the field of each column.
@@ -138,8 +156,13 @@ fn begin(text: &str, position: &csv::Position) -> u64 {
 mod tests {
     use super::*;
 
+    fn read(bytes: &[u8]) -> Result<Sheet, SheetError> {
+        let company = CompanyId::parse("00000000-0000-0000-0000-000000000001").expect("an id");
+        Sheet::read(bytes, company, &Imports::default())
+    }
+
     fn lines(text: &[u8]) -> Vec<(u64, Vec<String>)> {
-        let sheet = Sheet::read(text).expect("a file");
+        let sheet = read(text).expect("a file");
         sheet.lines.into_iter().map(|line| (line.line, line.cells)).collect()
     }
 
@@ -161,7 +184,7 @@ mod tests {
         let windows = b"nome,cidade\nJo\xe3o,S\xe3o Paulo\n";
         assert_eq!(lines(windows), [(2, cells(&["João", "São Paulo"]))]);
         let marked = "\u{feff}nome\nJoão\n";
-        assert_eq!(Sheet::read(marked.as_bytes()).expect("a file").names, ["nome"]);
+        assert_eq!(read(marked.as_bytes()).expect("a file").names, ["nome"]);
         let wide: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(lines(&wide), [(2, cells(&["João"]))]);
     }
@@ -175,15 +198,15 @@ mod tests {
 
     #[test]
     fn a_file_without_rows_is_refused() {
-        assert_eq!(Sheet::read(b"").expect_err("nothing"), SheetError::Empty);
-        assert_eq!(Sheet::read(b"nome;telefone\n").expect_err("no row"), SheetError::Empty);
+        assert_eq!(read(b"").expect_err("nothing"), SheetError::Empty);
+        assert_eq!(read(b"nome;telefone\n").expect_err("no row"), SheetError::Empty);
     }
 
     /// R426.
     #[test]
     fn no_record_has_more_than_200_cells() {
         let wide = |cells: usize| vec!["a"; cells].join(",");
-        let ends = |text: String| Sheet::read(text.as_bytes()).map(drop);
+        let ends = |text: String| read(text.as_bytes()).map(drop);
         assert_eq!(ends(format!("{}\n{}\n", wide(200), wide(200))), Ok(()));
         assert_eq!(ends(format!("{}\na\n", wide(201))), Err(SheetError::TooManyColumns));
         assert_eq!(ends(format!("a,b\n1,2\n{}\n", wide(201))), Err(SheetError::TooManyColumns));
@@ -194,9 +217,9 @@ mod tests {
     fn a_file_has_at_most_2_000_000_cells() {
         let row = format!("{}\n", ",".repeat(199));
         let all = row.repeat(10_000);
-        assert_eq!(Sheet::read(all.as_bytes()).map(|sheet| sheet.lines.len()), Ok(9_999));
+        assert_eq!(read(all.as_bytes()).map(|sheet| sheet.lines.len()), Ok(9_999));
         let one_more = format!("{all}a\n");
-        let refused = Sheet::read(one_more.as_bytes()).map(drop);
+        let refused = read(one_more.as_bytes()).map(drop);
         assert_eq!(refused, Err(SheetError::TooManyCells));
     }
 }

@@ -1,6 +1,7 @@
 //! Importing contacts from a file of CSV: sending it, choosing what its columns are, watching it,
 //! reading its report (R426).
 
+mod cells_held;
 mod file;
 mod mapping;
 mod report;
@@ -91,7 +92,8 @@ async fn send(mut ask: Ask) -> Outcome {
         read => read?,
     };
     let visit = &ask.visit;
-    let sheet = match file::Sheet::read(&bytes) {
+    let imports = &ask.shared.imports;
+    let sheet = match file::Sheet::read(&bytes, visit.company.id, imports) {
         Ok(sheet) => sheet,
         Err(error) => return wrong(visit, error.key()),
     };
@@ -103,7 +105,6 @@ async fn send(mut ask: Ask) -> Outcome {
         .filter(recado_core::custom_fields::CustomField::is_active)
         .map(|field| (field.slug, field.label))
         .collect();
-    let imports = &ask.shared.imports;
     let guessed = guessed_fields(&sheet.names, &custom);
     let remembered = sheet
         .names

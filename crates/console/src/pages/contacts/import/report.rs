@@ -165,8 +165,8 @@ pub(super) async fn refused(ask: Ask) -> Outcome {
     let written =
         file(&run, &run.report()).map_err(|error| Refusal::Internal(error.to_string()))?;
     let size = written.len() as u64;
-    let body = ConsoleBody::whole(written);
-    Ok(Reply::Raw(download("refused.csv", "text/csv; charset=utf-8", Some(size), body)))
+    let answer = http::Response::new(ConsoleBody::whole(written));
+    Ok(Reply::Raw(download("refused.csv", "text/csv; charset=utf-8", Some(size), answer)))
 }
 
 fn file(run: &Run, report: &Report) -> Result<Vec<u8>, csv::Error> {

@@ -16,6 +16,7 @@ use recado_core::imports::{
 use recado_core::{ManageResult, Recado};
 use tokio::time::Instant;
 
+use super::cells_held::{AllCells, CellsHeld};
 use super::file::Sheet;
 use crate::visit::Visit;
 
@@ -165,7 +166,10 @@ impl Run {
 
 /// The imports of this process. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Imports(Arc<Mutex<Known>>);
+pub(crate) struct Imports {
+    known: Arc<Mutex<Known>>,
+    cells: AllCells,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -177,7 +181,20 @@ struct Known {
 
 impl Imports {
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// R426. What counts the cells of a file of the company.
+    pub(super) fn hold(&self, company: CompanyId) -> CellsHeld {
+        CellsHeld::new(self.cells.clone(), company)
+    }
+
+    /// R426. Forgets a file, so that another one of the company has room: of its own files the one
+    /// that was not looked at for the longest time, else of all; false while imports are under way
+    /// in all of them.
+    pub(super) fn forget_one(&self, company: CompanyId) -> bool {
+        let runs = &mut self.known().runs;
+        forget_oldest(runs, |run| run.company == company) || forget_oldest(runs, |_| true)
     }
 
     /// R426. Keeps a file. Old ones of the company make room, and then those of the process that
@@ -212,14 +229,13 @@ impl Imports {
     /// R426. Forgets a file and its report once nobody has looked at it for two hours, also when no
     /// other file comes.
     fn forget_later(&self, run: &Arc<Run>) {
-        let (all, run) = (Arc::downgrade(&self.0), Arc::downgrade(run));
+        let (all, run) = (Arc::downgrade(&self.known), Arc::downgrade(run));
         tokio::spawn(async move {
             loop {
                 let left = {
                     // Another file took its place, or the console is gone.
                     let (Some(all), Some(run)) = (all.upgrade(), run.upgrade()) else { return };
-                    let imports = Self(all);
-                    let mut known = imports.known();
+                    let mut known = all.lock().unwrap_or_else(PoisonError::into_inner);
                     let left = run.left();
                     if left.is_zero() {
                         known.runs.retain(|other| !Arc::ptr_eq(other, &run));
@@ -280,11 +296,19 @@ impl Imports {
 /// left; `None` while imports are under way in too many of them.
 fn make_room(runs: &mut Vec<Arc<Run>>, most: usize, are: impl Fn(&Run) -> bool) -> Option<()> {
     while runs.iter().filter(|run| are(run)).count() >= most {
-        let idle = runs.iter().enumerate().filter(|(_, run)| are(run) && !run.is_under_way());
-        let (oldest, _) = idle.min_by_key(|(_, run)| run.state().seen)?;
-        runs.remove(oldest);
+        if !forget_oldest(runs, &are) {
+            return None;
+        }
     }
     Some(())
+}
+
+/// Forgets the one of these that was not looked at for the longest time; false while imports are
+/// under way in all of them.
+fn forget_oldest(runs: &mut Vec<Arc<Run>>, are: impl Fn(&Run) -> bool) -> bool {
+    let idle = runs.iter().enumerate().filter(|(_, run)| are(run) && !run.is_under_way());
+    let oldest = idle.min_by_key(|(_, run)| run.state().seen).map(|(oldest, _)| oldest);
+    oldest.map(|oldest| runs.remove(oldest)).is_some()
 }
 
 /// Imports all rows, portion by portion; an error is why it stopped.

@@ -7,7 +7,12 @@ fn company(n: usize) -> CompanyId {
 }
 
 fn keep(imports: &Imports, n: usize) -> Option<Arc<Run>> {
-    let sheet = Sheet::read(b"phone\n1\n").expect("a file");
+    keep_file(imports, n, b"phone\n1\n")
+}
+
+/// Keeps a file, unless there is no room for its cells or for it.
+fn keep_file(imports: &Imports, n: usize, file: &[u8]) -> Option<Arc<Run>> {
+    let sheet = Sheet::read(file, company(n), imports).ok()?;
     let now = Timestamp::from_millis(0);
     imports.keep(company(n), now, "a.csv".to_owned(), sheet, Plan::default())
 }
@@ -35,6 +40,27 @@ async fn the_file_that_nobody_looked_at_for_the_longest_time_makes_room() {
     assert!(is_kept(&imports, &runs[0]) && is_kept(&imports, &runs[1]));
     assert!(!is_kept(&imports, &runs[2]));
     assert_eq!(imports.known().runs.len(), OF_PROCESS);
+}
+
+/// R426. Few files can have as many cells as a process may hold.
+#[tokio::test]
+async fn the_cells_of_all_files_have_a_bound() {
+    let imports = Imports::default();
+    let large = format!("{}\n", ",".repeat(199)).repeat(10_000);
+    let keep_large = |n: usize| keep_file(&imports, n, large.as_bytes()).expect("kept");
+    let (theirs, first, second) = (keep_large(2), keep_large(1), keep_large(1));
+    assert!(is_kept(&imports, &theirs), "three files of 2,000,000 cells have room");
+    for run in [&theirs, &first, &second] {
+        begin(run);
+    }
+    assert!(keep(&imports, 3).is_none(), "imports under way hold all of them");
+    let is_left = Arc::downgrade(&first);
+    theirs.carry_out(async { Ok(()) }).await;
+    first.carry_out(async { Ok(()) }).await;
+    drop(first);
+    assert!(keep(&imports, 1).is_some());
+    assert!(is_left.upgrade().is_none(), "a file of the company makes room first");
+    assert!(is_kept(&imports, &theirs));
 }
 
 /// R426.
