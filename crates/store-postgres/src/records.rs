@@ -89,7 +89,7 @@ const MESSAGES_OF: &str = "WHERE company_id = $1 AND contact_id = $2 AND directi
                            AND is_history = $4 AND (created_at, id) > ($5, $6) \
                            ORDER BY created_at, id LIMIT $7::bigint";
 
-/// The rows of [`Listing::LastMessages`]. Those of each contact are looked up separately, and in the
+/// The rows of [`Listing::LastMessages`]. The one of each contact is looked up separately, in the
 /// order of the index of contacts: the planner might otherwise walk through all messages of a
 /// company that it estimates to be small.
 pub(crate) static LAST_MESSAGES: LazyLock<String> = LazyLock::new(|| {
