@@ -3,6 +3,7 @@
 mod support;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::access::{KeyHash, OperatorRole, OperatorToken, Secret, SecretName};
@@ -17,7 +18,8 @@ use recado_core::tags::Tag;
 use recado_core::{Code, Timestamp};
 use recado_store_postgres::{Options, PostgresStore, Sealer, SealingKey};
 use recado_store_sql::transfer::{
-    Fill, Moved, Part, Scope, Step, Tallies, TransferError, Transferable, compare, copy, tallies,
+    Fill, Moved, Part, Scope, Step, Tallies, TransferError, Transferable, compare, copy, count,
+    fill, is_same, tallies,
 };
 use recado_store_sqlite::{SqliteOptions, SqliteStore};
 use recado_testkit::FaultyStore;
@@ -74,8 +76,14 @@ impl Place {
 
     /// Everything that it has, added up.
     async fn tallies(&self) -> Tallies {
-        let scope = Scope::Installation;
-        let mut reader = self.transferable().transfer_out(scope, false).await.expect("it is there");
+        self.tallies_for(Scope::Installation).await
+    }
+
+    /// The same of the parts alone that a move of this scope takes: not the log, for one company.
+    async fn tallies_for(&self, scope: Scope) -> Tallies {
+        let everything = Scope::Installation;
+        let reader = self.transferable().transfer_out(everything, false).await;
+        let mut reader = reader.expect("it is there");
         tallies(&mut *reader, scope, Fill::Anew).await.expect("it can be read")
     }
 
@@ -256,6 +264,16 @@ fn rows_of_the_installation(company: CompanyId) -> Vec<Row> {
     secrets.chain([token.into(), entry(1, None).into(), denied.into()]).collect()
 }
 
+/// Inserts those of them that are not there.
+async fn insert_rows_of_the_installation(place: &Place, company: CompanyId) {
+    let store = place.store();
+    for row in rows_of_the_installation(company) {
+        if store.row(&row.key()).await.unwrap().is_none() {
+            store.commit(ChangeSet::new().with(Change::insert(row))).await.unwrap();
+        }
+    }
+}
+
 /// The rows of every company and of the installation that can be listed, with their versions.
 async fn rows_in(store: &dyn Store, companies: &[CompanyId]) -> Vec<Stored<Row>> {
     let mut found = Vec::new();
@@ -283,11 +301,7 @@ async fn a_row_of_every_kind_is_moved_as_it_is() {
         let moving = Moving::begin(source.clone());
         Box::pin(removal::nothing_of_a_deleted_company_is_left(&moving)).await;
         let companies = source.companies().await;
-        for row in rows_of_the_installation(companies[0]) {
-            if source.store().row(&row.key()).await.unwrap().is_none() {
-                source.store().commit(ChangeSet::new().with(Change::insert(row))).await.unwrap();
-            }
-        }
+        insert_rows_of_the_installation(&source, companies[0]).await;
         let (before, rows) = (source.tallies().await, rows_in(&*source.store(), &companies).await);
         let is_missing = |kind: &RowKind| before.rows(Part::Rows(*kind)) == 0;
         let missing: Vec<RowKind> = RowKind::ALL.iter().copied().filter(is_missing).collect();
@@ -367,10 +381,69 @@ async fn companies_move_one_by_one_and_the_others_stay_as_they_are() {
         for other in others {
             move_all(&source, &target, Scope::Company(*other), Fill::Beside).await;
         }
-        assert_eq!(target.tallies().await, source.tallies().await);
+        let all = target.tallies_for(Scope::Company(*first)).await;
+        assert_eq!(all, source.tallies_for(Scope::Company(*first)).await);
         assert_eq!(target.events(*first).await, events);
         target.store().upkeep(Timestamp::MIN).await.unwrap();
     }
+}
+
+/// What a source goes on with while one of its companies is closed: entries of the audit log, also
+/// of that company, and the hour in which its operator token was last used.
+async fn go_on(source: &Place, company: CompanyId, n: u128) {
+    let (store, at) = (source.store(), Timestamp::from_millis(1_795_000_000_000));
+    let mut changes = ChangeSet::new();
+    for (id, of) in [(2 * n, None), (2 * n + 1, Some(company))] {
+        let (id, acting) = (AuditEntryId::new(Uuid::from_u128(id)), Acting::program("hold"));
+        let entry = AuditEntry::new(id, at, &acting, of, RecordRefs::default());
+        changes = changes.with(Change::insert(entry));
+    }
+    for token in store.all_stored::<OperatorToken>(()).await.unwrap() {
+        let last_used_at = Some(at.plus(Duration::from_secs(n as u64)));
+        let used = OperatorToken { last_used_at, ..token.value().clone() };
+        changes = changes.with(token.update(used));
+    }
+    store.commit(changes).await.unwrap();
+}
+
+/// Whether the target has all of a company, as a killed move asks that is begun again.
+async fn has_company(source: &Place, target: &Place, company: CompanyId) -> bool {
+    let (scope, fill) = (Scope::Company(company), Fill::Beside);
+    let mut from = source.transferable().transfer_out(scope, true).await.unwrap();
+    let mut to = target.transferable().transfer_out(scope, false).await.unwrap();
+    is_same(&mut *from, &mut *to, scope, fill).await.unwrap()
+}
+
+/// D76, R257, R261, R262, R390.
+#[tokio::test(flavor = "multi_thread")]
+async fn companies_leave_the_audit_log_behind_that_goes_on_and_take_their_operator_tokens_along() {
+    let source = populated(Place::sqlite(Sealer::default())).await;
+    let companies = source.companies().await;
+    assert!(companies.len() > 1);
+    insert_rows_of_the_installation(&source, companies[0]).await;
+    let (log, tokens) = (Part::Rows(RowKind::AuditEntry), Part::Rows(RowKind::OperatorToken));
+    let mut times = 100..;
+    for target in new_places().await {
+        for company in companies.iter().copied() {
+            let scope = Scope::Company(company);
+            let fill = fill(scope, &target.companies().await).unwrap();
+            let mut reader = source.transferable().transfer_out(scope, true).await.unwrap();
+            let counted = count(&mut *reader, scope, fill).await.unwrap();
+            drop(reader);
+            assert!(counted.iter().all(|counted| counted.part != log));
+            let copied = move_all(&source, &target, scope, fill).await;
+            assert_eq!(counted.iter().map(|counted| counted.rows).sum::<u64>(), copied);
+            go_on(&source, company, times.next().unwrap()).await;
+            assert!(has_company(&source, &target, company).await);
+        }
+        let moved = target.tallies().await;
+        assert_eq!((moved.rows(log), moved.rows(tokens)), (0, 1));
+        assert_eq!(target.companies().await, companies);
+    }
+    let everything = Scope::Installation;
+    let mut reader = source.transferable().transfer_out(everything, true).await.unwrap();
+    let counted = count(&mut *reader, everything, Fill::Anew).await.unwrap();
+    assert!(counted.iter().any(|counted| counted.part == log && counted.rows > 2));
 }
 
 /// R261.

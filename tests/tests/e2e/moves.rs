@@ -138,7 +138,9 @@ async fn one_company_moves_and_the_others_stay(kind: StoreKind) {
     let (world, target) = worlds(kind).await;
     let other = world.tenant("Outra").await;
     let id = world.create_id(json!({"phone": phone(1)})).await;
-    world.move_to(&target, Some(&world.us.id)).await.expect("it is moved");
+    let moved = world.move_to(&target, Some(&world.us.id)).await.expect("it is moved");
+    // R390: what was done here is told here.
+    assert!(!moved.rows.contains_key("audit_entries"), "{:?}", moved.rows);
     is_closed(&world, &world.us.key).await;
     world.create_as(&other, json!({"phone": phone(2)})).await;
     let server = world.server_on(&target).await;
@@ -305,6 +307,32 @@ async fn a_move_that_was_killed_at_its_very_end_is_found_to_be_done(kind: StoreK
     assert!(again.already);
     halts.resume(false).await.expect("it is there");
     is_closed(&world, &world.us.key).await;
+}
+
+/// D76, R262: what goes on at the source while only the company is closed makes no difference.
+#[both_stores]
+async fn a_move_of_a_company_that_was_killed_at_its_very_end_is_found_to_be_done(kind: StoreKind) {
+    let (world, target) = worlds(kind).await;
+    world.create(json!({"phone": phone(1)})).await;
+    let company: CompanyId = world.us.id.parse().map(CompanyId::new).expect("an id");
+    let token = json!({"name": "ours", "role": "owner", "company_id": world.us.id});
+    let token = world.operator("POST", "/operator-tokens", token).await.expect(201);
+    let moved = world.move_to(&target, Some(&world.us.id)).await.expect("it is moved");
+    assert_eq!(moved.rows["operator_tokens"], 1);
+    // As if the last step had not been made.
+    let halts = world.server.recado().halts();
+    halts.resume(true).await.expect("it is there");
+    halts.close(Some(company), None, false).await.expect("it is there");
+    // The log of what was done goes on, and a token is no row of the company that is closed.
+    world.tenant("Outra").await;
+    let path = format!("/operator-tokens/{}", text(&token["id"]));
+    world.operator("PATCH", &path, json!({"name": "theirs"})).await.expect(200);
+    let again = world.move_to(&target, Some(&world.us.id)).await.expect("it is found");
+    assert!(again.already);
+    let server = world.server_on(&target).await;
+    let path = format!("/operator/v1/companies/{}", world.us.id);
+    let ours = Request::new("GET", path).bearer(&text(&token["token"]));
+    ours.send(server.addr).await.expect(200);
 }
 
 /// D26, R263.

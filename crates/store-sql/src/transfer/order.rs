@@ -114,7 +114,7 @@ impl Order<'_> {
 
     async fn counted(&self, fill: Fill) -> Result<Plan, MoveError> {
         let mut reader = self.from.transfer_out(self.scope, false).await?;
-        let parts = count(&mut *reader, fill).await?;
+        let parts = count(&mut *reader, self.scope, fill).await?;
         Ok(Plan { parts, documents: documents::count(&mut *reader).await? })
     }
 

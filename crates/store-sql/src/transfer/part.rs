@@ -66,10 +66,13 @@ impl Part {
     ///
     /// R257.
     pub const fn may_be_of_company(self) -> bool {
-        matches!(self, Self::Rows(RowKind::OperatorToken | RowKind::AuditEntry))
+        matches!(self, Self::Rows(RowKind::OperatorToken))
     }
 
-    /// Whether its rows say what was done, also after a move has copied everything.
+    /// Whether its rows say what was done. The source goes on with them after a move has copied
+    /// everything, and a company that moves alone leaves them behind.
+    ///
+    /// R257, R390.
     pub const fn is_log(self) -> bool {
         matches!(self, Self::Rows(RowKind::AuditEntry))
     }
@@ -119,6 +122,17 @@ mod tests {
         for part in order.iter().filter(of_company) {
             assert!(company < order.iter().position(|other| other == part), "{part:?}");
         }
+    }
+
+    /// R257, R390: of what has no company in its key, only operator tokens go with one company.
+    #[test]
+    fn the_audit_log_is_of_the_installation_and_operator_tokens_may_be_of_a_company() {
+        let log = Part::Rows(RowKind::AuditEntry);
+        assert!(log.is_log() && log.is_of_installation() && log.company_column().is_none());
+        let may_be: Vec<Part> =
+            Part::order().into_iter().filter(|part| part.may_be_of_company()).collect();
+        assert_eq!(may_be, [Part::Rows(RowKind::OperatorToken)]);
+        assert!(may_be.iter().all(|part| !part.is_log() && !part.is_of_installation()));
     }
 
     #[test]

@@ -66,9 +66,16 @@ pub enum Step {
     Compared(Counted),
 }
 
-/// The parts that are copied: all, but beside other companies nothing of the installation.
-fn parts(fill: Fill) -> impl Iterator<Item = Part> {
-    Part::order().into_iter().filter(move |part| fill == Fill::Anew || !part.is_of_installation())
+/// The parts that are copied: all, but no log with one company, and beside other companies nothing
+/// of the installation.
+///
+/// R257, R390.
+fn parts(scope: Scope, fill: Fill) -> impl Iterator<Item = Part> {
+    let goes_along = move |part: &Part| {
+        (scope == Scope::Installation || !part.is_log())
+            && (fill == Fill::Anew || !part.is_of_installation())
+    };
+    Part::order().into_iter().filter(goes_along)
 }
 
 /// What a move would copy.
@@ -78,10 +85,11 @@ fn parts(fill: Fill) -> impl Iterator<Item = Part> {
 /// When the database fails.
 pub async fn count(
     reader: &mut dyn TransferReader,
+    scope: Scope,
     fill: Fill,
 ) -> Result<Vec<Counted>, StoreError> {
     let mut counted = Vec::new();
-    for part in parts(fill) {
+    for part in parts(scope, fill) {
         counted.push(Counted { part, rows: reader.count(part).await? });
     }
     Ok(counted)
@@ -105,7 +113,7 @@ pub async fn copy(
         is_same_installation(source, target.written().await?).await?;
     }
     let mut tallies = Tallies::default();
-    for part in parts(fill) {
+    for part in parts(scope, fill) {
         source.open(part).await?;
         while let Some(mut rows) = source.next().await? {
             rows.retain(|moved| is_moved(moved, scope));
@@ -123,17 +131,18 @@ pub async fn copy(
     Ok(tallies)
 }
 
-/// Fails unless source and target have the same rows of the installation.
+/// Fails unless source and target have the same rows of the installation. Logs and halts are left
+/// out: both databases go on with their own.
 ///
 /// R261.
 async fn is_same_installation(
     source: &mut dyn TransferReader,
     target: &mut dyn TransferReader,
 ) -> Result<(), TransferError> {
-    let of_installation = Part::order()
-        .into_iter()
-        .filter(|part| part.is_of_installation() && *part != Part::Rows(RowKind::Halt));
-    for part in of_installation {
+    let is_compared = |part: &Part| {
+        part.is_of_installation() && !part.is_log() && *part != Part::Rows(RowKind::Halt)
+    };
+    for part in Part::order().into_iter().filter(is_compared) {
         if !agree(source, target, part, |_| true).await? {
             return Err(TransferError::OtherInstallation { part });
         }
@@ -152,14 +161,17 @@ pub async fn tallies(
     fill: Fill,
 ) -> Result<Tallies, StoreError> {
     let mut tallies = Tallies::default();
-    for part in parts(fill) {
+    for part in parts(scope, fill) {
         tally(reader, part, &mut tallies, |moved| is_moved(moved, scope)).await?;
     }
     Ok(tallies)
 }
 
-/// Whether a target has what a source has. The log of what was done is left out: the source goes on
-/// with it after everything was copied.
+/// Whether a target has what a source has. What the source goes on with after everything was copied
+/// is left out: the log of what was done, and the operator tokens of a company, which its closure
+/// does not close, so that it may still be written when they were last used.
+///
+/// R262.
 ///
 /// # Errors
 ///
@@ -170,7 +182,9 @@ pub async fn is_same(
     scope: Scope,
     fill: Fill,
 ) -> Result<bool, StoreError> {
-    for part in parts(fill).filter(|part| !part.is_log()) {
+    let goes_on =
+        |part: &Part| part.is_log() || (scope != Scope::Installation && part.may_be_of_company());
+    for part in parts(scope, fill).filter(|part| !goes_on(part)) {
         if !agree(source, target, part, |moved| is_moved(moved, scope)).await? {
             return Ok(false);
         }
@@ -221,7 +235,7 @@ pub async fn compare(
     step: &mut (dyn FnMut(Step) + Send),
 ) -> Result<(), TransferError> {
     let mut found = Tallies::default();
-    for part in parts(fill) {
+    for part in parts(scope, fill) {
         target.open(part).await?;
         while let Some(mut rows) = target.next().await? {
             rows.retain(|moved| is_moved(moved, scope));
