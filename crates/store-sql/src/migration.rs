@@ -159,8 +159,30 @@ pub fn worked_on(sql: &str) -> BTreeMap<String, TableWork> {
     found
 }
 
+/// What a column that an expansion adds may not be. Values of the last ones are made by the
+/// database, also for the rows that are there, so the table is written anew.
+const REFUSED_OF_COLUMNS: [&str; 15] = [
+    "DROP",
+    "RENAME",
+    "TYPE",
+    "UNIQUE",
+    "PRIMARY",
+    "CHECK",
+    "REFERENCES",
+    "GENERATED",
+    "AS",
+    "SERIAL",
+    "SMALLSERIAL",
+    "BIGSERIAL",
+    "SERIAL2",
+    "SERIAL4",
+    "SERIAL8",
+];
+
 /// The first statement that a migration which expands the schema may not hold (R248), by its first
 /// words. It may make tables and indexes, and add columns that may be null or have a default.
+///
+/// R248.
 pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
     let added = added_without_default(sql);
     statements(sql).into_iter().find_map(|words| {
@@ -171,14 +193,15 @@ pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
             ["CREATE", "TABLE" | "INDEX", ..] => true,
             // It could refuse what programs of the schema before it write, unless they leave its
             // columns null.
-            ["CREATE", "UNIQUE", "INDEX", _, "ON", _, columns @ ..] => {
-                let columns = columns.iter().take_while(|word| **word != "WHERE");
-                columns.clone().count() > 0
-                    && columns.into_iter().all(|of| added.contains(&(*of).to_owned()))
+            ["CREATE", "UNIQUE", "INDEX", _, "ON", table, columns @ ..] => {
+                let mut columns = columns.iter().take_while(|word| **word != "WHERE").peekable();
+                let is_added = |of: &&str| {
+                    added.iter().any(|(table_of, column)| table_of == table && column == of)
+                };
+                columns.peek().is_some() && columns.all(is_added)
             }
             ["ALTER", "TABLE", _, "ADD", "COLUMN", ..] => {
-                !["DROP", "RENAME", "TYPE", "UNIQUE", "CHECK", "REFERENCES"].iter().any(|w| has(w))
-                    && (!has("NOT") || has("DEFAULT"))
+                !REFUSED_OF_COLUMNS.iter().any(|word| has(word)) && (!has("NOT") || has("DEFAULT"))
             }
             // Of SQLite: what its planner knows.
             ["INSERT", "INTO", "SQLITE_STAT1", ..] | ["ANALYZE", ..] => true,
@@ -188,17 +211,17 @@ pub fn forbidden_in_expansion(sql: &str) -> Option<String> {
     })
 }
 
-/// The columns that a migration adds without a default, in capitals: programs that do not know them
-/// leave them null.
-fn added_without_default(sql: &str) -> Vec<String> {
+/// The columns that a migration adds without a default, each with its table, in capitals: programs
+/// that do not know them leave them null.
+fn added_without_default(sql: &str) -> Vec<(String, String)> {
     let added = statements(sql).into_iter().filter_map(|words| {
         let words: Vec<String> = words.iter().map(|word| word.to_ascii_uppercase()).collect();
         match words.as_slice() {
-            [alter, table, _, add, column, name, rest @ ..]
+            [alter, table, of, add, column, name, rest @ ..]
                 if [alter, table, add, column] == ["ALTER", "TABLE", "ADD", "COLUMN"]
                     && !rest.iter().any(|word| word == "DEFAULT") =>
             {
-                Some(name.clone())
+                Some((of.clone(), name.clone()))
             }
             _ => None,
         }
@@ -305,6 +328,8 @@ mod tests {
             "CREATE INDEX i ON a (x); ALTER TABLE a ADD COLUMN y text;",
             "ALTER TABLE a ADD COLUMN y int NOT NULL DEFAULT 0;",
             "ALTER TABLE a ADD COLUMN b bytea; CREATE UNIQUE INDEX c ON a (b) WHERE b IS NOT NULL",
+            "ALTER TABLE a ADD COLUMN b int; ALTER TABLE a ADD COLUMN c int; \
+             CREATE UNIQUE INDEX d ON A (b, c)",
         ] {
             assert_eq!(forbidden_in_expansion(sql), None, "{sql}");
         }
@@ -319,8 +344,51 @@ mod tests {
             "CREATE TABLE b (x int); DELETE FROM a;",
             "ALTER TABLE a ADD COLUMN b text DEFAULT 'x'; CREATE UNIQUE INDEX c ON a (b)",
             "ALTER TABLE a ADD COLUMN b bytea; CREATE UNIQUE INDEX c ON a (b, d)",
+            "ALTER TABLE a ADD COLUMN y int PRIMARY KEY;",
         ] {
             assert!(forbidden_in_expansion(sql).is_some(), "{sql}");
+        }
+    }
+
+    /// R248: what older programs write to the other table has values in that column.
+    #[test]
+    fn a_unique_index_is_over_added_columns_of_its_own_table() {
+        let adds = "ALTER TABLE a ADD COLUMN b bytea;";
+        let of = |table: &str| format!("{adds} CREATE UNIQUE INDEX c ON {table} (b)");
+        assert_eq!(forbidden_in_expansion(&of("a")), None);
+        assert_eq!(forbidden_in_expansion(&of("z")).as_deref(), Some("CREATE UNIQUE INDEX c"));
+    }
+
+    /// R248: what older programs write has the default, and the second such row would be refused.
+    #[test]
+    fn a_unique_index_is_over_columns_that_were_added_without_a_default() {
+        for default in ["DEFAULT 0", "NOT NULL DEFAULT ''"] {
+            let sql = format!(
+                "ALTER TABLE a ADD COLUMN b text {default}; ALTER TABLE z ADD COLUMN b text; \
+                 CREATE UNIQUE INDEX c ON a (b)"
+            );
+            let refused = forbidden_in_expansion(&sql);
+            assert_eq!(refused.as_deref(), Some("CREATE UNIQUE INDEX c"), "{sql}");
+        }
+    }
+
+    /// R248: the database fills such a column for the rows that are there.
+    #[test]
+    fn an_expansion_adds_no_column_whose_values_the_database_makes() {
+        for column in [
+            "int GENERATED ALWAYS AS (x + 1) STORED",
+            "int GENERATED BY DEFAULT AS IDENTITY",
+            "int AS (x + 1)",
+            "serial",
+            "SERIAL",
+            "bigserial",
+            "smallserial",
+            "serial8",
+        ] {
+            let sql = format!("ALTER TABLE a ADD COLUMN y {column};");
+            assert!(forbidden_in_expansion(&sql).is_some(), "{sql}");
+            let unique = format!("{sql} CREATE UNIQUE INDEX c ON a (y)");
+            assert!(forbidden_in_expansion(&unique).is_some(), "{unique}");
         }
     }
 
