@@ -183,20 +183,30 @@ fn export(folder: &Path, company: &str, contact: &str, out: &str) -> Option<i32>
     output.status.code()
 }
 
+/// The files that exports have made in a folder, parts too.
+fn files_of_exports(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("readable");
+    let names = entries.map(|entry| entry.expect("readable").file_name().into_string());
+    let mut names: Vec<String> = names.map(|name| name.expect("a text")).collect();
+    names.retain(|name| name.contains(".zip"));
+    names.sort();
+    names
+}
+
 /// R410.
 #[test]
 fn everything_about_a_contact_is_exported_into_a_new_file() {
     let folder = with_database();
     let (company, contact) = imported(folder.path());
     let file = folder.path().join("ana.zip");
-    // What is left of an export that was killed is written anew.
-    std::fs::write(folder.path().join("ana.zip.part"), [7; 100_000]).expect("writable");
+    // What is left of an export that was killed is in nobody's way.
+    std::fs::write(folder.path().join("ana.zip.1-2.part"), [7; 100_000]).expect("writable");
     assert_eq!(export(folder.path(), &company, &contact, "ana.zip"), Some(0));
     let zip = std::fs::read(&file).expect("the export");
     assert!(zip.starts_with(b"PK\x03\x04") && zip.len() < 100_000);
     assert_eq!(&zip[zip.len() - 22..][..4], b"PK\x05\x06", "it has its directory");
     assert!(zip.windows(9).any(|part| part == b"\"made_at\""), "it has its manifest");
-    assert!(!folder.path().join("ana.zip.part").exists());
+    assert_eq!(files_of_exports(folder.path()), ["ana.zip", "ana.zip.1-2.part"]);
     #[cfg(unix)]
     {
         let found = std::fs::metadata(&file).expect("readable").permissions();
@@ -218,9 +228,24 @@ fn an_export_that_breaks_off_leaves_no_file() {
     database.execute_batch("DROP TABLE clicks").expect("dropped");
     drop(database);
     assert_eq!(export(folder.path(), &company, &contact, "ana.zip"), Some(1));
-    for left in ["ana.zip", "ana.zip.part"] {
-        assert!(!folder.path().join(left).exists(), "{left}");
-    }
+    assert_eq!(files_of_exports(folder.path()), [""; 0]);
+}
+
+/// R410: each writes a part of its own, and the file is that of one of them.
+#[test]
+fn of_two_exports_into_one_file_one_is_whole_and_the_other_fails() {
+    let folder = with_database();
+    let (company, contact) = imported(folder.path());
+    let command =
+        ["contact", "export", "--company", &company, "--contact", &contact, "--out", "ana.zip"];
+    let begin = || recado(folder.path()).args(command).stderr(Stdio::null()).spawn();
+    let begun = [begin().expect("it runs"), begin().expect("it runs")];
+    let mut ends = begun.map(|mut export| export.wait().expect("it ends").code());
+    ends.sort_unstable();
+    assert_eq!(ends, [Some(0), Some(1)]);
+    assert_eq!(files_of_exports(folder.path()), ["ana.zip"]);
+    let zip = std::fs::read(folder.path().join("ana.zip")).expect("the export");
+    assert_eq!(&zip[zip.len() - 22..][..4], b"PK\x05\x06", "it has its directory");
 }
 
 /// X9.

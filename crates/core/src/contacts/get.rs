@@ -1,8 +1,9 @@
 //! Reading one contact (4.2).
 
-use super::{ContactDetail, Contacts, OperatorContact};
+use super::{ContactDetail, ContactRecord, Contacts, OperatorContact};
 use crate::access::{Caller, Scope};
 use crate::audit::RecordRef;
+use crate::custom_fields::CustomField;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId};
 use crate::remembered_opt_outs::is_remembered;
@@ -58,11 +59,7 @@ impl Contacts<'_> {
     ) -> Result<OperatorContact, Error<NotFound>> {
         match self.app.store().contact_record(company, id).await? {
             Some((record, fields)) => {
-                let mut shown = OperatorContact::new(&record, &fields);
-                if shown.opted_out_at.is_some() {
-                    let contact = record.contact.value();
-                    shown.is_opt_out_remembered = is_remembered(self.app, contact).await?;
-                }
+                let shown = self.operator_form(&record, &fields).await?;
                 self.note_memory(company, &shown.detail).await?;
                 Ok(shown)
             }
@@ -84,8 +81,24 @@ impl Contacts<'_> {
             return Err(Error::Rejected(NotFound));
         };
         record.related.lead_memory = None;
-        let mut contact = OperatorContact::new(&record, &fields);
+        let mut contact = self.operator_form(&record, &fields).await?;
         contact.detail.lead_memory = None;
         Ok(contact)
+    }
+
+    /// The operator's form of a record, with whether its opt-out is a remembered one.
+    ///
+    /// R415.
+    pub(crate) async fn operator_form(
+        &self,
+        record: &ContactRecord,
+        fields: &[CustomField],
+    ) -> Result<OperatorContact, StoreError> {
+        let mut shown = OperatorContact::new(record, fields);
+        if shown.opted_out_at.is_some() {
+            let contact = record.contact.value();
+            shown.is_opt_out_remembered = is_remembered(self.app, contact).await?;
+        }
+        Ok(shown)
     }
 }

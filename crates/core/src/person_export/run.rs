@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::archive::{File, Out, safe_name};
 use super::{kept, shown};
 use crate::audit::RecordRef;
-use crate::contacts::{Contact, Contacts, KeptOfPerson, OperatorContact};
+use crate::contacts::{Contact, Contacts, KeptOfPerson};
 use crate::documents::{Document, DocumentState, FileReader};
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, MessageId, UploadId};
@@ -148,8 +148,8 @@ impl PersonExport {
         let found = self.app.store().contact_record(self.company, self.contact).await?;
         let (record, fields) = found.ok_or(ExportError::Gone)?;
         let contact = record.contact.value();
-        let mut shown = serde_json::to_value(OperatorContact::new(&record, &fields))
-            .map_err(io::Error::other)?;
+        let form = self.app.contacts().operator_form(&record, &fields).await?;
+        let mut shown = serde_json::to_value(form).map_err(io::Error::other)?;
         let custom: serde_json::Map<String, Value> = fields
             .iter()
             .filter_map(|field| {

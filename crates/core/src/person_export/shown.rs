@@ -88,6 +88,8 @@ pub(super) fn row(row: &Row) -> Value {
             "campaign_id": recipient.campaign, "number": recipient.number.0,
             "status": recipient.status, "message_id": recipient.message,
             "fault": recipient.fault, "sent_at": recipient.sent_at,
+            "delivered_at": recipient.outcomes.delivered, "read_at": recipient.outcomes.read,
+            "ended_at": recipient.outcomes.ended,
         }),
         _ => Value::Null,
     }

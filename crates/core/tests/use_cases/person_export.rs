@@ -1,18 +1,19 @@
 //! Everything that is kept about a person (R410, R411).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
-use recado_core::ExportError;
 use recado_core::documents::{MAX_DOCUMENT_BYTES, file_key};
 use recado_core::gateway::{GatewayEvent, NamesReport, UnknownReport};
 use recado_core::idempotency::{Begun, CallKey, hash_of};
 use recado_core::ids::{ConnectionId, ContactId};
 use recado_core::links::Visit;
 use recado_core::uploads::NewFile;
+use recado_core::{ExportError, Settings};
 use recado_testkit::files::MemoryFiles;
 use recado_testkit::kit::body;
-use recado_testkit::{FaultyStore, Kit, MemoryStore};
+use recado_testkit::{FaultyStore, Kit, MemoryStore, ScriptedProvider};
 use serde_json::{Value, json};
 
 use super::campaign_scene::Scene;
@@ -175,6 +176,61 @@ async fn an_export_has_as_many_records_as_the_receipt_of_the_deletion() {
         let shown = shown.as_array().unwrap();
         assert_eq!(json!(shown.len()), file["records"]);
         assert!(shown.iter().all(|row| row.is_object()), "{file}: {shown:?}");
+    }
+}
+
+/// R411, R415: of an opt-out it says whether it is one that was remembered.
+#[tokio::test]
+async fn an_export_says_whether_the_opt_out_is_a_remembered_one() {
+    let mut settings = Settings::new("https://crm.example.org");
+    settings.remember_opt_outs = true;
+    let kit = Kit::builder().settings(settings).build().await;
+    let (contacts, company) = (kit.app.contacts(), kit.company.id);
+    let import = async |new: Value| contacts.import(&kit.company, &body(new)).await.unwrap().0;
+    let asked = |n| json!({"phone": phone(n), "opted_out_at": "2025-11-01T00:00:00.000Z"});
+    let remembered = async |id| {
+        let shown = json_of(&exported(&kit, id).await, "contact.json");
+        (shown["opted_out_at"].is_string(), shown["is_opt_out_remembered"].clone())
+    };
+    let first = import(asked(1)).await;
+    assert_eq!(remembered(first).await, (true, json!(false)), "it asked as this contact");
+    contacts.delete_of(company, first).await.unwrap();
+    let back = import(json!({"phone": phone(1)})).await;
+    assert_eq!(remembered(back).await, (true, json!(true)));
+    let other = import(json!({"phone": phone(2)})).await;
+    assert_eq!(remembered(other).await, (false, json!(false)));
+}
+
+/// R411, R429.
+#[tokio::test]
+async fn an_export_says_when_what_became_of_the_messages_of_a_campaign() {
+    let scene = Scene::of(2).await;
+    let (kit, messaging) = (scene.shop.kit(), &scene.shop.messaging);
+    scene.start().await;
+    scene.drain().await;
+    let mut times = Vec::new();
+    for (n, status) in [(1, "delivered"), (1, "read"), (2, "failed")] {
+        scene.shop.advance(Duration::from_secs(60));
+        times.push(json!(scene.shop.now()));
+        let id = ScriptedProvider::id(n);
+        let mut report =
+            json!({"kind": "status", "status": status, "provider_message_id": id.as_str()});
+        if status == "failed" {
+            report["error"] = json!({"code": 131_026, "message": "not there"});
+        }
+        messaging.tell(report).await;
+    }
+    let [delivered, read, failed] = &times[..] else { panic!("three") };
+    let null = Value::Null;
+    for (contact, expected) in [
+        (scene.contacts[0], [&json!("read"), delivered, read, &null]),
+        (scene.contacts[1], [&json!("failed"), &null, &null, failed]),
+    ] {
+        let shown = json_of(&exported(kit, contact).await, "campaigns.json")[0].clone();
+        assert!(shown["sent_at"].is_string(), "{shown}");
+        let found =
+            ["status", "delivered_at", "read_at", "ended_at"].map(|field| shown[field].clone());
+        assert_eq!(found.each_ref(), expected, "{shown}");
     }
 }
 

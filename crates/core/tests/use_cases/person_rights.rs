@@ -61,6 +61,8 @@ async fn a_deleted_contact_that_had_asked_to_stop_comes_back_opted_out_until_it_
     assert_eq!(stored(&kit, back).await.opted_out_at, since);
     let shown = contacts.get_for_operator(kit.company.id, back).await.unwrap();
     assert!(shown.is_opt_out_remembered);
+    let shown = contacts.get_without_memory(kit.company.id, back).await.unwrap();
+    assert!(shown.is_opt_out_remembered);
     let other = import(&kit, json!({"phone": "+5534991230002"})).await;
     assert_eq!(stored(&kit, other).await.opted_out_at, None);
 

@@ -220,13 +220,13 @@ async fn delete(call: CompanyCall) -> Outcome {
     Answer::done()
 }
 
-/// HEAD starts no export.
+/// HEAD starts no export. What of the contact would be logged as read it does not read.
 ///
 /// R410.
 async fn export(call: CompanyCall) -> Outcome {
     let (company, id) = (call.who.id, id(&call));
     if call.wanted == Wanted::Head {
-        call.recado.contacts().get_for_operator(company, id).await?;
+        call.recado.contacts().get_without_memory(company, id).await?;
         return Ok(Answer::head("application/zip").unkept());
     }
     let slot = call.who.exports.admit(company).ok_or_else(ErrorResponse::too_many_exports)?;

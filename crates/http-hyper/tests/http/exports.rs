@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use recado_core::audit::AuditRequest;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::ids::ContactId;
+use recado_core::query::Params;
 use recado_runtime::TokioSpawner;
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore};
@@ -57,6 +59,28 @@ async fn head_of_an_export_starts_none() {
     let unknown = format!("/contacts/{UNKNOWN}/export");
     assert_eq!(site.company("HEAD", &unknown, "").await.status, 404);
     assert_eq!(site.company("GET", &unknown, "").await.status, 404);
+}
+
+/// R386, R410: whoever only asks whether there is one has read nothing.
+#[tokio::test]
+async fn head_of_an_export_leaves_no_entry_and_marks_nothing_as_read() {
+    let site = Site::new().await;
+    let (kit, company) = (&site.kit, site.kit.company.id);
+    let on = kit.connection("qr").await;
+    kit.contact_writes(on, "5511987654321", "Oi").await;
+    let id = kit.contact_by_phone("+5511987654321").await.expect("it wrote");
+    let memory = body(json!({"summary": "wants a cake"}));
+    kit.app.leads().merge(company, id, &memory).await.expect("a lead memory");
+    let log = async || {
+        let all = AuditRequest::parse(&Params::new(Vec::new())).expect("no filters");
+        kit.app.audit().list(Some(company), &all).await.expect("the store works").entries.len()
+    };
+    let (before, path) = (log().await, format!("/contacts/{id}/export"));
+    assert_eq!(site.company("HEAD", &path, "").await.status, 200);
+    assert_eq!(log().await, before);
+    assert!(kit.stored_contact(id).await.value().has_unread);
+    assert_eq!(site.company("GET", &path, "").await.status, 200);
+    assert_eq!(log().await, before + 1, "that one was made is logged");
 }
 
 /// R410.

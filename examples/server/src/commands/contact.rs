@@ -10,6 +10,7 @@ use recado_core::contacts::DuplicateGroup;
 use recado_core::ids::{CompanyId, ContactId};
 
 use super::company::company_id;
+use super::new_file::NewFile;
 use super::{CommandError, output, refused};
 
 pub(super) const HELP: &str = "\
@@ -59,16 +60,8 @@ fn contact_id(text: &str) -> Result<ContactId, String> {
     ContactId::parse(text).ok_or_else(|| "is not an id".to_owned())
 }
 
-/// Where an export is written until it is whole: what is left of one that was killed does not pass
-/// for an export.
-fn part_of(out: &Path) -> PathBuf {
-    let mut part = out.as_os_str().to_owned();
-    part.push(".part");
-    part.into()
-}
-
-/// Writes the export to a file of its own, which gets its name when it is whole. What was written
-/// of one that fails is removed.
+/// Writes the export to a new file, which gets its name when it is whole. What was written of one
+/// that fails is removed.
 ///
 /// R410.
 async fn export(
@@ -77,37 +70,17 @@ async fn export(
     contact: ContactId,
     out: &Path,
 ) -> Result<(), CommandError> {
-    let is_there = || std::io::Error::from(std::io::ErrorKind::AlreadyExists);
-    if out.try_exists().map_err(CommandError::run)? {
-        return Err(CommandError::run(is_there()));
-    }
+    // Before anything is read, so that an export that cannot be kept has no entry in the audit log.
+    let mut file = NewFile::begin(out).map_err(CommandError::run)?;
     let export = recado.contacts().export_person(company, contact).await.map_err(refused)?;
-    let part = part_of(out);
-    // What is left of an export that was killed may be open to others.
-    match std::fs::remove_file(&part) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(CommandError::run(error));
-        }
-        _ => {}
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&part).map_err(CommandError::run)?;
     let mut frames = export.frames();
     let written = async {
         while let Some(frame) = frames.next().await {
             file.write_all(&frame.map_err(std::io::Error::other)?)?;
         }
-        file.sync_all()?;
-        if out.try_exists()? { Err(is_there()) } else { std::fs::rename(&part, out) }
+        file.publish()
     };
-    if let Err(error) = written.await {
-        let _removed = std::fs::remove_file(&part);
-        return Err(CommandError::run(error));
-    }
-    Ok(())
+    written.await.map_err(CommandError::run)
 }
 
 const COLUMNS: [&str; 7] = [

@@ -20,6 +20,7 @@ mod key;
 mod media;
 mod member;
 mod migrate;
+mod new_file;
 mod operator_token;
 mod output;
 mod secret_key;
