@@ -171,15 +171,15 @@ fn number(node: &Value, name: &str) -> f64 {
 }
 
 /// A connection of the pool that has prepared all cases, and another one that inserts the rows.
-pub(super) struct Prepared {
-    pub(super) client: crate::pool::Object,
+struct Prepared {
+    client: crate::pool::Object,
     seeding: crate::pool::Object,
     cases: Vec<Case>,
     _database: TestDatabase,
 }
 
 impl Prepared {
-    pub(super) async fn new(seeds: &[&str], cases: Vec<Case>) -> Self {
+    async fn new(seeds: &[&str], cases: Vec<Case>) -> Self {
         let database = TestPostgres::shared().fresh_database();
         let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
         store.migrate().await.unwrap();
@@ -198,11 +198,11 @@ impl Prepared {
         Self { client, seeding, cases, _database: database }
     }
 
-    pub(super) async fn seed(&self, sql: &str) {
+    async fn seed(&self, sql: &str) {
         self.seeding.batch_execute(sql).await.unwrap();
     }
 
-    pub(super) async fn assert_few(&self, round: &str) {
+    async fn assert_few(&self, round: &str) {
         for (at, case) in self.cases.iter().enumerate() {
             let explain = format!(
                 "BEGIN; EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {}; ROLLBACK",
@@ -237,21 +237,48 @@ fn execute(at: usize, case: &Case) -> String {
     }
 }
 
+/// How the tables of some cases are filled.
+pub(super) struct Filling {
+    /// With a few rows of each of many.
+    pub(super) small: &'static [&'static str],
+    /// Then with many rows of one.
+    pub(super) large: &'static [&'static str],
+    /// Gathers what is known of them.
+    pub(super) analyze: &'static str,
+}
+
+impl Filling {
+    /// Cases that were planned while the tables were empty touch few rows when they are full.
+    pub(super) async fn assert_few_by_plans_for_empty_tables(&self, cases: Vec<Case>) {
+        let prepared = Prepared::new(&[], cases).await;
+        for seed in self.small.iter().chain(self.large) {
+            prepared.seed(seed).await;
+        }
+        prepared.assert_few("planned while it was empty").await;
+        prepared.seed(self.analyze).await;
+        prepared.assert_few("planned when it was full").await;
+    }
+
+    /// Cases that were planned while each had few rows touch few of one that has grown.
+    pub(super) async fn assert_few_when_one_has_grown(&self, cases: Vec<Case>) {
+        let prepared = Prepared::new(&[self.small, &[self.analyze]].concat(), cases).await;
+        for seed in self.large {
+            prepared.seed(seed).await;
+        }
+        prepared.assert_few("planned while all were small").await;
+        prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
+        prepared.assert_few("planned by what was known of small ones").await;
+    }
+}
+
+const FILLING: Filling = Filling { small: &[SMALL], large: &[LARGE], analyze: ANALYZE };
+
 #[tokio::test(flavor = "multi_thread")]
 async fn campaigns_touch_few_rows_by_plans_for_empty_tables() {
-    let prepared = Prepared::new(&[], cases()).await;
-    prepared.seed(SMALL).await;
-    prepared.seed(LARGE).await;
-    prepared.assert_few("planned while it was empty").await;
-    prepared.seed(ANALYZE).await;
-    prepared.assert_few("planned when it was full").await;
+    FILLING.assert_few_by_plans_for_empty_tables(cases()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaigns_touch_few_rows_when_one_grows_beyond_all_others() {
-    let prepared = Prepared::new(&[SMALL, ANALYZE], cases()).await;
-    prepared.seed(LARGE).await;
-    prepared.assert_few("planned while all were small").await;
-    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
-    prepared.assert_few("planned by what was known of small ones").await;
+    FILLING.assert_few_when_one_has_grown(cases()).await;
 }

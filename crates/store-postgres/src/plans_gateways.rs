@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
-use crate::plans_campaigns::{Case, Prepared};
+use crate::plans_campaigns::{Case, Filling};
 use crate::reassign::REASSIGN;
 use crate::sealing::{left_query, next_key_query};
 use crate::unknown_events::{FORGET, statements};
@@ -136,24 +136,15 @@ fn cases_for_some() -> Vec<Case> {
     cases
 }
 
+/// Each of the two is followed by the rows that it says.
+const FILLING: Filling = Filling { small: &[SMALL, FILL], large: &[LARGE, FILL], analyze: ANALYZE };
+
 #[tokio::test(flavor = "multi_thread")]
 async fn gateways_and_merges_touch_few_rows_by_plans_for_empty_tables() {
-    let prepared = Prepared::new(&[], cases()).await;
-    for seed in [SMALL, FILL, LARGE, FILL] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while it was empty").await;
-    prepared.seed(ANALYZE).await;
-    prepared.assert_few("planned when it was full").await;
+    FILLING.assert_few_by_plans_for_empty_tables(cases()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn merges_touch_few_rows_when_one_contact_has_more_than_all_others() {
-    let prepared = Prepared::new(&[SMALL, FILL, ANALYZE], cases_for_some()).await;
-    for seed in [LARGE, FILL] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while all were small").await;
-    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
-    prepared.assert_few("planned by what was known of small ones").await;
+    FILLING.assert_few_when_one_has_grown(cases_for_some()).await;
 }

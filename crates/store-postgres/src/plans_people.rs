@@ -8,7 +8,7 @@ use recado_core::audit::AuditEntry;
 use recado_core::remembered_opt_outs::RememberedOptOut;
 
 use crate::accounts::{BY_EMAIL, BY_SUBJECT, OF_MEMBER};
-use crate::plans_campaigns::{Case, Prepared};
+use crate::plans_campaigns::{Case, Filling};
 use crate::records::{AUDITED, AUDITED_BEFORE, AUDITED_OF, SOME};
 use crate::table::Table;
 
@@ -90,26 +90,17 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Each of the two is followed by the rows that it says.
+const FILLING: Filling = Filling { small: &[SMALL, FILL], large: &[LARGE, FILL], analyze: ANALYZE };
+
 /// R388, R389, R394, R397, R414.
 #[tokio::test(flavor = "multi_thread")]
 async fn people_touch_few_rows_by_plans_for_empty_tables() {
-    let prepared = Prepared::new(&[], cases()).await;
-    for seed in [SMALL, FILL, LARGE, FILL] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while it was empty").await;
-    prepared.seed(ANALYZE).await;
-    prepared.assert_few("planned when it was full").await;
+    FILLING.assert_few_by_plans_for_empty_tables(cases()).await;
 }
 
 /// R388, R389, R394, R397, R414.
 #[tokio::test(flavor = "multi_thread")]
 async fn people_touch_few_rows_when_one_company_has_more_than_all_others() {
-    let prepared = Prepared::new(&[SMALL, FILL, ANALYZE], cases()).await;
-    for seed in [LARGE, FILL] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while all were small").await;
-    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
-    prepared.assert_few("planned by what was known of small ones").await;
+    FILLING.assert_few_when_one_has_grown(cases()).await;
 }
