@@ -1,11 +1,13 @@
 //! Reads of connections, groups, conversations, templates, lead memories, remembered calls and
 //! workers.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::Company;
 use recado_core::connections::{Connection, ConnectionReads};
-use recado_core::contacts::{Alias, ChannelKey, Contact};
+use recado_core::contacts::{Alias, ChannelKey, Contact, Platform};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
 use recado_core::gateway::{KeptEvents, KeptOrder, KeptQuery, UnknownEvent};
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
@@ -53,7 +55,32 @@ impl State {
         found
     }
 
-    fn is_named(&self, contact: &Contact, query: &ChannelQuery) -> bool {
+    /// The contacts of a company that have one of these aliases, on a channel or on any. They are
+    /// found once for all contacts: to look at all aliases for each of them takes minutes where
+    /// there are thousands.
+    pub(super) fn holders_of(
+        &self,
+        company: CompanyId,
+        platform: Option<&Platform>,
+        keys: &[ChannelKey],
+    ) -> HashSet<ContactId> {
+        if keys.is_empty() {
+            return HashSet::new();
+        }
+        let is_asked_for = |alias: &&Alias| {
+            alias.company == company
+                && platform.is_none_or(|wanted| *wanted == alias.platform)
+                && keys.contains(&alias.key)
+        };
+        self.rows.all::<Alias>().filter(is_asked_for).map(|alias| alias.contact).collect()
+    }
+
+    fn is_named(
+        &self,
+        contact: &Contact,
+        query: &ChannelQuery,
+        holders: &HashSet<ContactId>,
+    ) -> bool {
         let on_channel = |platform| query.platform.as_ref().is_none_or(|wanted| wanted == platform);
         query.ids.contains(&contact.id)
             || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
@@ -61,9 +88,7 @@ impl State {
             || query.chats.iter().any(|c| Some(c.as_str()) == contact.external_chat_id.as_deref())
             || on_channel(&contact.source_platform)
                 && query.identifiers.contains(&contact.identifier)
-            || self
-                .aliases_of(contact)
-                .any(|alias| on_channel(&alias.platform) && query.keys.contains(&alias.key))
+            || holders.contains(&contact.id)
     }
 
     /// Whether a contact is one of the first `most` of its channel that have its phone: those that
@@ -150,8 +175,10 @@ impl ConversationReads for MemoryStore {
         query: &ChannelQuery,
     ) -> Result<Vec<ChannelContact>, StoreError> {
         let state = self.state();
+        let holders = state.holders_of(company, query.platform.as_ref(), &query.keys);
+        let is_named = |contact: &Contact| state.is_named(contact, query, &holders);
         let contacts = state.sorted_stored(
-            |contact: &Contact| contact.company == company && state.is_named(contact, query),
+            |contact: &Contact| contact.company == company && is_named(contact),
             |contact| (contact.created_at, contact.id),
         );
         Ok(contacts.into_iter().map(|contact| state.channel_contact(contact)).collect())

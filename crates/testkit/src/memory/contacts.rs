@@ -129,11 +129,12 @@ impl State {
 
     fn draft_facts(&self, company: CompanyId, query: &DraftQuery) -> DraftFacts {
         let rows = &self.rows;
+        let holders = self.holders_of(company, None, &query.keys);
         let holds = |contact: &&Contact| {
             contact.company == company
                 && (query.identifiers.contains(&contact.identifier)
                     || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
-                    || self.aliases_of(contact).any(|alias| query.keys.contains(&alias.key)))
+                    || holders.contains(&contact.id))
         };
         let holder =
             rows.all::<Contact>().filter(holds).min_by_key(|held| (held.created_at, held.id));
