@@ -168,8 +168,8 @@ pub async fn tallies(
 }
 
 /// Whether a target has what a source has. What the source goes on with after everything was copied
-/// is left out: the log of what was done, and where one company is closed when its operator tokens
-/// were last used.
+/// is left out: the log of what was done, and the operator tokens of a company, which its closure
+/// does not close, so that it may still be written when they were last used.
 ///
 /// R262.
 ///
