@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::message_refs::REFERRED;
 use crate::messages_listing::page_statement;
 use crate::plans::{company, plan, seeded, text, walk};
-use crate::plans_campaigns::{Case as Statement, Prepared};
+use crate::plans_campaigns::{Case as Statement, Filling};
 use crate::records::LAST_MESSAGES;
 
 /// As many messages as contacts, for each of two companies. One message in a hundred failed.
@@ -184,25 +184,18 @@ fn last_messages() -> Vec<Statement> {
     }]
 }
 
+const TALKING: Filling = Filling {
+    small: &[FEW_TALKS, TALKS],
+    large: &[MANY_TALKS, TALKS],
+    analyze: "ANALYZE messages",
+};
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_messages_of_contacts_are_found_by_plans_for_empty_tables() {
-    let prepared = Prepared::new(&[], last_messages()).await;
-    for seed in [FEW_TALKS, TALKS, MANY_TALKS, TALKS] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while it was empty").await;
-    prepared.seed("ANALYZE messages").await;
-    prepared.assert_few("planned when it was full").await;
+    TALKING.assert_few_by_plans_for_empty_tables(last_messages()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_messages_of_contacts_are_found_when_one_company_has_more_than_all_others() {
-    let seeds = [FEW_TALKS, TALKS, "ANALYZE messages"];
-    let prepared = Prepared::new(&seeds, last_messages()).await;
-    for seed in [MANY_TALKS, TALKS] {
-        prepared.seed(seed).await;
-    }
-    prepared.assert_few("planned while all were small").await;
-    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
-    prepared.assert_few("planned by what was known of small ones").await;
+    TALKING.assert_few_when_one_has_grown(last_messages()).await;
 }
