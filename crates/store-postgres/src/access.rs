@@ -51,6 +51,6 @@ impl SharedCall for KeyLookup {
 #[async_trait]
 impl AccessReads for PostgresStore {
     async fn key_by_hash(&self, hash: &KeyHash) -> Result<Option<(ApiKey, Company)>, StoreError> {
-        self.key_lookups.make(&self.pool, KeyLookup(hash.clone())).await
+        self.key_lookups.make(&self.pool, KeyLookup(*hash)).await
     }
 }

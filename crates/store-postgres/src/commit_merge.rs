@@ -26,8 +26,7 @@ impl Footprint {
     /// because it is large, because it writes rows that it does not name, or because it waits for
     /// other commits or keeps them waiting.
     pub(crate) fn of(set: &ChangeSet) -> Option<Self> {
-        let mut footprint = Self::default();
-        footprint.changes = set.changes.len();
+        let mut footprint = Self { changes: set.changes.len(), ..Self::default() };
         for change in &set.changes {
             let key = match change.kind() {
                 ChangeKind::Insert(Row::Halt(_)) | ChangeKind::Update { row: Row::Halt(_), .. } => {
@@ -153,9 +152,8 @@ pub(crate) fn merge(sets: Vec<ChangeSet>) -> ChangeSet {
     while let Some(next) = lists.iter().filter_map(VecDeque::front).map(place).min() {
         let from = merged.changes.len();
         for list in &mut lists {
-            while let Some(change) = list.pop_front_if(|change| place(change) == next) {
-                merged.changes.push(change);
-            }
+            let first = list.iter().position(|change| place(change) != next);
+            merged.changes.extend(list.drain(..first.unwrap_or(list.len())));
         }
         if let Some(run) = merged.changes.get_mut(from..) {
             run.sort_by(order);

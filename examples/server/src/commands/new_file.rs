@@ -4,7 +4,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use recado_core::Clock;
+use recado_runtime::SystemClock;
 
 /// A file that is being written. If it is dropped before [`NewFile::publish`], nothing is left.
 #[derive(Debug)]
@@ -30,8 +32,7 @@ impl NewFile {
     ///
     /// R410.
     pub(super) fn begin(out: &Path) -> io::Result<Self> {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self::begin_as(out, &part_of(out, std::process::id(), since.as_millis()))
+        Self::begin_as(out, &part_of(out, std::process::id(), SystemClock.now().millis()))
     }
 
     fn begin_as(out: &Path, part: &Path) -> io::Result<Self> {
@@ -77,7 +78,7 @@ impl Write for NewFile {
 }
 
 /// `FILE.PID-MILLIS.part`: two processes that write the same file share none.
-fn part_of(out: &Path, process: u32, millis: u128) -> PathBuf {
+fn part_of(out: &Path, process: u32, millis: i64) -> PathBuf {
     let mut part = out.as_os_str().to_owned();
     part.push(format!(".{process}-{millis}.part"));
     part.into()
