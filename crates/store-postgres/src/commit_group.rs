@@ -2,7 +2,7 @@
 //!
 //! The sets that come while earlier ones are committed are the next transaction: as one change set,
 //! with one flush of the log and one statement for rows of a kind. If such a transaction fails,
-//! each of its sets gets one of its own, so that the conflict of one is that of no other.
+//! each of its sets gets one of its own, so that the conflict of one is that of no other (R439).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

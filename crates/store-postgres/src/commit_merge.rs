@@ -22,7 +22,7 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// The rows of a set that can share a transaction; `None` for a set that needs one of its own:
+    /// R439. The rows of a set that can share a transaction; `None` for a set that needs one of its own:
     /// because it is large, because it writes rows that it does not name, or because it waits for
     /// other commits or keeps them waiting.
     pub(crate) fn of(set: &ChangeSet) -> Option<Self> {

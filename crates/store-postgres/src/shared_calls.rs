@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::lanes::{Lanes, Work};
 use crate::pool::Pool;
 
-/// A call that can be made together with others of its kind.
+/// A call that can be made together with others of its kind (R440).
 ///
 /// Each of them sees everything that was committed before it was asked for: a statement is sent
 /// after the calls that it answers have come.

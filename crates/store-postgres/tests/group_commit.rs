@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan, TimeZone};
+use recado_core::access::{
+    AccessReads, ApiKey, Company, Features, Gcra, KeyHash, Limiter, Plan, RateCheck, RateDecision,
+    RateKey, Scopes, TimeZone,
+};
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::ids::{CompanyId, ContactId, KeyId};
 use recado_core::store::{
     ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
 };
@@ -79,6 +82,7 @@ async fn at_once(store: &PostgresStore, sets: Vec<ChangeSet>) -> Vec<Result<(), 
     futures_util::future::join_all(sets.into_iter().map(|set| store.commit(set))).await
 }
 
+/// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn new_rows_that_come_at_once_share_transactions() {
     let database = with_contacts(0).await;
@@ -93,6 +97,7 @@ async fn new_rows_that_come_at_once_share_transactions() {
     assert!(transactions <= 20, "{transactions} transactions");
 }
 
+/// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn replaced_rows_that_come_at_once_share_transactions() {
     let database = with_contacts(100).await;
@@ -117,6 +122,7 @@ async fn replaced_rows_that_come_at_once_share_transactions() {
     assert_eq!(searchable, 100, "the search texts are replaced with their contacts");
 }
 
+/// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_conflict_of_one_is_that_of_no_other() {
     let database = with_contacts(40).await;
@@ -144,6 +150,7 @@ async fn the_conflict_of_one_is_that_of_no_other() {
     assert_eq!(stored(store, 40).await.value().name, "Renamed");
 }
 
+/// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_changes_of_one_row_that_come_at_once_one_is_stale() {
     let database = with_contacts(10).await;
@@ -164,7 +171,7 @@ async fn of_two_changes_of_one_row_that_come_at_once_one_is_stale() {
     assert_eq!(stored(store, 1).await.version().number(), 2);
 }
 
-/// A decision that relied on a row, and one that changes it, are not made side by side.
+/// R439. A decision that relied on a row, and one that changes it, are not made side by side.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_sets_that_rely_on_what_the_other_writes_are_not_both_committed() {
     let database = with_contacts(4).await;
@@ -181,6 +188,7 @@ async fn two_sets_that_rely_on_what_the_other_writes_are_not_both_committed() {
     assert!(outcomes[2..].iter().any(Result::is_err), "{outcomes:?}");
 }
 
+/// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_that_waits_for_a_lock_holds_up_no_other() {
     let database = with_contacts(60).await;
@@ -226,5 +234,56 @@ async fn a_set_whose_caller_has_gone_is_committed_or_not_as_a_whole() {
     for n in 1..=20 {
         let (one, other) = (format!("c{}", 2 * n), format!("c{}", 2 * n + 1));
         assert_eq!(found.contains(&one), found.contains(&other), "{one}, {other}");
+    }
+}
+
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn charges_of_several_keys_that_come_at_once_are_each_decided_by_its_own_allowance() {
+    let database = Database::fresh().await;
+    let limiter = database.store.limiter();
+    let charge = |key: u128, rate: u32| {
+        let key = RateKey::Calls(KeyId::new(Uuid::from_u128(key)));
+        [RateCheck { key, allowance: Gcra::per_minute(rate) }]
+    };
+    let calls: Vec<_> =
+        (0..60).map(|n| charge(n % 3, 5 * (1 + u32::try_from(n % 3).unwrap()))).collect();
+    let decided = calls.iter().map(|checks| limiter.check(checks, NOW));
+    let decided = futures_util::future::join_all(decided).await;
+    let mut passed = [0; 3];
+    for (n, decision) in decided.into_iter().enumerate() {
+        passed[n % 3] += u32::from(decision.unwrap() == RateDecision::Allowed);
+    }
+    assert_eq!(passed, [5, 10, 15]);
+}
+
+fn key(number: u8) -> ApiKey {
+    ApiKey {
+        id: KeyId::new(Uuid::from_u128(number.into())),
+        company: company(),
+        name: format!("Key {number}"),
+        hash: KeyHash::of(&format!("secret {number}")),
+        scopes: Scopes::default(),
+        rate_per_minute: 600,
+        export_rate_per_minute: 60,
+        created_at: NOW,
+        expires_at: None,
+        last_used_at: None,
+    }
+}
+
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_are_looked_up_at_once_are_each_found_or_not() {
+    let database = with_contacts(0).await;
+    let store = &database.store;
+    let changes = (1..=9).fold(ChangeSet::new(), |all, number| all.insert(key(number)));
+    store.commit(changes).await.unwrap();
+    let hash = |number: u8| KeyHash::of(&format!("secret {}", number % 12));
+    let hashes: Vec<_> = (0..60).map(hash).collect();
+    let found = hashes.iter().map(|hash| store.key_by_hash(hash));
+    for (number, found) in (0..60).zip(futures_util::future::join_all(found).await) {
+        let expected = (1..=9).contains(&(number % 12)).then(|| key(number % 12));
+        assert_eq!(found.unwrap().map(|(key, _)| key), expected, "{number}");
     }
 }

@@ -268,8 +268,8 @@ fn rows_of_the_installation(company: CompanyId) -> Vec<Row> {
 async fn insert_rows_of_the_installation(place: &Place, company: CompanyId) {
     let store = place.store();
     for row in rows_of_the_installation(company) {
-        if store.row(&row.key()).await.unwrap().is_none() {
-            store.commit(ChangeSet::new().with(Change::insert(row))).await.unwrap();
+        if store.row(&row.key()).await.expect("it is read").is_none() {
+            store.commit(ChangeSet::new().with(Change::insert(row))).await.expect("it is new");
         }
     }
 }
@@ -398,20 +398,20 @@ async fn go_on(source: &Place, company: CompanyId, n: u128) {
         let entry = AuditEntry::new(id, at, &acting, of, RecordRefs::default());
         changes = changes.with(Change::insert(entry));
     }
-    for token in store.all_stored::<OperatorToken>(()).await.unwrap() {
+    for token in store.all_stored::<OperatorToken>(()).await.expect("they are read") {
         let last_used_at = Some(at.plus(Duration::from_secs(n as u64)));
         let used = OperatorToken { last_used_at, ..token.value().clone() };
         changes = changes.with(token.update(used));
     }
-    store.commit(changes).await.unwrap();
+    store.commit(changes).await.expect("they are as they were read");
 }
 
 /// Whether the target has all of a company, as a killed move asks that is begun again.
 async fn has_company(source: &Place, target: &Place, company: CompanyId) -> bool {
     let (scope, fill) = (Scope::Company(company), Fill::Beside);
-    let mut from = source.transferable().transfer_out(scope, true).await.unwrap();
-    let mut to = target.transferable().transfer_out(scope, false).await.unwrap();
-    is_same(&mut *from, &mut *to, scope, fill).await.unwrap()
+    let mut from = source.transferable().transfer_out(scope, true).await.expect("it is read");
+    let mut to = target.transferable().transfer_out(scope, false).await.expect("it is read");
+    is_same(&mut *from, &mut *to, scope, fill).await.expect("they are read")
 }
 
 /// D76, R257, R261, R262, R390.
