@@ -22,9 +22,11 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// R439. The rows of a set that can share a transaction; `None` for a set that needs one of its own:
+    /// The rows of a set that can share a transaction; `None` for a set that needs one of its own:
     /// because it is large, because it writes rows that it does not name, or because it waits for
     /// other commits or keeps them waiting.
+    ///
+    /// R439.
     pub(crate) fn of(set: &ChangeSet) -> Option<Self> {
         let mut footprint = Self { changes: set.changes.len(), ..Self::default() };
         for change in &set.changes {
