@@ -20,7 +20,7 @@ use crate::PostgresStore;
 use recado_store_sql::Sealer;
 
 use crate::columns::Columns;
-use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
+use crate::contacts_record::{read_record, record_columns, record_joins, tags_of_one};
 use crate::gathered::{GatheredFields, gathered, scattered};
 use crate::param::params;
 use crate::session::{rows, select};
@@ -55,11 +55,11 @@ static RECORD: LazyLock<String> = LazyLock::new(|| {
          WHERE c.company_id = $1 AND c.id = $2 ORDER BY n.created_at, n.id",
         columns_of::<Connection>("n"),
         columns_of::<Conversation>("v"),
-        RECORD_COLUMNS.as_str(),
+        record_columns(&tags_of_one()),
         columns_of::<Member>("m"),
         columns_of::<LeadMemory>("y"),
         gathered::<CustomField>("f"),
-        RECORD_JOINS.replace("$clicks", "false"),
+        record_joins(false),
     )
 });
 
@@ -78,7 +78,8 @@ impl ContactReads for PostgresStore {
             conversations.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
         let mut columns = Columns::new(row);
         conversation(&mut columns, self.pool.sealer())?;
-        let mut record = read_record(&mut columns, false)?;
+        let tags = |columns: &mut Columns<'_>| scattered(columns.get()?, |fields| fields.record());
+        let mut record = read_record(&mut columns, tags, false)?;
         record.related.conversations = conversations;
         record.related.assigned_to = columns.joined()?;
         record.related.lead_memory = columns.joined()?;

@@ -20,6 +20,7 @@ use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, StageId};
 use recado_core::page::PageRequest;
 use recado_core::store::StoreError;
+use recado_core::tags::Tag;
 use recado_store_sql::signed;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -27,7 +28,7 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::commit::company_lock;
-use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
+use crate::contacts_record::{TAG_IDS, read_record, record_columns, record_joins, tags_of_page};
 use crate::contacts_search::{narrowed, narrows};
 use crate::error::failed;
 use crate::gathered::{gathered, scattered};
@@ -149,6 +150,13 @@ pub(crate) fn set_counts(in_set: &str) -> String {
     )
 }
 
+/// `total`: the number of contacts of the company, without their combinations. The filters are
+/// null. They are mentioned because every listing has the same parameters.
+const TOTAL_OF_ALL: &str = "total AS (SELECT coalesce(sum(f.n), 0)::bigint AS total FROM (\
+SELECT n FROM contact_facets WHERE company_id = $1 \
+UNION ALL SELECT n FROM contact_facet_deltas WHERE company_id = $1) AS f \
+WHERE ROW($2::text, $3::text, $4::uuid, $5::text, $6::boolean, $7::boolean) IS NULL)";
+
 /// `total`: the number of contacts that pass.
 const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
 
@@ -216,7 +224,7 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
         None if filter.has_exact() => {
             format!("{of_company}, {TOTAL}, {}", filtered("contacts", order, bound))
         }
-        None => format!("{of_company}, {TOTAL}, {}", unfiltered(order, bound)),
+        None => format!("{TOTAL_OF_ALL}, {}", unfiltered(order, bound)),
     };
     format!(
         "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
@@ -229,18 +237,19 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
     )
 }
 
-/// The records of `page` that fulfil `shown`, with the total, the columns `more`, and the
-/// definitions of fields in the first row.
+/// The records of `page` that fulfil `shown`, with the total, the columns `more`, and in the first
+/// row the definitions of fields and the tags of all.
 fn records(shown: &str, more: &str, clicks: bool) -> String {
     format!(
         "SELECT total.total, {more}, CASE WHEN coalesce(page.place, 1) = 1 THEN \
-         (SELECT {fields} FROM custom_fields f WHERE f.company_id = $1) END, {columns} \
-         FROM total LEFT JOIN page ON {shown} \
+         (SELECT {fields} FROM custom_fields f WHERE f.company_id = $1) END, \
+         CASE WHEN page.place = 1 THEN {tags} END, {columns} FROM total LEFT JOIN page ON {shown} \
          LEFT JOIN contacts c ON c.company_id = $1 AND c.id = page.id {joins} \
          ORDER BY page.place",
         fields = gathered::<CustomField>("f"),
-        columns = RECORD_COLUMNS.as_str(),
-        joins = RECORD_JOINS.replace("$clicks", if clicks { "true" } else { "false" }),
+        tags = tags_of_page(),
+        columns = record_columns(TAG_IDS),
+        joins = record_joins(clicks),
     )
 }
 
@@ -294,10 +303,22 @@ pub(crate) fn export_statement(
     (sql, listing.params)
 }
 
+/// The tags of a contact, in the order of those that are known.
+fn named(columns: &mut Columns<'_>, known: &[Tag]) -> Result<Vec<Tag>, StoreError> {
+    let ids: Vec<Uuid> = columns.raw()?;
+    let tags: Vec<Tag> =
+        known.iter().filter(|tag| ids.contains(&tag.id.uuid())).cloned().collect();
+    match tags.len() == ids.len() {
+        true => Ok(tags),
+        false => Err(StoreError::corrupt("a contact has a tag that does not exist")),
+    }
+}
+
 /// A slice, and whether the frontier has to be moved before it is answered.
 fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), StoreError> {
     let mut slice = ContactSlice::default();
     let mut beyond = false;
+    let mut known: Vec<Tag> = Vec::new();
     for row in found {
         let mut columns = Columns::new(row);
         slice.total = columns.get()?;
@@ -306,8 +327,12 @@ fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), Store
         if let Some(fields) = columns.get()? {
             slice.fields = scattered(Some(fields), |fields| fields.record())?;
         }
+        if let Some(tags) = columns.get()? {
+            known = scattered(Some(tags), |fields| fields.record())?;
+        }
         if columns.is_present()? {
-            slice.records.push(read_record(&mut columns, clicks)?);
+            let tags = |columns: &mut Columns<'_>| named(columns, &known);
+            slice.records.push(read_record(&mut columns, tags, clicks)?);
         }
     }
     Ok((slice, beyond))

@@ -1,6 +1,4 @@
-//! A contact with the records it refers to, in one row.
-
-use std::sync::LazyLock;
+//! Contacts with the records they refer to, a row for each.
 
 use recado_core::contacts::{Contact, ContactRecord, Related};
 use recado_core::deals::Stage;
@@ -10,45 +8,67 @@ use recado_core::store::StoreError;
 use recado_core::tags::Tag;
 
 use crate::columns::Columns;
-use crate::gathered::{gathered, scattered};
+use crate::gathered::gathered;
 use crate::table::columns_of;
 
-/// The columns of a contact `c` with the records it refers to.
-pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
+/// The columns of a contact `c` with the records it refers to. `tags` is the column of its tags.
+pub(crate) fn record_columns(tags: &str) -> String {
     format!(
-        "{}, {}, {}, tagged.tags, clicked.total, clicked.last_at",
+        "{}, {}, {}, {tags}, clicked.total, clicked.last_at",
         columns_of::<Contact>("c"),
         columns_of::<Organization>("o"),
         columns_of::<Stage>("s"),
     )
-});
+}
 
-/// Joins the records that a contact `c` of the company `$1` refers to. `$clicks` says whether
-/// clicks are counted.
-pub(crate) static RECORD_JOINS: LazyLock<String> = LazyLock::new(|| {
+/// Joins the records that a contact `c` of the company `$1` refers to. `clicks` says whether clicks
+/// are counted.
+pub(crate) fn record_joins(clicks: bool) -> String {
     format!(
         "LEFT JOIN organizations o ON o.company_id = $1 AND o.id = c.organization_id \
          LEFT JOIN stages s ON s.company_id = $1 AND s.id = c.pipeline_stage_id \
-         LEFT JOIN LATERAL (SELECT {} AS tags FROM contact_tags ct \
-         JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
-         WHERE ct.company_id = $1 AND ct.contact_id = c.id) AS tagged ON true \
          LEFT JOIN LATERAL (SELECT coalesce(sum(l.human_clicks), 0)::bigint AS total, \
          max(l.last_human_click_at) AS last_at FROM links l \
-         WHERE $clicks AND l.company_id = $1 AND l.contact_id = c.id) AS clicked \
-         ON true",
+         WHERE {clicks} AND l.company_id = $1 AND l.contact_id = c.id) AS clicked \
+         ON true"
+    )
+}
+
+/// The tags of a contact `c`, gathered.
+pub(crate) fn tags_of_one() -> String {
+    format!(
+        "(SELECT {} FROM contact_tags ct \
+         JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
+         WHERE ct.company_id = $1 AND ct.contact_id = c.id)",
         gathered::<Tag>("t"),
     )
-});
+}
 
-/// Reads the columns of [`RECORD_COLUMNS`].
+/// The ids of the tags of a contact `c`.
+pub(crate) const TAG_IDS: &str =
+    "ARRAY(SELECT ct.tag_id FROM contact_tags ct WHERE ct.company_id = $1 AND ct.contact_id = c.id)";
+
+/// The tags that the contacts of `page` have, gathered: each is read once. The contacts are looked
+/// up one after the other, and so are the tags, whatever the planner estimates of the company.
+pub(crate) fn tags_of_page() -> String {
+    format!(
+        "(SELECT {} FROM tags t WHERE t.company_id = $1 AND t.id = ANY(ARRAY(\
+         SELECT DISTINCT ct.tag_id FROM page q CROSS JOIN LATERAL (SELECT tag_id FROM contact_tags \
+         WHERE company_id = $1 AND contact_id = q.id OFFSET 0) AS ct)))",
+        gathered::<Tag>("t"),
+    )
+}
+
+/// Reads the columns of [`record_columns`]; `tags` reads the one of tags.
 pub(crate) fn read_record(
     columns: &mut Columns<'_>,
+    tags: impl FnOnce(&mut Columns<'_>) -> Result<Vec<Tag>, StoreError>,
     clicks: bool,
 ) -> Result<ContactRecord, StoreError> {
     let contact = columns.stored()?;
     let organization = columns.joined()?;
     let stage = columns.joined()?;
-    let tags = scattered(columns.get()?, |fields| fields.record())?;
+    let tags = tags(columns)?;
     let counted = LinkClicks { total: columns.get()?, last_at: columns.get()? };
     let related = Related {
         organization,

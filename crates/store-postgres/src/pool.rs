@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use deadpool::managed::{self, Metrics, PoolError, RecycleError, RecycleResult};
+use deadpool::managed::{self, Metrics, PoolError, QueueMode, RecycleError, RecycleResult};
 use deadpool::{Runtime, Status};
 use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
@@ -208,6 +208,8 @@ fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
     let connections = managed::Pool::builder(opener)
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.wait_timeout))
+        // The connection that was used last knows most statements.
+        .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(StoreError::unavailable)?;
