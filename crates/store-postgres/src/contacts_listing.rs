@@ -306,8 +306,7 @@ pub(crate) fn export_statement(
 /// The tags of a contact, in the order of those that are known.
 fn named(columns: &mut Columns<'_>, known: &[Tag]) -> Result<Vec<Tag>, StoreError> {
     let ids: Vec<Uuid> = columns.raw()?;
-    let tags: Vec<Tag> =
-        known.iter().filter(|tag| ids.contains(&tag.id.uuid())).cloned().collect();
+    let tags: Vec<Tag> = known.iter().filter(|tag| ids.contains(&tag.id.uuid())).cloned().collect();
     match tags.len() == ids.len() {
         true => Ok(tags),
         false => Err(StoreError::corrupt("a contact has a tag that does not exist")),

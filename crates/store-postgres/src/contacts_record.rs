@@ -45,8 +45,7 @@ pub(crate) fn tags_of_one() -> String {
 }
 
 /// The ids of the tags of a contact `c`.
-pub(crate) const TAG_IDS: &str =
-    "ARRAY(SELECT ct.tag_id FROM contact_tags ct WHERE ct.company_id = $1 AND ct.contact_id = c.id)";
+pub(crate) const TAG_IDS: &str = "ARRAY(SELECT ct.tag_id FROM contact_tags ct WHERE ct.company_id = $1 AND ct.contact_id = c.id)";
 
 /// The tags that the contacts of `page` have, gathered: each is read once. The contacts are looked
 /// up one after the other, and so are the tags, whatever the planner estimates of the company.

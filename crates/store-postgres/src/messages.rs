@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::select;
+use crate::session::{all_sealed, rows, select};
+use crate::table::columns_of;
 
 /// Counts messages to persons with status `sent`, through active, connected connections of kind
 /// `qr`. Each row is looked up separately, whatever the planner estimates of the tables.
@@ -25,6 +26,17 @@ AND id = m.connection_id AND kind = 'qr' AND is_active AND status = 'connected' 
 CROSS JOIN LATERAL (SELECT FROM contacts WHERE company_id = s.company_id \
 AND id = m.contact_id AND NOT is_group OFFSET 0) AS c \
 WHERE s.created_at BETWEEN $1 AND $2";
+
+/// The pending messages whose senders fulfil a condition on `f`, `$2` at most. Each is looked up
+/// separately, whatever the planner estimates of the tables.
+pub(crate) fn in_flight(sender: &str) -> String {
+    format!(
+        "SELECT {} FROM messages_in_flight f CROSS JOIN LATERAL (SELECT * FROM messages \
+         WHERE company_id = f.company_id AND id = f.message_id AND status = 'pending' OFFSET 0) AS m \
+         WHERE {sender} LIMIT $2",
+        columns_of::<Message>("m"),
+    )
+}
 
 #[async_trait]
 impl MessageReads for PostgresStore {
@@ -61,11 +73,11 @@ impl MessageReads for PostgresStore {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError> {
-        let condition = "WHERE sender_id IS NOT NULL AND status = 'pending' \
-                         AND NOT EXISTS (SELECT FROM workers \
-                         WHERE workers.id = messages.sender_id AND workers.leased_until > $1) \
-                         LIMIT $2";
-        select(&self.pool, condition, params![now.millis(), i64::from(limit)]).await
+        let sql = in_flight(
+            "NOT EXISTS (SELECT FROM workers w WHERE w.id = f.sender_id AND w.leased_until > $1)",
+        );
+        let found = rows(&self.pool, sql, params![now.millis(), i64::from(limit)]).await?;
+        all_sealed(&found, self.pool.sealer())
     }
 
     async fn messages_in_flight(
@@ -73,7 +85,8 @@ impl MessageReads for PostgresStore {
         sender: WorkerId,
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError> {
-        let condition = "WHERE sender_id = $1 AND status = 'pending' LIMIT $2";
-        select(&self.pool, condition, params![sender.uuid(), i64::from(limit)]).await
+        let params = params![sender.uuid(), i64::from(limit)];
+        let found = rows(&self.pool, in_flight("f.sender_id = $1"), params).await?;
+        all_sealed(&found, self.pool.sealer())
     }
 }

@@ -11,7 +11,7 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::figures::{FigureQuery, FigureReads};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
 use recado_core::messages::{
     Direction, Message, MessageFilter, MessageReads, MessageSearch, MessageStatus, MessageType,
 };
@@ -166,6 +166,61 @@ async fn what_is_left_sent_follows_messages_however_they_change() {
                     WHERE status = 'sent' AND direction = 'outbound' AND NOT is_history";
         assert_eq!(number(&client, kept).await, number(&client, sent).await, "{change}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_being_sent_follows_messages_however_they_change() {
+    let (database, client) = with_messages().await;
+    let (one, other) = (WorkerId::new(Uuid::from_u128(1)), WorkerId::new(Uuid::from_u128(2)));
+    let sends = |worker: &WorkerId| format!("sender_id = '{worker}', status = 'pending'");
+    let changes = [
+        "SELECT 1".to_owned(),
+        format!("UPDATE messages SET {} WHERE created_at < 5", sends(&one)),
+        format!("UPDATE messages SET {} WHERE created_at < 3", sends(&other)),
+        "UPDATE messages SET status = 'sent' WHERE created_at = 4".to_owned(),
+        "UPDATE messages SET content = 'x'".to_owned(),
+        "UPDATE messages SET sender_id = NULL WHERE created_at = 2".to_owned(),
+        "DELETE FROM messages WHERE created_at = 1".to_owned(),
+        format!("UPDATE messages SET {} WHERE created_at < 9", sends(&one)),
+        "DELETE FROM contacts WHERE identifier = 'c3'".to_owned(),
+    ];
+    for change in changes {
+        client.batch_execute(&change).await.unwrap();
+        let kept = "SELECT count(*) FROM messages_in_flight";
+        let sent = "SELECT count(*) FROM messages WHERE sender_id IS NOT NULL";
+        assert_eq!(number(&client, kept).await, number(&client, sent).await, "{change}");
+        for worker in [one, other] {
+            let found = database.store.messages_in_flight(worker, 1_000).await.unwrap();
+            assert!(found.iter().all(|message| message.value().sender == Some(worker)));
+            let pending = format!(
+                "SELECT count(*) FROM messages WHERE sender_id = '{worker}' AND status = 'pending'"
+            );
+            let pending = number(&client, &pending).await.cast_unsigned();
+            assert_eq!(found.len() as u64, pending, "{change}");
+        }
+        let abandoned = database.store.abandoned_messages(NOW, 1_000).await.unwrap().len();
+        let pending = "SELECT count(*) FROM messages WHERE sender_id IS NOT NULL \
+                       AND status = 'pending'";
+        assert_eq!(abandoned as u64, number(&client, pending).await.cast_unsigned(), "{change}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_change_in_one_statement_make_one_difference_of_a_count() {
+    let (database, client) = with_messages().await;
+    database.store.upkeep(NOW).await.unwrap();
+    let differences = "SELECT count(*) FROM message_count_deltas";
+    client.batch_execute("UPDATE messages SET content = 'y'").await.unwrap();
+    assert_eq!(number(&client, differences).await, 0);
+    let read = "UPDATE messages SET status = 'read' \
+                WHERE direction = 'outbound' AND message_type = 'text' AND status <> 'read'";
+    let kinds = "SELECT count(DISTINCT (connection_id, status)) FROM messages \
+                 WHERE direction = 'outbound' AND message_type = 'text'";
+    let before = number(&client, kinds).await;
+    client.batch_execute(read).await.unwrap();
+    let made = number(&client, differences).await;
+    assert!(made > 0 && made <= 2 * before, "{made} differences for {before} kinds");
+    assert_counted(&database, &client).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -139,6 +139,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "login_subjects",
         sql: include_str!("../migrations/0032_login_subjects.sql"),
     },
+    Migration {
+        version: 33,
+        name: "messages_by_statement",
+        sql: include_str!("../migrations/0033_messages_by_statement.sql"),
+    },
 ];
 
 impl Migration {

@@ -25,7 +25,7 @@ const IDENTITY: &str = "SELECT format('postgres:%s:%s:%s', \
 
 /// Messages that a process is sending, calls that one is answering, and jobs that one has taken.
 const UNDER_WAY: &str = "WITH alive AS (SELECT id FROM workers WHERE leased_until > $2) SELECT \
-     (SELECT count(*) FROM messages WHERE sender_id IN (SELECT id FROM alive) \
+     (SELECT count(*) FROM messages_in_flight WHERE sender_id IN (SELECT id FROM alive) \
      AND ($1::uuid IS NULL OR company_id = $1)) + \
      (SELECT count(*) FROM remembered_calls WHERE worker_id IN (SELECT id FROM alive) \
      AND ($1::uuid IS NULL OR company_id = $1)) + \

@@ -53,7 +53,9 @@ SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2
 INSERT INTO message_counts SELECT company_id, connection_id, direction, message_type, status, \
 count(*) FROM messages GROUP BY 1, 2, 3, 4, 5; \
 INSERT INTO messages_left_sent SELECT created_at, company_id, id FROM messages \
-WHERE status = 'sent' AND direction = 'outbound' AND NOT is_history";
+WHERE status = 'sent' AND direction = 'outbound' AND NOT is_history; \
+INSERT INTO messages_in_flight SELECT company_id, id, sender_id FROM messages \
+WHERE sender_id IS NOT NULL";
 
 /// The statements that make what was dropped.
 pub(super) struct Dropped(Vec<String>);

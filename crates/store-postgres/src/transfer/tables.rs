@@ -17,6 +17,8 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("contact_sets", Treatment::Derived),
     // Which messages are left at `sent`.
     ("messages_left_sent", Treatment::Derived),
+    // Which messages a process is sending.
+    ("messages_in_flight", Treatment::Derived),
     // Search texts, written with their contacts.
     ("contact_search", Treatment::Derived),
     // The texts of messages, written with them, and which messages of this database have none yet.
