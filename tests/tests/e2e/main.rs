@@ -149,6 +149,7 @@ mod rates;
 mod reports;
 mod restores;
 mod round_trip;
+mod rows_written;
 mod secrets_at_rest;
 mod send_checks;
 mod send_template_calls;
