@@ -327,6 +327,14 @@ async fn a_file_is_mapped_tried_imported_and_reported() {
     assert_eq!(count().await, 2);
     let refused = owner.get(&format!("{path}/refused")).await;
     refused.has("Nome;Telefone;E-mail;_line;_reason").has("Caio;12;c@example.org;3;phone");
+    // R421. A page in Portuguese, and its file, have reasons in Portuguese.
+    let portuguese = owner.in_portuguese();
+    let wrong = "Isto não é um telefone.";
+    let report = over(&portuguese, &path).await;
+    report.has("A importação terminou").has(wrong).has("não é um endereço de e-mail");
+    report.lacks("must");
+    let refused = portuguese.get(&format!("{path}/refused")).await;
+    refused.has("Caio;12;c@example.org;3;").has(wrong).lacks("must");
     let stranger = site.as_role(OperatorRole::Viewer).await;
     assert_eq!(stranger.get(&path).await.status, StatusCode::FORBIDDEN);
 }

@@ -96,7 +96,8 @@ pub(super) async fn react(ask: Ask) -> Outcome {
     match conversations.react(visit.company.id, message, &body).await {
         Ok(_) => Reply::goto(format!("{}#message-{message}", page_of(contact))),
         Err(Error::Rejected(refused)) => {
-            show::refused(&ask, &Refused::of(&refused), &Fields::default()).await
+            show::refused(&ask, &Refused::of(ask.visit.language, &refused), &Fields::default())
+                .await
         }
         Err(error) => Err(error.into()),
     }

@@ -76,7 +76,7 @@ async fn with_file(ask: &Here, form: &Fields, part: FilePart) -> Outcome {
         Ok(upload) => upload,
         Err(Error::Rejected(ReceiveError::Cut(_))) => return Err(Refusal::Unreadable),
         Err(Error::Rejected(refused)) => {
-            return show::refused(ask, &Refused::of(&refused), form).await;
+            return show::refused(ask, &Refused::of(visit.language, &refused), form).await;
         }
         Err(error) => return Err(error.into()),
     };
