@@ -335,6 +335,11 @@ async fn a_file_is_mapped_tried_imported_and_reported() {
     report.lacks("must");
     let refused = portuguese.get(&format!("{path}/refused")).await;
     refused.has("Caio;12;c@example.org;3;").has(wrong).lacks("must");
+    let file = file.replace("98765", "98766");
+    let new = "/console/contacts/import";
+    let sent = send_file(&portuguese, &site, new, &portuguese.csrf(), &file).await;
+    let page = portuguese.get(sent.location()).await;
+    page.has("Não importado:").has(wrong).has("não é um endereço de e-mail").lacks("must");
     let stranger = site.as_role(OperatorRole::Viewer).await;
     assert_eq!(stranger.get(&path).await.status, StatusCode::FORBIDDEN);
 }
