@@ -4,27 +4,38 @@
   const SENDING = "recado-sending-";
   const thread = () => document.querySelector(".thread[data-contact]");
 
-  // R425. A draft is kept for each conversation until a page shows that it was sent.
+  // R425. What is written is kept for each field until a page shows that it was sent.
   const draft = () => document.querySelector("textarea[data-draft]");
   function restore() {
-    const area = draft();
-    if (!area) return;
-    const contact = area.dataset.draft;
-    if (sessionStorage.getItem(SENDING + contact)) {
-      sessionStorage.removeItem(SENDING + contact);
-      localStorage.removeItem(DRAFT + contact);
+    const fields = [...document.querySelectorAll("[data-draft]")];
+    if (!fields.length) return;
+    // What was refused has its text in the page. A template is followed by the conversation, which
+    // has no fields for it.
+    for (const key of Object.keys(sessionStorage)) {
+      if (!key.startsWith(SENDING)) continue;
+      sessionStorage.removeItem(key);
+      localStorage.removeItem(DRAFT + key.slice(SENDING.length));
     }
-    if (area.value) localStorage.setItem(DRAFT + contact, area.value);
-    else area.value = localStorage.getItem(DRAFT + contact) || "";
+    for (const field of fields) {
+      const key = DRAFT + field.dataset.draft;
+      if (field.value) localStorage.setItem(key, field.value);
+      else field.value = localStorage.getItem(key) || "";
+      // A preview shows what came back, too.
+      if (field.value && field.form.hasAttribute("hx-get")) {
+        window.addEventListener("load", () => {
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+        });
+      }
+    }
   }
   let saying = 0;
   document.addEventListener("input", (event) => {
-    const contact = event.target.dataset && event.target.dataset.draft;
-    if (!contact) return;
-    if (event.target.value) localStorage.setItem(DRAFT + contact, event.target.value);
-    else localStorage.removeItem(DRAFT + contact);
+    const name = event.target.dataset && event.target.dataset.draft;
+    if (!name) return;
+    if (event.target.value) localStorage.setItem(DRAFT + name, event.target.value);
+    else localStorage.removeItem(DRAFT + name);
     // Said once after a pause, so that a screen reader does not repeat it with each letter.
-    const said = document.getElementById("draft-kept");
+    const said = event.target.form.querySelector("[data-kept]");
     if (!said) return;
     clearTimeout(saying);
     saying = setTimeout(() => {
@@ -32,8 +43,9 @@
     }, 500);
   });
   document.addEventListener("submit", (event) => {
-    const area = event.target.querySelector("textarea[data-draft]");
-    if (area) sessionStorage.setItem(SENDING + area.dataset.draft, "1");
+    for (const field of event.target.querySelectorAll("[data-draft]")) {
+      sessionStorage.setItem(SENDING + field.dataset.draft, "1");
+    }
     // Whoever signs out leaves nothing that they wrote to the next person.
     if (event.target.matches("form.sign-out")) {
       for (const key of Object.keys(localStorage)) {

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::header::{COOKIE, HOST, LOCATION};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use recado_core::access::{Member, MemberDraft, Operator, OperatorRole};
 use recado_testkit::{Kit, kit::body};
@@ -136,6 +136,12 @@ impl Browser<'_> {
             request = request.header(name, value);
         }
         request
+    }
+
+    /// The same browser, which prefers Portuguese.
+    pub(crate) fn in_portuguese(mut self) -> Self {
+        self.headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static("pt-BR"));
+        self
     }
 
     /// A page.

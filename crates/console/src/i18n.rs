@@ -9,6 +9,10 @@ use http::header::ACCEPT_LANGUAGE;
 
 pub(crate) use fluent_bundle::FluentValue as Value;
 
+mod refused;
+
+pub(crate) use refused::Refused;
+
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -24,6 +28,8 @@ macro_rules! files {
     ($language:literal) => {
         &[
             include_str!(concat!("../i18n/", $language, "/common.ftl")),
+            include_str!(concat!("../i18n/", $language, "/codes.ftl")),
+            include_str!(concat!("../i18n/", $language, "/reasons.ftl")),
             include_str!(concat!("../i18n/", $language, "/sign_in.ftl")),
             include_str!(concat!("../i18n/", $language, "/inbox.ftl")),
             include_str!(concat!("../i18n/", $language, "/thread.ftl")),

@@ -3,7 +3,9 @@
 use http::StatusCode;
 use recado_core::query::InvalidParameter;
 use recado_core::store::StoreError;
-use recado_core::{Code, Error, Kind, Rejection};
+use recado_core::{Error, Kind, Rejection};
+
+use crate::i18n::Refused;
 
 /// Why a request is not answered as it asks.
 #[derive(Debug)]
@@ -22,8 +24,8 @@ pub(crate) enum Refusal {
     TooLarge,
     /// The body cannot be read.
     Unreadable,
-    /// The use case refuses it; the text is of the core.
-    Rejected(Code, String),
+    /// The use case refuses it.
+    Rejected(Refused),
     /// Try again later.
     Unavailable,
     /// A failure of this service; the text is for the log.
@@ -35,7 +37,7 @@ impl Refusal {
     pub(crate) fn of(rejection: &dyn Rejection) -> Self {
         match rejection.kind() {
             Kind::NotFound => Self::NotFound,
-            _ => Self::Rejected(rejection.code(), rejection.to_string()),
+            _ => Self::Rejected(Refused::of(rejection)),
         }
     }
 
@@ -48,7 +50,7 @@ impl Refusal {
             Self::Role | Self::Forged => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unreadable => StatusCode::BAD_REQUEST,
-            Self::Rejected(code, _) => match code.kind() {
+            Self::Rejected(refused) => match refused.code.kind() {
                 Kind::Limited => StatusCode::TOO_MANY_REQUESTS,
                 Kind::Conflict | Kind::Gone => StatusCode::CONFLICT,
                 Kind::Forbidden | Kind::Unauthenticated => StatusCode::FORBIDDEN,

@@ -1,7 +1,7 @@
 //! A conversation from its first message to its end, in a browser: R422 and what follows.
 
 use recado_core::access::OperatorRole;
-use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, with};
+use recado_tests::{FromStore, StoreKind, World, both_stores, digits, mobile, text, with};
 use serde_json::json;
 
 use crate::desk::{ANSWER, SEND};
@@ -94,6 +94,56 @@ async fn a_restart_under_an_open_page_loses_nothing(mut desk: Desk) {
     desk.browser.type_in(ANSWER, " foi enviada.").await;
     desk.browser.click(SEND).await;
     desk.browser.sees_in("#messages", "Uma resposta que ainda não foi enviada.").await;
+}
+
+/// R425. The caption of a file and what is filled into a template are kept, too, until they are
+/// sent.
+#[test]
+fn drafts_of_captions_and_templates_are_kept_until_they_are_sent() {
+    recado_tests::run(StoreKind::Sqlite, |desk: Desk| async move {
+        desk.hears(1, "Maria Silva", "Bom dia!").await;
+        let template = json!({"name": "pedido", "category": "UTILITY", "status": "APPROVED",
+            "body": "Oi {{1}}, seu pedido {{2}} saiu."});
+        let us = &desk.world.us;
+        let template = desk.world.make_for(us, "C/templates", template).await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("ponto.png");
+        std::fs::write(&file, PNG).expect("a file");
+        let browser = &desk.browser;
+        browser.open_conversation("Maria Silva").await;
+        let conversation = browser.path().await;
+        let open = async |path: &str| {
+            browser.goto(path).await;
+            browser.find("main h1").await;
+        };
+        browser.fill(ANSWER, "Um instante").await;
+        browser.click_named("#answer summary", "Send a file").await;
+        browser.fill("#file-caption", "O catálogo").await;
+        browser.sees_in("#answer form[action$='/file']", "Draft kept").await;
+        let form = format!("{conversation}/template?template={}", text(&template["id"]));
+        open(&form).await;
+        browser.fill("#variable-1", "Maria").await;
+        browser.sees_in("form.answer", "Draft kept").await;
+        // They come back, and the preview with them.
+        open(&conversation).await;
+        assert_eq!(browser.value("#file-caption").await, "O catálogo");
+        open(&form).await;
+        assert_eq!(browser.value("#variable-1").await, "Maria");
+        browser.sees_in("#preview", "Oi Maria, seu pedido {{2}} saiu.").await;
+        // What was sent is kept no more; all else is.
+        browser.fill("#variable-2", "77").await;
+        browser.click("form.answer button[type=submit]").await;
+        browser.sees_in("#messages", "Oi Maria, seu pedido 77 saiu.").await;
+        assert_eq!(browser.value("#file-caption").await, "O catálogo");
+        browser.click_named("#answer summary", "Send a file").await;
+        browser.attach("#answer input[type=file]", &file).await;
+        browser.click("#answer form[action$='/file'] button").await;
+        browser.sees_in("#messages", "O catálogo").await;
+        assert_eq!(browser.value("#file-caption").await, "");
+        assert_eq!(browser.value(ANSWER).await, "Um instante");
+        open(&form).await;
+        assert_eq!(browser.value("#variable-1").await, "");
+    });
 }
 
 /// The whole of it without a mouse: from the list over the answer to the end.

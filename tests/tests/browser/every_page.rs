@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use recado_console::Access;
 use recado_core::access::OperatorRole;
+use recado_core::transport::OutboundResponse;
 use recado_tests::{StoreKind, World, digits, mobile, wamid};
 use serde_json::json;
 
 use crate::harness::{Browser, Language, Theme};
 use crate::office::{Office, person, sign_in, signed_in, site};
+use crate::records::PICTURE;
 use crate::routes;
 
 /// The bytes that a page may have before its pictures.
@@ -199,6 +201,10 @@ fn the_load_of_a_process_has_a_picture() {
 impl Office {
     /// People as a company has them, for pictures.
     async fn furnish(&self) {
+        // The file that the contact sent is fetched, as the background work would do.
+        let file = OutboundResponse::new(200, PICTURE.to_vec());
+        self.world.server.transport.otherwise(Ok(file));
+        self.world.server.run_due_jobs().await;
         for (kind, name) in [("Contact", "Maria Silva"), ("OtherContact", "Maria S. Silva")] {
             let named = json!({"name": name, "city": "Uberlândia", "state": "MG"});
             let path = format!("/api/v1/contacts/{}", self.ours.id(kind));

@@ -114,6 +114,16 @@ fn every_kind_of_message_has_its_words() {
     has_words("thread-answer", &answers);
 }
 
+/// R421. Pages say of every code what happened and what to do about it.
+#[test]
+fn every_code_of_the_core_has_its_words() {
+    let codes: Vec<&str> = recado_core::Code::ALL.iter().map(|code| code.as_str()).collect();
+    has_words("code", &codes);
+    let known = ENGLISH.iter().flat_map(|file| keys(file));
+    let known: Vec<&str> = known.filter_map(|key| key.strip_prefix("code-")).collect();
+    assert_eq!(known.len(), codes.len(), "words of a code that there is not");
+}
+
 /// R421. What the core has a word for has one on the pages, too.
 #[test]
 fn every_enumeration_that_is_shown_has_its_words() {

@@ -9,7 +9,7 @@ use recado_core::accounts::{AccountRefused, SignedIn};
 use recado_core::{Code, Error};
 
 use crate::ask::Ask;
-use crate::i18n::Language;
+use crate::i18n::{Language, Refused};
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::route::{Route, Verb};
@@ -68,7 +68,9 @@ async fn own(visit: &Visit) -> Result<SignedIn, Refusal> {
 fn failed(error: Error<AccountRefused>) -> Refusal {
     match error {
         Error::Rejected(AccountRefused::SignedOut) => Refusal::SignIn,
-        Error::Rejected(refused) => Refusal::Rejected(Code::ValidationError, refused.to_string()),
+        Error::Rejected(refused) => {
+            Refusal::Rejected(Refused::told(Code::ValidationError, refused.to_string()))
+        }
         Error::Denied(denied) => Refusal::of(&denied),
         Error::Busy => Refusal::Unavailable,
         Error::Store(error) => error.into(),
@@ -84,7 +86,10 @@ fn reason(visit: &Visit, refused: AccountRefused) -> String {
             visit.t_with("account-limited", &[("seconds", retry_after.as_secs().max(1).into())])
         }
         AccountRefused::Password(problem) => visit.word_of("account-password", problem.as_str()),
-        other => other.to_string(),
+        AccountRefused::TotpOn => visit.t("account-factor-is-on"),
+        AccountRefused::TotpOff => visit.t("account-factor-is-off"),
+        AccountRefused::LinkEnded => visit.t("sign-in-welcome-ended"),
+        AccountRefused::SignedOut => visit.t("refusal-sign-in"),
     }
 }
 

@@ -6,8 +6,8 @@
 //!    `ask.query` and `ask.form`, calls a use case of `ask.visit.recado` for `ask.visit.company`,
 //!    and answers `Reply::page(Area::Contacts, title, markup)`. It holds no rule. A refusal of the
 //!    core becomes a page by `?`; to show it at the fields of a form, match
-//!    `Error::Rejected(refused)`, and show the form again with `FieldErrors::of(&refused)` by
-//!    `Reply::refused`.
+//!    `Error::Rejected(refused)`, and show the form again with
+//!    `FieldErrors::of(visit.language, &refused)` by `Reply::refused`.
 //! 2. A line in the area's `ROUTES`: `Route::get(path, OperatorAction::…, |ask|
 //!    Box::pin(list(ask)))`. The action is the one of the operator API's call that does the same;
 //!    the session, the role and where a write comes from are checked before the handler runs.

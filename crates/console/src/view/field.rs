@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use recado_core::Rejection;
 
+use crate::i18n::{Language, Refused};
+
 /// What a use case says about the fields of a form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldErrors {
@@ -12,16 +14,12 @@ pub(crate) struct FieldErrors {
 }
 
 impl FieldErrors {
-    /// The errors of a refusal: its field reasons, or else its text.
-    pub(crate) fn of(rejection: &dyn Rejection) -> Self {
-        let details = rejection.details().unwrap_or_default();
-        let reasons = details.get("reasons").and_then(serde_json::Value::as_object);
-        let reasons: Vec<_> = reasons
-            .into_iter()
-            .flatten()
-            .map(|(field, reason)| (field.clone(), reason.as_str().unwrap_or_default().to_owned()))
-            .collect();
-        let whole = reasons.is_empty().then(|| rejection.to_string());
+    /// R421. The errors of a refusal in the language of the page: its field reasons, or else its
+    /// words.
+    pub(crate) fn of(language: Language, rejection: &dyn Rejection) -> Self {
+        let refused = Refused::of(rejection);
+        let reasons = refused.reasons(language);
+        let whole = reasons.is_empty().then(|| refused.words(language));
         Self { reasons, whole }
     }
 

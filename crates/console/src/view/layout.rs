@@ -181,17 +181,21 @@ pub(crate) fn bare(language: Language, theme: Theme, title: &str, body: Markup) 
     }
 }
 
-/// Why something is not shown, in words.
+/// Why something is not shown, in words. The core's own sentence stands only where it is in the
+/// language of the page (R421).
 pub(crate) fn refusal(language: Language, refusal: &Refusal) -> Markup {
     html! {
         div.notice.bad role="alert" {
             p { (language.text(refusal.key())) }
-            @if let Refusal::Rejected(code, text) = refusal {
-                @let word = code.as_str().to_lowercase();
-                @if let Some(words) = language.word_if_any("thread-refused", &word) {
-                    p { (words) }
+            @if let Refusal::Rejected(refused) = refusal {
+                @let sentence = refused.sentence(language);
+                p { (language.code(refused.code)) }
+                @if sentence.is_none() {
+                    @for (field, reason) in refused.reasons(language) {
+                        p { code { (field) } " " (reason) }
+                    }
                 }
-                p.detail { code { (code.as_str()) } " " (text) }
+                p.detail { code { (refused.code.as_str()) } " " (sentence.unwrap_or_default()) }
             }
         }
     }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use recado_tests::{OPERATOR, Request, Tenant, World, digits, mobile, text, wamid, with};
 use serde_json::{Value, json};
 
+/// A picture that a browser can show.
+pub(super) const PICTURE: &[u8] = include_bytes!("parcel.png");
+
 /// The ids of a company's records by their kind, and its keys.
 #[derive(Clone, Debug)]
 pub(super) struct Records {
@@ -106,7 +109,7 @@ impl Maker<'_> {
         let document = Request::new("POST", path).bearer(OPERATOR).body(word.to_owned());
         let document = self.world.send(document).await.expect(201);
         self.ids.insert("Document", text(&document["id"]));
-        let picture = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], word.as_bytes()].concat();
+        let picture = [PICTURE, word.as_bytes()].concat();
         let upload = Request::new("POST", format!("/api/v1/media?filename={word}.png"));
         let upload = upload.bearer(&self.tenant.key).body(picture);
         let upload = self.world.send(upload).await.expect(201);
@@ -158,7 +161,7 @@ impl Maker<'_> {
         let send = json!({"to": mobile(1), "message": word});
         let sent = self.world.post_as(&self.tenant.key, "/api/v1/send/message", send).await;
         self.ids.insert("OtherMessage", text(&sent.expect(200)["message_id"]));
-        let picture = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], word.as_bytes(), b"2"].concat();
+        let picture = [PICTURE, word.as_bytes(), b"2"].concat();
         let upload = Request::new("POST", format!("/api/v1/media?filename={word}.png"));
         let upload = upload.bearer(&self.tenant.key).body(picture);
         let upload = self.world.send(upload).await.expect(201);

@@ -31,7 +31,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
     match visit.recado.campaigns().create(visit.company.id, &body).await {
         Ok(made) => Reply::goto(page_of(made.campaign.id)),
         Err(Error::Rejected(refused)) if refused != CampaignError::NotFound => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let form = form(visit, NEW, &ask.form, false, &errors).await?;
             Reply::refused(Area::Campaigns, visit.t("campaigns-new"), form)
         }
@@ -61,7 +61,7 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     match visit.recado.campaigns().change(visit.company.id, record.campaign.id, &body).await {
         Ok(_) => Reply::goto(path),
         Err(Error::Rejected(refused)) if refused != CampaignError::NotFound => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let has_begun = record.campaign.started_at.is_some();
             let form = form(visit, &format!("{path}/edit"), &ask.form, has_begun, &errors).await?;
             Reply::refused(Area::Campaigns, visit.t("campaigns-edit"), form)

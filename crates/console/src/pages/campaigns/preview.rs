@@ -65,7 +65,7 @@ async fn of(visit: &Visit, id: CampaignId, contact: Option<ContactId>) -> Result
     let shown = match visit.recado.campaigns().preview(visit.company.id, id, contact).await {
         Ok(shown) => shown,
         Err(Error::Rejected(refused)) if refused.kind() != Kind::NotFound => {
-            return Ok(notice(Tone::Bad, &refused.to_string()));
+            return Ok(notice(Tone::Bad, &visit.language.refused(&refused)));
         }
         Err(error) => return Err(error.into()),
     };

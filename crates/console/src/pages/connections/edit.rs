@@ -71,8 +71,10 @@ pub(super) async fn create(ask: Ask) -> Outcome {
     match visit.recado.connections().create(visit.company.id, &body).await {
         Ok(made) => Reply::goto(page_of(made.id)),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let (errors, shown) =
-                (FieldErrors::of(&refused), Shown::sent(&ask.form, gateway.as_ref()));
+            let (errors, shown) = (
+                FieldErrors::of(visit.language, &refused),
+                Shown::sent(&ask.form, gateway.as_ref()),
+            );
             let body = html! {
                 (chooser(visit, ask.form.get("gateway").unwrap_or_default()))
                 (form(visit, NEW, gateway.as_ref(), &shown, false, &errors))
@@ -112,7 +114,7 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     match visit.recado.connections().change(visit.company.id, connection.id, &body).await {
         Ok(_) => Reply::goto(path),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let shown = Shown::sent(&ask.form, gateway.as_ref());
             let action = format!("{path}/edit");
             let form = form(visit, &action, gateway.as_ref(), &shown, true, &errors);

@@ -74,7 +74,7 @@ pub(super) async fn sync(ask: Ask) -> Outcome {
     let news = match visit.recado.groups().sync(visit.company.id, id(&ask)).await {
         Ok(_) => notice(Tone::Good, &visit.t("connections-groups-synced")),
         Err(Error::Rejected(refused)) if refused.kind() != Kind::NotFound => {
-            notice(Tone::Bad, &refused.to_string())
+            notice(Tone::Bad, &visit.language.refused(&refused))
         }
         Err(error) => return Err(error.into()),
     };

@@ -47,7 +47,7 @@ async fn code(visit: &Visit, id: ConnectionId) -> Result<Markup, Refusal> {
             (notice(Tone::Warn, &visit.t("connections-pairing-unsupported")), false)
         }
         Err(Error::Rejected(refused @ PairingError::Provider(_))) => {
-            (notice(Tone::Bad, &refused.to_string()), true)
+            (notice(Tone::Bad, &visit.language.refused(&refused)), true)
         }
         Err(error) => return Err(error.into()),
     };

@@ -120,7 +120,7 @@ async fn done(
     let names = Names::of(visit).await?;
     let sent = |name: &str| form.get(name).unwrap_or_default().to_owned();
     let (title, stage, status) = (sent("title"), sent("stage_id"), sent("status"));
-    let errors = FieldErrors::of(&refused);
+    let errors = FieldErrors::of(visit.language, &refused);
     let body = deal_form(visit, contact, deal, (&title, &stage, &status), &names, &errors);
     Reply::refused(Area::Contacts, visit.t("contacts-deals"), body)
 }

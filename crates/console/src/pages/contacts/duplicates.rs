@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use recado_core::Error;
 use recado_core::access::OperatorAction;
 use recado_core::contacts::OperatorContact;
 use recado_core::ids::ContactId;
-use recado_core::{Error, Rejection};
 use serde_json::Value;
 
 use super::{link, page_of};
@@ -14,10 +14,10 @@ use crate::ask::Ask;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
-use crate::view::empty::{Tone, empty};
+use crate::view::empty::empty;
+use crate::view::field::FieldErrors;
 use crate::view::layout::{Area, csrf_field};
 use crate::view::table::table;
-use crate::view::toast::notice;
 use crate::view::when::when;
 use crate::visit::Visit;
 
@@ -162,12 +162,8 @@ pub(super) async fn merge(ask: Ask) -> Outcome {
     match visit.recado.contacts().merge(visit.company.id, keep, other).await {
         Ok(()) => Reply::goto(page_of(keep)),
         Err(Error::Rejected(refused)) => {
-            let why = serde_json::to_string(&refused.details()).unwrap_or_default();
-            let text = match refused.details() {
-                Some(_) => format!("{refused} {why}"),
-                None => refused.to_string(),
-            };
-            let body = html! { (notice(Tone::Bad, &text)) (comparison(visit, &contacts)) };
+            let errors = FieldErrors::of(visit.language, &refused);
+            let body = html! { (errors.summary(&[])) (comparison(visit, &contacts)) };
             Reply::refused(Area::Contacts, visit.t("contacts-compare"), body)
         }
         Err(error) => Err(error.into()),

@@ -164,10 +164,10 @@ pub(super) async fn save(ask: Ask) -> Outcome {
     let written = match contacts.update(&caller, id, &patch_of(&ask.form)).await {
         Ok(_) => {
             let patched = contacts.patch_as_operator(visit.company.id, id, &of_operator).await;
-            refused_fields(patched)?
+            refused_fields(visit, patched)?
         }
         Err(Error::Rejected(UpdateContactError::NotFound)) => return Err(Refusal::NotFound),
-        other => refused_fields(other)?,
+        other => refused_fields(visit, other)?,
     };
     let Some(errors) = written else { return Reply::goto(page_of(id)) };
     let contact = contacts.get_without_memory(visit.company.id, id).await?;
@@ -179,11 +179,12 @@ pub(super) async fn save(ask: Ask) -> Outcome {
 
 /// What the core refuses of the fields; `None` if nothing is refused.
 fn refused_fields<T, E: Rejection>(
+    visit: &Visit,
     written: Result<T, Error<E>>,
 ) -> Result<Option<FieldErrors>, Refusal> {
     match written {
         Ok(_) => Ok(None),
-        Err(Error::Rejected(refused)) => Ok(Some(FieldErrors::of(&refused))),
+        Err(Error::Rejected(refused)) => Ok(Some(FieldErrors::of(visit.language, &refused))),
         Err(error) => Err(error.into()),
     }
 }
@@ -216,7 +217,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
         Err(error) => return Err(error.into()),
     };
     let custom = visit.recado.custom_fields().all(visit.company.id).await?;
-    let errors = FieldErrors::of(&refused);
+    let errors = FieldErrors::of(visit.language, &refused);
     let body = form(visit, "/console/contacts/new", true, &ask.form, &custom, &errors);
     Reply::refused(Area::Contacts, visit.t("contacts-new"), body)
 }

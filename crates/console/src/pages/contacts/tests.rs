@@ -327,6 +327,19 @@ async fn a_file_is_mapped_tried_imported_and_reported() {
     assert_eq!(count().await, 2);
     let refused = owner.get(&format!("{path}/refused")).await;
     refused.has("Nome;Telefone;E-mail;_line;_reason").has("Caio;12;c@example.org;3;phone");
+    // R421. A page in Portuguese, and its file, have reasons in Portuguese.
+    let portuguese = owner.in_portuguese();
+    let wrong = "Isto não é um telefone.";
+    let report = over(&portuguese, &path).await;
+    report.has("A importação terminou").has(wrong).has("não é um endereço de e-mail");
+    report.lacks("must");
+    let refused = portuguese.get(&format!("{path}/refused")).await;
+    refused.has("Caio;12;c@example.org;3;").has(wrong).lacks("must");
+    let file = file.replace("98765", "98766");
+    let new = "/console/contacts/import";
+    let sent = send_file(&portuguese, &site, new, &portuguese.csrf(), &file).await;
+    let page = portuguese.get(sent.location()).await;
+    page.has("Não importado:").has(wrong).has("não é um endereço de e-mail").lacks("must");
     let stranger = site.as_role(OperatorRole::Viewer).await;
     assert_eq!(stranger.get(&path).await.status, StatusCode::FORBIDDEN);
 }

@@ -14,6 +14,7 @@ use super::endpoints::address;
 use super::webhooks::state;
 use super::{ENDPOINTS, parts};
 use crate::ask::Ask;
+use crate::i18n::Refused;
 use crate::reply::{Outcome, Reply};
 use crate::view::confirm::confirm;
 use crate::view::empty::{Tone, badge, empty};
@@ -122,12 +123,13 @@ pub(super) async fn try_out(ask: Ask) -> Outcome {
     let (outcome, errors) = match trial {
         Ok(trial) => (Some(would(visit, &trial)), FieldErrors::default()),
         Err(Error::Rejected(TrialError::Refused(refusal))) => {
-            let reason = format!("{} {refusal}", refusal.code().as_str());
+            let reason = visit.language.refused(&refusal);
+            let reason = format!("{} {reason}", refusal.code().as_str());
             let text = visit.t_with("integration-trial-refused", &[("reason", reason.into())]);
             (Some(notice(Tone::Bad, &text)), FieldErrors::default())
         }
         Err(Error::Rejected(TrialError::Invalid(problems))) => {
-            (None, FieldErrors::of(&TrialError::Invalid(problems)))
+            (None, FieldErrors::of(visit.language, &TrialError::Invalid(problems)))
         }
         Err(error) => return Err(error.into()),
     };
@@ -159,7 +161,7 @@ fn would(visit: &Visit, trial: &Trial) -> Markup {
                     &[("slug", field.slug.as_str().into())])) }
             }
             @for warning in &trial.would.warnings {
-                p { code { (warning.code) } " " (warning.message) }
+                p { code { (warning.code) } " " (visit.language.warning(warning)) }
             }
         }
         (table(&visit.t("integration-trial-found"), &columns, &rows))
@@ -175,7 +177,8 @@ fn last(visit: &Visit, calls: &[RecentCall]) -> Markup {
             a href={ "/console/contacts/" (contact_id) } { (visit.t("integration-contact")) }
         },
         CallOutcome::Refused { code, message } => html! {
-            (badge(Tone::Bad, code.as_str())) " " (message)
+            (badge(Tone::Bad, code.as_str())) " "
+            (Refused::told(*code, message.as_str()).words(visit.language))
         },
     };
     let row = |call: &RecentCall| {

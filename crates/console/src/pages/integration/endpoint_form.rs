@@ -110,7 +110,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
             Reply::page(Area::Integration, visit.t("integration-endpoint-made"), body)
         }
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let form = form(visit, ENDPOINTS, &Shown::sent(&ask.form), &errors);
             Reply::refused(Area::Integration, title, form)
         }
@@ -139,7 +139,7 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     match visit.recado.inbound().change(visit.company.id, id, &body(&ask.form)).await {
         Ok(_) => Reply::goto(path),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let form = form(visit, &path, &Shown::sent(&ask.form), &errors);
             Reply::refused(Area::Integration, visit.t("integration-endpoint-edit"), form)
         }

@@ -134,7 +134,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
             Reply::page(Area::Integration, visit.t("integration-key-made"), body)
         }
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let form = form(visit, &ask.form, &FieldErrors::of(&refused));
+            let form = form(visit, &ask.form, &FieldErrors::of(visit.language, &refused));
             Reply::refused(Area::Integration, visit.t("integration-key-new"), form)
         }
         Err(error) => Err(error.into()),

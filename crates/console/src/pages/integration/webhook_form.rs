@@ -101,7 +101,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
             Reply::page(Area::Integration, visit.t("integration-webhook-made"), body)
         }
         Err(Error::Rejected(refused)) => {
-            let errors = FieldErrors::of(&refused);
+            let errors = FieldErrors::of(visit.language, &refused);
             let shown = Shown::sent(&ask.form);
             let form = form(visit, "/console/integration/webhooks", &shown, &errors);
             Reply::refused(Area::Integration, visit.t("integration-webhook-new"), form)
@@ -135,7 +135,12 @@ pub(super) async fn change(ask: Ask) -> Outcome {
         Err(Error::Rejected(refused))
             if refused != recado_core::webhooks::WebhookError::NotFound =>
         {
-            let form = form(visit, &action, &Shown::sent(&ask.form), &FieldErrors::of(&refused));
+            let form = form(
+                visit,
+                &action,
+                &Shown::sent(&ask.form),
+                &FieldErrors::of(visit.language, &refused),
+            );
             Reply::refused(Area::Integration, visit.t("integration-webhook-edit"), form)
         }
         Err(error) => Err(error.into()),

@@ -26,7 +26,7 @@ fn back(member: MemberId) -> Outcome {
 async fn refused(visit: &Visit, member: MemberId, error: Error<LoginRefused>) -> Outcome {
     match error {
         Error::Rejected(LoginRefused::Managed(ManageError::NotFound)) => Err(error.into()),
-        Error::Rejected(refused) => page(visit, member, News::of_login(&refused)).await,
+        Error::Rejected(refused) => page(visit, member, News::of_login(visit, &refused)).await,
         error => Err(error.into()),
     }
 }

@@ -31,8 +31,8 @@ pub(super) struct News {
 
 impl News {
     /// What is wrong with the form of the login.
-    pub(super) fn of_login(refused: &dyn Rejection) -> Self {
-        Self { login: FieldErrors::of(refused), ..Self::default() }
+    pub(super) fn of_login(visit: &Visit, refused: &dyn Rejection) -> Self {
+        Self { login: FieldErrors::of(visit.language, refused), ..Self::default() }
     }
 
     fn is_refused(&self) -> bool {
@@ -218,7 +218,7 @@ pub(super) async fn change(ask: Ask) -> Outcome {
     match visit.recado.access().change_member(visit.company.id, id, &body).await {
         Ok(_) => Reply::goto(format!("{MEMBERS}/{id}")),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let member = FieldErrors::of(&refused);
+            let member = FieldErrors::of(visit.language, &refused);
             page(visit, id, News { member, ..News::default() }).await
         }
         Err(error) => Err(error.into()),

@@ -131,7 +131,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
     match visit.recado.access().create_member(visit.company.id, &body).await {
         Ok(made) => Reply::goto(format!("{MEMBERS}/{}", made.id)),
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let form = form(visit, &ask.form, &FieldErrors::of(&refused));
+            let form = form(visit, &ask.form, &FieldErrors::of(visit.language, &refused));
             Reply::refused(Area::Operation, visit.t("operation-member-new"), form)
         }
         Err(error) => Err(error.into()),

@@ -115,7 +115,7 @@ pub(super) async fn create(ask: Ask) -> Outcome {
             Reply::page(Area::Operation, visit.t("operation-token-made"), body)
         }
         Err(Error::Rejected(refused)) if refused != ManageError::NotFound => {
-            let form = form(visit, &ask.form, &FieldErrors::of(&refused));
+            let form = form(visit, &ask.form, &FieldErrors::of(visit.language, &refused));
             Reply::refused(Area::Operation, visit.t("operation-token-new"), form)
         }
         Err(error) => Err(error.into()),

@@ -98,7 +98,7 @@ pub(super) async fn sync(ask: Ask) -> Outcome {
             notice(Tone::Good, &text)
         }
         Err(Error::Rejected(refused)) if refused.kind() != Kind::NotFound => {
-            notice(Tone::Bad, &refused.to_string())
+            notice(Tone::Bad, &visit.language.refused(&refused))
         }
         Err(error) => return Err(error.into()),
     };

@@ -42,7 +42,8 @@ pub(super) async fn act(ask: Ask, action: ActionName) -> Outcome {
     match conversations.act(visit.company.id, contact, action, &body).await {
         Ok(()) => Reply::goto(page_of(contact)),
         Err(Error::Rejected(refused)) => {
-            show::refused(&ask, &Refused::of(&refused), &Fields::default()).await
+            show::refused(&ask, &Refused::of(ask.visit.language, &refused), &Fields::default())
+                .await
         }
         Err(error) => Err(error.into()),
     }

@@ -96,7 +96,8 @@ pub(super) async fn react(ask: Ask) -> Outcome {
     match conversations.react(visit.company.id, message, &body).await {
         Ok(_) => Reply::goto(format!("{}#message-{message}", page_of(contact))),
         Err(Error::Rejected(refused)) => {
-            show::refused(&ask, &Refused::of(&refused), &Fields::default()).await
+            show::refused(&ask, &Refused::of(ask.visit.language, &refused), &Fields::default())
+                .await
         }
         Err(error) => Err(error.into()),
     }
@@ -127,6 +128,11 @@ pub(super) fn common_fields(visit: &Visit, quoted: Option<&Quote>, is_free: bool
             }
         }
     }
+}
+
+/// R425. Where it is said that what stands in a form is kept in the browser.
+pub(super) fn draft_kept(visit: &Visit) -> Markup {
+    html! { span.detail role="status" data-kept=(visit.t("thread-draft-kept")) {} }
 }
 
 /// The message that an answer quotes.
@@ -169,14 +175,13 @@ pub(super) fn forms(
                     }
                     button type="submit" { (visit.t("thread-send")) }
                     " " span.detail { (visit.t("thread-keys")) }
-                    " " span #draft-kept .detail role="status"
-                        data-kept=(visit.t("thread-draft-kept")) {}
+                    " " (draft_kept(visit))
                 }
             }
             @if visit.may(OperatorAction::ReplyWithMedia) {
-                details data-key="f" {
+                details data-key="f" open[form.get("caption").is_some()] {
                     summary { (visit.t("thread-file")) }
-                    (super::upload::form(visit, contact, quoted, is_free))
+                    (super::upload::form(visit, contact, quoted, is_free, form))
                 }
             }
             @if visit.may(OperatorAction::ReplyToContact) {

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use maud::{Markup, html};
 use recado_core::idempotency::{Begun, CallKey, hash_of, is_remembered};
 use recado_core::ids::ContactId;
-use recado_core::{Error, Rejection};
+use recado_core::{Code, Error, Rejection};
 use sha2::{Digest, Sha256};
 
+use crate::i18n::{Language, Refused as Said};
 use crate::refusal::Refusal;
 use crate::view::field::FieldErrors;
 use crate::visit::Visit;
@@ -18,28 +19,42 @@ const SENT: &str = "sent";
 /// Why a send was refused.
 #[derive(Debug)]
 pub(super) struct Refused {
-    code: String,
+    code: Code,
     pub(super) errors: FieldErrors,
 }
 
 impl Refused {
-    pub(super) fn of(rejection: &dyn Rejection) -> Self {
-        let code = rejection.code().as_str().to_owned();
-        Self { code, errors: FieldErrors::of(rejection) }
+    pub(super) fn of(language: Language, rejection: &dyn Rejection) -> Self {
+        let said = Said::of(rejection);
+        let (code, whole) = (said.code, said.sentence(language));
+        let mut errors = FieldErrors::of(language, rejection);
+        // The words of the code stand above.
+        errors.whole = errors.whole.and(whole.map(str::to_owned));
+        Self { code, errors }
     }
 
     /// The refusal that the first post of a form got, as it was kept.
-    fn kept(answer: &str) -> Self {
+    fn kept(language: Language, answer: &str) -> Self {
         let (code, text) = answer.split_once(' ').unwrap_or((answer, ""));
-        Self { code: code.to_owned(), errors: FieldErrors::of_whole(text.to_owned()) }
+        let code = Code::ALL.iter().copied().find(|known| known.as_str() == code);
+        let said = Said::told(code.unwrap_or(Code::InternalError), text);
+        let whole = said.sentence(language);
+        let errors = whole.map(|text| FieldErrors::of_whole(text.to_owned())).unwrap_or_default();
+        Self { code: said.code, errors }
     }
 
-    /// The refusal in words, with the text of the core.
+    fn words(&self, visit: &Visit) -> String {
+        match self.code {
+            Code::ProviderError => visit.t("thread-refused-provider-error"),
+            code => visit.language.code(code),
+        }
+    }
+
+    /// R421. The refusal in words, with the text of the core where it is in the page's language.
     pub(super) fn show(&self, visit: &Visit, fields: &[&str]) -> Markup {
         html! {
             div.notice.bad role="alert" {
-                p { (visit.t("thread-refused")) " "
-                    (visit.word_of("thread-refused", &self.code.to_lowercase())) }
+                p { (visit.t("thread-refused")) " " (self.words(visit)) }
             }
             (self.errors.summary(fields))
         }
@@ -85,14 +100,15 @@ impl Once<'_> {
     {
         let (recado, company, contact) =
             (self.visit.recado.clone(), self.visit.company.id, self.contact);
+        let language = self.visit.language;
         let operation = format!("POST /console/inbox/{contact}/{}", self.operation);
         let key = CallKey::parse(operation, self.key)?;
         let begun = recado.calls().begin(company, key, hash_of(self.compared)).await;
         let ticket = match begun {
             Ok(Begun::Fresh(ticket)) => ticket,
             Ok(Begun::Replay(answer)) if answer == SENT => return Ok(Ok(())),
-            Ok(Begun::Replay(answer)) => return Ok(Err(Refused::kept(&answer))),
-            Err(Error::Rejected(refused)) => return Ok(Err(Refused::of(&refused))),
+            Ok(Begun::Replay(answer)) => return Ok(Err(Refused::kept(language, &answer))),
+            Err(Error::Rejected(refused)) => return Ok(Err(Refused::of(language, &refused))),
             Err(error) => return Err(error.into()),
         };
         let sending = tokio::spawn(async move {
@@ -110,7 +126,7 @@ impl Once<'_> {
             }
             match sent {
                 Ok(()) => Ok(Ok(())),
-                Err(Error::Rejected(refused)) => Ok(Err(Refused::of(&refused))),
+                Err(Error::Rejected(refused)) => Ok(Err(Refused::of(language, &refused))),
                 Err(error) => Err(Refusal::from(error)),
             }
         });

@@ -8,7 +8,7 @@ use recado_core::templates::{
 };
 use serde_json::{Map, Value, json};
 
-use super::compose::{Quote, common, common_fields, compared};
+use super::compose::{Quote, common, common_fields, compared, draft_kept};
 use super::send::{Once, Refused};
 use super::{Here, id, page_of};
 use crate::ask::Ask;
@@ -164,6 +164,7 @@ async fn page(ask: &Here, fields: &Fields, refused: Option<&Refused>) -> Result<
                     div.field {
                         label for=(name) { (label) }
                         input id=(name) name=(name) type="text" dir="auto"
+                            data-draft={ (contact) "-" (template.id) "-" (name) }
                             value=(fields.get(&name).unwrap_or_default());
                     }
                 }
@@ -173,6 +174,7 @@ async fn page(ask: &Here, fields: &Fields, refused: Option<&Refused>) -> Result<
                 h2 { (visit.t("thread-template-preview")) }
                 div #preview aria-live="polite" { (preview_of(visit, template, fields)) }
                 button type="submit" { (visit.t("thread-send")) }
+                " " (draft_kept(visit))
             }
         }
     })

@@ -69,6 +69,7 @@ async fn send_file(
     let mut body = format!(
         "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n\
          --x\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\n{key}\r\n\
+         --x\r\nContent-Disposition: form-data; name=\"caption\"\r\n\r\nComo combinado\r\n\
          --x\r\nContent-Disposition: form-data; name=\"as_document\"\r\n\r\non\r\n\
          --x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
          Content-Type: application/pdf\r\n\r\n"
@@ -257,6 +258,21 @@ async fn a_refused_send_shows_the_error_of_the_core_and_keeps_the_text() {
 
 /// R425.
 #[tokio::test]
+async fn a_refused_file_leaves_its_caption_in_the_form() {
+    let talk = Talk::new().await;
+    let owner = talk.site.owner().await;
+    let caption = format!("data-draft=\"{}-caption\"", talk.contact);
+    owner.get(&talk.page).await.has(&caption).lacks("value=\"Como combinado\"");
+    let refused = send_file(&talk, &owner, "", "Proposta.pdf", b"%PDF-1.4\n%%EOF\n").await;
+    assert!(refused.status.is_client_error());
+    owner.post(&format!("{}/block", talk.page), &[]).await;
+    let refused = send_file(&talk, &owner, "c1", "Proposta.pdf", b"%PDF-1.4\n%%EOF\n").await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    refused.has("Lift the block first.").has("value=\"Como combinado\"").has(&caption);
+}
+
+/// R425.
+#[tokio::test]
 async fn buttons_a_quote_and_a_reaction_are_sent() {
     let talk = Talk::new().await;
     talk.tells("q.1", json!({"type": "text", "content": "Que horas?"})).await;
@@ -345,6 +361,7 @@ async fn a_template_is_previewed_and_sent_with_its_variables() {
     let path = format!("{}/template", talk.page);
     owner.get(&path).await.has("pedido (pt_BR)");
     let form = owner.get(&format!("{path}?template={id}")).await;
+    form.has(&format!("data-draft=\"{}-{id}-variable-1\"", talk.contact));
     form.has("name=\"variable-1\"").has("Oi {{1}}, seu pedido {{2}} saiu.");
     let preview = owner.get(&format!("{path}/preview?template={id}&variable-1=%3Cb%3EAna")).await;
     preview.has("Oi &lt;b&gt;Ana, seu pedido {{2}} saiu.").lacks("<h1>");

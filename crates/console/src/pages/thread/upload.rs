@@ -8,7 +8,7 @@ use recado_core::ids::ContactId;
 use recado_core::uploads::{MAX_FILE_BYTES, NewFile, ReceiveError, Upload, allowed_types};
 use serde_json::{Map, Value};
 
-use super::compose::{Quote, answered, common, common_fields};
+use super::compose::{Quote, answered, common, common_fields, draft_kept};
 use super::send::{Once, Refused};
 use super::{Here, id, page_of, show};
 use crate::ask::Ask;
@@ -25,14 +25,17 @@ pub(super) fn form(
     contact: ContactId,
     quoted: Option<&Quote>,
     is_free: bool,
+    written: &Fields,
 ) -> Markup {
+    let caption = written.get("caption").unwrap_or_default();
     html! {
         form.answer method="post" action={ (page_of(contact)) "/file" }
             enctype="multipart/form-data" {
             (common_fields(visit, quoted, is_free))
             div.field {
                 label for="file-caption" { (visit.t("thread-file-caption")) }
-                input #file-caption type="text" name="caption" maxlength="1024" dir="auto";
+                input #file-caption type="text" name="caption" maxlength="1024" dir="auto"
+                    value=(caption) data-draft={ (contact) "-caption" };
             }
             label.check {
                 input type="checkbox" name="as_document" value="on";
@@ -43,6 +46,7 @@ pub(super) fn form(
                 input #file-file type="file" name="file" required;
             }
             button type="submit" { (visit.t("thread-send")) }
+            " " (draft_kept(visit))
         }
     }
 }
@@ -76,7 +80,7 @@ async fn with_file(ask: &Here, form: &Fields, part: FilePart) -> Outcome {
         Ok(upload) => upload,
         Err(Error::Rejected(ReceiveError::Cut(_))) => return Err(Refusal::Unreadable),
         Err(Error::Rejected(refused)) => {
-            return show::refused(ask, &Refused::of(&refused), form).await;
+            return show::refused(ask, &Refused::of(visit.language, &refused), form).await;
         }
         Err(error) => return Err(error.into()),
     };

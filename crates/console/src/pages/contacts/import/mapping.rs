@@ -157,7 +157,10 @@ fn verdict(visit: &Visit, outcome: &RowOutcome) -> Markup {
         (badge(tone, &visit.t(&format!("contacts-import-{word}"))))
         @if let Imported::Refused(problems) = &outcome.imported { " " (super::report::problems(visit, problems)) }
         @for (field, reason) in &outcome.skipped {
-            p.hint { (visit.t("contacts-import-left-out")) " " code { (field) } " " (reason) }
+            p.hint {
+                (visit.t("contacts-import-left-out")) " " code { (field) } " "
+                (visit.language.reason(reason))
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use super::runs::{Progress, Report, Run};
 use super::{PATH, find, path_of, path_of_named, unknown};
 use crate::ask::Ask;
 use crate::body::ConsoleBody;
+use crate::i18n::Language;
 use crate::refusal::Refusal;
 use crate::reply::{Outcome, Reply};
 use crate::view::empty::Tone;
@@ -26,15 +27,29 @@ const SHOWN: usize = 100;
 pub(super) fn problems(visit: &Visit, problems: &RowProblems) -> Markup {
     html! {
         @if problems.fields.is_empty() {
-            (problems.message)
+            (visit.language.reason(&problems.message))
         } @else {
             ul.reasons {
                 @for (field, reason) in &problems.fields {
-                    li { strong { (named(visit, field)) } " " (reason) }
+                    li { strong { (named(visit, field)) } " " (visit.language.reason(reason)) }
                 }
             }
         }
     }
+}
+
+/// The same as one text, for the file. In English it is as the operator's call says it.
+fn remark(visit: &Visit, problems: &RowProblems) -> String {
+    if visit.language == Language::English {
+        return problems.to_string();
+    }
+    if problems.fields.is_empty() {
+        return visit.language.reason(&problems.message);
+    }
+    let said = |(field, reason): &(String, String)| {
+        format!("{}: {}", named(visit, field), visit.language.reason(reason))
+    };
+    problems.fields.iter().map(said).collect::<Vec<_>>().join(" ")
 }
 
 /// The page of an import that was begun.
@@ -123,7 +138,7 @@ fn over(visit: &Visit, run: &Run, progress: &Progress) -> Markup {
                 h2 #skipped { (visit.t("contacts-import-skipped")) }
                 ul {
                     @for (line, (field, reason)) in &report.skipped {
-                        li { (visit.t("contacts-import-line")) " " (line) ": " strong { (named(visit, field)) } " " (reason) }
+                        li { (visit.t("contacts-import-line")) " " (line) ": " strong { (named(visit, field)) } " " (visit.language.reason(reason)) }
                     }
                 }
             }
@@ -162,14 +177,14 @@ pub(super) async fn progress(ask: Ask) -> Outcome {
 pub(super) async fn refused(ask: Ask) -> Outcome {
     let Some(run) = find(&ask) else { return Reply::goto(path_of_named(&ask)) };
     run.progress().ok_or(Refusal::NotFound)?;
-    let written =
-        file(&run, &run.report()).map_err(|error| Refusal::Internal(error.to_string()))?;
+    let written = file(&ask.visit, &run, &run.report())
+        .map_err(|error| Refusal::Internal(error.to_string()))?;
     let size = written.len() as u64;
     let answer = http::Response::new(ConsoleBody::whole(written));
     Ok(Reply::Raw(download("refused.csv", "text/csv; charset=utf-8", Some(size), answer)))
 }
 
-fn file(run: &Run, report: &Report) -> Result<Vec<u8>, csv::Error> {
+fn file(visit: &Visit, run: &Run, report: &Report) -> Result<Vec<u8>, csv::Error> {
     let mut begin = b"\xef\xbb\xbf".to_vec();
     let mut writer = csv::WriterBuilder::new()
         .delimiter(run.sheet.delimiter)
@@ -182,7 +197,7 @@ fn file(run: &Run, report: &Report) -> Result<Vec<u8>, csv::Error> {
         let Some(line) = run.sheet.lines.get(*index) else { continue };
         let own = names.iter().enumerate().filter(|(_, name)| !is_remark(name));
         let own = own.map(|(at, _)| line.cells.get(at).map(String::as_str).unwrap_or_default());
-        let (number, reason) = (line.line.to_string(), problems.to_string());
+        let (number, reason) = (line.line.to_string(), remark(visit, problems));
         let remarks = [number.as_str(), reason.as_str()];
         let surplus = line.cells.iter().skip(names.len()).map(String::as_str);
         let all = own.chain(remarks).chain(surplus);
