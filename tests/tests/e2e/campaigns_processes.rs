@@ -208,7 +208,12 @@ async fn a_connection_that_reaches_nobody_pauses_it_before_all_have_failed(kind:
     let path = format!("C/campaigns/{}", shop.campaign);
     let record = operator_at(process.addr, &shop.us.id, "GET", &path, Value::Null).await;
     assert_eq!(record.expect(200)["pause_reason"], "connection");
-    let recipients = recipients_at(process.addr, &shop.us, &shop.campaign, "").await;
+    // What was being sent when it was paused ends, too.
+    let recipients = eventually("nothing is being sent", || async {
+        let all = recipients_at(process.addr, &shop.us, &shop.campaign, "").await;
+        all.iter().all(|one| one["status"] != "sending").then_some(all)
+    })
+    .await;
     let failed: Vec<&Value> = recipients.iter().filter(|one| one["status"] == "failed").collect();
     assert!((5..=15).contains(&failed.len()), "{}", failed.len());
     assert!(failed.iter().all(|one| one["error_code"] == "CONNECTION_OFFLINE"), "{failed:?}");
