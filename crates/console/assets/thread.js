@@ -20,8 +20,11 @@
       const key = DRAFT + field.dataset.draft;
       if (field.value) localStorage.setItem(key, field.value);
       else field.value = localStorage.getItem(key) || "";
+      if (!field.value) continue;
+      const folded = field.closest("details");
+      if (folded) folded.open = true;
       // A preview shows what came back, too.
-      if (field.value && field.form.hasAttribute("hx-get")) {
+      if (field.form.hasAttribute("hx-get")) {
         window.addEventListener("load", () => {
           field.dispatchEvent(new Event("input", { bubbles: true }));
         });
