@@ -6,48 +6,40 @@
 
   // R425. What is written is kept for each field until a page shows that it was sent.
   const draft = () => document.querySelector("textarea[data-draft]");
+  const keep = ({ value, dataset }) => {
+    if (value) localStorage.setItem(DRAFT + dataset.draft, value);
+    else localStorage.removeItem(DRAFT + dataset.draft);
+  };
   function restore() {
-    const fields = [...document.querySelectorAll("[data-draft]")];
-    if (!fields.length) return;
-    // What was refused has its text in the page. A template is followed by the conversation, which
-    // has no fields for it.
-    for (const key of Object.keys(sessionStorage)) {
+    const fields = document.querySelectorAll("[data-draft]");
+    // What was refused stands in the page again.
+    for (const key of fields.length ? Object.keys(sessionStorage) : []) {
       if (!key.startsWith(SENDING)) continue;
       sessionStorage.removeItem(key);
       localStorage.removeItem(DRAFT + key.slice(SENDING.length));
     }
     for (const field of fields) {
-      const key = DRAFT + field.dataset.draft;
-      if (field.value) localStorage.setItem(key, field.value);
-      else field.value = localStorage.getItem(key) || "";
+      field.value ||= localStorage.getItem(DRAFT + field.dataset.draft) || "";
       if (!field.value) continue;
-      const folded = field.closest("details");
-      if (folded) folded.open = true;
-      // A preview shows what came back, too.
-      if (field.form.hasAttribute("hx-get")) {
-        window.addEventListener("load", () => {
-          field.dispatchEvent(new Event("input", { bubbles: true }));
-        });
-      }
+      keep(field);
+      field.closest("details")?.setAttribute("open", "");
+      // The preview of a template shows it, too.
+      const tell = () => field.dispatchEvent(new Event("input", { bubbles: true }));
+      if (field.form.matches("[hx-get]")) window.addEventListener("load", tell);
     }
   }
   let saying = 0;
-  document.addEventListener("input", (event) => {
-    const name = event.target.dataset && event.target.dataset.draft;
-    if (!name) return;
-    if (event.target.value) localStorage.setItem(DRAFT + name, event.target.value);
-    else localStorage.removeItem(DRAFT + name);
+  document.addEventListener("input", ({ target }) => {
+    if (!target.dataset?.draft) return;
+    keep(target);
     // Said once after a pause, so that a screen reader does not repeat it with each letter.
-    const said = event.target.form.querySelector("[data-kept]");
-    if (!said) return;
+    const said = target.form.querySelector("[data-kept]");
     clearTimeout(saying);
-    saying = setTimeout(() => {
-      said.textContent = event.target.value ? said.dataset.kept : "";
-    }, 500);
+    saying = setTimeout(() => { said.textContent = target.value ? said.dataset.kept : ""; }, 500);
   });
   document.addEventListener("submit", (event) => {
-    for (const field of event.target.querySelectorAll("[data-draft]")) {
-      sessionStorage.setItem(SENDING + field.dataset.draft, "1");
+    for (const { dataset } of event.target.querySelectorAll("[data-draft]")) {
+      sessionStorage.setItem(SENDING + dataset.draft, "1");
     }
     // Whoever signs out leaves nothing that they wrote to the next person.
     if (event.target.matches("form.sign-out")) {
