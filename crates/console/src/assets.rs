@@ -34,6 +34,18 @@ impl Asset {
     }
 }
 
+/// A file of our own without the indentation and the lines that only explain it. No text of it goes
+/// over several lines.
+fn compact(text: &str) -> &'static [u8] {
+    let is_code = |line: &&str| {
+        let is_comment = line.starts_with("//") || line.starts_with("/*") && line.ends_with("*/");
+        !line.is_empty() && !is_comment
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_code).collect();
+    // Each file is made once, and kept as long as the program runs.
+    lines.join("\n").leak().as_bytes()
+}
+
 /// The style sheet.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
     let text = concat!(
@@ -42,7 +54,7 @@ pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
         include_str!("../assets/thread.css"),
         include_str!("../assets/inbox.css"),
     );
-    Asset::new("console.css", "text/css; charset=utf-8", text.as_bytes())
+    Asset::new("console.css", "text/css; charset=utf-8", compact(text))
 });
 /// The console's own script.
 pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
@@ -51,7 +63,7 @@ pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
         include_str!("../assets/held.js"),
         include_str!("../assets/thread.js"),
     );
-    Asset::new("console.js", "text/javascript; charset=utf-8", text.as_bytes())
+    Asset::new("console.js", "text/javascript; charset=utf-8", compact(text))
 });
 /// htmx.
 pub(crate) static HTMX: LazyLock<Asset> = LazyLock::new(|| {
@@ -71,8 +83,8 @@ pub(crate) static UPLOT_STYLE: LazyLock<Asset> = LazyLock::new(|| {
 });
 /// What gives the data of figures to uPlot.
 pub(crate) static PLOTS: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/plots.js");
-    Asset::new("plots.js", "text/javascript; charset=utf-8", bytes)
+    let text = include_str!("../assets/plots.js");
+    Asset::new("plots.js", "text/javascript; charset=utf-8", compact(text))
 });
 
 /// Every file.
@@ -84,4 +96,31 @@ pub(crate) fn all() -> [&'static Asset; 6] {
 pub(crate) fn answer(name: &str) -> Option<Response<ConsoleBody>> {
     let found = all().into_iter().find(|asset| asset.path.ends_with(name) && !name.is_empty());
     found.filter(|asset| asset.path.rsplit('/').next() == Some(name)).map(Asset::answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_our_own_is_served_without_what_only_explains_it() {
+        let text = "/* a colour */\n:root {\n  --a: 1; /* why */\n}\n\n  // a rule\n  f(\"//\");\n";
+        assert_eq!(compact(text), b":root {\n--a: 1; /* why */\n}\nf(\"//\");");
+    }
+
+    /// A line that is left out, or begins elsewhere, must not be within a text.
+    #[test]
+    fn no_text_of_a_script_of_our_own_goes_over_several_lines() {
+        let scripts = [
+            include_str!("../assets/console.js"),
+            include_str!("../assets/held.js"),
+            include_str!("../assets/thread.js"),
+            include_str!("../assets/plots.js"),
+        ];
+        for line in scripts.iter().flat_map(|script| script.lines()) {
+            let code = line.trim_start();
+            let marks = code.matches('`').count();
+            assert!(code.starts_with("//") || marks % 2 == 0, "{line}");
+        }
+    }
 }
