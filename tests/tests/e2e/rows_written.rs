@@ -61,8 +61,9 @@ async fn client(world: &World) -> Client {
     client
 }
 
-/// The people of a company whom messages were sent to before, through the same connection.
-const PEOPLE: u32 = 10;
+/// The people of a company whom messages were sent to before, through the same connection: so few
+/// that all of their rows are on one page of a table.
+const PEOPLE: u32 = 5;
 
 #[on_postgres]
 async fn a_send_to_a_known_person_writes_few_rows(kind: StoreKind) {
