@@ -414,7 +414,7 @@ async fn has_company(source: &Place, target: &Place, company: CompanyId) -> bool
     is_same(&mut *from, &mut *to, scope, fill).await.expect("they are read")
 }
 
-/// D76, R257, R261, R262, R390.
+/// D76, R257, R259, R261, R262, R390.
 #[tokio::test(flavor = "multi_thread")]
 async fn companies_leave_the_audit_log_behind_that_goes_on_and_take_their_operator_tokens_along() {
     let source = populated(Place::sqlite(Sealer::default())).await;
@@ -424,6 +424,10 @@ async fn companies_leave_the_audit_log_behind_that_goes_on_and_take_their_operat
     let (log, tokens) = (Part::Rows(RowKind::AuditEntry), Part::Rows(RowKind::OperatorToken));
     let mut times = 100..;
     for target in new_places().await {
+        let acting = Acting::program("init");
+        let id = AuditEntryId::new(Uuid::from_u128(1));
+        let own = AuditEntry::new(id, Timestamp::MIN, &acting, None, RecordRefs::default());
+        target.store().commit(ChangeSet::new().insert(own.clone())).await.expect("it is new");
         for company in companies.iter().copied() {
             let scope = Scope::Company(company);
             let fill = fill(scope, &target.companies().await).unwrap();
@@ -437,7 +441,9 @@ async fn companies_leave_the_audit_log_behind_that_goes_on_and_take_their_operat
             assert!(has_company(&source, &target, company).await);
         }
         let moved = target.tallies().await;
-        assert_eq!((moved.rows(log), moved.rows(tokens)), (0, 1));
+        assert_eq!((moved.rows(log), moved.rows(tokens)), (1, 1));
+        let kept = target.store().get::<AuditEntry>(id).await.expect("it is read");
+        assert_eq!(kept.expect("the target keeps its own log").value(), &own);
         assert_eq!(target.companies().await, companies);
     }
     let everything = Scope::Installation;

@@ -32,7 +32,7 @@ impl Copying {
             .await
             .map_err(failed)?;
         let types: Vec<_> = types.columns().iter().map(|column| column.type_().clone()).collect();
-        let was_emptied = fill == Fill::Anew && filled().contains(&table);
+        let was_emptied = fill == Fill::Anew && filled(session.scope).contains(&table);
         let freeze = if was_emptied { ", FREEZE" } else { "" };
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary{freeze})");
         let sink = session.client.copy_in(&copy).await.map_err(failed)?;

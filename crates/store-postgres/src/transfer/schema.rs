@@ -62,7 +62,7 @@ pub(super) struct Dropped(Vec<String>);
 
 /// Empties all tables that a move fills, and drops their references and indexes.
 pub(super) async fn drop_all(session: &Session) -> Result<Dropped, StoreError> {
-    let tables = filled();
+    let tables = filled(session.scope);
     let (mut drop, mut make) = (Vec::new(), Vec::new());
     // References need the indexes of constraints, which stay.
     for query in [INDEXES, REFERENCES] {
@@ -84,7 +84,7 @@ impl Dropped {
         for statement in &self.0 {
             session.run(statement).await?;
         }
-        let tables = filled();
+        let tables = filled(session.scope);
         let enable: Vec<String> =
             tables.iter().map(|table| format!("ALTER TABLE {table} ENABLE TRIGGER USER")).collect();
         session.run(&enable.join("; ")).await?;

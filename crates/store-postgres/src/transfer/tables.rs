@@ -1,6 +1,6 @@
 //! What a move does with the tables that belong to no kind of record.
 
-use recado_store_sql::transfer::{Treatment, moved_tables};
+use recado_store_sql::transfer::{Scope, Treatment, filled_tables};
 
 /// The tables of this store alone.
 pub(super) const OWN: &[(&str, Treatment)] = &[
@@ -31,10 +31,10 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("recado_schema_oldest", Treatment::Stays),
 ];
 
-/// The tables that a move fills.
-pub(super) fn filled() -> Vec<&'static str> {
+/// The tables that a move fills in a target without companies.
+pub(super) fn filled(scope: Scope) -> Vec<&'static str> {
     let derived = OWN.iter().filter(|(_, treatment)| *treatment == Treatment::Derived);
-    moved_tables().into_iter().chain(derived.map(|(table, _)| *table)).collect()
+    filled_tables(scope).into_iter().chain(derived.map(|(table, _)| *table)).collect()
 }
 
 #[cfg(test)]

@@ -26,5 +26,5 @@ pub use part::{Part, stays_behind};
 pub use refusal::{Refusal, fill};
 pub use run::{Counted, Step, TransferError, compare, copy, count, is_same, tallies};
 pub use stores::{Fill, Scope, TransferReader, TransferWriter, Transferable, is_full};
-pub use tables::{Treatment, moved_tables, unaccounted};
+pub use tables::{Treatment, filled_tables, moved_tables, unaccounted};
 pub use tally::{Tallies, Tally};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use recado_core::match_kind;
 use recado_core::store::RowKind;
 
+use super::Scope;
 use super::part::{Part, stays_behind};
 use crate::record::Layout;
 
@@ -20,6 +21,15 @@ pub enum Treatment {
 /// The tables whose rows are moved.
 pub fn moved_tables() -> Vec<&'static str> {
     Part::order().into_iter().map(Part::table).collect()
+}
+
+/// The tables that a move fills in a target without companies, which are emptied before. Where one
+/// company moves, no log is moved, and the target keeps its own.
+///
+/// R259, R390.
+pub fn filled_tables(scope: Scope) -> Vec<&'static str> {
+    let is_filled = |part: &Part| scope == Scope::Installation || !part.is_log();
+    Part::order().into_iter().filter(is_filled).map(Part::table).collect()
 }
 
 /// The tables of a schema of which nothing is said: neither by a declared kind of record, nor by

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use recado_core::match_row;
 use recado_core::store::{CommitError, Row, StoreError, Version};
 use recado_store_sql::transfer::{
-    Fill, JournalEntry, Moved, Part, Places, TransferReader, TransferWriter, moved_tables,
+    Fill, JournalEntry, Moved, Part, Places, Scope, TransferReader, TransferWriter, filled_tables,
 };
 use rusqlite::{params, params_from_iter};
 
@@ -29,13 +29,14 @@ pub(super) struct Filling {
 impl Filling {
     /// Begins the transaction.
     pub(super) async fn begin(session: Session, fill: Fill) -> Result<Self, StoreError> {
+        let scope = session.scope;
         let dropped = session
             .call(move |conn| {
                 conn.execute_batch("BEGIN IMMEDIATE")?;
                 if fill == Fill::Beside {
                     return Ok(None);
                 }
-                clear(conn)?;
+                clear(conn, scope)?;
                 indexes::drop_all(conn).map(Some)
             })
             .await?;
@@ -49,9 +50,9 @@ impl Filling {
     }
 }
 
-/// Deletes what a database without companies may hold.
-fn clear(conn: &Connection) -> ReadResult<()> {
-    for table in moved_tables().into_iter().rev() {
+/// Deletes what a database without companies may hold of what is moved.
+fn clear(conn: &Connection, scope: Scope) -> ReadResult<()> {
+    for table in filled_tables(scope).into_iter().rev() {
         conn.execute(&format!("DELETE FROM {table}"), [])?;
     }
     conn.execute_batch(
