@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use crate::PostgresStore;
 use crate::commit::Brief;
 use crate::commit_merge::Footprint;
+use crate::error::shared_failure;
 use crate::lanes::{Lanes, Work};
 
 /// The most changes in one transaction, unless a single set has more.
@@ -108,14 +109,17 @@ impl Work for PostgresStore {
 
 /// Answers the failure of a shared transaction to all who wait for it.
 fn fail_all(batch: Vec<Waiting>, error: CommitError) {
-    let is_unknown = matches!(error, CommitError::Store(StoreError::OutcomeUnknown(_)));
-    let error = Arc::new(error);
-    for waiting in batch {
-        let cause = Arc::clone(&error);
-        let each = match is_unknown {
-            true => StoreError::outcome_unknown(cause),
-            false => StoreError::unavailable(cause),
-        };
-        waiting.answer(Err(each.into()));
+    match error {
+        CommitError::Conflict(conflict) => {
+            for waiting in batch {
+                waiting.answer(Err(conflict.clone().into()));
+            }
+        }
+        CommitError::Store(error) => {
+            let error = Arc::new(error);
+            for waiting in batch {
+                waiting.answer(Err(shared_failure(&error).into()));
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Conversion of Postgres errors to those of the contract.
 
+use std::sync::Arc;
+
 use recado_core::store::{CommitError, Conflict, StoreError, UniqueKey};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
@@ -108,6 +110,18 @@ fn refused_by_server(error: Error, about: Option<Conflict>) -> CommitError {
     failed(error).into()
 }
 
+/// The failure of work that was done for several callers, for each of them.
+pub(crate) fn shared_failure(error: &Arc<StoreError>) -> StoreError {
+    match &**error {
+        StoreError::OutcomeUnknown(_) => StoreError::outcome_unknown(Arc::clone(error)),
+        StoreError::Corrupt(what) => StoreError::Corrupt(what.clone()),
+        StoreError::NotMigrated { migrate, .. } => {
+            StoreError::not_migrated(migrate, Arc::clone(error))
+        }
+        _ => StoreError::unavailable(Arc::clone(error)),
+    }
+}
+
 /// Whether a statement failed only because an earlier one of its transaction did.
 pub(crate) fn follows(error: &Error) -> bool {
     error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION)
@@ -116,6 +130,18 @@ pub(crate) fn follows(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_caller_learns_why_shared_work_failed_and_whether_its_outcome_is_known() {
+        let shared = |error| shared_failure(&Arc::new(error));
+        let unknown = shared(StoreError::OutcomeUnknown(None));
+        assert!(matches!(unknown, StoreError::OutcomeUnknown(Some(_))));
+        let corrupt = shared(StoreError::corrupt("a row"));
+        assert!(matches!(corrupt, StoreError::Corrupt(what) if what == "a row"));
+        let old = shared(StoreError::not_migrated(MIGRATE, "a column"));
+        assert!(matches!(old, StoreError::NotMigrated { migrate, .. } if migrate == MIGRATE));
+        assert!(matches!(shared(StoreError::Unavailable(None)), StoreError::Unavailable(Some(_))));
+    }
 
     #[test]
     fn primary_keys_are_the_identity_of_their_rows() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use recado_core::store::StoreError;
 use tokio::sync::oneshot;
 
+use crate::error::shared_failure;
 use crate::lanes::{Lanes, Work};
 use crate::pool::Pool;
 
@@ -88,20 +89,9 @@ impl<C: SharedCall> Work for Answering<C> {
             Err(error) => {
                 let error = Arc::new(error);
                 for caller in callers {
-                    drop(caller.send(Err(same(&error))));
+                    drop(caller.send(Err(shared_failure(&error))));
                 }
             }
         }
-    }
-}
-
-/// The failure of a statement, for each of those that wait for it.
-fn same(error: &Arc<StoreError>) -> StoreError {
-    match &**error {
-        StoreError::Corrupt(what) => StoreError::Corrupt(what.clone()),
-        StoreError::NotMigrated { migrate, .. } => {
-            StoreError::not_migrated(migrate, Arc::clone(error))
-        }
-        _ => StoreError::unavailable(Arc::clone(error)),
     }
 }

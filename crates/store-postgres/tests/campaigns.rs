@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
     RecipientsFrom,
 };
-use recado_core::contacts::{Contact, Identifier, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Platform};
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, TemplateId};
 use recado_core::lists::{List, ListMember};
 use recado_core::prosas::{Brl, Prosas};
@@ -70,18 +69,7 @@ fn enrollment() -> ChangeSet {
 /// A database with a campaign whose list has this many contacts.
 async fn with_list(contacts: u128) -> Database {
     let database = Database::fresh().await;
-    let made = Company {
-        id: company(),
-        name: "Padaria".to_owned(),
-        plan: Plan::Enterprise,
-        features: Features::default(),
-        default_region: Region::br(),
-        time_zone: TimeZone::default(),
-        erase_deleted_messages: false,
-        created_at: NOW,
-        updated_at: NOW,
-        deleted_at: None,
-    };
+    let made = support::company(company(), NOW);
     let name = "Clientes".to_owned();
     let clients = List { id: list(), company: company(), name, is_active: true, created_at: NOW };
     let mut changes = ChangeSet::new().insert(made).insert(clients).insert(campaign());

@@ -5,8 +5,7 @@ mod support;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan, Secret, TimeZone};
-use recado_core::contacts::Region;
+use recado_core::access::{Company, Secret};
 use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, RecordsExt, StoreError};
 use recado_store_postgres::{Options, PostgresStore};
@@ -14,18 +13,7 @@ use support::Database;
 use uuid::Uuid;
 
 fn company(id: u128) -> Company {
-    Company {
-        id: CompanyId::new(Uuid::from_u128(id)),
-        name: "Padaria".to_owned(),
-        plan: Plan::Enterprise,
-        features: Features::default(),
-        default_region: Region::br(),
-        time_zone: TimeZone::default(),
-        erase_deleted_messages: false,
-        created_at: Timestamp::from_millis(0),
-        updated_at: Timestamp::from_millis(0),
-        deleted_at: None,
-    }
+    support::company(CompanyId::new(Uuid::from_u128(id)), Timestamp::from_millis(0))
 }
 
 async fn with_options(database: &Database, options: Options) -> PostgresStore {

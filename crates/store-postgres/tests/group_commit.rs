@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use recado_core::Timestamp;
 use recado_core::access::{
-    AccessReads, ApiKey, Company, Features, Gcra, KeyHash, Limiter, Plan, RateCheck, RateDecision,
-    RateKey, Scopes, TimeZone,
+    AccessReads, ApiKey, Gcra, KeyHash, Limiter, RateCheck, RateDecision, RateKey, Scopes,
 };
-use recado_core::contacts::{Contact, Identifier, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Platform};
 use recado_core::ids::{CompanyId, ContactId, KeyId};
 use recado_core::store::{
     ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
@@ -36,18 +35,7 @@ fn contact(number: u128) -> Contact {
 /// A database with a company and contacts, made by one commit.
 async fn with_contacts(contacts: u128) -> Database {
     let database = Database::fresh().await;
-    let made = Company {
-        id: company(),
-        name: "Padaria".to_owned(),
-        plan: Plan::Enterprise,
-        features: Features::default(),
-        default_region: Region::br(),
-        time_zone: TimeZone::default(),
-        erase_deleted_messages: false,
-        created_at: NOW,
-        updated_at: NOW,
-        deleted_at: None,
-    };
+    let made = support::company(company(), NOW);
     let changes = (1..=contacts)
         .fold(ChangeSet::new().insert(made), |all, number| all.insert(contact(number)));
     database.store.commit(changes).await.expect("all is new");

@@ -5,11 +5,10 @@ mod support;
 use std::sync::Arc;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
-use recado_core::contacts::{Contact, Identifier, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Platform};
 use recado_core::figures::{FigureQuery, FigureReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
 use recado_core::messages::{
@@ -63,18 +62,7 @@ JOIN connections n ON n.id = ('00000000-0000-0000-0000-00000000000' || 5 + i % 2
 
 async fn with_messages() -> (Database, Client) {
     let database = Database::fresh().await;
-    let made = Company {
-        id: company(),
-        name: "Padaria".to_owned(),
-        plan: Plan::Enterprise,
-        features: Features::default(),
-        default_region: Region::br(),
-        time_zone: TimeZone::default(),
-        erase_deleted_messages: false,
-        created_at: NOW,
-        updated_at: NOW,
-        deleted_at: None,
-    };
+    let made = support::company(company(), NOW);
     let mut changes = ChangeSet::new().insert(made).insert(connection(5)).insert(connection(6));
     for number in 0..CONTACTS {
         let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");

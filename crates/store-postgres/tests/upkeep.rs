@@ -5,9 +5,9 @@ mod support;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Company, Features, Gcra, Limiter, Plan, RateCheck, RateKey, TimeZone};
+use recado_core::access::{Gcra, Limiter, RateCheck, RateKey};
 use recado_core::contacts::{
-    Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Platform, Region,
+    Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Platform,
 };
 use recado_core::ids::{CompanyId, ContactId, KeyId, ListId};
 use recado_core::lists::{List, ListMember, ListReads};
@@ -30,18 +30,7 @@ fn contact(number: u32) -> Contact {
 
 async fn with_contacts(count: u32) -> Database {
     let database = Database::fresh().await;
-    let company = Company {
-        id: company(),
-        name: "Padaria".to_owned(),
-        plan: Plan::Enterprise,
-        features: Features::default(),
-        default_region: Region::br(),
-        time_zone: TimeZone::default(),
-        erase_deleted_messages: false,
-        created_at: NOW,
-        updated_at: NOW,
-        deleted_at: None,
-    };
+    let company = support::company(company(), NOW);
     database.store.commit(ChangeSet::new().insert(company)).await.expect("the company is new");
     for number in 0..count {
         let changes = ChangeSet::new().insert(contact(number));

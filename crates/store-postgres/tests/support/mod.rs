@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::access::Limiter;
+use recado_core::access::{Company, Features, Limiter, Plan, TimeZone};
+use recado_core::contacts::Region;
 use recado_core::events::{Event, EventType};
 use recado_core::ids::{CompanyId, ContactId, EventId};
 use recado_core::store::Store;
@@ -15,6 +16,22 @@ use recado_store_postgres::{Options, PostgresStore, Sealer, SealingKey};
 use recado_testkit::conformance::{Harness, LimiterHarness};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use tokio_postgres::{Client, NoTls};
+
+/// A company.
+pub fn company(id: CompanyId, now: Timestamp) -> Company {
+    Company {
+        id,
+        name: "Padaria".to_owned(),
+        plan: Plan::Enterprise,
+        features: Features::default(),
+        default_region: Region::br(),
+        time_zone: TimeZone::default(),
+        erase_deleted_messages: false,
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+    }
+}
 
 pub struct Database {
     pub store: PostgresStore,
