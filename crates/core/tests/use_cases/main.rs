@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod accounts;
+mod accounts_factor;
 mod accounts_provider;
 mod any_order;
 mod audit;
