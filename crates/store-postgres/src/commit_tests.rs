@@ -1,13 +1,29 @@
 //! The statements of shared transactions, on the schema.
 
+use recado_core::access::SecretName;
+use recado_core::campaigns::RecipientNumber;
+use recado_core::dispatches::WindowKey;
+use recado_core::idempotency::CallKey;
+use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ContactId};
 use recado_core::match_kind;
-use recado_core::store::RowKind;
-use recado_testkit::postgres::TestPostgres;
+use recado_core::messages::ProviderMessageId;
+use recado_core::store::{RowKey, RowKind};
+use recado_testkit::postgres::{TestDatabase, TestPostgres};
+use uuid::Uuid;
 
 use crate::contacts_write;
 use crate::messages_write;
+use crate::session::rows;
 use crate::table::{Sql, Table};
+use crate::table_key::{TableKey, lock_many};
 use crate::{Options, PostgresStore};
+
+async fn migrated() -> (PostgresStore, TestDatabase) {
+    let database = TestPostgres::shared().fresh_database();
+    let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    (store, database)
+}
 
 /// Every statement that writes several rows of a kind.
 fn statements() -> Vec<(RowKind, &'static Sql)> {
@@ -20,9 +36,7 @@ fn statements() -> Vec<(RowKind, &'static Sql)> {
 
 #[tokio::test]
 async fn the_statements_that_write_several_rows_fit_the_schema() {
-    let database = TestPostgres::shared().fresh_database();
-    let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
-    store.migrate().await.unwrap();
+    let (store, _database) = migrated().await;
     let client = store.pool.get().await.unwrap();
     for (kind, sql) in statements() {
         let several = sql.insert_many.iter().chain(&sql.update_many);
@@ -31,5 +45,47 @@ async fn the_statements_that_write_several_rows_fit_the_schema() {
             let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {rows}: {error:?}"));
             assert_eq!(prepared.params().len() % rows, 0, "{kind:?} × {rows}");
         }
+    }
+}
+
+/// Keys of each type of value, two of each kind of row.
+fn keys() -> Vec<[RowKey; 2]> {
+    let company = CompanyId::new(Uuid::from_u128(1));
+    let contact = |n: u8| ContactId::new(Uuid::from_u128(n.into()));
+    let connection = ConnectionId::new(Uuid::from_u128(2));
+    let campaign = CampaignId::new(Uuid::from_u128(3));
+    let of_id = |n| RowKey::Contact { company, id: contact(n) };
+    let of_text = |n: u8| {
+        let provider_id = ProviderMessageId::from_stored(format!("w{n}"));
+        RowKey::MessageRef { company, connection, provider_id }
+    };
+    let of_texts = |n: u8| {
+        let key = CallKey { operation: "POST /send".to_owned(), key: n.to_string() };
+        RowKey::RememberedCall { company, key }
+    };
+    let of_bytes = |n| {
+        let key = WindowKey::from_bytes([n; 32]);
+        RowKey::DispatchWindow { company, contact: contact(n), key }
+    };
+    let of_number = |n: u8| {
+        let number = RecipientNumber(n.into());
+        RowKey::Recipient { company, campaign, number }
+    };
+    let of_word = |n: u8| RowKey::Secret { name: SecretName::ALL[usize::from(n)] };
+    let all: [&dyn Fn(u8) -> RowKey; 6] =
+        [&of_id, &of_text, &of_texts, &of_bytes, &of_number, &of_word];
+    all.map(|key| [key(0), key(1)]).to_vec()
+}
+
+/// R439.
+#[tokio::test]
+async fn rows_of_a_table_are_locked_by_one_statement_whatever_their_keys_are_made_of() {
+    let (store, _database) = migrated().await;
+    for pair in keys() {
+        let places = pair.each_ref().map(TableKey::find);
+        let [first, _] = &places;
+        let (sql, params) = lock_many(first, &places);
+        let locked = rows(&store.pool, sql, params).await;
+        assert!(locked.unwrap_or_else(|error| panic!("{pair:?}: {error}")).is_empty());
     }
 }
