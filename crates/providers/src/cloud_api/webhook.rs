@@ -64,17 +64,10 @@ pub(super) fn receive(
     Ok(call(adapter, body))
 }
 
-/// The events of what was kept because it was not understood: a change with its field, or a whole
-/// call of another object. Of a call about several numbers or accounts, those of the connection:
+/// The events of what was kept because it was not understood: a change alone, or a whole call. Of a call about several numbers or accounts, those of the connection:
 /// the others were told to their own connections.
 pub(super) fn read(adapter: &CloudApi, connection: &Connection, body: &Value) -> Vec<Incoming> {
-    let received = match text(body, "field") {
-        Some(field) => {
-            let value = body.get("value").unwrap_or(&Value::Null);
-            changes::read(&EntryContext::of(adapter, &Value::Null), field, value)
-        }
-        None => call(adapter, body.clone()),
-    };
+    let received = call(adapter, body.clone());
     let is_its = |name: &str, value: &str| connection.settings.text(name) == Some(value);
     let is_here = |received: &Received| match &received.to {
         Addressee::Called => true,
@@ -87,7 +80,7 @@ pub(super) fn read(adapter: &CloudApi, connection: &Connection, body: &Value) ->
     received.into_iter().filter(is_here).map(|received| received.event).collect()
 }
 
-/// The events of a call.
+/// The events of a call, or of a change alone.
 fn call(adapter: &CloudApi, body: Value) -> Vec<Received> {
     let unknown = |kind: &str, body| {
         let report = UnknownReport::new(kind, body);
@@ -95,6 +88,12 @@ fn call(adapter: &CloudApi, body: Value) -> Vec<Received> {
     };
     let object = word(&body, "object");
     let entries = body.get("entry").and_then(Value::as_array);
+    // What is kept of a change, and what programs forward that take calls apart.
+    if let (Some(field), None, None) = (text(&body, "field"), body.get("object"), body.get("entry"))
+    {
+        let value = body.get("value").unwrap_or(&Value::Null);
+        return changes::read(&EntryContext::of(adapter, &Value::Null), field, value);
+    }
     // Programs that forward calls may leave `object` out; calls with another object are not read.
     let entries = match (object.as_deref(), entries) {
         (Some(OURS) | None, Some(entries)) => entries,

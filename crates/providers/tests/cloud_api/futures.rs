@@ -128,3 +128,19 @@ fn what_is_read_again_is_that_of_the_connections_own_number() {
         other => panic!("{other:?}"),
     }
 }
+
+/// X9: a change alone is what is kept of one; a call of that form is read the same each time.
+#[test]
+fn a_change_alone_is_told_as_it_is_read_again() {
+    let value = json!({"metadata": {"phone_number_id": NUMBER}, "messages": [
+        {"from": "553491234567", "id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]});
+    let known = json!({"field": "messages", "value": value});
+    for change in [json!({"field": "of_the_future"}), known] {
+        let told: Vec<_> = receive(&change).into_iter().map(|received| received.event).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(CloudApi::new().read(&plain(), &change), told, "{change}");
+    }
+    let foreign = json!({"object": "instagram", "field": "messages"});
+    let told: Vec<_> = receive(&foreign).into_iter().map(|received| received.event).collect();
+    assert_eq!(CloudApi::new().read(&plain(), &foreign), told);
+}
