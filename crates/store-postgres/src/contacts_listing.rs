@@ -52,6 +52,16 @@ impl ListingOrder {
         }
     }
 
+    /// What has the contacts of companies in this order.
+    pub(crate) const fn contacts(self) -> &'static str {
+        match self {
+            Self::Message => {
+                "(SELECT company_id, contact_id AS id, facet, last_message_at FROM contact_orders)"
+            }
+            Self::Creation => "contacts",
+        }
+    }
+
     pub(crate) fn by(self, alias: &str) -> String {
         match self {
             Self::Message => format!("{alias}.last_message_at DESC NULLS LAST, {alias}.id"),
@@ -109,11 +119,37 @@ impl<'f> Listing<'f> {
         format!("${}", self.params.len())
     }
 
-    /// The condition on a row of a set or of its counts, except for the company.
-    pub(crate) fn in_set(&mut self, set: ContactSet) -> String {
+    /// Where the contacts of a set are, and their counts.
+    pub(crate) fn set(&mut self, set: ContactSet, order: ListingOrder) -> SetRows {
         let id = self.bind(Param::Id(set.id()));
-        format!("kind = {} AND set_id = {id}::uuid", set.kind())
+        let in_set = format!("kind = {} AND set_id = {id}::uuid", set.kind());
+        let (table, contact, condition) = match (set, order) {
+            (ContactSet::Connection(_), ListingOrder::Message) => {
+                ("contact_orders", "contact_id", format!("connection_id = {id}::uuid"))
+            }
+            (ContactSet::Connection(_), ListingOrder::Creation) => {
+                ("contacts", "id", format!("last_connection_id = {id}::uuid"))
+            }
+            _ => ("contact_sets", "contact_id", in_set.clone()),
+        };
+        let counts = format!(
+            "(SELECT facet, n FROM contact_set_counts WHERE company_id = $1 AND {in_set} \
+             UNION ALL \
+             SELECT facet, n FROM contact_set_count_deltas WHERE company_id = $1 AND {in_set})"
+        );
+        SetRows { table, contact, condition, counts }
     }
+}
+
+/// The table that has the contacts of a set, its column with their ids, and the condition on it
+/// besides that of the company; and the counts of the set by combination. The contacts of a
+/// connection are not copied as those of other sets are: each contact is in one at most, and every
+/// message would move the copy (R451).
+pub(crate) struct SetRows {
+    pub(crate) table: &'static str,
+    pub(crate) contact: &'static str,
+    pub(crate) condition: String,
+    pub(crate) counts: String,
 }
 
 /// The combinations that pass the exact filters, and how many contacts of the company have each.
@@ -142,14 +178,6 @@ fn facets(name: &str, filter: &ContactFilter) -> String {
     )
 }
 
-/// The counts of a set by combination; `in_set` is the condition on its rows.
-pub(crate) fn set_counts(in_set: &str) -> String {
-    format!(
-        "(SELECT facet, n FROM contact_set_counts WHERE company_id = $1 AND {in_set} \
-         UNION ALL SELECT facet, n FROM contact_set_count_deltas WHERE company_id = $1 AND {in_set})"
-    )
-}
-
 /// `total`: the number of contacts of the company, without their combinations. The filters are
 /// null. They are mentioned because every listing has the same parameters.
 const TOTAL_OF_ALL: &str = "total AS (SELECT coalesce(sum(f.n), 0)::bigint AS total FROM (\
@@ -163,8 +191,9 @@ const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM 
 /// `ids`: the contacts of the company in order, at least as many as `bound`.
 fn unfiltered(order: ListingOrder, bound: u64) -> String {
     format!(
-        "ids AS (SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
+        "ids AS (SELECT c.id, c.{column} FROM {contacts} c WHERE c.company_id = $1 {condition} \
          ORDER BY {by} LIMIT {bound})",
+        contacts = order.contacts(),
         column = order.column(),
         condition = order.condition(),
         by = order.by("c"),
@@ -197,17 +226,16 @@ fn filtered(contacts: &str, order: ListingOrder, bound: u64) -> String {
 
 /// `facets`, `total` and `ids` of a set: as those of the company, from the rows of the set.
 fn of_set(listing: &mut Listing<'_>, set: ContactSet, bound: u64) -> String {
-    let in_set = listing.in_set(set);
+    let SetRows { table, contact, condition, counts } = listing.set(set, listing.order);
     let contacts = format!(
-        "(SELECT company_id, contact_id AS id, facet, last_message_at, created_at \
-         FROM contact_sets WHERE {in_set})"
+        "(SELECT company_id, {contact} AS id, facet, {} FROM {table} WHERE {condition})",
+        listing.order.column(),
     );
     format!(
         "{passing}, facets AS MATERIALIZED (SELECT k.facet, sum(k.n)::bigint AS n FROM {counts} AS k \
          WHERE k.facet IN (SELECT facet FROM passing) GROUP BY k.facet HAVING sum(k.n) > 0), \
          {TOTAL}, {ids}",
         passing = facets("passing", listing.filter),
-        counts = set_counts(&in_set),
         ids = filtered(&contacts, listing.order, bound),
     )
 }
@@ -222,7 +250,7 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
         _ if narrows(filter) => format!("{of_company}, {}", narrowed(listing)),
         Some(set) => of_set(listing, set, bound),
         None if filter.has_exact() => {
-            format!("{of_company}, {TOTAL}, {}", filtered("contacts", order, bound))
+            format!("{of_company}, {TOTAL}, {}", filtered(order.contacts(), order, bound))
         }
         None => format!("{TOTAL_OF_ALL}, {}", unfiltered(order, bound)),
     };

@@ -7,7 +7,7 @@
 use recado_core::contacts::{ContactFilter, ContactSet, SearchQuery};
 use recado_core::ids::CompanyId;
 
-use crate::contacts_listing::{Listing, set_counts};
+use crate::contacts_listing::{Listing, ListingOrder, SetRows};
 use crate::param::Param;
 
 /// The number of hits from which the contacts are read in the order of the listing. Looking up this
@@ -35,28 +35,29 @@ struct Source {
 }
 
 fn set_source(listing: &mut Listing<'_>, set: ContactSet) -> Source {
-    let in_set = listing.in_set(set);
+    // By id: what is checked is the contact itself, or its row in the set.
+    let SetRows { table, contact, condition, counts } = listing.set(set, ListingOrder::Creation);
     Source {
         found: format!(
-            "(SELECT contact_id, facet FROM contact_sets WHERE company_id = $1 AND {in_set} \
-             OFFSET 0) AS t WHERE true"
+            "(SELECT {contact} AS contact_id, facet FROM {table} WHERE company_id = $1 \
+             AND {condition} OFFSET 0) AS t WHERE true"
         ),
         check: format!(
-            "AND EXISTS (SELECT FROM contact_sets m WHERE m.company_id = $1 \
-             AND m.contact_id = t.contact_id AND {in_set} OFFSET 0)"
+            "AND EXISTS (SELECT FROM {table} m WHERE m.company_id = $1 \
+             AND m.{contact} = t.contact_id AND {condition} OFFSET 0)"
         ),
-        count: Some(format!(
-            "(SELECT coalesce(sum(n), 0)::bigint FROM {} AS k)",
-            set_counts(&in_set)
-        )),
+        count: Some(format!("(SELECT coalesce(sum(n), 0)::bigint FROM {counts} AS k)")),
     }
 }
 
-fn time_source(listing: &mut Listing<'_>, column: &str, since: i64) -> Source {
+/// The contacts of a time: the table that has an index of it, its column with their ids, and the
+/// column with the time, which contacts have, too.
+fn time_source(listing: &mut Listing<'_>, table: (&str, &str, &str), since: i64) -> Source {
     let since = listing.bind(Param::Int(since));
+    let (table, id, column) = table;
     Source {
         found: format!(
-            "(SELECT id AS contact_id, facet FROM contacts WHERE company_id = $1 \
+            "(SELECT {id} AS contact_id, facet FROM {table} WHERE company_id = $1 \
              AND {column} >= {since}::bigint OFFSET 0) AS t WHERE true"
         ),
         check: format!(
@@ -121,9 +122,12 @@ fn hits(listing: &mut Listing<'_>) -> String {
     let mut sources = Vec::new();
     sources.extend(filter.search.iter().map(|search| search_source(listing, search)));
     sources.extend(filter.sets().into_iter().map(|set| set_source(listing, set)));
-    let times = [("updated_at", filter.updated_since), ("last_message_at", filter.active_since)];
-    for (column, since) in times {
-        sources.extend(since.map(|since| time_source(listing, column, since.millis())));
+    let times = [
+        (("contacts", "id", "updated_at"), filter.updated_since),
+        (("contact_orders", "contact_id", "last_message_at"), filter.active_since),
+    ];
+    for (table, since) in times {
+        sources.extend(since.map(|since| time_source(listing, table, since.millis())));
     }
     let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
     let of = |at: usize| {
@@ -153,7 +157,7 @@ pub(crate) fn narrowed(listing: &mut Listing<'_>) -> String {
         "{hits}, \
          total AS MATERIALIZED (SELECT count(*) AS total FROM hits), \
          walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
-         SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
+         SELECT c.id, c.{column} FROM {contacts} c WHERE c.company_id = $1 {condition} \
          AND (SELECT total FROM total) > {MANY_HITS} ORDER BY {by_c} \
          LIMIT (SELECT 4 * total FROM total)) AS w \
          WHERE (w.id IN (SELECT contact_id FROM hits)) IS TRUE ORDER BY {by_w} \
@@ -163,6 +167,7 @@ pub(crate) fn narrowed(listing: &mut Listing<'_>) -> String {
          UNION ALL SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
          (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
          AS c WHERE NOT (SELECT enough FROM enough) {condition})",
+        contacts = order.contacts(),
         column = order.column(),
         condition = order.condition(),
         by_c = order.by("c"),

@@ -30,6 +30,7 @@
 mod access;
 mod accounts;
 mod campaigns;
+mod channel_lookup;
 mod columns;
 mod commit;
 mod commit_changes;

@@ -44,7 +44,7 @@ pub(crate) struct Charge {
 }
 
 /// Charges calls that have the same allowances, one after the other.
-const CHARGE: &str = "SELECT recado_rate_check($1, $2, $3, now) FROM unnest($4::bigint[]) AS now";
+const CHARGE: &str = "SELECT * FROM recado_rate_checks($1, $2, $3, $4)";
 
 impl SharedCall for Charge {
     type Answer = RateDecision;

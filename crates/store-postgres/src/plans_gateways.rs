@@ -1,11 +1,14 @@
 //! The cost of gateways and merges: how many rows and pages their statements touch, with plans that
 //! were made while the tables were empty, or while every contact had few rows.
 
+use recado_core::contacts::{Phone, Region};
+use recado_core::conversations::ChannelQuery;
 use recado_core::gateway::{KeptOrder, KeptQuery};
-use recado_core::ids::ConnectionId;
+use recado_core::ids::{CompanyId, ConnectionId};
 use recado_store_sql::{SealedColumn, TableDef, sealed_columns};
 use uuid::Uuid;
 
+use crate::channel_lookup::ChannelLookup;
 use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
@@ -116,6 +119,16 @@ fn cases() -> Vec<Case> {
         // an empty table may read all rows of the company.
         cases.push(case("a merge", reassign.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
     }
+    let phone = Phone::parse("+5534991230001", &Region::br()).expect("a phone");
+    let query = ChannelQuery { per_phone: Some(2), ..ChannelQuery::of_phone(&phone) };
+    let lookup = ChannelLookup { company: CompanyId::new(Uuid::nil()), query };
+    let names = "ARRAY[1, 1], ARRAY[md5('p2')::uuid::text, 'nobody']";
+    let named = format!("ARRAY[md5('c2')::uuid], ARRAY[2::bigint], {names}, {names}, {names}");
+    cases.push(case("names on a channel", lookup.sql(), &named, (20.0, 60.0)));
+    let moved = "UPDATE contacts SET last_message_at = $3::bigint \
+                 WHERE company_id = $1::uuid AND id = $2::uuid";
+    let message = "md5('c2')::uuid, md5('p2')::uuid, 1";
+    cases.push(case("a contact that a message moves", moved.to_owned(), message, (30.0, 300.0)));
     let forget = message_refs::FORGET.to_owned();
     let contact = "md5('c2')::uuid, md5('from')::uuid, 9";
     cases.push(case("a deletion", forget, contact, (9_100.0, 60.0 * 3_000.0)));

@@ -13,6 +13,7 @@ use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
 
 use crate::access::KeyLookup;
+use crate::channel_lookup::ChannelLookup;
 use crate::commit_group::GroupCommit;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
@@ -57,6 +58,7 @@ pub struct PostgresStore {
     pub(crate) sealing: Arc<SealingProgress>,
     pub(crate) group: Arc<GroupCommit>,
     pub(crate) key_lookups: SharedCalls<KeyLookup>,
+    pub(crate) channel_lookups: SharedCalls<ChannelLookup>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -187,6 +189,7 @@ impl PostgresStore {
             sealing: Arc::default(),
             group: Arc::default(),
             key_lookups: SharedCalls::default(),
+            channel_lookups: SharedCalls::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.

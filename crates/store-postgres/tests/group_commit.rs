@@ -5,11 +5,13 @@ mod support;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use recado_core::Timestamp;
 use recado_core::access::{
     AccessReads, ApiKey, Gcra, KeyHash, Limiter, RateCheck, RateDecision, RateKey, Scopes,
 };
-use recado_core::contacts::{Contact, Identifier, Platform};
+use recado_core::contacts::{ChannelKey, Contact, Identifier, Platform};
+use recado_core::conversations::{ChannelQuery, ConversationReads};
 use recado_core::ids::{CompanyId, ContactId, KeyId};
 use recado_core::store::{
     ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
@@ -67,7 +69,7 @@ async fn transactions(database: &Database) -> i64 {
 
 /// Commits all at once: most of them come while the first ones are sent.
 async fn at_once(store: &PostgresStore, sets: Vec<ChangeSet>) -> Vec<Result<(), CommitError>> {
-    futures_util::future::join_all(sets.into_iter().map(|set| store.commit(set))).await
+    join_all(sets.into_iter().map(|set| store.commit(set))).await
 }
 
 /// R439.
@@ -273,5 +275,52 @@ async fn keys_that_are_looked_up_at_once_are_each_found_or_not() {
     for (number, found) in (0..60).zip(futures_util::future::join_all(found).await) {
         let expected = (1..=9).contains(&(number % 12)).then(|| key(number % 12));
         assert_eq!(found.unwrap().map(|(key, _)| key), expected, "{number}");
+    }
+}
+
+/// Each look-up has the contacts of its own names, whatever others ask for at the same time.
+///
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn contacts_that_are_looked_up_at_once_are_each_callers_own() {
+    let database = with_contacts(40).await;
+    let store = &database.store;
+    let of_identifier = |number: u128| ChannelQuery {
+        platform: Some(Platform::whatsapp()),
+        identifiers: vec![contact(number).identifier],
+        ..ChannelQuery::default()
+    };
+    let of_id = |number| ChannelQuery { ids: vec![contact(number).id], ..ChannelQuery::default() };
+    let queries: Vec<ChannelQuery> = (1..=50)
+        .map(|number| if number % 3 == 0 { of_id(number) } else { of_identifier(number) })
+        .collect();
+    let company = company();
+    let found = join_all(queries.iter().map(|query| store.channel_contacts(company, query))).await;
+    for (number, found) in (1..=50).zip(found) {
+        let found: Vec<_> = found.unwrap().into_iter().map(|found| found.contact).collect();
+        let found: Vec<_> = found.iter().map(|contact| contact.value().clone()).collect();
+        let expected = if number <= 40 { vec![contact(number)] } else { Vec::new() };
+        assert_eq!(found, expected, "{number}");
+    }
+}
+
+/// Postgres takes no text with a zero byte.
+///
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_cannot_be_looked_up_fails_its_own_caller() {
+    let database = with_contacts(20).await;
+    let store = &database.store;
+    let of_key = |key: String| ChannelQuery {
+        keys: vec![ChannelKey::from_stored(key)],
+        ..ChannelQuery::default()
+    };
+    let queries: Vec<ChannelQuery> = (0..40)
+        .map(|number| of_key(if number == 20 { "\0".to_owned() } else { format!("k{number}") }))
+        .collect();
+    let company = company();
+    let found = join_all(queries.iter().map(|query| store.channel_contacts(company, query))).await;
+    for (number, found) in found.into_iter().enumerate() {
+        assert_eq!(found.is_err(), number == 20, "{number}: {found:?}");
     }
 }

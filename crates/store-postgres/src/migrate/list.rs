@@ -144,6 +144,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "messages_by_statement",
         sql: include_str!("../migrations/0033_messages_by_statement.sql"),
     },
+    Migration {
+        version: 34,
+        name: "order_of_contacts",
+        sql: include_str!("../migrations/0034_order_of_contacts.sql"),
+    },
+    Migration {
+        version: 35,
+        name: "charges_together",
+        sql: include_str!("../migrations/0035_charges_together.sql"),
+    },
 ];
 
 impl Migration {

@@ -44,12 +44,14 @@ SELECT company_id, id, 3, assigned_to_member_id, facet, last_message_at, created
 FROM contacts WHERE assigned_to_member_id IS NOT NULL \
 UNION ALL \
 SELECT company_id, id, 4, company_id, facet, last_message_at, created_at \
-FROM contacts WHERE opted_out_at IS NOT NULL \
-UNION ALL \
-SELECT company_id, id, 5, last_connection_id, facet, last_message_at, created_at \
-FROM contacts WHERE last_connection_id IS NOT NULL; \
+FROM contacts WHERE opted_out_at IS NOT NULL; \
+INSERT INTO contact_orders \
+SELECT company_id, id, facet, last_connection_id, last_message_at FROM contacts; \
 INSERT INTO contact_set_counts \
-SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2, 3, 4; \
+SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2, 3, 4 \
+UNION ALL \
+SELECT company_id, 5, last_connection_id, facet, count(*) FROM contacts \
+WHERE last_connection_id IS NOT NULL GROUP BY 1, 3, 4; \
 INSERT INTO message_counts SELECT company_id, connection_id, direction, message_type, status, \
 count(*) FROM messages GROUP BY 1, 2, 3, 4, 5; \
 INSERT INTO messages_left_sent SELECT created_at, company_id, id FROM messages \

@@ -15,6 +15,8 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("message_count_deltas", Treatment::Derived),
     // The contacts of lists, tags and members in the orders of the listing.
     ("contact_sets", Treatment::Derived),
+    // All contacts in the orders by last message.
+    ("contact_orders", Treatment::Derived),
     // Which messages are left at `sent`.
     ("messages_left_sent", Treatment::Derived),
     // Which messages a process is sending.
