@@ -64,8 +64,9 @@ pub(super) fn receive(
     Ok(call(adapter, body))
 }
 
-/// The events of what was kept because it was not understood: a change alone, or a whole call. Of a call about several numbers or accounts, those of the connection:
-/// the others were told to their own connections.
+/// The events of what was kept because it was not understood: a change alone, or a whole call.
+/// Of a call about several numbers or accounts, those of the connection: the others were told to
+/// their own connections.
 pub(super) fn read(adapter: &CloudApi, connection: &Connection, body: &Value) -> Vec<Incoming> {
     let received = call(adapter, body.clone());
     let is_its = |name: &str, value: &str| connection.settings.text(name) == Some(value);
