@@ -12,8 +12,7 @@ use crate::stores::{AnyError, Database};
 /// An operation that one thread repeats.
 pub(crate) type Work = Box<dyn FnMut() -> Result<(), AnyError>>;
 
-/// Reads the first page as often as possible, with one thread for each connection. On Postgres, a
-/// server must have answered that page just before.
+/// Reads the first page as often as possible, with one thread for each connection.
 ///
 /// # Errors
 ///
@@ -29,10 +28,8 @@ pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, Any
             measure(name, effort, move |_| bare_sqlite::pages(&path, company)).await
         }
         Database::Postgres(url) => {
-            let statement = bare_postgres::page_statement(url)?;
             let url = url.to_owned();
-            let pages = move |_| bare_postgres::pages(&url, company, &statement);
-            measure(name, effort, pages).await
+            measure(name, effort, move |_| bare_postgres::pages(&url, company)).await
         }
     }?;
     Ok(report.with_cpu(meter.used()? - before, effort))

@@ -1,6 +1,5 @@
 //! The SQLite driver without a server.
 
-use std::collections::HashSet;
 use std::hint::black_box;
 
 use recado_core::ids::CompanyId;
@@ -14,20 +13,14 @@ use crate::stores::AnyError;
 /// The page cache of a connection in KiB, as in the store (negative by SQLite's convention).
 const CACHE: i64 = -6 * 1024;
 
-/// The statements of the store for the first page: the combinations of the exact filters with their
-/// counts, the order, then each contact with its tags, each stage once, and the custom fields.
-const FACETS: &str = "SELECT id, contacts, source_platform, inbox_status, pipeline_stage_id, \
-    crm_status, is_ai_enabled, is_group FROM contact_facets WHERE company_id = ?1";
-const ORDER: &str = "SELECT recency, id, seq, pipeline_stage_id FROM contacts \
-    INDEXED BY contacts_by_recency WHERE company_id = ?1 ORDER BY recency, id LIMIT 50";
-const CONTACT: &str = "SELECT * FROM contacts WHERE seq = ?1";
-const TAGS: &str = "SELECT t.* FROM contact_tags AS g \
+/// The plainest statement that answers the contacts of the first page with their tags.
+const PAGE: &str = "SELECT c.*, (SELECT json_group_array(json_object('id', hex(t.id), \
+    'name', t.name, 'color', t.color)) FROM (SELECT t.id, t.name, t.color FROM contact_tags AS g \
     JOIN tags AS t ON t.company_id = g.company_id AND t.id = g.tag_id \
-    WHERE g.company_id = ?1 AND g.contact_id = ?2 ORDER BY t.created_at, t.id";
-const STAGE: &str = "SELECT * FROM stages WHERE company_id = ?1 AND id = ?2";
-const FIELDS: &str = "SELECT * FROM custom_fields WHERE company_id = ?1 ORDER BY created_at, id";
+    WHERE g.company_id = c.company_id AND g.contact_id = c.id ORDER BY t.created_at, t.id) AS t) \
+    FROM contacts AS c WHERE c.company_id = ?1 ORDER BY c.recency, c.id LIMIT 50";
 
-/// Repeats reading the first page with everything it refers to, in one transaction.
+/// Repeats reading the first page with its tags.
 pub(crate) fn pages(path: &str, company: CompanyId) -> Result<Work, AnyError> {
     let connection = Connection::open_with_flags(
         path,
@@ -38,31 +31,7 @@ pub(crate) fn pages(path: &str, company: CompanyId) -> Result<Work, AnyError> {
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.set_prepared_statement_cache_capacity(64);
     let company = company.uuid().into_bytes();
-    Ok(Box::new(move || {
-        connection.prepare_cached("BEGIN")?.execute([])?;
-        page(&connection, company)?;
-        connection.prepare_cached("ROLLBACK")?.execute([])?;
-        Ok(())
-    }))
-}
-
-fn page(connection: &Connection, company: [u8; 16]) -> Result<(), AnyError> {
-    read_all(connection, FACETS, params![company])?;
-    let places: Vec<([u8; 16], i64, Option<[u8; 16]>)> = connection
-        .prepare_cached(ORDER)?
-        .query_map([company], |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?)))?
-        .collect::<Result<_, _>>()?;
-    let mut stages = HashSet::new();
-    for (id, seq, stage) in places {
-        read_all(connection, CONTACT, params![seq])?;
-        read_all(connection, TAGS, params![company, id])?;
-        if let Some(stage) = stage
-            && stages.insert(stage)
-        {
-            read_all(connection, STAGE, params![company, stage])?;
-        }
-    }
-    read_all(connection, FIELDS, params![company])
+    Ok(Box::new(move || read_all(&connection, PAGE, params![company])))
 }
 
 /// Reads every column of every row.
