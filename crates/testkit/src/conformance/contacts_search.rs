@@ -3,7 +3,7 @@
 use recado_core::contacts::{Contact, ContactFilter, CrmStatus, Email};
 
 use super::Harness;
-use super::contacts_listing::{ids, in_order};
+use super::contacts_listing::{assert_small_pages, ids, in_order};
 use super::scene::{Scene, at, first, search};
 
 async fn people(scene: &Scene) -> Vec<Contact> {
@@ -62,6 +62,7 @@ async fn check(scene: &Scene, contacts: &[Contact], query: &str) -> usize {
     let slice = scene.page(&filter, 1, 100).await;
     assert_eq!(ids(&slice), wanted, "searching {query:?}");
     assert_eq!(slice.total, wanted.len() as u64, "searching {query:?}");
+    assert_small_pages(scene, &filter, &wanted).await;
     wanted.len()
 }
 
