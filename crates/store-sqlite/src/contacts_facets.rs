@@ -1,7 +1,9 @@
 //! The number of contacts with each combination of the values that the exact filters compare.
 
+use std::fmt::Write as _;
+
 use recado_core::contacts::{
-    Contact, ContactFilter, ContactSet, CrmStatus, Facets, InboxStatus, Platform,
+    AssigneeFilter, Contact, ContactFilter, ContactSet, CrmStatus, Facets, InboxStatus, Platform,
 };
 use recado_core::ids::{CompanyId, StageId};
 use rusqlite::functions::{Context, FunctionFlags};
@@ -12,7 +14,7 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 
 /// The id of a combination of one company. The contact's row has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FacetId(pub(crate) i64);
 
 /// Counts one more contact with this combination. These are two statements: for an upsert that
@@ -63,61 +65,93 @@ pub(crate) fn remove(conn: &Connection, facet: FacetId) -> ReadResult<()> {
 /// The combinations of a company, or of a set of its contacts, that pass a filter.
 #[derive(Debug)]
 pub(crate) struct Passing {
-    /// The ids of the combinations that pass.
+    /// The ids of the combinations that pass; not read if every contact of the company does.
     pub(crate) facets: Vec<FacetId>,
     /// The number of contacts with these combinations.
     pub(crate) total: u64,
+    /// The number of contacts of the company.
+    pub(crate) of_company: u64,
     /// Whether every contact of the company passes.
     pub(crate) all: bool,
     /// The set that the contacts are counted in; without one, it is the company.
     pub(crate) within: Option<ContactSet>,
 }
 
-const OF_COMPANY: &str = "SELECT f.id, f.contacts, f.source_platform, f.inbox_status, \
-    f.pipeline_stage_id, f.crm_status, f.is_ai_enabled, f.is_group, f.is_assigned, f.has_unread \
-    FROM contact_facets AS f WHERE f.company_id = ?1";
+const OF_COMPANY: &str = "SELECT f.id, f.contacts FROM contact_facets AS f WHERE f.company_id = ?1";
 
 /// `CROSS JOIN` keeps the order of the tables. The combinations say whose contacts are counted:
 /// another company may have a set of the same id.
-const OF_SET: &str = "SELECT f.id, s.contacts, f.source_platform, f.inbox_status, \
-    f.pipeline_stage_id, f.crm_status, f.is_ai_enabled, f.is_group, f.is_assigned, f.has_unread \
+const OF_SET: &str = "SELECT f.id, s.contacts \
     FROM contact_set_facets AS s CROSS JOIN contact_facets AS f ON f.id = s.facet_id \
-    WHERE s.set_id = ?2 AND s.kind = ?3 AND f.company_id = ?1";
+    WHERE f.company_id = ?1 AND s.set_id = ?2 AND s.kind = ?3";
+
+/// Adds the exact filters to a query of combinations `f` and to its values. Combinations pass by
+/// [`Facets::pass`]. Those that do not pass are not read.
+fn with_exact(query: &str, filter: &ContactFilter, values: &mut Vec<Cell<'_>>) -> String {
+    let platform = filter.source_platform.as_ref().map(Platform::as_str);
+    let is_assigned = filter.assigned_to.map(|to| to != AssigneeFilter::Nobody);
+    let exact: [(&str, Option<Cell<'_>>); 8] = [
+        ("source_platform", platform.map(|platform| Cell::Owned(platform.to_owned()))),
+        ("inbox_status", filter.inbox_status.map(|status| status.as_str().into())),
+        ("pipeline_stage_id", filter.pipeline_stage_id.map(Into::into)),
+        ("crm_status", filter.crm_status.map(|status| status.as_str().into())),
+        ("is_ai_enabled", filter.is_ai_enabled.map(Into::into)),
+        ("is_group", filter.is_group.map(Into::into)),
+        ("is_assigned", is_assigned.map(Into::into)),
+        ("has_unread", filter.unread.map(Into::into)),
+    ];
+    let mut query = query.to_owned();
+    for (column, value) in exact {
+        if let Some(value) = value {
+            values.push(value);
+            let _ = write!(query, " AND f.{column} = ?{}", values.len());
+        }
+    }
+    query
+}
+
+/// The number of contacts of a company (R417).
+pub(crate) fn total(conn: &Connection, company: CompanyId) -> ReadResult<u64> {
+    let total = conn
+        .prepare_cached("SELECT contacts FROM contact_totals WHERE company_id = ?1")?
+        .query_row(params_from_iter([Cell::from(company)]), |row| Columns::new(row).get())
+        .optional()?;
+    Ok(total.unwrap_or(0))
+}
 
 /// The combinations that pass the exact filters (4.1, D77). `search` and times are applied
-/// elsewhere, and so is every set but `within`.
+/// elsewhere, and so is every set but `within`. Where every contact of the company passes, the
+/// combinations are not read.
 pub(crate) fn passing(
     conn: &Connection,
     company: CompanyId,
     within: Option<ContactSet>,
     filter: &ContactFilter,
 ) -> ReadResult<Passing> {
-    let query = if within.is_some() { OF_SET } else { OF_COMPANY };
-    let set = within.iter().flat_map(|set| [Cell::from(set.id()), Cell::Int(set.kind())]);
-    let mut statement = conn.prepare_cached(query)?;
-    let mut rows = statement.query(params_from_iter([company.into()].into_iter().chain(set)))?;
-    let mut passing = Passing { facets: Vec::new(), total: 0, all: within.is_none(), within };
+    let of_company = total(conn, company)?;
+    if within.is_none() && !filter.has_exact() {
+        let total = of_company;
+        return Ok(Passing { facets: Vec::new(), total, of_company, all: true, within });
+    }
+    let mut values: Vec<Cell<'_>> = vec![company.into()];
+    let query = match within {
+        None => OF_COMPANY,
+        Some(set) => {
+            values.extend([Cell::from(set.id()), Cell::Int(set.kind())]);
+            OF_SET
+        }
+    };
+    let query = with_exact(query, filter, &mut values);
+    let mut statement = conn.prepare_cached(&query)?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut passing = Passing { facets: Vec::new(), total: 0, of_company, all: false, within };
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
-        let id = FacetId(columns.get()?);
+        passing.facets.push(FacetId(columns.get()?));
         let contacts: u64 = columns.get()?;
-        let facets = Facets {
-            source_platform: columns.get()?,
-            inbox_status: columns.get()?,
-            pipeline_stage_id: columns.get()?,
-            crm_status: columns.get()?,
-            is_ai_enabled: columns.get()?,
-            is_group: columns.get()?,
-            is_assigned: columns.get()?,
-            has_unread: columns.get()?,
-        };
-        if facets.pass(filter) {
-            passing.facets.push(id);
-            passing.total += contacts;
-        } else {
-            passing.all = false;
-        }
+        passing.total += contacts;
     }
+    passing.all = within.is_none() && passing.total == of_company;
     Ok(passing)
 }
 

@@ -172,11 +172,21 @@ fn unsearched(
     passing: &Passing,
     part: ListingPart,
 ) -> ReadResult<Vec<SortKey>> {
+    let is_page = order == ListingOrder::LastMessage && part.after.is_none();
+    if is_page && passing.all && part.offset > passing.total / 2 {
+        return from_end(conn, company, passing.total, part);
+    }
     let scopes = scopes(company, passing);
     if let [scope] = scopes.as_slice() {
         // SQLite skips the offset inside the index.
         let after = part.after.unwrap_or(SortKey::START);
         return scope.fetch(conn, order, after, part.limit, part.offset);
+    }
+    if is_page
+        && let Some(steps) = steps_of_all(passing, part)
+        && let Some(keys) = walked(conn, company, passing, part, steps)?
+    {
+        return Ok(keys);
     }
     let wanted = part.offset.saturating_add(part.limit);
     let mut merged = merged(scopes, order, part.after, wanted);
@@ -191,6 +201,77 @@ fn unsearched(
         }
     }
     Ok(keys)
+}
+
+const BACK: &str = "SELECT recency, id, seq FROM contacts INDEXED BY contacts_by_recency \
+    WHERE company_id = ?1 ORDER BY recency DESC, id DESC LIMIT ?2 OFFSET ?3";
+
+/// A part of all contacts of a company by last message, counted from the end (R417).
+fn from_end(
+    conn: &Connection,
+    company: CompanyId,
+    total: u64,
+    part: ListingPart,
+) -> ReadResult<Vec<SortKey>> {
+    let left = total.saturating_sub(part.offset);
+    let behind = left.saturating_sub(part.limit);
+    let values: [Cell<'_>; 3] = [company.into(), left.min(part.limit).into(), behind.into()];
+    let mut statement = conn.prepare_cached(BACK)?;
+    let keys = statement.query_map(params_from_iter(values), SortKey::read)?;
+    let mut keys = keys.collect::<ReadResult<Vec<SortKey>>>()?;
+    keys.reverse();
+    Ok(keys)
+}
+
+/// What beginning one more range of an index costs, in steps of a walk through all contacts.
+const RANGE_STEPS: u64 = 16;
+
+/// How many of the first contacts of the company to look for a part in, if that should cost less
+/// than a range of an index for each combination does (R417). It is twice as many as should be
+/// needed, so that looking in vain never costs much more than the ranges.
+fn steps_of_all(passing: &Passing, part: ListingPart) -> Option<u64> {
+    if passing.within.is_some() || passing.total == 0 {
+        return None;
+    }
+    let ranges = passing.facets.len() as u64;
+    let wanted = part.offset.saturating_add(part.limit);
+    let steps = wanted.saturating_mul(passing.of_company) / passing.total;
+    let merging = RANGE_STEPS.saturating_mul(ranges).saturating_add(wanted.min(passing.total));
+    (steps <= merging).then(|| steps.saturating_mul(2).saturating_add(100))
+}
+
+const WALK: &str = "SELECT recency, id, seq, facet_id FROM contacts INDEXED BY contacts_by_recency \
+    WHERE company_id = ?1 ORDER BY recency, id LIMIT ?2";
+
+/// A part, if it is among the first `steps` contacts of the company; it may be short only if these
+/// are all. Where many contacts pass, they are found sooner so than by their combinations.
+fn walked(
+    conn: &Connection,
+    company: CompanyId,
+    passing: &Passing,
+    part: ListingPart,
+    steps: u64,
+) -> ReadResult<Option<Vec<SortKey>>> {
+    let mut facets = passing.facets.clone();
+    facets.sort_unstable();
+    let mut statement = conn.prepare_cached(WALK)?;
+    let values: [Cell<'_>; 2] = [company.into(), steps.into()];
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut keys = Vec::new();
+    let mut passed = 0;
+    while let Some(row) = rows.next()? {
+        if facets.binary_search(&FacetId(Columns::from(row, 3).get()?)).is_err() {
+            continue;
+        }
+        passed += 1;
+        if passed > part.offset {
+            keys.push(SortKey::read(row)?);
+        }
+        if keys.len() as u64 == part.limit {
+            return Ok(Some(keys));
+        }
+    }
+    Ok((passed == passing.total).then_some(keys))
 }
 
 /// Puts the contacts that were found in order. A few matches are looked up one by one. Many
@@ -367,6 +448,32 @@ fn merged(
 mod tests {
     use super::*;
     use crate::plans;
+
+    /// R417.
+    #[test]
+    fn a_walk_from_either_end_reads_one_index_with_the_combinations() {
+        let covered = "SEARCH contacts USING COVERING INDEX contacts_by_recency (company_id=?)";
+        for query in [WALK, BACK] {
+            assert_eq!(plans::step(&plans::database(), query), covered);
+        }
+    }
+
+    fn steps(passing: (u64, u64), ranges: usize, offset: u64) -> Option<u64> {
+        let (total, of_company) = passing;
+        let facets = vec![FacetId(0); ranges];
+        let passing = Passing { facets, total, of_company, all: false, within: None };
+        steps_of_all(&passing, ListingPart { after: None, offset, limit: 50 })
+    }
+
+    /// R417.
+    #[test]
+    fn a_walk_is_tried_where_it_should_cost_less_than_the_combinations() {
+        assert_eq!(steps((500_000, 1_000_000), 280, 0), Some(300));
+        assert_eq!(steps((1_000, 1_000_000), 280, 0), None, "few pass");
+        assert_eq!(steps((500_000, 1_000_000), 2, 0), None, "few combinations");
+        assert_eq!(steps((500_000, 1_000_000), 280, 100_000), None, "twice as many to read");
+        assert_eq!(steps((0, 1_000_000), 0, 0), None, "nobody passes");
+    }
 
     /// D77: a set is read as the company and a combination are.
     #[test]

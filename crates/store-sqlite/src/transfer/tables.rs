@@ -11,6 +11,7 @@ use crate::plans;
 const OWN: &[(&str, Treatment)] = &[
     // Counts, made as contacts and messages are written.
     ("contact_facets", Treatment::Derived),
+    ("contact_totals", Treatment::Derived),
     ("contact_set_facets", Treatment::Derived),
     ("message_facets", Treatment::Derived),
     // The contacts of lists, tags and members, written by triggers.
