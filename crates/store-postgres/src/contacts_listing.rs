@@ -29,7 +29,7 @@ use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::commit::company_lock;
 use crate::contacts_record::{TAG_IDS, read_record, record_columns, record_joins, tags_of_page};
-use crate::contacts_search::{narrowed, narrows};
+use crate::contacts_search::{narrowed, narrows, walked};
 use crate::error::failed;
 use crate::gathered::{gathered, scattered};
 use crate::param::{Param, params};
@@ -59,6 +59,14 @@ impl ListingOrder {
                 "(SELECT company_id, contact_id AS id, facet, last_message_at FROM contact_orders)"
             }
             Self::Creation => "contacts",
+        }
+    }
+
+    /// This order from its end.
+    fn back(self, alias: &str) -> String {
+        match self {
+            Self::Message => format!("{alias}.last_message_at ASC NULLS FIRST, {alias}.id DESC"),
+            Self::Creation => format!("{alias}.created_at DESC, {alias}.id DESC"),
         }
     }
 
@@ -178,12 +186,19 @@ fn facets(name: &str, filter: &ContactFilter) -> String {
     )
 }
 
-/// `total`: the number of contacts of the company, without their combinations. The filters are
-/// null. They are mentioned because every listing has the same parameters.
-const TOTAL_OF_ALL: &str = "total AS (SELECT coalesce(sum(f.n), 0)::bigint AS total FROM (\
-SELECT n FROM contact_facets WHERE company_id = $1 \
-UNION ALL SELECT n FROM contact_facet_deltas WHERE company_id = $1) AS f \
-WHERE ROW($2::text, $3::text, $4::uuid, $5::text, $6::boolean, $7::boolean) IS NULL)";
+/// The number of contacts of the company that is folded: nearly all (R417).
+pub(crate) const OF_ALL: &str =
+    "coalesce((SELECT k.n FROM contact_totals k WHERE k.company_id = $1), 0)";
+
+/// `total`: the number of contacts of the company: the folded one, and what came since (R417). The
+/// filters are null. They are mentioned because every listing has the same parameters.
+fn total_of_all() -> String {
+    format!(
+        "total AS (SELECT {OF_ALL} + coalesce((SELECT sum(f.n) FROM contact_facet_deltas f \
+         WHERE f.company_id = $1), 0)::bigint AS total \
+         WHERE ROW($2::text, $3::text, $4::uuid, $5::text, $6::boolean, $7::boolean) IS NULL)"
+    )
+}
 
 /// `total`: the number of contacts that pass.
 const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
@@ -200,9 +215,64 @@ fn unfiltered(order: ListingOrder, bound: u64) -> String {
     )
 }
 
+/// The number of skipped contacts from which a page is looked for from the nearer end (R417).
+const FAR: u64 = 1_000;
+
+/// `ids`: the contacts of the page, and no others. They are counted from the nearer end of the
+/// listing, of which `total` is the length.
+fn unfiltered_far(order: ListingOrder) -> String {
+    let part = |far: &str, by: String, limit: &str, offset: &str| {
+        format!(
+            "(SELECT c.id, c.{column} FROM {contacts} c WHERE c.company_id = $1 \
+             AND (SELECT 2 * $9::bigint > total FROM total) IS {far} \
+             ORDER BY {by} LIMIT {limit} OFFSET {offset})",
+            contacts = order.contacts(),
+            column = order.column(),
+        )
+    };
+    let left = "(SELECT least($8::bigint, greatest(total - $9::bigint, 0)) FROM total)";
+    let behind = "(SELECT greatest(total - $9::bigint - $8::bigint, 0) FROM total)";
+    format!(
+        "ids AS ({} UNION ALL {})",
+        part("FALSE", order.by("c"), "$8::bigint", "$9::bigint"),
+        part("TRUE", order.back("c"), left, behind),
+    )
+}
+
+/// What beginning one more range of an index costs, in steps of a walk through all contacts.
+const RANGE_STEPS: u32 = 8;
+
+/// `enough`: whether the first `$8 + $9` contacts were found among the first ones of the whole
+/// listing. Where many contacts pass, they are found sooner so than in a range of an index for each
+/// combination. It is tried only if it should cost less than the ranges, and is given up after
+/// twice the steps that it should take, so that it never costs much more than they do (R417).
+fn walked_first(listing: &Listing<'_>) -> String {
+    let walk = walked(
+        listing,
+        "(SELECT steps FROM steps)",
+        "(w.facet IN (SELECT facet FROM facets)) IS TRUE",
+    );
+    format!(
+        "steps AS MATERIALIZED (SELECT CASE WHEN k.steps <= {RANGE_STEPS} * k.ranges \
+         + least(k.total, k.wanted * least(k.ranges, k.wanted)) / 2 \
+         THEN 2 * k.steps + 100 ELSE 0 END AS steps FROM (SELECT f.ranges, f.total, f.wanted, \
+         f.wanted * greatest({OF_ALL}, f.total) / greatest(f.total, 1) AS steps FROM (\
+         SELECT count(*) AS ranges, coalesce(sum(n), 0)::bigint AS total, \
+         $8::bigint + $9::bigint AS wanted FROM facets) AS f) AS k), {walk}, \
+         enough AS MATERIALIZED (SELECT count(*) >= $8::bigint + $9::bigint AS enough FROM walked)"
+    )
+}
+
 /// `ids`: the contacts of matching combinations, including the first `$8 + $9` of the listing.
-/// `contacts` is what they are read from.
-fn filtered(contacts: &str, order: ListingOrder, bound: u64) -> String {
+/// `contacts` is what they are read from. With `walked`, they are those if they are enough.
+fn filtered(contacts: &str, order: ListingOrder, bound: u64, is_walked: bool) -> String {
+    let (walked, unless) = match is_walked {
+        true => (
+            "SELECT * FROM walked WHERE (SELECT enough FROM enough) UNION ALL ",
+            "WHERE NOT (SELECT enough FROM enough)",
+        ),
+        false => ("", ""),
+    };
     let of_facet = |limit: &str| {
         format!(
             "SELECT c.id, c.{column} FROM {contacts} c \
@@ -214,8 +284,8 @@ fn filtered(contacts: &str, order: ListingOrder, bound: u64) -> String {
     };
     format!(
         "heads AS MATERIALIZED (SELECT f.facet FROM facets f \
-         CROSS JOIN LATERAL ({first}) AS head ORDER BY {by_head} LIMIT $8::bigint + $9::bigint), \
-         ids AS (SELECT early.id, early.{column} FROM heads f CROSS JOIN LATERAL (\
+         CROSS JOIN LATERAL ({first}) AS head {unless} ORDER BY {by_head} LIMIT $8::bigint + $9::bigint), \
+         ids AS ({walked}SELECT early.id, early.{column} FROM heads f CROSS JOIN LATERAL (\
          SELECT * FROM ({upto}) AS these LIMIT $8::bigint + $9::bigint) AS early)",
         first = of_facet("1"),
         by_head = order.by("head"),
@@ -236,7 +306,7 @@ fn of_set(listing: &mut Listing<'_>, set: ContactSet, bound: u64) -> String {
          WHERE k.facet IN (SELECT facet FROM passing) GROUP BY k.facet HAVING sum(k.n) > 0), \
          {TOTAL}, {ids}",
         passing = facets("passing", listing.filter),
-        ids = filtered(&contacts, listing.order, bound),
+        ids = filtered(&contacts, listing.order, bound, false),
     )
 }
 
@@ -245,20 +315,28 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
     let rows = limit.next_power_of_two().max(128);
     let (filter, order) = (listing.filter, listing.order);
+    let is_all = !narrows(filter) && !filter.has_exact() && filter.sets().is_empty();
+    let is_far = is_all && offset >= FAR;
     let of_company = facets("facets", filter);
     let ids = match filter.sets().pop() {
         _ if narrows(filter) => format!("{of_company}, {}", narrowed(listing)),
         Some(set) => of_set(listing, set, bound),
         None if filter.has_exact() => {
-            format!("{of_company}, {TOTAL}, {}", filtered(order.contacts(), order, bound))
+            let walk = walked_first(listing);
+            format!(
+                "{of_company}, {TOTAL}, {walk}, {}",
+                filtered(order.contacts(), order, bound, true)
+            )
         }
-        None => format!("{TOTAL_OF_ALL}, {}", unfiltered(order, bound)),
+        None if is_far => format!("{}, {}", total_of_all(), unfiltered_far(order)),
+        None => format!("{}, {}", total_of_all(), unfiltered(order, bound)),
     };
+    let skipped = if is_far { "0" } else { "$9::bigint" };
     format!(
         "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
          row_number() OVER (ORDER BY {by}) AS place FROM \
          (SELECT * FROM ids WHERE (SELECT total FROM total) > $9::bigint \
-         ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
+         ORDER BY {by_ids} LIMIT $8::bigint OFFSET {skipped}) AS p LIMIT {rows})",
         column = order.column(),
         by = order.by("p"),
         by_ids = order.by("ids"),

@@ -24,13 +24,18 @@ pub(crate) fn record_columns(tags: &str) -> String {
 /// Joins the records that a contact `c` of the company `$1` refers to. `clicks` says whether clicks
 /// are counted.
 pub(crate) fn record_joins(clicks: bool) -> String {
+    let clicked = match clicks {
+        true => {
+            "LATERAL (SELECT coalesce(sum(l.human_clicks), 0)::bigint AS total, \
+             max(l.last_human_click_at) AS last_at FROM links l \
+             WHERE l.company_id = $1 AND l.contact_id = c.id)"
+        }
+        false => "(SELECT 0::bigint AS total, NULL::bigint AS last_at)",
+    };
     format!(
         "LEFT JOIN organizations o ON o.company_id = $1 AND o.id = c.organization_id \
          LEFT JOIN stages s ON s.company_id = $1 AND s.id = c.pipeline_stage_id \
-         LEFT JOIN LATERAL (SELECT coalesce(sum(l.human_clicks), 0)::bigint AS total, \
-         max(l.last_human_click_at) AS last_at FROM links l \
-         WHERE {clicks} AND l.company_id = $1 AND l.contact_id = c.id) AS clicked \
-         ON true"
+         LEFT JOIN {clicked} AS clicked ON true"
     )
 }
 

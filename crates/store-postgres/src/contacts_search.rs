@@ -7,7 +7,7 @@
 use recado_core::contacts::{ContactFilter, ContactSet, SearchQuery};
 use recado_core::ids::CompanyId;
 
-use crate::contacts_listing::{Listing, ListingOrder, SetRows};
+use crate::contacts_listing::{Listing, ListingOrder, OF_ALL, SetRows};
 use crate::param::Param;
 
 /// The number of hits from which the contacts are read in the order of the listing. Looking up this
@@ -28,7 +28,8 @@ struct Source {
     /// The contacts `t` that it finds. `OFFSET 0` keeps the planner from joining them in another
     /// order.
     found: String,
-    /// The condition on `t` that this one is fulfilled, where another one is the source.
+    /// The condition on `t` that this one is fulfilled, where another one or the search is the
+    /// source.
     check: String,
     /// How many contacts it finds, if that is counted.
     count: Option<String>,
@@ -68,21 +69,27 @@ fn time_source(listing: &mut Listing<'_>, table: (&str, &str, &str), since: i64)
     }
 }
 
-fn search_source(listing: &mut Listing<'_>, search: &SearchQuery) -> Source {
+/// What the contacts `t` of a search fulfil: `found` by the index, `matching` by their text.
+struct SearchTerms {
+    found: String,
+    matching: String,
+}
+
+/// `IS TRUE` keeps the planner from finding all contacts of the company by their key.
+fn search_terms(listing: &mut Listing<'_>, search: &SearchQuery) -> SearchTerms {
     let needles = search.needles();
     let query = listing.bind(Param::Text(trigram_query(listing.company, search).into()));
     let mut needle =
         |text: Option<&String>| listing.bind(Param::Text(text.cloned().unwrap_or_default().into()));
     let (first, last) = (needle(needles.first()), needle(needles.last()));
-    Source {
+    SearchTerms {
         found: format!(
-            "(SELECT * FROM contact_search s \
-             WHERE recado_trigrams(s.company_id, s.search_text) @@ {query}::text::tsquery OFFSET 0) \
-             AS t WHERE t.company_id = $1 \
-             AND (strpos(t.search_text, {first}) > 0 OR strpos(t.search_text, {last}) > 0)"
+            "recado_trigrams(t.company_id, t.search_text) @@ {query}::text::tsquery \
+             AND (t.company_id = $1) IS TRUE"
         ),
-        check: String::new(),
-        count: None,
+        matching: format!(
+            "(strpos(t.search_text, {first}) > 0 OR strpos(t.search_text, {last}) > 0)"
+        ),
     }
 }
 
@@ -116,12 +123,19 @@ fn choice(sources: &[Source]) -> String {
     format!("{least}, choice AS MATERIALIZED (SELECT {source} AS source)")
 }
 
-/// `hits`: all contacts that are found and pass the exact filters.
-fn hits(listing: &mut Listing<'_>) -> String {
+/// The condition on `t` that its combination passes the exact filters.
+fn exact(filter: &ContactFilter) -> &'static str {
+    match filter.has_exact() {
+        true => "AND (t.facet IN (SELECT facet FROM facets)) IS TRUE",
+        false => "",
+    }
+}
+
+/// The sources of a filter but its search.
+fn sources(listing: &mut Listing<'_>) -> Vec<Source> {
     let filter = listing.filter;
-    let mut sources = Vec::new();
-    sources.extend(filter.search.iter().map(|search| search_source(listing, search)));
-    sources.extend(filter.sets().into_iter().map(|set| set_source(listing, set)));
+    let sets = filter.sets().into_iter().map(|set| set_source(listing, set));
+    let mut sources: Vec<Source> = sets.collect();
     let times = [
         (("contacts", "id", "updated_at"), filter.updated_since),
         (("contact_orders", "contact_id", "last_message_at"), filter.active_since),
@@ -129,13 +143,19 @@ fn hits(listing: &mut Listing<'_>) -> String {
     for (table, since) in times {
         sources.extend(since.map(|since| time_source(listing, table, since.millis())));
     }
-    let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
+    sources
+}
+
+/// `hits`: all contacts that are found and pass the exact filters.
+fn hits(listing: &mut Listing<'_>) -> String {
+    let sources = sources(listing);
+    let exact = exact(listing.filter);
     let of = |at: usize| {
         let others = sources.iter().enumerate().filter(|(other, _)| *other != at);
         let checks: Vec<&str> = others.map(|(_, source)| source.check.as_str()).collect();
         format!("SELECT t.contact_id FROM {} {exact} {}", sources[at].found, checks.join(" "))
     };
-    if filter.search.is_some() || sources.len() == 1 {
+    if sources.len() == 1 {
         return format!("hits AS MATERIALIZED ({})", of(0));
     }
     let all =
@@ -144,34 +164,92 @@ fn hits(listing: &mut Listing<'_>) -> String {
     format!("{}, hits AS MATERIALIZED ({})", choice(&sources), all.join(" UNION ALL "))
 }
 
-/// `hits`; `total`: their number; `ids`: contacts among which are the first `$8 + $9`.
+/// `enough`: whether `walked` has all that is wanted. `ids`: contacts among which are the first
+/// `$8 + $9`: those, or else every one of `hits`, looked up.
+fn walked_or_looked_up(listing: &Listing<'_>) -> String {
+    format!(
+        "enough AS MATERIALIZED \
+         (SELECT count(*) >= $8::bigint + $9::bigint AS enough FROM walked), ids AS (SELECT * FROM walked WHERE (SELECT enough FROM enough) \
+         UNION ALL SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
+         (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
+         AS c WHERE NOT (SELECT enough FROM enough) {condition})",
+        column = listing.order.column(),
+        condition = listing.order.condition(),
+    )
+}
+
+/// `walked`: the first contacts, at most `$8 + $9`, of the first `steps` of the listing that fulfil
+/// `test`, which is about `w`.
+pub(crate) fn walked(listing: &Listing<'_>, steps: &str, test: &str) -> String {
+    let order = listing.order;
+    format!(
+        "walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
+         SELECT c.id, c.{column}, c.facet FROM {contacts} c WHERE c.company_id = $1 {condition} \
+         ORDER BY {by_c} LIMIT {steps}) AS w \
+         WHERE {test} ORDER BY {by_w} LIMIT $8::bigint + $9::bigint)",
+        contacts = order.contacts(),
+        column = order.column(),
+        condition = order.condition(),
+        by_c = order.by("c"),
+        by_w = order.by("w"),
+    )
+}
+
+/// `hits`; `total`: the number of contacts that pass; `ids`: contacts among which are the first
+/// `$8 + $9`.
 ///
 /// With many hits, contacts are read in the order of the listing until there are enough hits, but
 /// never more contacts than a small multiple of the hits. Otherwise each hit is looked up and all
 /// are sorted. `OFFSET 0` and `IS TRUE` keep the planner from choosing another plan, whatever the
 /// statistics are.
 pub(crate) fn narrowed(listing: &mut Listing<'_>) -> String {
+    if let Some(search) = &listing.filter.search {
+        return searched(listing, search);
+    }
     let hits = hits(listing);
-    let order = listing.order;
+    let steps =
+        format!("(SELECT CASE WHEN total > {MANY_HITS} THEN 4 * total ELSE 0 END FROM total)");
+    let test = "(w.id IN (SELECT contact_id FROM hits)) IS TRUE";
     format!(
-        "{hits}, \
-         total AS MATERIALIZED (SELECT count(*) AS total FROM hits), \
-         walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
-         SELECT c.id, c.{column} FROM {contacts} c WHERE c.company_id = $1 {condition} \
-         AND (SELECT total FROM total) > {MANY_HITS} ORDER BY {by_c} \
-         LIMIT (SELECT 4 * total FROM total)) AS w \
-         WHERE (w.id IN (SELECT contact_id FROM hits)) IS TRUE ORDER BY {by_w} \
-         LIMIT $8::bigint + $9::bigint), \
-         enough AS MATERIALIZED (SELECT count(*) >= $8::bigint + $9::bigint AS enough FROM walked), \
-         ids AS (SELECT * FROM walked WHERE (SELECT enough FROM enough) \
-         UNION ALL SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
-         (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
-         AS c WHERE NOT (SELECT enough FROM enough) {condition})",
-        contacts = order.contacts(),
-        column = order.column(),
-        condition = order.condition(),
-        by_c = order.by("c"),
-        by_w = order.by("w"),
+        "{hits}, total AS MATERIALIZED (SELECT count(*) AS total FROM hits), {}, {}",
+        walked(listing, &steps, test),
+        walked_or_looked_up(listing),
+    )
+}
+
+/// [`narrowed`] with a search (R417).
+///
+/// If it finds many contacts, their texts are tested in the order of the listing, three times as
+/// many as should hold what is wanted if the hits are anywhere. This is not tried if each hit can
+/// be looked up for less. What a needle of up to three characters finds by the index needs no look
+/// at the text, and is counted without being kept.
+fn searched(listing: &mut Listing<'_>, search: &SearchQuery) -> String {
+    let SearchTerms { found, matching } = search_terms(listing, search);
+    let checks: Vec<String> = sources(listing).into_iter().map(|source| source.check).collect();
+    let checks = format!("{} {}", exact(listing.filter), checks.join(" "));
+    let is_known = search.needles().iter().all(|needle| needle.chars().nth(3).is_none());
+    let (total, recheck) = match is_known {
+        true if checks.trim().is_empty() => {
+            (format!("(SELECT count(*) FROM contact_search AS t WHERE {found})"), "true")
+        }
+        true => ("(SELECT count(*) FROM hits)".to_owned(), "true"),
+        false => ("(SELECT count(*) FROM hits)".to_owned(), matching.as_str()),
+    };
+    let steps = format!(
+        "(SELECT CASE WHEN k.n > {MANY_HITS} AND 2 * k.steps <= k.n THEN 3 * k.steps ELSE 0 END \
+         FROM (SELECT total AS n, ($8::bigint + $9::bigint) * {OF_ALL} / greatest(total, 1) AS steps \
+         FROM total) AS k)"
+    );
+    let test = format!(
+        "EXISTS (SELECT FROM contact_search t WHERE t.company_id = $1 AND t.contact_id = w.id \
+         AND {matching} {checks} OFFSET 0)"
+    );
+    format!(
+        "hits AS MATERIALIZED (SELECT t.contact_id FROM contact_search AS t \
+         WHERE {found} AND {recheck} {checks}), \
+         total AS MATERIALIZED (SELECT {total} AS total), {}, {}",
+        walked(listing, &steps, &test),
+        walked_or_looked_up(listing),
     )
 }
 

@@ -8,6 +8,7 @@ use recado_core::contacts::{
 };
 use recado_core::ids::{CompanyId, ContactId, ListId, MemberId, TagId};
 use recado_core::page::PageRequest;
+use recado_core::store::Upkeep;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
 use uuid::Uuid;
@@ -291,6 +292,96 @@ async fn a_search_touches_little_more_than_it_finds() {
         let (sql, params) = page_statement(company(), &filter, page, false);
         let plan = plan(&store, &sql, &arguments(&params)).await;
         assert_few(&format!("the search {search:?}"), &plan, FEW);
+    }
+}
+
+/// How many rows the scans of a table, or of an index, brought.
+fn brought(plan: &Value, name: &str) -> f64 {
+    let number = |node: &Value, name: &str| node[name].as_f64().unwrap_or(0.0);
+    let mut rows = 0.0;
+    walk(plan, &mut |node| {
+        if node["Relation Name"] == name || node["Index Name"] == name || node["CTE Name"] == name {
+            let each = number(node, "Actual Rows") + number(node, "Rows Removed by Filter");
+            rows += each * number(node, "Actual Loops");
+        }
+    });
+    rows
+}
+
+/// R417.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_number_of_all_contacts_is_one_row_once_it_is_folded() {
+    let (store, _database) = seeded().await;
+    store.upkeep(Timestamp::from_millis(1_700_000_000_000)).await.unwrap();
+    let page = PageRequest { page: 1, limit: 50 };
+    let (sql, params) = page_statement(company(), &ContactFilter::default(), page, false);
+    let plan = plan(&store, &sql, &arguments(&params)).await;
+    assert_eq!(brought(&plan, "contact_totals"), 1.0, "{plan:#}");
+    for counts in ["contact_facets", "contact_facet_deltas"] {
+        assert_eq!(brought(&plan, counts), 0.0, "{plan:#}");
+    }
+}
+
+/// R417.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_far_from_the_beginning_is_found_from_the_nearer_end() {
+    let (store, _database) = seeded().await;
+    let client = store.pool.get().await.unwrap();
+    let query = "SELECT id FROM contacts WHERE company_id = $1 \
+                 ORDER BY last_message_at DESC NULLS LAST, id";
+    let all = client.query(query, &[&company().uuid()]).await.unwrap();
+    let all: Vec<Uuid> = all.iter().map(|row| row.get(0)).collect();
+    drop(client);
+    let filter = ContactFilter::default();
+    let pages = [(11, 100), (60, 100), (61, 100), (121, 50), (120, 100), (172, 70), (130, 100)];
+    for (page, limit) in pages {
+        let page = PageRequest { page, limit };
+        let slice = store.page(company(), &filter, page, false).await.unwrap();
+        let found: Vec<Uuid> =
+            slice.records.iter().map(|record| record.contact.id.uuid()).collect();
+        let skipped = usize::try_from(page.offset()).unwrap();
+        let wanted: Vec<Uuid> = all.iter().copied().skip(skipped).take(limit as usize).collect();
+        assert_eq!(found, wanted, "page {page:?}");
+        assert_eq!(slice.total, CONTACTS);
+
+        let (sql, params) = page_statement(company(), &filter, page, false);
+        let plan = plan(&store, &sql, &arguments(&params)).await;
+        assert_few("a page", &plan, CONTACTS as f64 / 2.0 + 1_000.0);
+    }
+}
+
+/// R417: of a filter that many contacts pass, no combination is read by itself; of one that few
+/// pass, not many contacts are read in vain.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_many_contacts_pass_is_found_in_the_order_of_all() {
+    let (store, _database) = seeded().await;
+    store.upkeep(Timestamp::from_millis(1_700_000_000_000)).await.unwrap();
+    let page = PageRequest { page: 1, limit: 50 };
+    let all = ContactFilter::default();
+    let open = ContactFilter { inbox_status: Some(InboxStatus::Open), ..all.clone() };
+    let people = ContactFilter { is_group: Some(false), ..all.clone() };
+    let lost = ContactFilter { crm_status: Some(CrmStatus::Lost), ..all };
+    for (filter, heads, most) in [(open, 0.0, 500.0), (people, 0.0, 500.0), (lost, 1.0, FEW)] {
+        let (sql, params) = page_statement(company(), &filter, page, false);
+        let plan = plan(&store, &sql, &arguments(&params)).await;
+        let found = brought(&plan, "heads");
+        assert!((found == 0.0) == (heads == 0.0), "{found} combinations: {plan:#}");
+        assert_few("a filter", &plan, most);
+    }
+}
+
+/// R417: the hits of a short search are counted, and a page of them is found without the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_search_that_finds_much_only_counts_it() {
+    let (store, _database) = seeded().await;
+    store.upkeep(Timestamp::from_millis(1_700_000_000_000)).await.unwrap();
+    let page = PageRequest { page: 1, limit: 50 };
+    for search in ["si", "ilv"] {
+        let (sql, params) = page_statement(company(), &searched(search), page, false);
+        let plan = plan(&store, &sql, &arguments(&params)).await;
+        assert_eq!(brought(&plan, "hits"), 0.0, "{plan:#}");
+        let third = CONTACTS as f64 / 3.0;
+        assert_few("a short search", &plan, third + 1_000.0);
     }
 }
 

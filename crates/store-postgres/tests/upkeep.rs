@@ -75,6 +75,37 @@ async fn upkeep_folds_the_counts_of_contacts() {
     assert_eq!(total(&database, &ContactFilter::default()).await, 3);
 }
 
+/// R417.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_total_is_exact_before_and_after_counts_are_folded() {
+    let database = with_contacts(3).await;
+    let all = ContactFilter::default();
+    let folded = async || {
+        let sql = "SELECT coalesce(sum(n), 0)::bigint FROM contact_totals";
+        database.client().await.query_one(sql, &[]).await.expect("it is there").get::<_, i64>(0)
+    };
+    assert_eq!((folded().await, total(&database, &all).await), (0, 3));
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!((folded().await, total(&database, &all).await), (3, 3));
+
+    database.store.commit(ChangeSet::new().insert(contact(3))).await.unwrap();
+    let key = (company(), contact(0).id);
+    let stored = database.store.get::<Contact>(key).await.unwrap().unwrap();
+    let mut resolved = stored.value().clone();
+    resolved.inbox_status = InboxStatus::Resolved;
+    database.store.commit(ChangeSet::new().with(stored.update(resolved))).await.unwrap();
+    let stored = database.store.get::<Contact>((company(), contact(1).id)).await.unwrap().unwrap();
+    database.store.commit(ChangeSet::new().with(stored.delete())).await.unwrap();
+    assert_eq!((folded().await, total(&database, &all).await), (3, 3));
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!((folded().await, total(&database, &all).await), (3, 3));
+    let stored = database.store.get::<Contact>((company(), contact(2).id)).await.unwrap().unwrap();
+    database.store.commit(ChangeSet::new().with(stored.delete())).await.unwrap();
+    assert_eq!((folded().await, total(&database, &all).await), (3, 2));
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!((folded().await, total(&database, &all).await), (2, 2));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_moves_no_filtered_value_counts_nothing() {
     let database = with_contacts(1).await;

@@ -154,6 +154,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "charges_together",
         sql: include_str!("../migrations/0035_charges_together.sql"),
     },
+    Migration {
+        version: 36,
+        name: "totals_of_contacts",
+        sql: include_str!("../migrations/0036_totals_of_contacts.sql"),
+    },
 ];
 
 impl Migration {

@@ -32,6 +32,7 @@ crm_status, is_ai_enabled, is_group, is_assigned, has_unread, n) SELECT company_
 source_platform, inbox_status, pipeline_stage_id, crm_status, is_ai_enabled, is_group, \
 assigned_to_member_id IS NOT NULL, has_unread, count(*) FROM contacts \
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10; \
+INSERT INTO contact_totals SELECT company_id, sum(n) FROM contact_facets GROUP BY 1; \
 INSERT INTO list_counts SELECT company_id, list_id, count(*) FROM list_members GROUP BY 1, 2; \
 INSERT INTO contact_sets \
 SELECT c.company_id, c.id, 1, m.list_id, c.facet, c.last_message_at, c.created_at \

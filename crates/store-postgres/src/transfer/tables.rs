@@ -7,6 +7,7 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     // Counts, made from the rows that they count.
     ("contact_facets", Treatment::Derived),
     ("contact_facet_deltas", Treatment::Derived),
+    ("contact_totals", Treatment::Derived),
     ("contact_set_counts", Treatment::Derived),
     ("contact_set_count_deltas", Treatment::Derived),
     ("list_counts", Treatment::Derived),
