@@ -186,16 +186,15 @@ fn facets(name: &str, filter: &ContactFilter) -> String {
     )
 }
 
-/// The number of contacts of the company that is folded: nearly all (R417).
-pub(crate) const OF_ALL: &str =
-    "coalesce((SELECT k.n FROM contact_totals k WHERE k.company_id = $1), 0)";
+/// The number of contacts of the company: the folded one, and what came since (R417).
+pub(crate) const OF_ALL: &str = "(coalesce((SELECT k.n FROM contact_totals k WHERE k.company_id = $1), 0) \
+     + coalesce((SELECT sum(d.n) FROM contact_facet_deltas d WHERE d.company_id = $1), 0)::bigint)";
 
-/// `total`: the number of contacts of the company: the folded one, and what came since (R417). The
-/// filters are null. They are mentioned because every listing has the same parameters.
+/// `total`: the number of contacts of the company. The filters are null. They are mentioned because
+/// every listing has the same parameters.
 fn total_of_all() -> String {
     format!(
-        "total AS (SELECT {OF_ALL} + coalesce((SELECT sum(f.n) FROM contact_facet_deltas f \
-         WHERE f.company_id = $1), 0)::bigint AS total \
+        "total AS (SELECT {OF_ALL} AS total \
          WHERE ROW($2::text, $3::text, $4::uuid, $5::text, $6::boolean, $7::boolean) IS NULL)"
     )
 }
