@@ -44,7 +44,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0028_opted_out_contacts.sql"),
     include_str!("../migrations/0029_statuses_and_outcomes.sql"),
     include_str!("../migrations/0030_login_subjects.sql"),
-    include_str!("../migrations/0033_totals_of_contacts.sql"),
+    include_str!("../migrations/0031_totals_of_contacts.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
