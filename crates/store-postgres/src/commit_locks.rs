@@ -74,14 +74,11 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharin
             });
         }
     }
-    let locked_later = are_locked_by_changes(&locks, &changes.changes, sharing);
+    let first = in_order(&locks, &changes.changes);
     let several = locks.len() > 1;
     let mut waiting: Vec<TableKey> = Vec::new();
-    for locks in locks.into_values() {
+    for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
         let is_plain = locks.is_plain();
-        if is_plain && locked_later {
-            continue;
-        }
         let Some((key, place)) = locks.place else { continue };
         if sharing == Sharing::Shared && is_plain {
             if waiting.last().is_some_and(|last| last.table != place.table) {
@@ -125,32 +122,26 @@ const fn waits_for_nobody(row: &Row) -> bool {
     matches!(row, Row::Message(_) | Row::LedgerLine(_) | Row::Conversation(_))
 }
 
-/// Whether the rows that are only to be locked against changes need no locks before: the first
-/// changes update them in the order of the locks. Rows with a precondition are locked before these,
-/// in an order of their own. In a shared transaction that may be another one than that of all rows
-/// together: should it ever wait for a transaction that waits for it, it gives up after 50 ms, and
-/// its sets get transactions of their own, which have one order for all rows.
-fn are_locked_by_changes(
+/// How many of the locks have to be taken before the changes. The others are left out if they are
+/// of rows that the first changes update, in the order of the locks, and that have no precondition:
+/// those updates lock the rows in the right order.
+fn in_order(
     locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
     changes: &[Change],
-    sharing: Sharing,
-) -> bool {
-    let mut after_checked = locks.values().skip_while(|locks| !locks.is_plain());
-    if sharing == Sharing::Alone && !after_checked.all(Locks::is_plain) {
-        return false;
-    }
-    let plain = locks.values().filter(|locks| locks.is_plain());
-    let plain: Vec<&RowKey> =
-        plain.filter_map(|locks| locks.place.as_ref().map(|(key, _)| key)).collect();
-    let known: HashSet<&RowKey> = plain.iter().copied().collect();
+) -> Option<usize> {
+    let before = locks.values().take_while(|locks| !locks.is_plain()).count();
+    let mut rest = locks.values().skip(before);
     let waiting = changes.iter().filter(
         |change| !matches!(change.kind(), ChangeKind::Insert(row) if waits_for_nobody(row)),
     );
-    let updated = waiting.map_while(|change| match change.kind() {
+    let keys = waiting.map_while(|change| match change.kind() {
         ChangeKind::Update { row, .. } => Some(row.key()),
         _ => None,
     });
-    let updated: Vec<RowKey> =
-        updated.filter(|key| known.contains(key)).take(plain.len()).collect();
-    plain.into_iter().eq(updated.iter())
+    let in_order = rest.clone().all(Locks::is_plain)
+        && rest
+            .by_ref()
+            .map(|locks| locks.place.as_ref().map(|(key, _)| key.clone()))
+            .eq(keys.take(locks.len() - before).map(Some));
+    in_order.then_some(before)
 }

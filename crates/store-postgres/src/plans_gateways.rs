@@ -152,6 +152,7 @@ fn cases_for_some() -> Vec<Case> {
 /// Each of the two is followed by the rows that it says.
 const FILLING: Filling = Filling { small: &[SMALL, FILL], large: &[LARGE, FILL], analyze: ANALYZE };
 
+/// R440, R451.
 #[tokio::test(flavor = "multi_thread")]
 async fn gateways_and_merges_touch_few_rows_by_plans_for_empty_tables() {
     FILLING.assert_few_by_plans_for_empty_tables(cases()).await;

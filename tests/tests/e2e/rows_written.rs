@@ -65,6 +65,7 @@ async fn client(world: &World) -> Client {
 /// that all of their rows are on one page of a table.
 const PEOPLE: u32 = 5;
 
+/// R451.
 #[on_postgres]
 async fn a_send_to_a_known_person_writes_few_rows(kind: StoreKind) {
     let world = World::start(kind).await;
