@@ -24,7 +24,6 @@ const SECRET: &str = "fuzz";
 
 /// The gateways whose webhooks are fuzzed.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "each fuzz target makes one of them")]
 pub(crate) enum Fuzzed {
     /// The official API.
     CloudApi,
