@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::DateTime;
+use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -78,46 +78,14 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// The text of the moment. Listings write hundreds of them, so that no calendar of all
-    /// calendars is asked: the day is found by whole cycles of 400 years, of 100, of 4 and of one,
-    /// which begin with March.
-    fn written(self) -> [u8; 24] {
-        const DAY: i64 = 86_400_000;
-        /// Days from 1 March 0000 to the epoch.
-        const TO_EPOCH: i64 = 719_468;
-        const OF_400_YEARS: i64 = 146_097;
-        let (days, of_day) = (self.0.div_euclid(DAY) + TO_EPOCH, self.0.rem_euclid(DAY));
-        let (cycle, day) = (days.div_euclid(OF_400_YEARS), days.rem_euclid(OF_400_YEARS));
-        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-        let day = day - (365 * year + year / 4 - year / 100);
-        let month = (5 * day + 2) / 153;
-        let day = day - (153 * month + 2) / 5 + 1;
-        let (month, year) = match month {
-            ..10 => (month + 3, cycle * 400 + year),
-            _ => (month - 9, cycle * 400 + year + 1),
-        };
-        let mut text = *b"0000-00-00T00:00:00.000Z";
-        let mut put = |places: std::ops::Range<usize>, mut number: i64| {
-            for place in text[places].iter_mut().rev() {
-                *place = b'0' + u8::try_from(number % 10).unwrap_or(0);
-                number /= 10;
-            }
-        };
-        put(0..4, year);
-        put(5..7, month);
-        put(8..10, day);
-        put(11..13, of_day / 3_600_000);
-        put(14..16, of_day / 60_000 % 60);
-        put(17..19, of_day / 1_000 % 60);
-        put(20..23, of_day % 1_000);
-        text
+    fn datetime(self) -> DateTime<Utc> {
+        Utc.timestamp_millis_opt(self.0).single().unwrap_or(DateTime::UNIX_EPOCH)
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.written();
-        f.write_str(std::str::from_utf8(&text).expect("digits and punctuation are ASCII"))
+        f.write_str(&self.datetime().to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
 
@@ -160,34 +128,7 @@ mod openapi {
 
 #[cfg(test)]
 mod tests {
-    use chrono::SecondsFormat;
-
     use super::*;
-
-    fn by_calendar(at: Timestamp) -> String {
-        let at = DateTime::from_timestamp_millis(at.millis()).expect("in range");
-        at.to_rfc3339_opts(SecondsFormat::Millis, true)
-    }
-
-    #[test]
-    fn every_day_of_five_hundred_years_is_written_as_the_calendar_has_it() {
-        let at = |text: &str| Timestamp::parse(text).expect("valid").millis();
-        let days = at("1890-01-01T23:59:59.999Z")..at("2390-01-01T00:00:00Z");
-        let ends = [Timestamp::MIN, Timestamp::MAX];
-        for at in days.step_by(86_400_000).map(Timestamp::from_millis).chain(ends) {
-            assert_eq!(at.to_string(), by_calendar(at));
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn every_moment_is_written_as_the_calendar_has_it(
-            millis in Timestamp::MIN.0..=Timestamp::MAX.0,
-        ) {
-            let at = Timestamp::from_millis(millis);
-            proptest::prop_assert_eq!(at.to_string(), by_calendar(at));
-        }
-    }
 
     /// D3.
     #[test]
