@@ -58,8 +58,8 @@ as_server() {
     fi
 }
 
-# As shipped but for its memory and for keeping whole statements for pg_stat_activity. Durability
-# stays on: fsync, full_page_writes and synchronous_commit are what they are in production.
+# As shipped but for its memory. Durability stays on: fsync, full_page_writes and synchronous_commit are
+# what they are in production.
 start_postgres() {
     bin="$(find_binaries)"
     server_user=postgres
@@ -73,7 +73,6 @@ start_postgres() {
     port="${BENCH_PORT:-54329}"
     local options="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories='$cluster'"
     options="$options -c shared_buffers=1GB -c max_wal_size=4GB -c max_connections=200"
-    options="$options -c track_activity_query_size=65536"
     as_server "$bin/pg_ctl" -s -w -D "$cluster/data" -l "$cluster/log" -o "$options" start
     trap 'as_server "$bin/pg_ctl" -s -m fast -D "$cluster/data" stop' EXIT
 }
