@@ -16,10 +16,37 @@ use crate::session::rows;
 use crate::shared_calls::SharedCall;
 use crate::table::columns_of;
 
+/// The most names of a query that is answered together with others. A larger one, or one that may
+/// find any number of contacts, would keep them waiting.
+const FEW: usize = 16;
+
 /// A query for contacts of a company.
 pub(crate) struct ChannelLookup {
-    pub(crate) company: CompanyId,
-    pub(crate) query: ChannelQuery,
+    company: CompanyId,
+    query: ChannelQuery,
+}
+
+impl ChannelLookup {
+    pub(crate) fn new(company: CompanyId, query: ChannelQuery) -> Self {
+        Self { company, query }
+    }
+
+    /// Whether it is answered together with others (R440).
+    pub(crate) fn is_shared(&self) -> bool {
+        let ChannelQuery { ids, identifiers, keys, phones, chats, per_phone, platform: _ } =
+            &self.query;
+        let names = ids.len() + identifiers.len() + keys.len() + phones.len() + chats.len();
+        names <= FEW && (phones.is_empty() || per_phone.is_some())
+    }
+
+    /// The contacts that it finds, by a statement of its own.
+    pub(crate) async fn answer_alone(self, pool: &Pool) -> Result<Vec<ChannelContact>, StoreError> {
+        let shape = Shape::of(&self.query);
+        match shape.is_empty() {
+            true => Ok(Vec::new()),
+            false => Ok(look_up(pool, shape, &[&self]).await?.into_iter().flatten().collect()),
+        }
+    }
 }
 
 /// Queries of one shape are one statement. Few shapes occur, so each is planned once.
@@ -55,7 +82,8 @@ impl Shape {
 }
 
 impl SharedCall for ChannelLookup {
-    /// A failure is the caller's own: nobody fails because of the names that another one asks for.
+    /// A failure because of names is the caller's own: nobody fails because of those that another
+    /// one asks for.
     type Answer = Result<Vec<ChannelContact>, StoreError>;
 
     async fn answer_all(pool: &Pool, calls: Vec<Self>) -> Result<Vec<Self::Answer>, StoreError> {
@@ -71,8 +99,13 @@ impl SharedCall for ChannelLookup {
             let asked: Vec<&Self> = group.iter().filter_map(|(_, at)| calls.get(*at)).collect();
             let found = match look_up(pool, shape, &asked).await {
                 Ok(found) => found.into_iter().map(Ok).collect(),
-                Err(error) if asked.len() == 1 => vec![Err(error)],
-                Err(_) => one_by_one(pool, shape, &asked).await,
+                // One of the names may be what cannot be looked up. A database that does not answer
+                // is not asked once for each of them.
+                Err(StoreError::Corrupt(_)) if asked.len() > 1 => {
+                    one_by_one(pool, shape, &asked).await
+                }
+                Err(StoreError::Corrupt(what)) => vec![Err(StoreError::Corrupt(what))],
+                Err(error) => return Err(error),
             };
             for ((_, at), found) in group.iter().zip(found) {
                 if let Some(answer) = answers.get_mut(*at) {
@@ -271,4 +304,31 @@ fn read(row: &Row, contacts: &mut Vec<ChannelContact>) -> Result<(), StoreError>
         last.conversations.push(columns.stored()?);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_core::contacts::{Phone, Region};
+    use recado_core::ids::ContactId;
+
+    use super::*;
+
+    fn is_shared(query: ChannelQuery) -> bool {
+        ChannelLookup::new(CompanyId::new(Uuid::nil()), query).is_shared()
+    }
+
+    /// R440.
+    #[test]
+    fn a_query_that_may_find_many_contacts_keeps_no_other_one_waiting() {
+        let phone = Phone::parse("+5534991230001", &Region::br()).expect("a phone");
+        let of_phone = ChannelQuery::of_phone(&phone);
+        assert!(!is_shared(of_phone.clone()), "any number of contacts has the phone");
+        assert!(is_shared(ChannelQuery { per_phone: Some(2), ..of_phone }));
+        let of_ids = |count| ChannelQuery {
+            ids: vec![ContactId::new(Uuid::nil()); count],
+            ..ChannelQuery::default()
+        };
+        assert!(is_shared(of_ids(FEW)));
+        assert!(!is_shared(of_ids(FEW + 1)));
+    }
 }

@@ -28,8 +28,11 @@ impl ConversationReads for PostgresStore {
         company: CompanyId,
         query: &ChannelQuery,
     ) -> Result<Vec<ChannelContact>, StoreError> {
-        let lookup = ChannelLookup { company, query: query.clone() };
-        self.channel_lookups.make(&self.pool, lookup).await?
+        let lookup = ChannelLookup::new(company, query.clone());
+        match lookup.is_shared() {
+            true => self.channel_lookups.make(&self.pool, lookup).await?,
+            false => lookup.answer_alone(&self.pool).await,
+        }
     }
 
     async fn newest_inbound_at(

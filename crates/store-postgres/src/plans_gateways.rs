@@ -121,7 +121,7 @@ fn cases() -> Vec<Case> {
     }
     let phone = Phone::parse("+5534991230001", &Region::br()).expect("a phone");
     let query = ChannelQuery { per_phone: Some(2), ..ChannelQuery::of_phone(&phone) };
-    let lookup = ChannelLookup { company: CompanyId::new(Uuid::nil()), query };
+    let lookup = ChannelLookup::new(CompanyId::new(Uuid::nil()), query);
     let names = "ARRAY[1, 1], ARRAY[md5('p2')::uuid::text, 'nobody']";
     let named = format!("ARRAY[md5('c2')::uuid], ARRAY[2::bigint], {names}, {names}, {names}");
     cases.push(case("names on a channel", lookup.sql(), &named, (20.0, 60.0)));
