@@ -55,11 +55,11 @@ fn passes(error: &DbError) -> bool {
 
 /// The error of a failed read. The server's `DETAIL` is left out, because it may quote rows.
 pub(crate) fn failed(error: Error) -> StoreError {
+    // The schema is missing or older: a server may be started before its database is migrated.
+    let missing =
+        [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN, SqlState::UNDEFINED_FUNCTION];
     match error.as_db_error() {
-        // The schema is missing or older: a server may be started before its database is migrated.
-        Some(db) if [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN].contains(db.code()) => {
-            StoreError::not_migrated(MIGRATE, error)
-        }
+        Some(db) if missing.contains(db.code()) => StoreError::not_migrated(MIGRATE, error),
         Some(db) if !passes(db) => {
             StoreError::corrupt(format!("{}: {}", db.code().code(), db.message()))
         }

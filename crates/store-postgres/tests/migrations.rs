@@ -2,7 +2,8 @@
 
 mod support;
 
-use recado_core::access::Company;
+use recado_core::Timestamp;
+use recado_core::access::{Company, Limiter};
 use recado_core::store::{RecordsExt, StoreError, Upkeep};
 use recado_store_postgres::{MigrateError, PostgresStore};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
@@ -53,6 +54,9 @@ async fn a_database_without_the_schema_is_not_ready() {
     assert!(matches!(refused, StoreError::NotMigrated { .. }), "{refused:?}");
     assert!(refused.to_string().contains("PostgresStore::migrate"), "{refused}");
     let refused = store.all::<Company>(()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotMigrated { .. }), "{refused:?}");
+    // It calls a function, which is missing like a table.
+    let refused = store.limiter().check(&[], Timestamp::from_millis(0)).await.unwrap_err();
     assert!(matches!(refused, StoreError::NotMigrated { .. }), "{refused:?}");
     store.migrate().await.unwrap();
     store.ready().await.unwrap();

@@ -1,11 +1,41 @@
 //! The console's last hour, read from the metrics of this process (R431).
 
-use recado_console::{Backlog, Counters};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use recado_console::{Backlog, Counters, SAMPLE_EVERY};
+
+use crate::metrics;
+
+/// How old a reading may be that another server of this process has made.
+const SHARED_FOR: Duration = SAMPLE_EVERY.checked_div(2).expect("two is not zero");
+
+/// The last reading of this process, and when it was made.
+static LAST: Mutex<Option<(Instant, Counters, Backlog)>> = Mutex::new(None);
+
+/// What the metrics of this process say. Several servers in one process share a reading: the text of
+/// many series takes time to write. It is written on a thread on which nobody waits.
+///
+/// R431.
+pub(crate) async fn read_metrics() -> Option<(Counters, Backlog)> {
+    let reading = || {
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, counters, backlog)) = &*last
+            && at.elapsed() < SHARED_FOR
+        {
+            return (counters.clone(), *backlog);
+        }
+        let (counters, backlog) = read(&metrics::render());
+        *last = Some((Instant::now(), counters.clone(), backlog));
+        (counters, backlog)
+    };
+    tokio::task::spawn_blocking(reading).await.ok()
+}
 
 /// What the Prometheus text says of one process.
 ///
 /// R431.
-pub(crate) fn read(text: &str) -> (Counters, Backlog) {
+fn read(text: &str) -> (Counters, Backlog) {
     let mut counters = Counters::default();
     let mut backlog = Backlog::default();
     for line in text.lines().filter(|line| !line.starts_with('#')) {

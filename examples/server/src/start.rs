@@ -292,9 +292,13 @@ async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError>
 fn sampled(builder: BackgroundBuilder, recado: &Recado, last_hour: &LastHour) -> BackgroundBuilder {
     let (recado, last_hour) = (recado.clone(), last_hour.clone());
     builder.every("last hour", SAMPLE_EVERY, move || {
-        let (counters, backlog) = last_hour::read(&metrics::render());
-        last_hour.record(recado.now(), counters, backlog);
-        std::future::ready(Ok(false))
+        let (recado, last_hour) = (recado.clone(), last_hour.clone());
+        async move {
+            if let Some((counters, backlog)) = last_hour::read_metrics().await {
+                last_hour.record(recado.now(), counters, backlog);
+            }
+            Ok(false)
+        }
     })
 }
 
