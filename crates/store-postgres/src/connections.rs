@@ -24,7 +24,7 @@ SELECT FROM (SELECT) AS one WHERE \
 EXISTS (SELECT FROM conversations WHERE company_id = $1 AND connection_id = $2) \
 OR EXISTS (SELECT FROM messages WHERE company_id = $1 AND connection_id = $2) \
 OR EXISTS (SELECT FROM templates WHERE company_id = $1 AND connection_id = $2) \
-OR EXISTS (SELECT FROM contacts WHERE company_id = $1 AND last_connection_id = $2)";
+OR EXISTS (SELECT FROM contact_listings WHERE company_id = $1 AND connection_id = $2)";
 
 #[async_trait]
 impl ConnectionReads for PostgresStore {

@@ -62,6 +62,16 @@ impl ListingOrder {
         }
     }
 
+    /// What has the contacts of each combination of filtered values in this order.
+    const fn by_facet(self) -> &'static str {
+        match self {
+            Self::Message => self.contacts(),
+            Self::Creation => {
+                "(SELECT company_id, contact_id AS id, facet, created_at FROM contact_listings)"
+            }
+        }
+    }
+
     /// This order from its end.
     fn back(self, alias: &str) -> String {
         match self {
@@ -131,33 +141,48 @@ impl<'f> Listing<'f> {
     pub(crate) fn set(&mut self, set: ContactSet, order: ListingOrder) -> SetRows {
         let id = self.bind(Param::Id(set.id()));
         let in_set = format!("kind = {} AND set_id = {id}::uuid", set.kind());
-        let (table, contact, condition) = match (set, order) {
-            (ContactSet::Connection(_), ListingOrder::Message) => {
-                ("contact_orders", "contact_id", format!("connection_id = {id}::uuid"))
-            }
-            (ContactSet::Connection(_), ListingOrder::Creation) => {
-                ("contacts", "id", format!("last_connection_id = {id}::uuid"))
-            }
-            _ => ("contact_sets", "contact_id", in_set.clone()),
+        let in_order = match order {
+            ListingOrder::Message => "contact_orders",
+            ListingOrder::Creation => "contact_listings",
+        };
+        let (table, condition, has) = match set {
+            ContactSet::Connection(_) => (
+                in_order,
+                format!("connection_id = {id}::uuid"),
+                format!(
+                    "contacts m WHERE m.company_id = $1 AND m.id = t.contact_id \
+                     AND m.last_connection_id = {id}::uuid"
+                ),
+            ),
+            _ => (
+                "contact_sets",
+                in_set.clone(),
+                format!(
+                    "contact_sets m WHERE m.company_id = $1 AND m.contact_id = t.contact_id \
+                     AND {in_set}"
+                ),
+            ),
         };
         let counts = format!(
             "(SELECT facet, n FROM contact_set_counts WHERE company_id = $1 AND {in_set} \
              UNION ALL \
              SELECT facet, n FROM contact_set_count_deltas WHERE company_id = $1 AND {in_set})"
         );
-        SetRows { table, contact, condition, counts }
+        SetRows { table, condition, counts, has }
     }
 }
 
-/// The table that has the contacts of a set, its column with their ids, and the condition on it
-/// besides that of the company; and the counts of the set by combination. The contacts of a
-/// connection are not copied as those of other sets are: each contact is in one at most, and every
-/// message would move the copy (R451).
+/// Where the contacts of a set are. Those of a connection are not copied as those of other sets are:
+/// each contact is in one at most, and every message would move the copy (R451).
 pub(crate) struct SetRows {
+    /// The table that has them in order.
     pub(crate) table: &'static str,
-    pub(crate) contact: &'static str,
+    /// The condition on it besides that of the company.
     pub(crate) condition: String,
+    /// The counts of the set by combination.
     pub(crate) counts: String,
+    /// What has a row if the contact `t.contact_id` is in the set.
+    pub(crate) has: String,
 }
 
 /// The combinations that pass the exact filters, and how many contacts of the company have each.
@@ -295,9 +320,9 @@ fn filtered(contacts: &str, order: ListingOrder, bound: u64, is_walked: bool) ->
 
 /// `facets`, `total` and `ids` of a set: as those of the company, from the rows of the set.
 fn of_set(listing: &mut Listing<'_>, set: ContactSet, bound: u64) -> String {
-    let SetRows { table, contact, condition, counts } = listing.set(set, listing.order);
+    let SetRows { table, condition, counts, .. } = listing.set(set, listing.order);
     let contacts = format!(
-        "(SELECT company_id, {contact} AS id, facet, {} FROM {table} WHERE {condition})",
+        "(SELECT company_id, contact_id AS id, facet, {} FROM {table} WHERE {condition})",
         listing.order.column(),
     );
     format!(
@@ -324,7 +349,7 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
             let walk = walked_first(listing);
             format!(
                 "{of_company}, {TOTAL}, {walk}, {}",
-                filtered(order.contacts(), order, bound, true)
+                filtered(order.by_facet(), order, bound, true)
             )
         }
         None if is_far => format!("{}, {}", total_of_all(), unfiltered_far(order)),

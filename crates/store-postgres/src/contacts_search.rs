@@ -36,17 +36,13 @@ struct Source {
 }
 
 fn set_source(listing: &mut Listing<'_>, set: ContactSet) -> Source {
-    // By id: what is checked is the contact itself, or its row in the set.
-    let SetRows { table, contact, condition, counts } = listing.set(set, ListingOrder::Creation);
+    let SetRows { table, condition, counts, has } = listing.set(set, ListingOrder::Creation);
     Source {
         found: format!(
-            "(SELECT {contact} AS contact_id, facet FROM {table} WHERE company_id = $1 \
+            "(SELECT contact_id, facet FROM {table} WHERE company_id = $1 \
              AND {condition} OFFSET 0) AS t WHERE true"
         ),
-        check: format!(
-            "AND EXISTS (SELECT FROM {table} m WHERE m.company_id = $1 \
-             AND m.{contact} = t.contact_id AND {condition} OFFSET 0)"
-        ),
+        check: format!("AND EXISTS (SELECT FROM {has} OFFSET 0)"),
         count: Some(format!("(SELECT coalesce(sum(n), 0)::bigint FROM {counts} AS k)")),
     }
 }
@@ -137,7 +133,7 @@ fn sources(listing: &mut Listing<'_>) -> Vec<Source> {
     let sets = filter.sets().into_iter().map(|set| set_source(listing, set));
     let mut sources: Vec<Source> = sets.collect();
     let times = [
-        (("contacts", "id", "updated_at"), filter.updated_since),
+        (("contact_listings", "contact_id", "updated_at"), filter.updated_since),
         (("contact_orders", "contact_id", "last_message_at"), filter.active_since),
     ];
     for (table, since) in times {

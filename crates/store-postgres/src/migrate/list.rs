@@ -159,6 +159,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "totals_of_contacts",
         sql: include_str!("../migrations/0036_totals_of_contacts.sql"),
     },
+    Migration {
+        version: 37,
+        name: "listings_of_contacts",
+        sql: include_str!("../migrations/0037_listings_of_contacts.sql"),
+    },
+    Migration {
+        version: 38,
+        name: "messages_in_flight_by_sender",
+        sql: include_str!("../migrations/0038_messages_in_flight_by_sender.sql"),
+    },
 ];
 
 impl Migration {

@@ -48,6 +48,8 @@ SELECT company_id, id, 4, company_id, facet, last_message_at, created_at \
 FROM contacts WHERE opted_out_at IS NOT NULL; \
 INSERT INTO contact_orders \
 SELECT company_id, id, facet, last_connection_id, last_message_at FROM contacts; \
+INSERT INTO contact_listings \
+SELECT company_id, id, facet, last_connection_id, created_at, updated_at FROM contacts; \
 INSERT INTO contact_set_counts \
 SELECT company_id, kind, set_id, facet, count(*) FROM contact_sets GROUP BY 1, 2, 3, 4 \
 UNION ALL \

@@ -18,6 +18,8 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("contact_sets", Treatment::Derived),
     // All contacts in the orders by last message.
     ("contact_orders", Treatment::Derived),
+    // All contacts in the orders by creation and by last change.
+    ("contact_listings", Treatment::Derived),
     // Which messages are left at `sent`.
     ("messages_left_sent", Treatment::Derived),
     // Which messages a process is sending.
