@@ -381,3 +381,59 @@ async fn a_message_that_is_changed_while_its_text_is_made_has_the_text_of_the_ch
     let girafas = "SELECT count(*) FROM message_texts WHERE search_text LIKE 'girafa%'";
     assert_eq!(number(&client, girafas).await, 100);
 }
+
+/// How many of the updates of contacts in this transaction were in place, and how many there were.
+const IN_PLACE: &str = "SELECT pg_stat_get_xact_tuples_hot_updated('contacts'::regclass), \
+pg_stat_get_xact_tuples_updated('contacts'::regclass)";
+
+/// Another connection, an unread message and a later change are in no index of contacts.
+///
+/// R451.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_message_changes_leaves_the_contact_in_place() {
+    let (_database, client) = with_messages().await;
+    client
+        .batch_execute(
+            "BEGIN; UPDATE contacts SET last_message_at = 7, has_unread = true, \
+             facet = gen_random_uuid(), updated_at = 8, \
+             last_connection_id = '00000000-0000-0000-0000-000000000005' \
+             WHERE identifier < 'c3'",
+        )
+        .await
+        .unwrap();
+    let counted = client.query_one(IN_PLACE, &[]).await.unwrap();
+    let (in_place, all): (i64, i64) = (counted.get(0), counted.get(1));
+    client.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!((in_place, all), (3, 3));
+}
+
+/// Whatever changes of a contact, its rows in the orders are its own.
+///
+/// R451.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_orders_of_contacts_follow_them() {
+    let (_database, client) = with_messages().await;
+    let differing = "SELECT count(*) FROM contacts c \
+         FULL JOIN contact_orders o ON o.company_id = c.company_id AND o.contact_id = c.id \
+         FULL JOIN contact_listings l ON l.company_id = c.company_id AND l.contact_id = c.id \
+         WHERE (c.facet, c.last_connection_id, c.last_message_at) \
+         IS DISTINCT FROM (o.facet, o.connection_id, o.last_message_at) \
+         OR (c.facet, c.last_connection_id, c.created_at, c.updated_at) \
+         IS DISTINCT FROM (l.facet, l.connection_id, l.created_at, l.updated_at)";
+    let changes = [
+        "SELECT 1",
+        "UPDATE contacts SET last_message_at = 7 WHERE identifier < 'c5'",
+        "UPDATE contacts SET last_connection_id = '00000000-0000-0000-0000-000000000005' \
+         WHERE identifier > 'c3'",
+        "UPDATE contacts SET facet = gen_random_uuid(), last_message_at = 9, updated_at = 9",
+        "UPDATE contacts SET last_message_at = NULL, created_at = 5 WHERE identifier > 'c5'",
+        "UPDATE contacts SET last_connection_id = NULL, updated_at = 11 WHERE identifier > 'c7'",
+        "DELETE FROM contacts WHERE identifier > 'c6'",
+        "DELETE FROM contacts",
+    ];
+    for change in changes {
+        client.batch_execute(change).await.expect(change);
+        assert_eq!(number(&client, differing).await, 0, "{change}");
+    }
+    assert_eq!(number(&client, "SELECT count(*) FROM contact_listings").await, 0);
+}
