@@ -57,7 +57,7 @@ impl GroupCommit {
 impl Work for PostgresStore {
     type Task = Waiting;
 
-    /// While one transaction waits for the disk, another one computes.
+    /// While a crowd waits, one transaction computes while another one waits for the disk.
     const LANES: usize = 2;
 
     /// The first set that waits, and those after it that are apart from all before.

@@ -1,5 +1,6 @@
 //! Work that is done together: what comes while earlier work is under way waits, and is done as
-//! one. Nothing waits for a timer.
+//! one. Nothing waits for a timer. Few large batches cost less than many small ones, so another lane
+//! works only while a crowd waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ pub(crate) trait Work: Clone + Send + 'static {
     /// A task, with whoever waits for it.
     type Task: Send + 'static;
 
-    /// How many batches are under way at once.
+    /// How many batches are under way at once while a crowd waits; otherwise it is one.
     const LANES: usize;
 
     /// Takes the tasks of the next batch out of those that wait. There is at least one.
@@ -19,10 +20,20 @@ pub(crate) trait Work: Clone + Send + 'static {
     fn run(&self, batch: Vec<Self::Task>) -> impl Future<Output = ()> + Send;
 }
 
+/// How many waiting tasks are a crowd.
+const CROWD: usize = 32;
+
 struct Queue<T> {
     waiting: VecDeque<T>,
     /// How many lanes are busy.
     busy: usize,
+}
+
+impl<T> Queue<T> {
+    /// How many lanes, at `most`, the tasks that wait need.
+    fn lanes(&self, most: usize) -> usize {
+        if self.waiting.len() < CROWD { 1 } else { most }
+    }
 }
 
 /// The tasks that wait in this process.
@@ -45,7 +56,7 @@ impl<W: Work> Lanes<W> {
         let is_free = {
             let mut queue = self.queue();
             queue.waiting.push_back(task);
-            let is_free = queue.busy < W::LANES;
+            let is_free = queue.busy < queue.lanes(W::LANES);
             queue.busy += usize::from(is_free);
             is_free
         };
@@ -72,7 +83,7 @@ impl<W: Work> Lane<W> {
 
     fn next(&mut self) -> Option<Vec<W::Task>> {
         let mut queue = self.lanes.queue();
-        if queue.waiting.is_empty() {
+        if queue.waiting.is_empty() || queue.busy > queue.lanes(W::LANES) {
             queue.busy -= 1;
             self.has_ended = true;
             return None;
@@ -141,6 +152,56 @@ mod tests {
         }
         assert_eq!(*work.0.lock().unwrap(), [1, 8]);
         assert_eq!(ask(&lanes, &work, 10).await, Ok(11));
+    }
+
+    /// Does nothing until it may, in two lanes.
+    #[derive(Clone)]
+    struct Holding(Arc<tokio::sync::Semaphore>, Arc<Mutex<Vec<usize>>>);
+
+    impl Work for Holding {
+        type Task = ();
+        const LANES: usize = 2;
+
+        fn take(waiting: &mut VecDeque<()>) -> Vec<()> {
+            waiting.drain(..).collect()
+        }
+
+        async fn run(&self, batch: Vec<()>) {
+            self.1.lock().unwrap().push(batch.len());
+            self.0.acquire().await.expect("it stays open").forget();
+        }
+    }
+
+    /// R439.
+    #[tokio::test]
+    async fn another_lane_works_while_a_crowd_waits_and_no_longer() {
+        let begun = Arc::new(Mutex::new(Vec::new()));
+        let work = Holding(Arc::new(tokio::sync::Semaphore::new(0)), Arc::clone(&begun));
+        let lanes = Arc::new(Lanes::<Holding>::default());
+        let push = async |tasks: usize| {
+            for _ in 0..tasks {
+                lanes.push(&work, ());
+            }
+            tokio::task::yield_now().await;
+        };
+        push(1).await;
+        push(CROWD - 1).await;
+        assert_eq!(*begun.lock().unwrap(), [1]);
+        push(1).await;
+        assert_eq!(*begun.lock().unwrap(), [1, CROWD]);
+        // One lane takes what came meanwhile, the other one ends.
+        push(2).await;
+        work.0.add_permits(2);
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(*begun.lock().unwrap(), [1, CROWD, 2]);
+        assert_eq!(lanes.queue().busy, 1);
+        work.0.add_permits(1);
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(lanes.queue().busy, 0);
     }
 
     #[tokio::test]
