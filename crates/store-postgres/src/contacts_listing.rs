@@ -172,8 +172,8 @@ impl<'f> Listing<'f> {
     }
 }
 
-/// Where the contacts of a set are. Those of a connection are not copied as those of other sets are:
-/// each contact is in one at most, and every message would move the copy (R451).
+/// Where the contacts of a set are. Those of a connection are not copied as those of other sets
+/// are: each contact is in one at most, and every message would move the copy (R451).
 pub(crate) struct SetRows {
     /// The table that has them in order.
     pub(crate) table: &'static str,

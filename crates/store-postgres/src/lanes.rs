@@ -1,6 +1,6 @@
 //! Work that is done together: what comes while earlier work is under way waits, and is done as
-//! one. Nothing waits for a timer. Few large batches cost less than many small ones, so another lane
-//! works only while a crowd waits.
+//! one. Nothing waits for a timer. Few large batches cost less than many small ones, so another
+//! lane works only while a crowd waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -13,8 +13,8 @@ const SHARED_FOR: Duration = SAMPLE_EVERY.checked_div(2).expect("two is not zero
 /// The last reading of this process, and when it was made.
 static LAST: Mutex<Option<(Instant, Counters, Backlog)>> = Mutex::new(None);
 
-/// What the metrics of this process say. Several servers in one process share a reading: the text of
-/// many series takes time to write. It is written on a thread on which nobody waits.
+/// What the metrics of this process say. Several servers in one process share a reading: the text
+/// of many series takes time to write. It is written on a thread on which nobody waits.
 ///
 /// R431.
 pub(crate) async fn read_metrics() -> Option<(Counters, Backlog)> {
