@@ -152,6 +152,13 @@ fn cases_for_some() -> Vec<Case> {
 /// Each of the two is followed by the rows that it says.
 const FILLING: Filling = Filling { small: &[SMALL, FILL], large: &[LARGE, FILL], analyze: ANALYZE };
 
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_are_looked_up_one_by_one_where_all_is_vacuumed() {
+    let names = cases().into_iter().filter(|case| case.name == "names on a channel").collect();
+    FILLING.assert_few_when_vacuumed("VACUUM ANALYZE aliases, contacts", names).await;
+}
+
 /// R440, R451.
 #[tokio::test(flavor = "multi_thread")]
 async fn gateways_and_merges_touch_few_rows_by_plans_for_empty_tables() {

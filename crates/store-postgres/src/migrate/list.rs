@@ -169,6 +169,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "messages_in_flight_by_sender",
         sql: include_str!("../migrations/0038_messages_in_flight_by_sender.sql"),
     },
+    Migration {
+        version: 39,
+        name: "aliases_by_contact",
+        sql: include_str!("../migrations/0039_aliases_by_contact.sql"),
+    },
 ];
 
 impl Migration {
