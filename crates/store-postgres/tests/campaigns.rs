@@ -116,9 +116,9 @@ fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), Co
 /// Waits until this many statements of the database wait for a lock, for longer than a shared
 /// transaction does (R439): they will not stop waiting by themselves.
 async fn until_waiting(client: &Client, count: i64) {
-    let waiting = "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
-                   WHERE a.datname = current_database() AND NOT l.granted \
-                   AND l.waitstart < clock_timestamp() - interval '100 ms'";
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock' \
+                   AND query_start < clock_timestamp() - interval '100 ms'";
     let until = Instant::now() + Duration::from_secs(10);
     while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
     {

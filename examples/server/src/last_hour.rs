@@ -10,8 +10,29 @@ use crate::metrics;
 /// How old a reading may be that another server of this process has made.
 const SHARED_FOR: Duration = SAMPLE_EVERY.checked_div(2).expect("two is not zero");
 
-/// The last reading of this process, and when it was made.
-static LAST: Mutex<Option<(Instant, Counters, Backlog)>> = Mutex::new(None);
+/// The last reading, and when it was made.
+struct Shared(Option<(Instant, Counters, Backlog)>);
+
+impl Shared {
+    /// The last reading if it is young enough; else a new one.
+    fn at(
+        &mut self,
+        now: Instant,
+        read: impl FnOnce() -> (Counters, Backlog),
+    ) -> (Counters, Backlog) {
+        if let Some((at, counters, backlog)) = &self.0
+            && now.saturating_duration_since(*at) < SHARED_FOR
+        {
+            return (counters.clone(), *backlog);
+        }
+        let (counters, backlog) = read();
+        self.0 = Some((now, counters.clone(), backlog));
+        (counters, backlog)
+    }
+}
+
+/// The reading of this process.
+static SHARED: Mutex<Shared> = Mutex::new(Shared(None));
 
 /// What the metrics of this process say. Several servers in one process share a reading: the text
 /// of many series takes time to write. It is written on a thread on which nobody waits.
@@ -19,15 +40,8 @@ static LAST: Mutex<Option<(Instant, Counters, Backlog)>> = Mutex::new(None);
 /// R431.
 pub(crate) async fn read_metrics() -> Option<(Counters, Backlog)> {
     let reading = || {
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, counters, backlog)) = &*last
-            && at.elapsed() < SHARED_FOR
-        {
-            return (counters.clone(), *backlog);
-        }
-        let (counters, backlog) = read(&metrics::render());
-        *last = Some((Instant::now(), counters.clone(), backlog));
-        (counters, backlog)
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.at(Instant::now(), || read(&metrics::render()))
     };
     tokio::task::spawn_blocking(reading).await.ok()
 }
@@ -68,6 +82,20 @@ fn read(text: &str) -> (Counters, Backlog) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R431.
+    #[test]
+    fn servers_of_one_process_share_a_reading_and_each_sample_of_one_server_is_new() {
+        let (mut shared, start, mut written) = (Shared(None), Instant::now(), 0);
+        for seconds in [0, 1, 4, 10, 11, 20, 30] {
+            let (counters, _) = shared.at(start + Duration::from_secs(seconds), || {
+                written += 1;
+                (Counters { requests: seconds as f64, ..Counters::default() }, Backlog::default())
+            });
+            assert_eq!(counters.requests, (seconds / 10 * 10) as f64);
+        }
+        assert_eq!(written, 4);
+    }
 
     /// R431.
     #[test]
