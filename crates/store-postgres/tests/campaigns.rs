@@ -3,7 +3,7 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use recado_core::Timestamp;
 use recado_core::campaigns::{
@@ -16,9 +16,8 @@ use recado_core::lists::{List, ListMember};
 use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt};
 use recado_store_postgres::{Options, PostgresStore};
-use support::Database;
+use support::{Database, until_waiting};
 use tokio::task::JoinHandle;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
@@ -111,20 +110,6 @@ async fn claim(store: &PostgresStore, number: u32) -> ChangeSet {
 fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), CommitError>> {
     let store = store.clone();
     tokio::spawn(async move { store.commit(changes).await })
-}
-
-/// Waits until this many statements of the database wait for a lock, for longer than a shared
-/// transaction does (R439): they will not stop waiting by themselves.
-async fn until_waiting(client: &Client, count: i64) {
-    let waiting = "SELECT count(*) FROM pg_stat_activity \
-                   WHERE datname = current_database() AND wait_event_type = 'Lock' \
-                   AND query_start < clock_timestamp() - interval '100 ms'";
-    let until = Instant::now() + Duration::from_secs(10);
-    while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
-    {
-        assert!(Instant::now() < until, "fewer than {count} wait");
-        tokio::task::yield_now().await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

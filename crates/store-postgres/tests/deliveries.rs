@@ -13,7 +13,8 @@ use recado_core::store::{
     ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, Version,
 };
 use recado_store_postgres::PostgresStore;
-use support::Database;
+use support::{Database, until_waiting};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
 fn company() -> CompanyId {
@@ -137,11 +138,11 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
     assert_eq!(reported, events.iter().map(|event| event.id).collect::<Vec<_>>());
 }
 
-/// How many connections of the database wait for this kind of lock.
-async fn waiting(database: &Database, kind: &str) -> i64 {
+/// How many connections of the database wait for an advisory lock.
+async fn waiting_readers(client: &Client) -> i64 {
     let sql = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
-               WHERE NOT granted AND locktype = $1 AND datname = current_database()";
-    database.client().await.query_one(sql, &[&kind]).await.expect("the store works").get(0)
+               WHERE NOT granted AND locktype = 'advisory' AND datname = current_database()";
+    client.query_one(sql, &[]).await.expect("the store works").get(0)
 }
 
 async fn journal(store: &PostgresStore) -> Vec<EventId> {
@@ -167,13 +168,12 @@ async fn the_journal_waits_for_a_place_that_was_given_and_is_not_visible_yet() {
     let store = database.store.clone();
     let held = async move { store.commit(ChangeSet::new().emit(event(1))).await };
     let held = tokio::spawn(held);
-    while waiting(&database, "transactionid").await == 0 {
-        tokio::task::yield_now().await;
-    }
+    until_waiting(&database.client().await, 1).await;
     database.store.commit(ChangeSet::new().emit(event(2))).await.expect("the store works");
     let store = database.store.clone();
     let reader = tokio::spawn(async move { journal(&store).await });
-    while !reader.is_finished() && waiting(&database, "advisory").await == 0 {
+    let watcher = database.client().await;
+    while !reader.is_finished() && waiting_readers(&watcher).await == 0 {
         tokio::task::yield_now().await;
     }
     client.batch_execute("ROLLBACK").await.expect("the store works");

@@ -1,9 +1,6 @@
 //! Merged contacts on Postgres: what moves, and which commits wait for which.
 
 mod support;
-
-use std::time::{Duration, Instant};
-
 use recado_core::Timestamp;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId, LinkId, ListId, MessageId};
@@ -12,7 +9,7 @@ use recado_core::lists::ListReads;
 use recado_core::messages::{Message, MessageReads, MessageStatus};
 use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt};
 use recado_store_postgres::PostgresStore;
-use support::Database;
+use support::{Database, until_waiting};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -109,17 +106,6 @@ async fn merge(store: &PostgresStore, from: u32, into: u32) -> Result<(), Commit
 
 fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     tokio::spawn(task)
-}
-
-/// Waits until this many statements of the database wait for a lock.
-async fn until_waiting(client: &Client, count: i64) {
-    let waiting = "SELECT count(*) FROM pg_stat_activity \
-                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let until = Instant::now() + Duration::from_secs(10);
-    while number(client, waiting).await < count {
-        assert!(Instant::now() < until, "fewer than {count} wait");
-        tokio::task::yield_now().await;
-    }
 }
 
 /// The tables that refer to a contact, and the number of rows there after a merge into it. Of rows

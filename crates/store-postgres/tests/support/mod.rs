@@ -4,6 +4,7 @@
 pub mod tls;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -90,6 +91,20 @@ pub async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("it is there");
     tokio::spawn(connection);
     client
+}
+
+/// Waits until this many statements of the database wait for a lock, for longer than a shared
+/// transaction does (R439): they will not stop waiting by themselves.
+pub async fn until_waiting(client: &Client, count: i64) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock' \
+                   AND query_start < clock_timestamp() - interval '100 ms'";
+    let until = Instant::now() + Duration::from_secs(30);
+    while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
+    {
+        assert!(Instant::now() < until, "fewer than {count} wait");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[async_trait]
