@@ -196,7 +196,9 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
             ChangeKind::Delete { key, .. } => key.clone(),
             ChangeKind::Enroll { company, .. }
             | ChangeKind::Reassign { company, .. }
-            | ChangeKind::ForgetMessages { company, .. } => {
+            | ChangeKind::ForgetMessages { company, .. }
+            | ChangeKind::ReassignSome { company, .. }
+            | ChangeKind::RemoveSome { company, .. } => {
                 companies.insert(*company);
                 only_of_processes = false;
                 continue;

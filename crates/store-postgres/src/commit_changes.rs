@@ -16,6 +16,7 @@ use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::messages_write;
 use crate::param::{Param, bind, bind_sealed};
+use crate::portions::{reassign_some, remove_some};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::table::{Sql, Table};
@@ -219,6 +220,12 @@ pub(crate) fn apply_changes(
             }
             Some(ChangeKind::ForgetMessages { company, contact, expires_at }) => {
                 steps.extend(forget(company, contact, expires_at));
+            }
+            Some(ChangeKind::ReassignSome { company, from, into, most }) => {
+                steps.extend(reassign_some(company, from, into, most));
+            }
+            Some(ChangeKind::RemoveSome { company, contact, expires_at, most }) => {
+                steps.extend(remove_some(company, contact, expires_at, most));
             }
             Some(change) => steps.push(step(change, sealer)?),
         }

@@ -60,8 +60,9 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharin
                 (vec![contact(*from), contact(*into)], true, true)
             }
             // No message may be inserted for this contact meanwhile: it would be deleted with the
-            // contact, and its id would not be kept as forgotten.
-            ChangeKind::ForgetMessages { company, contact, .. } => {
+            // contact, and its id would not be kept as forgotten; or what was counted would change.
+            ChangeKind::ForgetMessages { company, contact, .. }
+            | ChangeKind::RemoveSome { company, contact, .. } => {
                 (vec![RowKey::Contact { company: *company, id: *contact }], true, true)
             }
             _ => continue,

@@ -93,6 +93,7 @@ mod plans_people;
 mod plans_search;
 mod pool;
 mod pool_use;
+mod portions;
 mod prosas;
 mod reassign;
 mod recipients;

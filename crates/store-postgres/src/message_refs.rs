@@ -16,25 +16,33 @@ use crate::recipients::TAKE_LONG;
 use crate::session::rows;
 use crate::table::columns_of;
 
-/// Keeps each id of a contact's messages as forgotten (R145). The stored value is computed as in
-/// the core. Every id that refers to a message counts, except standing ones, which no gateway
-/// reports. If the same id was forgotten before, the row exists already.
-pub(crate) const FORGET: &str = "\
-INSERT INTO message_refs AS r \
-(company_id, connection_id, provider_id, report_status, expires_at, version) \
-SELECT company_id, connection_id, chr(9) || \
-encode(sha256(convert_to(connection_id::text || provider_id, 'UTF8')), 'hex') AS trace, \
-'forgotten', $3::bigint, 1 FROM (\
-SELECT company_id, connection_id, provider_id FROM messages \
-WHERE company_id = $1 AND contact_id = $2 AND provider_id IS NOT NULL \
-UNION SELECT m.company_id, x.connection_id, x.provider_id FROM messages m \
-CROSS JOIN LATERAL (SELECT connection_id, provider_id FROM message_refs \
-WHERE company_id = m.company_id AND message_id = m.id OFFSET 0) AS x \
-WHERE m.company_id = $1 AND m.contact_id = $2 AND left(x.provider_id, 1) <> chr(9)) AS ids \
-ORDER BY connection_id, trace \
-ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
-report_status = excluded.report_status, error_type = NULL, error_code = NULL, \
-error_message = NULL, early = NULL, expires_at = excluded.expires_at, version = r.version + 1";
+/// Keeps each id of the messages `m` of a table as forgotten until `$3` (R145). The stored value is
+/// computed as in the core. Every id that refers to a message counts, except standing ones, which
+/// no gateway reports. If the same id was forgotten before, the row exists already.
+pub(crate) fn forget_of(table: &str, condition: &str) -> String {
+    format!(
+        "INSERT INTO message_refs AS r \
+         (company_id, connection_id, provider_id, report_status, expires_at, version) \
+         SELECT company_id, connection_id, chr(9) || \
+         encode(sha256(convert_to(connection_id::text || provider_id, 'UTF8')), 'hex') AS trace, \
+         'forgotten', $3::bigint, 1 FROM (\
+         SELECT m.company_id, m.connection_id, m.provider_id FROM {table} m \
+         WHERE {condition} AND m.provider_id IS NOT NULL \
+         UNION SELECT m.company_id, x.connection_id, x.provider_id FROM {table} m \
+         CROSS JOIN LATERAL (SELECT connection_id, provider_id FROM message_refs \
+         WHERE company_id = m.company_id AND message_id = m.id OFFSET 0) AS x \
+         WHERE {condition} AND left(x.provider_id, 1) <> chr(9)) AS ids \
+         ORDER BY connection_id, trace \
+         ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
+         report_status = excluded.report_status, error_type = NULL, error_code = NULL, \
+         error_message = NULL, early = NULL, expires_at = excluded.expires_at, \
+         version = r.version + 1"
+    )
+}
+
+/// Of all messages of a contact.
+pub(crate) static FORGET: LazyLock<String> =
+    LazyLock::new(|| forget_of("messages", "m.company_id = $1 AND m.contact_id = $2"));
 
 /// The steps that keep the ids of a contact's messages as forgotten. The contact must be locked
 /// before, so that no message can be inserted for it.
@@ -44,7 +52,7 @@ pub(crate) fn forget(
     expires_at: Timestamp,
 ) -> [CommitStep; 2] {
     let params = params![company.uuid(), contact.uuid(), expires_at.millis()];
-    [CommitStep::new(TAKE_LONG, Vec::new(), None), CommitStep::new(FORGET, params, None)]
+    [CommitStep::new(TAKE_LONG, Vec::new(), None), CommitStep::new(&FORGET, params, None)]
 }
 
 /// What these ids refer to, with the messages. Each id is looked up separately: the planner might

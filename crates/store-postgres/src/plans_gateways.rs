@@ -13,6 +13,7 @@ use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Filling};
+use crate::portions;
 use crate::reassign::REASSIGN;
 use crate::sealing::{left_query, next_key_query};
 use crate::unknown_events::{FORGET, statements};
@@ -129,9 +130,18 @@ fn cases() -> Vec<Case> {
                  WHERE company_id = $1::uuid AND id = $2::uuid";
     let message = "md5('c2')::uuid, md5('p2')::uuid, 1";
     cases.push(case("a contact that a message moves", moved.to_owned(), message, (30.0, 300.0)));
-    let forget = message_refs::FORGET.to_owned();
     let contact = "md5('c2')::uuid, md5('from')::uuid, 9";
+    let forget = message_refs::FORGET.clone();
     cases.push(case("a deletion", forget, contact, (9_100.0, 60.0 * 3_000.0)));
+    let portion = format!("{contact}, 20");
+    cases.push(case("a part of a deletion", portions::REMOVE.clone(), &portion, (300.0, 3_000.0)));
+    let lines = "md5('c2')::uuid, md5('from')::uuid, 20";
+    cases.push(case("lines that are left", portions::LEAVE.clone(), lines, (100.0, 1_000.0)));
+    cases.push(case("whether it is long", portions::HAS_MANY.clone(), lines, (100.0, 300.0)));
+    for moved in portions::MOVE.iter() {
+        let both = "md5('c2')::uuid, md5('from')::uuid, md5('into')::uuid, 20";
+        cases.push(case("a part of a merge", moved.clone(), both, (300.0, 3_000.0)));
+    }
     cases
 }
 

@@ -66,13 +66,19 @@ fn drop_doubles(table: &str, column: &str) -> String {
 const MOVED: &str = "contact_id = $3";
 const MOVED_ON: &str = "contact_id = $3, version = t.version + 1";
 
-/// Moves the events whose data fulfils `condition`; each condition has an index. Events have no
-/// foreign key to their contact. If events were moved and `$3` is missing, the statement inserts a
-/// row that violates a foreign key, so that it fails.
+/// Moves the events whose data fulfils `condition`; each condition has an index.
 fn reassign_events(condition: &str) -> String {
+    only_if_there(&format!(
+        "UPDATE events SET contact_id = $3 \
+         WHERE company_id = $1 AND contact_id = $2 AND {condition}"
+    ))
+}
+
+/// A statement that moves events to `$3`. Events have no foreign key to their contact. If some were
+/// moved and `$3` is missing, it inserts a row that violates a foreign key, so that it fails.
+pub(crate) fn only_if_there(moves: &str) -> String {
     format!(
-        "WITH moved AS (UPDATE events SET contact_id = $3 \
-         WHERE company_id = $1 AND contact_id = $2 AND {condition} RETURNING 1) \
+        "WITH moved AS ({moves} RETURNING 1) \
          INSERT INTO contact_tags (company_id, contact_id, tag_id) SELECT $1, $3, nothing \
          FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nothing) \
          WHERE EXISTS (SELECT FROM moved) \

@@ -11,7 +11,9 @@ use recado_core::links::Click;
 use recado_core::messages::Message;
 use recado_core::organizations::Organization;
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
+use recado_core::store::{
+    Listing, ManyRows, Records, Removable, Row, RowKey, RowKind, StoreError, Stored,
+};
 use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
 use uuid::Uuid;
@@ -287,5 +289,14 @@ impl Records for PostgresStore {
         let sql = match_kind!(kind, T => count_of::<T>());
         let found = rows(&self.pool, sql, params![company.uuid(), contact.uuid()]).await?;
         Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    async fn has_many(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        than: u32,
+    ) -> Result<ManyRows, StoreError> {
+        self.many_rows(company, contact, than).await
     }
 }

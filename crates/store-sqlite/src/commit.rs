@@ -13,6 +13,7 @@ use crate::events;
 use crate::halts::Closed;
 use crate::message_refs;
 use crate::messages;
+use crate::portions;
 use crate::reassign;
 use crate::recipients;
 use crate::records::count_about;
@@ -37,6 +38,12 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             }
             ChangeKind::ForgetMessages { company, contact, expires_at } => {
                 message_refs::forget(tx.conn, company, contact, expires_at)?;
+            }
+            ChangeKind::ReassignSome { company, from, into, most } => {
+                portions::reassign_some(tx.conn, company, from, into, most)?;
+            }
+            ChangeKind::RemoveSome { company, contact, expires_at, most } => {
+                portions::remove_some(tx.conn, company, contact, expires_at, most)?;
             }
             _ => {
                 let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");

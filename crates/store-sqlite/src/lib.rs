@@ -62,6 +62,7 @@ mod newest_first;
 mod outbox;
 #[cfg(test)]
 mod plans;
+mod portions;
 mod prosas;
 mod readers;
 mod reassign;

@@ -9,7 +9,9 @@ use recado_core::links::Click;
 use recado_core::messages::{Direction, Message};
 use recado_core::organizations::Organization;
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
+use recado_core::store::{
+    Listing, ManyRows, Records, Removable, Row, RowKey, RowKind, StoreError, Stored,
+};
 use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
 use rusqlite::params_from_iter;
@@ -19,6 +21,7 @@ use crate::SqliteStore;
 use crate::cell::Cell;
 use crate::database::Connection;
 use crate::error::ReadResult;
+use crate::portions;
 use crate::table::{self, Table};
 
 /// The row of a key.
@@ -270,6 +273,15 @@ impl Records for SqliteStore {
         contact: ContactId,
     ) -> Result<u64, StoreError> {
         self.read_of(company, move |conn| count_about(conn, company, kind, contact)).await
+    }
+
+    async fn has_many(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        than: u32,
+    ) -> Result<ManyRows, StoreError> {
+        self.read_of(company, move |conn| portions::has_many(conn, company, contact, than)).await
     }
 }
 

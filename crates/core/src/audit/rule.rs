@@ -88,7 +88,10 @@ fn traces(change: &Change) -> Vec<Trace> {
             vec![Trace::Named(RecordRef::new("campaign", campaign))]
         }
         ChangeKind::Reassign { from, into, .. } => vec![contact(*into), contact(*from)],
-        ChangeKind::ForgetMessages { .. } => vec![Trace::None],
+        // The last commit of a long merge or deletion gets the entry of all (R441).
+        ChangeKind::ForgetMessages { .. }
+        | ChangeKind::ReassignSome { .. }
+        | ChangeKind::RemoveSome { .. } => vec![Trace::None],
     }
 }
 
@@ -134,7 +137,9 @@ fn company(change: &Change) -> Option<CompanyId> {
         ChangeKind::Delete { key, .. } => key.company(),
         ChangeKind::Enroll { company, .. }
         | ChangeKind::Reassign { company, .. }
-        | ChangeKind::ForgetMessages { company, .. } => Some(*company),
+        | ChangeKind::ForgetMessages { company, .. }
+        | ChangeKind::ReassignSome { company, .. }
+        | ChangeKind::RemoveSome { company, .. } => Some(*company),
     }
 }
 

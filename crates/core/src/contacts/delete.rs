@@ -20,6 +20,8 @@ const WITHDRAWALS: u32 = 10;
 
 /// What the first commit of a deletion did.
 enum Begun {
+    /// Nothing: there are no documents, and more rows than one commit should remove.
+    Large,
     /// Everything: there were no documents.
     Deleted(Option<Receipt>),
     /// The purge was recorded.
@@ -28,6 +30,9 @@ enum Begun {
 
 impl Contacts<'_> {
     /// Deletes a contact, its messages, memberships, deals and documents (4.5).
+    ///
+    /// Many messages go in portions before the commit that deletes the rest (R441). If that cannot
+    /// be reached, the contact is there with fewer messages, and a repeat completes it.
     ///
     /// # Errors
     ///
@@ -89,16 +94,26 @@ impl Contacts<'_> {
         id: ContactId,
         counts: bool,
     ) -> Result<Option<Receipt>, Error<DeleteContactError>> {
-        let purge = match self.begin(company, id, counts).await? {
-            Begun::Deleted(receipt) => {
-                self.withdraw_deliveries(company, id).await;
-                self.free_sent(company, id).await;
-                return Ok(receipt);
+        let mut earlier = 0;
+        let mut purge = loop {
+            match self.begin(company, id, counts).await? {
+                Begun::Large => {
+                    earlier += self.remove_in_portions(company, id, None, counts).await?;
+                }
+                Begun::Deleted(receipt) => {
+                    self.withdraw_deliveries(company, id).await;
+                    self.free_sent(company, id).await;
+                    return Ok(receipt.map(|receipt| receipt.with_messages(earlier)));
+                }
+                Begun::Purging(purge) => break purge,
             }
-            Begun::Purging(purge) => purge,
         };
-        let mut purge = purge;
-        if let Err(failed) = remove_files(self.app, company, &mut purge).await {
+        let mut removed = remove_files(self.app, company, &mut purge).await;
+        if removed.is_ok() {
+            let portions = self.remove_in_portions(company, id, Some(&mut purge), counts).await;
+            removed = portions.map(|messages| earlier += messages);
+        }
+        if let Err(failed) = removed {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(failed);
         }
@@ -111,7 +126,7 @@ impl Contacts<'_> {
         self.free_sent(company, id).await;
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
-        Ok(receipt)
+        Ok(receipt.map(|receipt| receipt.with_messages(earlier)))
     }
 
     /// The receipt of a deletion that is decided now, if one is wanted. The commit has to
@@ -193,6 +208,9 @@ impl Contacts<'_> {
                 contact = again;
             }
             let documents = store.documents(company, id).await?;
+            if documents.is_empty() && self.is_large(company, id).await? {
+                return Ok(Decided::unchanged(Begun::Large));
+            }
             let kept = kept_of(store, &contact).await?;
             let after = self.afterwards(company, id).await?;
             let begun = begin_purge(&contact, &documents, &kept, job_id, after, now);

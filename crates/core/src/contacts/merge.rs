@@ -3,6 +3,7 @@
 use crate::jobs::JobKind;
 use async_trait::async_trait;
 
+use super::portions::PORTION;
 use super::{Address, Alias, ChannelKey, Contact, Contacts, InboxStatus, Profile};
 use crate::Timestamp;
 use crate::body::{Required, body};
@@ -14,7 +15,7 @@ use crate::ids::{CompanyId, ContactId};
 use crate::leads::{LeadMemory, united};
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, ManyRows, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
 /// Merges two contacts (R116).
@@ -40,6 +41,8 @@ pub struct MergeFacts {
     is_purged: bool,
     /// The dispatches to both whose window is still reserved.
     dispatches: Vec<DispatchWindow>,
+    /// Of what the other contact has more rows than one commit moves.
+    many: ManyRows,
 }
 
 impl MergeFacts {
@@ -55,6 +58,8 @@ impl MergeFacts {
 pub enum Merging {
     /// They are merged.
     Done,
+    /// Some of the other contact's many rows were moved; go on.
+    Begun,
     /// One of them is being deleted, or a template is being dispatched to it; try again.
     Busy,
 }
@@ -245,7 +250,8 @@ impl UseCase for MergeContacts {
             let reserved = store.reserved_windows(self.company, id).await?;
             dispatches.extend(reserved.into_iter().map(Stored::into_value));
         }
-        Ok(MergeFacts { found, memories, deals, identifier_held, is_purged, dispatches })
+        let many = store.has_many(self.company, self.other, PORTION).await?;
+        Ok(MergeFacts { found, memories, deals, identifier_held, is_purged, dispatches, many })
     }
 
     fn decide(&self, facts: MergeFacts, now: Timestamp) -> Result<Decided<Merging>, ManageError> {
@@ -265,6 +271,10 @@ impl UseCase for MergeContacts {
         }
         if facts.is_busy(now) {
             return Ok(Decided::unchanged(Merging::Busy));
+        }
+        if facts.many != ManyRows::default() {
+            let some = Change::reassign_some(self.company, self.other, self.id, PORTION);
+            return Ok(Decided::new(ChangeSet::new().with(some), Merging::Begun));
         }
         let contact = merged(&own.contact, &other.contact, &facts.deals, now);
         let mut changes =
@@ -301,8 +311,11 @@ body! {
 impl Contacts<'_> {
     /// Merges two contacts: `id` stays and keeps its own fields. The fields of `other` fill its
     /// empty ones. All records of `other` (messages, deals, documents, links, lists, tags, aliases,
-    /// ledger lines, campaign recipients) are reassigned to `id`, and `other` is deleted. Atomic;
-    /// fires no event. The outcome of a message that is being sent to `other` is recorded on `id`.
+    /// ledger lines, campaign recipients) are reassigned to `id`, and `other` is deleted. Fires no
+    /// event. The outcome of a message that is being sent to `other` is recorded on `id`.
+    ///
+    /// Atomic, except that many messages, ledger lines and events are moved in portions before the
+    /// commit that moves the rest (R441). A merge that fails between them is completed by a repeat.
     ///
     /// # Errors
     ///
@@ -316,9 +329,12 @@ impl Contacts<'_> {
         id: ContactId,
         other: ContactId,
     ) -> ManageResult<()> {
-        match self.app.run(&MergeContacts { company, id, other }).await? {
-            Merging::Done => Ok(()),
-            Merging::Busy => Err(Error::Busy),
+        loop {
+            match self.app.run(&MergeContacts { company, id, other }).await? {
+                Merging::Done => return Ok(()),
+                Merging::Begun => {}
+                Merging::Busy => return Err(Error::Busy),
+            }
         }
     }
 }

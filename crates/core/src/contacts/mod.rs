@@ -30,6 +30,7 @@ mod merge_precedence;
 mod operator;
 mod phone;
 mod phone_forms;
+mod portions;
 mod postal_code;
 mod purge;
 mod reads;

@@ -113,7 +113,10 @@ pub(super) async fn remove_files(
 
 /// Renews the lease of a purge that takes long. If it lapsed, another process would undo the purge
 /// while it is under way.
-async fn keep_lease(app: &Recado, job: &mut Stored<Job>) -> Result<(), Error<DeleteContactError>> {
+pub(super) async fn keep_lease(
+    app: &Recado,
+    job: &mut Stored<Job>,
+) -> Result<(), Error<DeleteContactError>> {
     let now = app.now();
     if job.leased_until.is_some_and(|until| now.plus(MARGIN) < until) {
         return Ok(());

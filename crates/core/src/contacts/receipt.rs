@@ -24,6 +24,16 @@ pub struct Receipt {
     pub removed: BTreeMap<&'static str, u64>,
 }
 
+impl Receipt {
+    /// The receipt with messages that were removed before the last commit (R441).
+    pub(super) fn with_messages(mut self, earlier: u64) -> Self {
+        if let Some(count) = counted(RowKind::Message).and_then(|name| self.removed.get_mut(name)) {
+            *count += earlier;
+        }
+        self
+    }
+}
+
 /// What a receipt calls the rows of a kind that are removed with their contact.
 ///
 /// R412.

@@ -74,6 +74,33 @@ pub enum ChangeKind {
         /// From this time on the traces are ignored.
         expires_at: Timestamp,
     },
+    /// A part of [`ChangeKind::Reassign`], as a step of a long one: of the messages, of the ledger
+    /// lines, of the events with data and of the erased events of `from`, at most `most` each
+    /// belong to `into` from now on. Which ones, the store chooses.
+    ReassignSome {
+        /// The company of both.
+        company: CompanyId,
+        /// The contact that the rows belong to.
+        from: ContactId,
+        /// The contact that they belong to afterwards.
+        into: ContactId,
+        /// The most rows of each kind.
+        most: u32,
+    },
+    /// A part of a contact's deletion, as a step of a long one: at most `most` of its messages are
+    /// deleted, with traces as [`ChangeKind::ForgetMessages`] keeps them, and at most `most` of its
+    /// ledger lines lose the contact as its deletion makes them lose it. Which ones, the store
+    /// chooses.
+    RemoveSome {
+        /// The company of all.
+        company: CompanyId,
+        /// The contact.
+        contact: ContactId,
+        /// From this time on the traces are ignored.
+        expires_at: Timestamp,
+        /// The most rows of each kind.
+        most: u32,
+    },
 }
 
 impl Change {
@@ -99,6 +126,26 @@ impl Change {
         expires_at: Timestamp,
     ) -> Self {
         Self(ChangeKind::ForgetMessages { company, contact, expires_at })
+    }
+
+    /// Some rows of one contact become another's.
+    pub const fn reassign_some(
+        company: CompanyId,
+        from: ContactId,
+        into: ContactId,
+        most: u32,
+    ) -> Self {
+        Self(ChangeKind::ReassignSome { company, from, into, most })
+    }
+
+    /// Some rows of a contact are deleted, or lose it.
+    pub const fn remove_some(
+        company: CompanyId,
+        contact: ContactId,
+        expires_at: Timestamp,
+        most: u32,
+    ) -> Self {
+        Self(ChangeKind::RemoveSome { company, contact, expires_at, most })
     }
 
     /// What to apply.

@@ -57,7 +57,7 @@ pub use conflict::{CommitError, Conflict, UniqueKey};
 pub use cutoffs::Cutoffs;
 pub use error::StoreError;
 pub use key::{RowKey, RowKind};
-pub use records::{Listed, Listing, Records, RecordsExt, Removable};
+pub use records::{Listed, Listing, ManyRows, Records, RecordsExt, Removable};
 pub use references::{OnDelete, REFERENCES, Reference};
 pub use row::{Record, Row, WrongKind};
 pub use stored::{Stored, Version};

@@ -35,6 +35,11 @@ macro_rules! for_each_read {
                     kind: $crate::store::RowKind,
                     contact: $crate::ids::ContactId,
                 ) -> u64;
+                fn has_many(
+                    company: $crate::ids::CompanyId,
+                    contact: $crate::ids::ContactId,
+                    than: u32,
+                ) -> $crate::store::ManyRows;
             }
             AccessReads($crate::access::AccessReads) {
                 fn key_by_hash(

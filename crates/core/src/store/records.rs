@@ -280,6 +280,25 @@ pub trait Records: Send + Sync {
         kind: super::RowKind,
         contact: crate::ids::ContactId,
     ) -> Result<u64, StoreError>;
+
+    /// Of which kinds a contact has more than `than` rows. No more of them are read than that.
+    async fn has_many(
+        &self,
+        company: CompanyId,
+        contact: crate::ids::ContactId,
+        than: u32,
+    ) -> Result<ManyRows, StoreError>;
+}
+
+/// The kinds of which a contact has many rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ManyRows {
+    /// Messages.
+    pub messages: bool,
+    /// Ledger lines.
+    pub ledger_lines: bool,
+    /// Events with data, or events whose data was erased.
+    pub events: bool,
 }
 
 /// [`Records`] with types.

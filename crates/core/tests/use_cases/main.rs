@@ -80,6 +80,7 @@ mod outbound;
 mod own_sends;
 mod person_export;
 mod person_rights;
+mod portions;
 mod prosas;
 mod pulls;
 mod purge;

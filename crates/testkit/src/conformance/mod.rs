@@ -65,6 +65,7 @@ pub mod messages_search;
 pub mod outbound_rows;
 mod outbound_scene;
 pub mod outbox;
+pub mod portions;
 pub mod preconditions;
 pub mod prosas;
 pub mod races;

@@ -32,7 +32,7 @@ macro_rules! conformance_topics {
             channel_cascades message_rows messages messages_listing messages_search channel_rows prosas
             forgotten unknown_events outbound_rows routed inbound_rows journal deliveries_due
             deliveries_listing outbox dispatches campaigns enrollment recipients reassign
-            reassign_duplicates upkeep removal halts audit races figures
+            reassign_duplicates portions upkeep removal halts audit races figures
         }
     };
 }

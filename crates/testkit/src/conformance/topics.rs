@@ -304,6 +304,12 @@ macro_rules! conformance_topic {
         the_window_that_was_sent_or_ends_later_stays,
         what_both_contacts_have_stays_as_the_taker_has_it,
     } };
+    ($($go:tt)::+ [$($in:tt)*] portions) => { $($go)::+! { [$($in)*] portions:
+        a_contact_has_many_rows_of_a_kind_when_it_has_more_than_that,
+        a_part_of_a_merge_moves_so_many_rows_of_each_kind,
+        a_part_of_a_merge_needs_its_contact,
+        a_part_of_a_deletion_removes_so_many_rows_with_traces,
+    } };
     ($($go:tt)::+ [$($in:tt)*] unknown_events) => { $($go)::+! { [$($in)*] unknown_events:
         every_field_of_a_kept_event_is_read_back,
         kept_events_come_in_order_page_by_page,

@@ -11,14 +11,17 @@ use super::State;
 use super::rows::VersionedRow;
 
 impl State {
-    /// Stores a trace of each provider's id of a contact's messages.
+    /// Stores a trace of each provider's id of the contact's messages that are `wanted`.
     pub(super) fn forget_messages(
         &mut self,
         company: CompanyId,
         contact: ContactId,
         expires_at: Timestamp,
+        wanted: impl Fn(&Message) -> bool,
     ) {
-        let own = |message: &&Message| (message.company, message.contact) == (company, contact);
+        let own = |message: &&Message| {
+            (message.company, message.contact) == (company, contact) && wanted(message)
+        };
         let messages: BTreeMap<_, _> = self
             .rows
             .all::<Message>()

@@ -14,6 +14,7 @@ mod figures;
 mod forgotten;
 mod inbound;
 mod messages;
+mod portions;
 mod reassign;
 mod records;
 mod rows;
@@ -27,7 +28,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::events::{Event, EventRecord};
 use recado_core::halts::{Halt, Halted};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, OnDelete, Precondition,
@@ -55,7 +56,7 @@ struct State {
     /// The position of the newest event.
     newest_event: u64,
     /// Events to move from one contact to another if the current commit succeeds.
-    moving_events: Vec<(CompanyId, ContactId, ContactId)>,
+    moving_events: Vec<portions::MovingEvents>,
     notifier: MemorySignals,
     /// The latest creation time that exports of a company have answered as a position.
     frontiers: BTreeMap<CompanyId, Timestamp>,
@@ -144,7 +145,13 @@ impl State {
                     self.reassign(company, from, into)?;
                 }
                 ChangeKind::ForgetMessages { company, contact, expires_at } => {
-                    self.forget_messages(company, contact, expires_at);
+                    self.forget_messages(company, contact, expires_at, |_| true);
+                }
+                ChangeKind::ReassignSome { company, from, into, most } => {
+                    self.reassign_some(company, from, into, most as usize)?;
+                }
+                ChangeKind::RemoveSome { company, contact, expires_at, most } => {
+                    self.remove_some(company, contact, expires_at, most as usize)?;
                 }
                 // This version cannot apply kinds of change that it does not know.
                 _ => return Err(Conflict::Contended),

@@ -7,10 +7,11 @@ use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Conflict, Row, RowKey};
 
 use super::State;
+use super::portions::MovingEvents;
 use super::rows::VersionedRow;
 
 /// How a row of the contact `from` changes.
-enum Move {
+pub(super) enum Move {
     /// The new row, with the next version.
     Next(Row),
     /// The new row, of a kind without versions.
@@ -18,7 +19,12 @@ enum Move {
 }
 
 /// The row with the other contact, if it is of a kind that moves.
-fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Option<Move> {
+pub(super) fn moved(
+    row: &Row,
+    company: CompanyId,
+    from: ContactId,
+    into: ContactId,
+) -> Option<Move> {
     let of = |own: CompanyId, contact: ContactId| own == company && contact == from;
     match row.clone() {
         Row::Message(mut message) if of(message.company, message.contact) => {
@@ -103,19 +109,8 @@ impl State {
         for (before, after) in moving {
             self.move_one(before, after);
         }
-        self.moving_events.push((company, from, into));
+        self.moving_events.push(MovingEvents { company, from, into, most: usize::MAX });
         Ok(())
-    }
-
-    /// Changes the contact of the events that existed before this commit.
-    pub(super) fn move_events(&mut self) {
-        for (company, from, into) in std::mem::take(&mut self.moving_events) {
-            for event in &mut self.events {
-                if event.record.company == company && event.record.contact == Some(from) {
-                    event.record.contact = Some(into);
-                }
-            }
-        }
     }
 
     /// Removes the windows of `into`, and the contact of its recipients, where the row of `from` is
@@ -154,7 +149,7 @@ impl State {
 
     /// Moves one row, and increments its version if it has one. A row that `into` has already is
     /// kept.
-    fn move_one(&mut self, before: VersionedRow, after: Move) {
+    pub(super) fn move_one(&mut self, before: VersionedRow, after: Move) {
         let (row, version) = match after {
             Move::Next(row) => (row, before.version.next()),
             Move::Silent(row) => (row, before.version),

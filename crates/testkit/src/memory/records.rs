@@ -14,8 +14,8 @@ use recado_core::links::{Link, LinkCodeHash, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::messages::Message;
 use recado_core::store::{
-    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, RowKind, StoreError,
-    Stored,
+    Listing, ManyRows, OnDelete, Record, Records, Reference, Removable, Row, RowKey, RowKind,
+    StoreError, Stored,
 };
 use recado_core::uploads::Upload;
 use uuid::Uuid;
@@ -240,6 +240,15 @@ impl Records for MemoryStore {
         contact: ContactId,
     ) -> Result<u64, StoreError> {
         Ok(self.state().referring_to(company, kind, contact).len() as u64)
+    }
+
+    async fn has_many(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        than: u32,
+    ) -> Result<ManyRows, StoreError> {
+        Ok(self.state().has_many(company, contact, than as usize))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
+use recado_core::store::{
+    Listing, ManyRows, Records, Removable, Row, RowKey, RowKind, StoreError, Stored,
+};
 
 use super::FaultyStore;
 
@@ -52,6 +54,15 @@ impl Records for FaultyStore {
         contact: ContactId,
     ) -> Result<u64, StoreError> {
         self.read("count_about", self.inner.count_about(company, kind, contact)).await
+    }
+
+    async fn has_many(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        than: u32,
+    ) -> Result<ManyRows, StoreError> {
+        self.read("has_many", self.inner.has_many(company, contact, than)).await
     }
 }
 

@@ -30,6 +30,9 @@ use make::Maker;
 pub(super) use reach_make::REACH_KINDS;
 use replace::replacing;
 
+/// More rows than any contact has here.
+const ALL: u32 = 10_000;
+
 /// A company whose rows are written only here.
 pub(super) struct CompanyRows {
     store: Arc<dyn Store>,
@@ -125,7 +128,12 @@ impl CompanyRows {
         if from == into {
             return json!({ "outcome": "skipped" });
         }
-        let mut changes = ChangeSet::new().with(Change::reassign(self.company, from, into));
+        let mut changes = ChangeSet::new();
+        // A part that is all of it: which rows a smaller one takes, each store chooses.
+        if maker.command.once_in(4, 2) {
+            changes = changes.with(Change::reassign_some(self.company, from, into, ALL));
+        }
+        changes = changes.with(Change::reassign(self.company, from, into));
         let given = self.store.get::<Contact>((self.company, from)).await.expect("works");
         if let Some(given) = given.filter(|_| maker.command.once_in(3, 4)) {
             changes = changes.with(given.delete());
@@ -147,8 +155,11 @@ fn forgetting(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSe
     match read.value() {
         Row::Contact(contact) if command.once_in(61, 2) => {
             let until = now.plus(Duration::from_secs(1 + command.number(62) as u64 % 4));
-            let forget = Change::forget_messages(contact.company, contact.id, until);
-            ChangeSet::new().with(forget)
+            let (company, contact) = (contact.company, contact.id);
+            match command.once_in(63, 2) {
+                true => ChangeSet::new().with(Change::remove_some(company, contact, until, ALL)),
+                false => ChangeSet::new().with(Change::forget_messages(company, contact, until)),
+            }
         }
         _ => ChangeSet::new(),
     }
