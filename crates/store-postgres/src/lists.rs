@@ -78,8 +78,9 @@ impl ListReads for PostgresStore {
             Statement::new(members, params![company.uuid(), list.uuid(), wanted]),
         ];
         if first > 0 {
-            let sql = "SELECT contact_id FROM list_members WHERE company_id = $1 AND list_id = $2 \
-                       ORDER BY contact_id LIMIT $3";
+            // One row, as lists are long.
+            let sql = "SELECT ARRAY(SELECT contact_id FROM list_members WHERE company_id = $1 \
+                       AND list_id = $2 ORDER BY contact_id LIMIT $3)";
             let params = params![company.uuid(), list.uuid(), i64::from(first)];
             statements.push(Statement::new(sql, params));
         }
@@ -88,6 +89,10 @@ impl ListReads for PostgresStore {
             let rows = found.next().unwrap_or_default();
             rows.iter().map(|row| Columns::new(row).get()).collect::<Result<_, _>>()
         };
-        Ok(ListCandidates { existing: ids()?, members: ids()?, first: ids()? })
+        let (existing, members) = (ids()?, ids()?);
+        let all = found.next().and_then(|rows| rows.into_iter().next());
+        let first: Vec<Uuid> = all.map_or_else(Vec::new, |row| row.get(0));
+        let first = first.into_iter().map(ContactId::new).collect();
+        Ok(ListCandidates { existing, members, first })
     }
 }

@@ -6,6 +6,7 @@ use super::{Acting, Actor, AuditEntry, RecordRef};
 use crate::Timestamp;
 use crate::campaigns::PauseReason;
 use crate::ids::{AuditEntryId, CompanyId};
+use crate::jobs::JobKind;
 use crate::store::{Change, ChangeKind, ChangeSet, Row, RowKey, RowKind};
 
 /// What a change is to the log.
@@ -59,10 +60,10 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
         RowKey::Halt { .. } => Trace::Unnamed,
         RowKey::InboundEndpoint { id, .. } => named("inbound_endpoint", id),
         RowKey::Campaign { id, .. } => named("campaign", id),
-        RowKey::Recipient { campaign, .. } => named("campaign", campaign),
         // Work that a call asks for. That it goes on is the process's own.
         RowKey::Job { .. } if is_new => Trace::Unnamed,
         RowKey::Job { .. }
+        | RowKey::Recipient { .. }
         | RowKey::Click { .. }
         | RowKey::Alias { .. }
         | RowKey::MessageRef { .. }
@@ -81,6 +82,10 @@ fn trace(key: &RowKey, is_new: bool) -> Trace {
 fn traces(change: &Change) -> Vec<Trace> {
     let contact = |id| Trace::Named(RecordRef::new("contact", id));
     match change.kind() {
+        // The commit that begins the campaign gets the entry (R447).
+        ChangeKind::Insert(Row::Job(job)) if matches!(job.kind, JobKind::TakeList { .. }) => {
+            vec![Trace::None]
+        }
         ChangeKind::Insert(row) => vec![trace(&row.key(), true)],
         ChangeKind::Update { row, .. } => vec![trace(&row.key(), false)],
         ChangeKind::Delete { key, .. } => vec![trace(key, false)],

@@ -19,7 +19,7 @@ use crate::custom_fields::CustomField;
 use crate::error::{Error, Rejection};
 use crate::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use crate::lists::List;
-use crate::page::PageRequest;
+use crate::page::{Page, PageRequest};
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{HeaderValue, Template, TemplateValues};
@@ -343,8 +343,10 @@ impl Campaigns<'_> {
         page: PageRequest,
     ) -> CampaignResult<RecipientListing> {
         let store = self.app.store();
-        if store.get::<Campaign>((company, id)).await?.is_none() {
-            return Err(NOT_FOUND);
+        let campaign = store.get::<Campaign>((company, id)).await?.ok_or(NOT_FOUND)?;
+        if !campaign.has_begun() {
+            // What is stored of its list is not to be seen yet (R447).
+            return Ok(RecipientListing::new(&Page::empty(), page));
         }
         let found = store.recipient_page(company, id, filter.status, page).await?;
         Ok(RecipientListing::new(&found, page))

@@ -17,6 +17,7 @@ mod run;
 mod schedule;
 mod send;
 mod start;
+mod take_list;
 mod view;
 mod watch;
 mod window;
@@ -35,5 +36,6 @@ pub use recipient::{
     CampaignTotals, ContactFault, OutcomeTimes, Recipient, RecipientCounts, RecipientFault,
     RecipientNumber, RecipientStatus, StepCount, TimeSteps, follow, is_put_off, is_withheld,
 };
+pub(crate) use take_list::take_list_job;
 pub use view::{CampaignCounts, CampaignRecord, CampaignView};
 pub use window::{DayTime, SendWindow, Weekday, Weekdays};

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::{Campaign, CampaignStatus, Campaigns, PauseReason, paused};
+use super::take_list::{Beginning, ListFacts, Step, going_over};
+use super::{Campaign, CampaignError, CampaignStatus, Campaigns, PauseReason, paused};
 use crate::Timestamp;
-use crate::error::{Error, NotFound};
+use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId};
-use crate::lists::List;
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
 /// Whether a campaign still waits for its time.
@@ -65,61 +65,49 @@ pub(super) fn require_to_come(
     }
 }
 
-/// What a campaign writes when it goes over to `after`: its list is taken when it first begins
-/// (D66). `list` is `None` where that is gone.
-pub(super) fn going_over(
-    campaign: &Stored<Campaign>,
-    after: &Campaign,
-    list: Option<Stored<List>>,
-) -> Result<ChangeSet, Problems> {
-    let mut changes = ChangeSet::new();
-    if !campaign.has_begun() {
-        let list = list.ok_or_else(|| Problems::of("list_id", "names a list that is gone"))?;
-        changes = changes.require(list.unchanged());
-    }
-    changes = changes.with(campaign.update(after.clone()));
-    if !campaign.has_begun() && after.has_begun() {
-        changes = changes.with(Change::enroll(campaign.company, campaign.id, campaign.list));
-    }
-    Ok(changes)
-}
-
 /// Begins a scheduled campaign whose time has come, or pauses it if its list is gone.
 struct BeginCampaign {
     company: CompanyId,
     id: CampaignId,
+    beginning: Beginning,
 }
 
 #[async_trait]
 impl UseCase for BeginCampaign {
-    type Loaded = Option<(Stored<Campaign>, Option<Stored<List>>)>;
-    type Output = ();
-    type Error = NotFound;
+    type Loaded = Option<(Stored<Campaign>, ListFacts)>;
+    type Output = Step;
+    type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let Some(campaign) = store.get::<Campaign>((self.company, self.id)).await? else {
             return Ok(None);
         };
-        let list = store.list(self.company, campaign.list).await?;
-        Ok(Some((campaign, list.map(|(list, _)| list))))
+        let list = ListFacts::load(store, &campaign).await?;
+        Ok(Some((campaign, list)))
     }
 
-    fn decide(&self, loaded: Self::Loaded, now: Timestamp) -> Result<Decided<()>, NotFound> {
-        let Some((campaign, list)) = loaded else { return Ok(Decided::unchanged(())) };
-        let Some(begun) = begun(&campaign, now) else { return Ok(Decided::unchanged(())) };
-        let changes = going_over(&campaign, &begun, list).or_else(|_| {
-            let paused = paused(&campaign, PauseReason::ListNotFound, now).ok_or(NotFound)?;
-            Ok(ChangeSet::new().with(campaign.update(paused)))
-        })?;
-        Ok(Decided::new(changes, ()))
+    fn decide(&self, loaded: Self::Loaded, now: Timestamp) -> Result<Decided<Step>, CampaignError> {
+        let (campaign, list) = loaded.ok_or(CampaignError::NotFound)?;
+        let Some(begun) = begun(&campaign, now) else {
+            return Ok(Decided::unchanged(Step::Done(Box::new(campaign.into_value()))));
+        };
+        going_over(&campaign, &begun, list, &self.beginning, now).or_else(|_| {
+            let reason = PauseReason::ListNotFound;
+            let paused = paused(&campaign, reason, now).ok_or(CampaignError::NotFound)?;
+            let changes = ChangeSet::new().with(campaign.update(paused.clone()));
+            Ok(Decided::new(changes, Step::Done(Box::new(paused))))
+        })
     }
 }
 
 impl Campaigns<'_> {
     /// Begins a scheduled campaign whose time has come. Safe to repeat, by any process.
     pub(super) async fn begin(&self, company: CompanyId, id: CampaignId) -> Result<(), StoreError> {
-        match self.app.run(&BeginCampaign { company, id }).await {
-            Ok(()) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
+        let decide = |beginning| async move {
+            self.app.run(&BeginCampaign { company, id, beginning }).await
+        };
+        match self.take_and_begin(company, id, decide).await {
+            Ok(_) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
             Err(Error::Busy) => Err(StoreError::Unavailable(None)),
             Err(Error::Store(error)) => Err(error),
         }

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::schedule::{going_over, started};
+use super::schedule::started;
+use super::take_list::{Beginning, ListFacts, Step, going_over};
 use super::watch::last_begun;
 use super::{
     Campaign, CampaignError, CampaignRecord, CampaignResult, CampaignStatus, Campaigns,
@@ -12,7 +13,6 @@ use super::{
 use crate::Timestamp;
 use crate::error::{Error, NotFound};
 use crate::ids::{CampaignId, CompanyId};
-use crate::lists::List;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
@@ -22,7 +22,7 @@ const ORPHANS: u32 = 100;
 /// What a start reads.
 struct StartFacts {
     campaign: Stored<Campaign>,
-    list: Option<Stored<List>>,
+    list: ListFacts,
     /// The last recipient whose failure does not count any more (R295).
     last_begun: Option<RecipientNumber>,
 }
@@ -31,19 +31,20 @@ struct StartFacts {
 struct StartCampaign {
     company: CompanyId,
     id: CampaignId,
+    beginning: Beginning,
 }
 
 #[async_trait]
 impl UseCase for StartCampaign {
     type Loaded = Option<StartFacts>;
-    type Output = Campaign;
+    type Output = Step;
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let Some(campaign) = store.get::<Campaign>((self.company, self.id)).await? else {
             return Ok(None);
         };
-        let list = store.list(self.company, campaign.list).await?.map(|(list, _)| list);
+        let list = ListFacts::load(store, &campaign).await?;
         let last_begun = match campaign.pause_reason {
             Some(PauseReason::Failures) => last_begun(store, &campaign).await?,
             _ => campaign.failures_after,
@@ -51,18 +52,13 @@ impl UseCase for StartCampaign {
         Ok(Some(StartFacts { campaign, list, last_begun }))
     }
 
-    fn decide(
-        &self,
-        loaded: Self::Loaded,
-        now: Timestamp,
-    ) -> Result<Decided<Campaign>, CampaignError> {
+    fn decide(&self, loaded: Self::Loaded, now: Timestamp) -> Result<Decided<Step>, CampaignError> {
         let StartFacts { campaign, list, last_begun } = loaded.ok_or(CampaignError::NotFound)?;
         let Some(after) = started(&campaign, now) else {
-            return Ok(Decided::unchanged(campaign.into_value()));
+            return Ok(Decided::unchanged(Step::Done(Box::new(campaign.into_value()))));
         };
         let after = Campaign { failures_after: last_begun, ..after };
-        let changes = going_over(&campaign, &after, list)?;
-        Ok(Decided::new(changes, after))
+        Ok(going_over(&campaign, &after, list, &self.beginning, now)?)
     }
 }
 
@@ -174,20 +170,26 @@ impl UseCase for FinishCampaign {
 }
 
 impl Campaigns<'_> {
-    /// Starts a campaign: every contact that is in its list now becomes a recipient, in one step,
-    /// and its messages begin to go out. Both wait for its time if it has one that is still to come
-    /// (X16). A paused one continues; one that is scheduled, running or finished stays as it is
-    /// (D66).
+    /// Starts a campaign: every contact that is in its list now becomes a recipient, and its
+    /// messages begin to go out. Both wait for its time if it has one that is still to come (X16).
+    /// A paused one continues; one that is scheduled, running or finished stays as it is (D66).
+    ///
+    /// A long list is stored in portions, which nobody sees before the campaign has begun (R447).
+    /// If that is interrupted, the campaign has not begun.
     ///
     /// # Errors
     ///
-    /// [`CampaignError::NotFound`]; [`CampaignError::Invalid`] if the list was deleted.
+    /// [`CampaignError::NotFound`]; [`CampaignError::Invalid`] if the list was deleted;
+    /// [`Error::Busy`] while another call takes the list, or what one left is removed.
     pub async fn start(
         &self,
         company: CompanyId,
         id: CampaignId,
     ) -> CampaignResult<CampaignRecord> {
-        let campaign = self.app.run(&StartCampaign { company, id }).await?;
+        let decide = |beginning| async move {
+            self.app.run(&StartCampaign { company, id, beginning }).await
+        };
+        let campaign = self.take_and_begin(company, id, decide).await?;
         self.show(&campaign).await
     }
 

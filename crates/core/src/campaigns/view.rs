@@ -73,15 +73,17 @@ pub struct CampaignView {
 }
 
 impl CampaignView {
-    /// The campaign as it is shown.
+    /// The campaign as it is shown. Before it has begun it has no recipients, although they may be
+    /// stored already (R447).
     pub fn new(campaign: &Campaign, totals: &CampaignTotals) -> Self {
+        let counts = if campaign.has_begun() { totals.counts } else { RecipientCounts::default() };
         Self {
             id: campaign.id,
             name: campaign.name.clone(),
             status: campaign.status,
             template_id: campaign.template,
             list_id: campaign.list,
-            counts: totals.counts.into(),
+            counts: counts.into(),
             created_at: campaign.created_at,
             started_at: campaign.started_at,
             finished_at: campaign.finished_at,

@@ -219,6 +219,7 @@ pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::EraseMessage { .. }
         | JobKind::EraseEvents { .. }
         | JobKind::FreeUploads { .. }
+        | JobKind::TakeList { .. }
         | JobKind::RemoveCompany { .. } => Ok(true),
     }
 }

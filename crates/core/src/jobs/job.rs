@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::Timestamp;
 use crate::ids::{
-    CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
-    UnknownEventId, UploadId,
+    CampaignId, CompanyId, ConnectionId, ContactId, DocumentId, JobId, ListId, MessageId,
+    OrganizationId, UnknownEventId, UploadId,
 };
 
 /// What a job does. At most one job of a kind exists for one subject.
@@ -105,6 +105,13 @@ pub enum JobKind {
         /// The files.
         uploads: Vec<UploadId>,
     },
+    /// Takes the long list of a campaign that begins (R447).
+    TakeList {
+        /// The campaign.
+        campaign: CampaignId,
+        /// Its list.
+        list: ListId,
+    },
     /// Removes everything of a deleted company (R208).
     RemoveCompany {
         /// The company.
@@ -127,6 +134,12 @@ impl JobKind {
     /// The purge of a contact, as a key for [`JobReads::job_like`](super::JobReads::job_like).
     pub const fn purge_of(contact: ContactId) -> Self {
         Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
+    }
+
+    /// The taking of a campaign's list, as a key for
+    /// [`JobReads::job_like`](super::JobReads::job_like).
+    pub const fn take_list_of(campaign: CampaignId) -> Self {
+        Self::TakeList { campaign, list: ListId::new(Uuid::nil()) }
     }
 
     /// The names of those that call a gateway, the registry, or the server of a file; they stand
@@ -162,6 +175,7 @@ impl JobKind {
             Self::EraseMessage { .. } => "erase_message",
             Self::EraseEvents { .. } => "erase_events",
             Self::FreeUploads { .. } => "free_uploads",
+            Self::TakeList { .. } => "take_list",
             Self::RemoveCompany { .. } => "remove_company",
         }
     }
@@ -170,6 +184,7 @@ impl JobKind {
     pub const fn subject(&self) -> Uuid {
         match self {
             Self::Enrich { organization } => organization.uuid(),
+            Self::TakeList { campaign, .. } => campaign.uuid(),
             Self::RemoveCompany { company } => company.uuid(),
             Self::Purge { contact, .. }
             | Self::EraseEvents { contact }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Job, JobKind};
 use crate::access::{drop_job, remove_company_job};
+use crate::campaigns::take_list_job;
 use crate::connections::{check_connection_job, pull_missed_job};
 use crate::contacts::finish_purge;
 use crate::error::{Error, NotFound};
@@ -110,6 +111,7 @@ impl Jobs<'_> {
             JobKind::FreeUploads { uploads, .. } => {
                 free_uploads_job(self.app, &job, uploads).await?;
             }
+            JobKind::TakeList { .. } => take_list_job(self.app, &job).await?,
             JobKind::LearnNames { message } => learn_names_job(self.app, &job, *message).await?,
         }
         Ok(true)

@@ -16,6 +16,7 @@ mod calls;
 mod campaign_clock;
 mod campaign_crashes;
 mod campaign_deletions;
+mod campaign_lists;
 mod campaign_pauses;
 mod campaign_process;
 mod campaign_records;

@@ -23,6 +23,29 @@ fn faults() -> Vec<RecipientFault> {
     of_contact.chain(of_message).collect()
 }
 
+/// R447: as those of a list that is taken in portions are, and what is left of them.
+pub async fn recipients_that_were_stored_one_by_one_can_be_removed(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (list, contacts) = scene.crowd(3).await;
+    let campaign = scene.campaign();
+    scene.add(campaign.clone()).await;
+    let all = scene.store.list_candidates(scene.company, list.id, &[], u32::MAX).await;
+    let all = all.expect("the store works").first;
+    assert_eq!(all.len(), contacts.len());
+    let waiting = (1..).zip(all).map(|(n, contact)| scene.waiting(campaign.id, n, contact));
+    let waiting: Vec<Recipient> = waiting.collect();
+    scene.add_all(waiting.clone()).await;
+    let stored: Vec<_> = waiting.into_iter().map(first).collect();
+    assert_eq!(scene.recipients_now(campaign.id).await, stored);
+    assert_eq!(scene.counts(campaign.id).await, counted(&[(RecipientStatus::Waiting, 3)]));
+    let stale = Stored::new(stored[0].value().clone(), stored[0].version().next());
+    assert_stale(scene.try_apply(stale.delete()).await);
+    let gone = stored[..2].iter().fold(ChangeSet::new(), |gone, one| gone.with(one.delete()));
+    scene.store.commit(gone).await.expect("the store works");
+    assert_eq!(scene.recipients_now(campaign.id).await, stored[2..]);
+    assert_eq!(scene.counts(campaign.id).await, counted(&[(RecipientStatus::Waiting, 1)]));
+}
+
 /// All fields of a recipient are read back, and each status can follow each other one.
 pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

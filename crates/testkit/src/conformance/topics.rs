@@ -423,6 +423,7 @@ macro_rules! conformance_topic {
         a_page_of_recipients_shows_their_debits,
         recipients_are_found_by_their_messages,
         what_a_recipient_names_may_be_missing,
+        recipients_that_were_stored_one_by_one_can_be_removed,
         recipients_stay_without_their_contact,
         a_recipient_cannot_be_led_to_a_missing_contact,
         a_stale_change_of_a_recipient_changes_nothing,
