@@ -304,11 +304,19 @@ fn the_lines_to_get_started_work_one_after_the_other() {
     get_started(include_str!("../../../docs/pt-BR/getting-started.md"));
 }
 
+/// A free port below those that the system gives to whoever asks for any: until it is used, nobody
+/// else gets it.
+fn quiet_port() -> u16 {
+    let from = 10_000 + u16::try_from(std::process::id() % 20_000).expect("it is small");
+    let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (from..32_000).find(free).expect("a port is free")
+}
+
 fn get_started(page: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().expect("ends"));
     let lines: String = blocks.filter(|block| !block.contains("cargo install")).collect();
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("free").port();
+    let port = quiet_port();
     let lines = lines.replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
     let script = format!("set -e\ntrap 'kill $! 2>/dev/null' EXIT\n{lines}");
     let binary = Path::new(env!("CARGO_BIN_EXE_recado")).parent().expect("a folder");

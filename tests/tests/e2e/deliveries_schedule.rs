@@ -118,9 +118,10 @@ async fn a_redirect_is_a_failed_attempt_and_is_not_followed(hooks: Hooks) {
 #[both_stores]
 async fn a_receiver_that_cannot_be_reached_is_a_failed_attempt(hooks: Hooks) {
     let hook = hooks.hook("/a", &["*"]).await;
-    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    // It is held, so that no server of another test gets it, and nobody listens there.
+    let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
+    closed.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let port = closed.local_addr().expect("an address").port();
-    drop(closed);
     let url = format!("http://127.0.0.1:{port}/");
     hooks.change_hook(&hook, json!({"url": url})).await;
     hooks.create(json!({"phone": phone(1)})).await;
