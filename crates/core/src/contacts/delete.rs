@@ -1,6 +1,9 @@
 //! Deleting a contact with its documents (4.5, D26). The steps with files are in `purge.rs`.
 
+use std::collections::BTreeSet;
+
 use super::kept_events::kept_of;
+use super::portions::Earlier;
 use super::purge::{Purge, begin_purge, erasing, finish, finish_purge, gone, remove_files, undo};
 use super::receipt::{count, require_counts};
 use super::{Contact, Contacts, DeleteContactError, Receipt};
@@ -8,7 +11,7 @@ use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::documents::{Document, DocumentState};
 use crate::error::Error;
-use crate::ids::{CompanyId, ContactId, JobId};
+use crate::ids::{CompanyId, ContactId, JobId, UploadId};
 use crate::jobs::{Job, JobKind};
 use crate::keyed_hash::HashKey;
 use crate::remembered_opt_outs::kept_on_deletion;
@@ -94,30 +97,29 @@ impl Contacts<'_> {
         id: ContactId,
         counts: bool,
     ) -> Result<Option<Receipt>, Error<DeleteContactError>> {
-        let mut earlier = 0;
+        let mut earlier = Earlier::nothing(counts);
         let mut purge = loop {
-            match self.begin(company, id, counts).await? {
+            match self.begin(company, id, &earlier).await? {
                 Begun::Large => {
-                    earlier += self.remove_in_portions(company, id, None, counts).await?;
+                    self.remove_in_portions(company, id, None, &mut earlier).await?;
                 }
                 Begun::Deleted(receipt) => {
                     self.withdraw_deliveries(company, id).await;
                     self.free_sent(company, id).await;
-                    return Ok(receipt.map(|receipt| receipt.with_messages(earlier)));
+                    return Ok(receipt.map(|receipt| receipt.with_messages(earlier.messages)));
                 }
                 Begun::Purging(purge) => break purge,
             }
         };
         let mut removed = remove_files(self.app, company, &mut purge).await;
         if removed.is_ok() {
-            let portions = self.remove_in_portions(company, id, Some(&mut purge), counts).await;
-            removed = portions.map(|messages| earlier += messages);
+            removed = self.remove_in_portions(company, id, Some(&mut purge), &mut earlier).await;
         }
         if let Err(failed) = removed {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(failed);
         }
-        let Some((erasing, receipt)) = self.commit(company, id, &purge, counts).await? else {
+        let Some((erasing, receipt)) = self.commit(company, id, &purge, &earlier).await? else {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(Error::Busy);
         };
@@ -126,7 +128,7 @@ impl Contacts<'_> {
         self.free_sent(company, id).await;
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
-        Ok(receipt.map(|receipt| receipt.with_messages(earlier)))
+        Ok(receipt.map(|receipt| receipt.with_messages(earlier.messages)))
     }
 
     /// The receipt of a deletion that is decided now, if one is wanted. The commit has to
@@ -137,15 +139,15 @@ impl Contacts<'_> {
         &self,
         contact: &Contact,
         kept: usize,
-        counts: bool,
+        earlier: &Earlier,
         now: Timestamp,
     ) -> Result<Option<Receipt>, StoreError> {
-        if !counts {
+        if !earlier.counts {
             return Ok(None);
         }
         let (company, id) = (contact.company, contact.id);
         let mut removed = count(self.app.store(), company, id).await?;
-        let sent = carried_by(self.app, company, id).await?.len();
+        let sent = self.sent(company, id, earlier).await?.len();
         removed.insert("sent_files", u64::try_from(sent).unwrap_or(u64::MAX));
         removed.insert("kept_events", u64::try_from(kept).unwrap_or(u64::MAX));
         let receipt = Receipt { id: self.app.uuid(now), contact_id: id, deleted_at: now, removed };
@@ -183,7 +185,7 @@ impl Contacts<'_> {
         &self,
         company: CompanyId,
         id: ContactId,
-        counts: bool,
+        earlier: &Earlier,
     ) -> Result<Begun, Error<DeleteContactError>> {
         let store = self.app.store();
         let key = self.remembering_key().await?;
@@ -212,17 +214,29 @@ impl Contacts<'_> {
                 return Ok(Decided::unchanged(Begun::Large));
             }
             let kept = kept_of(store, &contact).await?;
-            let after = self.afterwards(company, id).await?;
+            let after = self.afterwards(company, id, earlier).await?;
             let begun = begin_purge(&contact, &documents, &kept, job_id, after, now);
             if let Some(purge) = begun.output {
                 return Ok(Decided::new(begun.changes, Begun::Purging(purge)));
             }
-            let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
+            let receipt = self.receipt(&contact, kept.len(), earlier, now).await?;
             let changes = require_counts(begun.changes, company, receipt.as_ref());
             let changes = kept_on_deletion(store, key, &contact, changes).await?;
             Ok(Decided::new(changes, Begun::Deleted(receipt)))
         };
         self.app.decide(begin).await
+    }
+
+    /// The files that were sent to it, also with messages that were removed before.
+    async fn sent(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        earlier: &Earlier,
+    ) -> Result<BTreeSet<UploadId>, StoreError> {
+        let mut sent = earlier.sent.clone();
+        sent.extend(carried_by(self.app, company, contact).await?);
+        Ok(sent)
     }
 
     /// The jobs that are made with the contact's deletion: one erases its data from events (D26),
@@ -231,8 +245,9 @@ impl Contacts<'_> {
         &self,
         company: CompanyId,
         contact: ContactId,
+        earlier: &Earlier,
     ) -> Result<Vec<Job>, StoreError> {
-        let uploads = carried_by(self.app, company, contact).await?;
+        let uploads: Vec<_> = self.sent(company, contact, earlier).await?.into_iter().collect();
         let free = (!uploads.is_empty()).then_some(JobKind::FreeUploads { contact, uploads });
         let kinds = [JobKind::EraseEvents { contact }].into_iter().chain(free);
         let now = self.app.now();
@@ -247,7 +262,7 @@ impl Contacts<'_> {
         company: CompanyId,
         id: ContactId,
         purge: &Purge,
-        counts: bool,
+        earlier: &Earlier,
     ) -> Result<Option<(Stored<Job>, Option<Receipt>)>, Error<DeleteContactError>> {
         let store = self.app.store();
         let key = self.remembering_key().await?;
@@ -270,8 +285,8 @@ impl Contacts<'_> {
                 changes = changes.with(document.delete());
             }
             let kept = kept_of(store, &contact).await?;
-            let after = self.afterwards(company, id).await?;
-            let receipt = self.receipt(&contact, kept.len(), counts, now).await?;
+            let after = self.afterwards(company, id, earlier).await?;
+            let receipt = self.receipt(&contact, kept.len(), earlier, now).await?;
             changes = require_counts(changes, company, receipt.as_ref());
             changes = gone(changes, &contact, &kept, after, now);
             changes = kept_on_deletion(store, key, &contact, changes).await?;

@@ -1,19 +1,22 @@
 //! Files to be sent: keeping them, sending them, and their end (X10, X11).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
 use recado_core::Rejection;
 use recado_core::documents::{FileError, Frames};
 use recado_core::gateway::Content;
-use recado_core::ids::{ContactId, UploadId};
-use recado_core::store::{RecordsExt, Stored};
+use recado_core::ids::{ContactId, MessageId, UploadId};
+use recado_core::messages::{Media, Message};
+use recado_core::store::{ChangeSet, Commit as _, RecordsExt, Stored};
 use recado_core::transport::{OutboundResponse, TransportError};
 use recado_core::uploads::{NewFile, Upload, UploadState, UploadView};
 use recado_testkit::files::{FailureAt, FileOp};
 use recado_testkit::kit::body;
-use recado_testkit::{FaultyFiles, Kit, MemoryFiles};
+use recado_testkit::{FaultyFiles, Kit, MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::messages::connect;
 use super::{code, create_phone};
@@ -175,6 +178,33 @@ async fn what_was_sent_to_a_deleted_contact_is_removed_later_if_it_cannot_be_at_
     kit.clock.advance(Duration::from_secs(10));
     while kit.app.jobs().run_one().await.expect("the store works") {}
     assert_eq!(disk.keys().len(), 0);
+}
+
+/// R351, R441: what was sent with messages that a long deletion removed first goes, too.
+#[tokio::test]
+async fn what_was_sent_with_the_first_of_many_messages_goes_with_the_contact() {
+    let (disk, model) = (MemoryFiles::new(), MemoryStore::new());
+    let builder = Kit::builder().files(disk.clone()).store(Arc::new(model.clone()));
+    let kit = builder.build().await;
+    connect(&kit).await;
+    kit.transport.then(Ok(OutboundResponse::new(200, png(1))));
+    let fields = body(json!({"to": PHONE, "type": "image", "url": URL}));
+    let sent = kit.app.sending().send_media(&kit.caller, &fields, None).await.expect("sent").sent;
+    let company = kit.company.id;
+    let message = model.get::<Message>((company, sent.message_id)).await.expect("works");
+    let message = message.expect("it is stored").into_value();
+    let plain = |n: u128| Message {
+        id: MessageId::new(Uuid::from_u128(n)),
+        provider_id: None,
+        media: Media::default(),
+        ..message.clone()
+    };
+    let more = (1..=450).fold(ChangeSet::new(), |more, n| more.insert(plain(n)));
+    model.commit(more).await.expect("works");
+    let contacts = kit.app.contacts();
+    let receipt = contacts.delete_of_for_receipt(company, sent.contact_id).await.expect("deleted");
+    assert_eq!((receipt.removed["messages"], receipt.removed["sent_files"]), (451, 1));
+    assert_eq!(disk.keys(), Vec::<String>::new());
 }
 
 /// X10: refusals name what was wrong, and leave nothing behind.

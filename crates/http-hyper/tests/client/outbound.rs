@@ -6,7 +6,7 @@ use recado_core::transport::{Method, OutboundRequest, Transport, TransportError}
 use recado_http_hyper::{ClientOptions, GuardedClient};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::peer::{listen, open_client, read_head};
+use crate::peer::{closed, listen, open_client, read_head};
 
 /// A peer that answers every request on every connection with these bytes; returns the number of
 /// connections.
@@ -97,8 +97,7 @@ async fn what_cannot_be_called_says_so() {
         let outcome = client.send(OutboundRequest::get(url)).await;
         assert!(matches!(outcome, Err(TransportError::InvalidUrl(_))), "{url}");
     }
-    let (listener, url) = listen().await;
-    drop(listener);
+    let (_closed, url) = closed();
     assert_eq!(client.send(OutboundRequest::get(url)).await, Err(TransportError::Refused));
 }
 

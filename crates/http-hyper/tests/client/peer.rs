@@ -9,13 +9,21 @@ use async_trait::async_trait;
 use recado_core::transport::OutboundRequest;
 use recado_http_hyper::{ClientOptions, GuardedClient, Network, Reach};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// A listener, and a URL that leads there.
 pub(crate) async fn listen() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/path?a=1", listener.local_addr().expect("an address"));
     (listener, url)
+}
+
+/// An address at which nobody listens as long as the socket is held.
+pub(crate) fn closed() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let url = format!("http://{}/", socket.local_addr().expect("an address"));
+    (socket, url)
 }
 
 pub(crate) fn open_client() -> GuardedClient {
