@@ -44,7 +44,7 @@ impl Contacts<'_> {
         Ok(many.messages || many.ledger_lines)
     }
 
-    /// Removes messages of a contact, and takes it out of ledger lines, until few are left. What was
+    /// Removes messages of a contact, and takes it out of ledger lines, until few are left. What it
     /// removed is added to `earlier`; messages are counted if that is wanted.
     ///
     /// R441.
