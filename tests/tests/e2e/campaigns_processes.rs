@@ -199,7 +199,7 @@ async fn a_connection_that_reaches_nobody_pauses_it_before_all_have_failed(kind:
     let database = Database::migrated(kind);
     let process = Process::serve(&database, &[]).await;
     let lost = (0..40).map(|n| steered(10_000 * n + 3)).collect();
-    let shop = Shop::open(process.addr, lost, 20).await;
+    let shop = Shop::open(process.addr, lost, 5).await;
     shop.act(process.addr, "start").await;
     eventually("it pauses", || async {
         (shop.campaign(process.addr).await["status"] == "paused").then_some(())
