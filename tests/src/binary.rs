@@ -19,22 +19,7 @@ use crate::world::OPERATOR;
 pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     // As `scripts/package` builds it, so that nothing is built twice.
-    BINARY.get_or_init(|| build("s3"))
-}
-
-/// The path of a binary with the feature `otlp`. For a test executable that uses no other binary:
-/// while it is built it takes the place of the other.
-pub fn recado_with_traces() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let built = build("s3,otlp");
-        let kept = built.with_file_name(format!("recado-otlp{}", std::env::consts::EXE_SUFFIX));
-        // One that still runs is replaced, not written to.
-        let copy = kept.with_extension("new");
-        std::fs::copy(&built, &copy).expect("the binary is copied");
-        std::fs::rename(&copy, &kept).expect("the copy is renamed");
-        kept
-    })
+    BINARY.get_or_init(|| build("s3,otlp,oidc"))
 }
 
 fn build(features: &str) -> PathBuf {

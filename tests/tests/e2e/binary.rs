@@ -48,19 +48,17 @@ fn a_wrong_option_ends_with_code_2_and_a_message_that_names_it() {
 
 /// R313.
 #[test]
-fn a_build_without_traces_refuses_a_collector_and_names_the_option() {
+fn a_collector_without_an_address_is_a_wrong_configuration() {
     block_on(async {
-        let url = "http://127.0.0.1:4318";
         for ended in [
-            run_recado(["serve", "--otlp-endpoint", url], &[]).await,
-            run_recado(["serve"], &[("RECADO_OTLP_ENDPOINT", url)]).await,
+            run_recado(["serve", "--otlp-endpoint", "nonsense"], &[]).await,
+            run_recado(["serve"], &[("RECADO_OTLP_ENDPOINT", "nonsense")]).await,
         ] {
             assert_wrong_configuration(&ended, "--otlp-endpoint");
-            assert!(ended.stderr.contains("--features otlp"), "{}", ended.stderr);
         }
-        // Another program's variable is none of its options.
+        // Another program's variable is none of the options of a command that exports nothing.
         let migrate = ["migrate", "--database", "sqlite:recado.db"];
-        let ended = run_recado(migrate, &[("OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense")]).await;
+        let ended = run_recado(migrate, &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a")]).await;
         assert_eq!(ended.code, Some(0), "{ended:?}");
     });
 }

@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use recado_tests::backend::Database;
-use recado_tests::binary::{Process, recado_with_traces};
+use recado_tests::binary::{Process, recado};
 use recado_tests::world::{Tenant, operator_at, tenant_at};
 use recado_tests::{OPERATOR, Receiver, eventually, text};
 use serde_json::json;
@@ -25,7 +25,7 @@ pub(crate) async fn serve(
     variables: &[&str],
     args: &[&str],
 ) -> Process {
-    let binary = recado_with_traces().to_str().expect("a path of text");
+    let binary = recado().to_str().expect("a path of text");
     let around: Vec<&str> = ["env"].iter().chain(variables).copied().chain([binary]).collect();
     let url = database.url();
     let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
