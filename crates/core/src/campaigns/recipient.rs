@@ -148,6 +148,27 @@ pub struct Recipient {
 }
 
 impl Recipient {
+    /// A recipient that waits for its message.
+    pub fn waiting(
+        company: CompanyId,
+        campaign: CampaignId,
+        number: RecipientNumber,
+        contact: ContactId,
+    ) -> Self {
+        Self {
+            company,
+            campaign,
+            number,
+            contact: Some(contact),
+            status: RecipientStatus::Waiting,
+            message: None,
+            debit: None,
+            fault: None,
+            sent_at: None,
+            outcomes: OutcomeTimes::default(),
+        }
+    }
+
     /// What happened to its message, and when.
     pub fn happened(&self) -> impl Iterator<Item = (RecipientStatus, Timestamp)> {
         let ended = match self.status {

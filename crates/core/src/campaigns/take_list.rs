@@ -8,11 +8,10 @@
 use std::time::Duration;
 
 use super::{
-    Campaign, CampaignError, Campaigns, OutcomeTimes, Recipient, RecipientNumber, RecipientStatus,
-    RecipientsFrom,
+    Campaign, CampaignError, Campaigns, Recipient, RecipientNumber, RecipientStatus, RecipientsFrom,
 };
 use crate::error::Error;
-use crate::ids::{CampaignId, CompanyId, ContactId, JobId};
+use crate::ids::{CampaignId, CompanyId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::lists::List;
 use crate::problems::Problems;
@@ -109,27 +108,6 @@ fn renewed(job: &Stored<Job>, now: Timestamp) -> Job {
     Job { leased_until: Some(now.plus(LEASE)), ..job.value().clone() }
 }
 
-/// A recipient that waits for its message.
-fn waiting(
-    company: CompanyId,
-    campaign: CampaignId,
-    number: RecipientNumber,
-    contact: ContactId,
-) -> Recipient {
-    Recipient {
-        company,
-        campaign,
-        number,
-        contact: Some(contact),
-        status: RecipientStatus::Waiting,
-        message: None,
-        debit: None,
-        fault: None,
-        sent_at: None,
-        outcomes: OutcomeTimes::default(),
-    }
-}
-
 /// Stores the contacts of the list as recipients, in portions. Those that are deleted meanwhile are
 /// left out. Each portion renews the lease, and fails if somebody else has taken over the job.
 async fn store_all(
@@ -150,7 +128,7 @@ async fn store_all(
             let changes = ChangeSet::new().with(ours.update(renewed.clone()));
             let numbers = (last + 1..).map(RecipientNumber);
             let changes = numbers.zip(there).fold(changes, |changes, (number, contact)| {
-                changes.insert(waiting(company, campaign.id, number, contact))
+                changes.insert(Recipient::waiting(company, campaign.id, number, contact))
             });
             Ok::<_, Error<CampaignError>>(Decided::new(changes, (renewed, count)))
         };

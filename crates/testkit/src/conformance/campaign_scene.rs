@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recado_core::campaigns::{
-    Campaign, CampaignStatus, OutcomeTimes, Recipient, RecipientCounts, RecipientNumber,
-    RecipientStatus, RecipientsFrom,
+    Campaign, CampaignStatus, Recipient, RecipientCounts, RecipientNumber, RecipientStatus,
+    RecipientsFrom,
 };
 use recado_core::contacts::Contact;
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
@@ -190,18 +190,7 @@ impl Scene {
         number: u32,
         contact: ContactId,
     ) -> Recipient {
-        Recipient {
-            company: self.company,
-            campaign,
-            number: RecipientNumber(number),
-            contact: Some(contact),
-            status: RecipientStatus::Waiting,
-            message: None,
-            debit: None,
-            fault: None,
-            sent_at: None,
-            outcomes: OutcomeTimes::default(),
-        }
+        Recipient::waiting(self.company, campaign, RecipientNumber(number), contact)
     }
 
     /// A recipient whose message is being sent.

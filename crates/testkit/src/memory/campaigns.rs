@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignStatus, CampaignTotals, OutcomeTimes, Recipient,
-    RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom, StepCount,
-    TimeSteps,
+    Campaign, CampaignReads, CampaignStatus, CampaignTotals, Recipient, RecipientCounts,
+    RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom, StepCount, TimeSteps,
 };
 use recado_core::contacts::Contact;
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
@@ -50,18 +49,7 @@ impl State {
             return Err(Conflict::Taken(UniqueKey::Recipient));
         }
         for (number, contact) in enrolled {
-            let recipient = Recipient {
-                company,
-                campaign,
-                number,
-                contact: Some(contact),
-                status: RecipientStatus::Waiting,
-                message: None,
-                debit: None,
-                fault: None,
-                sent_at: None,
-                outcomes: OutcomeTimes::default(),
-            };
+            let recipient = Recipient::waiting(company, campaign, number, contact);
             self.set_new(recipient.into());
         }
         Ok(())
