@@ -2,21 +2,19 @@
 //! [`start`](super::start).
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 
 use super::personal::{NoMessage, is_well_formed, personal_message, unknown_fields};
 use super::schedule::{require_to_come, rescheduled};
 use super::{
-    Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
-    Campaigns, RecipientFilter, RecipientListing,
+    Campaign, CampaignDraft, CampaignError, CampaignPatch, CampaignRecord, CampaignResult,
+    CampaignStatus, CampaignView, Campaigns, RecipientFilter, RecipientListing,
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::body::IntoBody;
-use crate::code::Code;
 use crate::connections::Connection;
 use crate::custom_fields::CustomField;
-use crate::error::{Error, Rejection};
+use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use crate::lists::List;
 use crate::page::{Page, PageRequest};
@@ -25,44 +23,6 @@ use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, St
 use crate::templates::{HeaderValue, Template, TemplateValues};
 use crate::uploads::Upload;
 use crate::use_case::UseCase;
-
-/// Why a campaign was not written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CampaignError {
-    /// The body is not acceptable; correct what it names.
-    #[error(transparent)]
-    Invalid(#[from] Problems),
-    /// There is no such campaign.
-    #[error("no such record")]
-    NotFound,
-    /// It was started, so its list cannot change; create another campaign.
-    #[error("the campaign was started: its list cannot be changed any more")]
-    Started,
-    /// It is running; pause it first.
-    #[error("the campaign is running; pause it first")]
-    Running,
-}
-
-impl Rejection for CampaignError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Invalid(problems) => problems.code(),
-            Self::NotFound => Code::NotFound,
-            Self::Started => Code::CampaignStarted,
-            Self::Running => Code::CampaignRunning,
-        }
-    }
-
-    fn details(&self) -> Option<Map<String, Value>> {
-        match self {
-            Self::Invalid(problems) => problems.details(),
-            Self::NotFound | Self::Started | Self::Running => None,
-        }
-    }
-}
-
-/// The result of managing a campaign.
-pub type CampaignResult<T> = Result<T, Error<CampaignError>>;
 
 fn invalid(problems: Problems) -> Error<CampaignError> {
     Error::Rejected(CampaignError::Invalid(problems))

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod draft;
+mod error;
 mod failure_limit;
 mod files;
 mod handle;
@@ -25,10 +26,10 @@ mod window;
 pub(crate) use campaign::paused;
 pub use campaign::{Campaign, CampaignStatus, PauseReason, RecipientEntry};
 pub use draft::{CampaignDraft, CampaignPatch, DEFAULT_RATE, MAX_RATE};
+pub use error::{CampaignError, CampaignResult};
 pub use failure_limit::FailureLimit;
 pub use handle::Campaigns;
 pub use listing::{RecipientFilter, RecipientListing, RecipientView};
-pub use manage::{CampaignError, CampaignResult};
 pub use over_time::OutcomesSoFar;
 pub use preview::CampaignPreview;
 pub use reads::{CampaignReads, RecipientsFrom};
