@@ -72,6 +72,14 @@ impl Case {
         self.portions.load(Ordering::Relaxed)
     }
 
+    async fn attach(&self, documents: u64) {
+        for _ in 0..documents {
+            let attached = self.kit.app.documents();
+            let company = self.kit.company.id;
+            attached.attach(company, self.contact, "a.txt", vec![1]).await.unwrap();
+        }
+    }
+
     async fn messages(&self, contact: ContactId) -> u64 {
         let store = self.kit.app.store();
         store.count_about(self.kit.company.id, RowKind::Message, contact).await.unwrap()
@@ -110,10 +118,7 @@ async fn a_receipt_counts_what_all_portions_removed() {
     for documents in [0, 1] {
         let case = Case::new().await;
         let company = case.kit.company.id;
-        for _ in 0..documents {
-            let attached = case.kit.app.documents();
-            attached.attach(company, case.contact, "a.txt", vec![1]).await.unwrap();
-        }
+        case.attach(documents).await;
         case.fail_at(usize::MAX);
         let contacts = case.kit.app.contacts();
         let receipt = contacts.delete_of_for_receipt(company, case.contact).await.unwrap();
@@ -129,10 +134,7 @@ async fn a_deletion_that_fails_between_portions_is_completed_by_a_repeat() {
     for documents in [0, 1] {
         let case = Case::new().await;
         let company = case.kit.company.id;
-        for _ in 0..documents {
-            let attached = case.kit.app.documents();
-            attached.attach(company, case.contact, "a.txt", vec![1]).await.unwrap();
-        }
+        case.attach(documents).await;
         case.fail_at(3);
         let failed = case.kit.app.contacts().delete(&case.kit.caller, case.contact).await;
         assert!(matches!(failed, Err(Error::Store(StoreError::Unavailable(_)))), "{failed:?}");
