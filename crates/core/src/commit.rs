@@ -198,7 +198,8 @@ fn written_companies(changes: &ChangeSet) -> Option<Vec<CompanyId>> {
             | ChangeKind::Reassign { company, .. }
             | ChangeKind::ForgetMessages { company, .. }
             | ChangeKind::ReassignSome { company, .. }
-            | ChangeKind::RemoveSome { company, .. } => {
+            | ChangeKind::RemoveSome { company, .. }
+            | ChangeKind::RemoveRows { company, .. } => {
                 companies.insert(*company);
                 only_of_processes = false;
                 continue;

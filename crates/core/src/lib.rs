@@ -66,6 +66,7 @@ pub mod keyed_hash;
 pub mod leads;
 pub mod links;
 pub mod lists;
+mod long_deletions;
 mod manage;
 pub mod messages;
 #[cfg(feature = "openapi")]

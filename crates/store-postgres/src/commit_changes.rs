@@ -16,7 +16,7 @@ use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::messages_write;
 use crate::param::{Param, bind, bind_sealed};
-use crate::portions::{reassign_some, remove_some};
+use crate::portions::{reassign_some, remove_rows, remove_some};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::table::{Sql, Table};
@@ -226,6 +226,9 @@ pub(crate) fn apply_changes(
             }
             Some(ChangeKind::RemoveSome { company, contact, expires_at, most }) => {
                 steps.extend(remove_some(company, contact, expires_at, most));
+            }
+            Some(ChangeKind::RemoveRows { company, of, most }) => {
+                steps.push(remove_rows(company, of, most));
             }
             Some(change) => steps.push(step(change, sealer)?),
         }

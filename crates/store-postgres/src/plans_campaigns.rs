@@ -11,6 +11,7 @@ use crate::campaigns::{COUNTED, RUNNING, SCHEDULED, STEPS, TOTALS};
 use crate::contacts_draft::FIELDS;
 use crate::inbound::BY_SLUG;
 use crate::plans::walk;
+use crate::portions::REMOVE_ROWS;
 use crate::recipients::{ENROLL, LAST, OF_MESSAGES, QUEUE, counts_of, page_sql};
 use crate::table::Table;
 use crate::templates::BY_TOKEN;
@@ -45,6 +46,8 @@ INSERT INTO custom_fields SELECT c.id, md5('f' || i)::uuid, 's' || i, 'l', 'text
 FROM companies c, generate_series(1, 3) i; \
 INSERT INTO list_members SELECT c.id, md5('l')::uuid, md5('p' || i)::uuid \
 FROM companies c, generate_series(1, 3) i; \
+INSERT INTO contact_tags SELECT c.id, md5('p' || i)::uuid, md5('t')::uuid \
+FROM companies c, generate_series(1, 3) i; \
 INSERT INTO inbound_endpoints SELECT id, id, 's' || id, '', 'public', 's', true, 0, 0, 1 \
 FROM companies; \
 INSERT INTO templates SELECT id, id, 'n', 'utility', 'pt_BR', 'b', 'approved', NULL, uuid_send(id), \
@@ -75,13 +78,15 @@ INSERT INTO list_members SELECT md5('c2')::uuid, md5('l2')::uuid, md5('p' || i):
 FROM generate_series(1, 9000) i; \
 INSERT INTO list_members SELECT md5('c2')::uuid, md5('l3')::uuid, md5('p' || i)::uuid \
 FROM generate_series(1, 200) i; \
+INSERT INTO contact_tags SELECT md5('c2')::uuid, md5('p' || i)::uuid, md5('t' || t)::uuid \
+FROM generate_series(1, 9000) i, generate_series(2, 3) t WHERE t = 2 OR i % 90 = 0; \
 INSERT INTO ledger_lines (company_id, id, consumption_id, kind, scope, prosas, cost, \
 refunded_prosas, refunded_cost, campaign_id, created_at, version) \
 SELECT md5('c2')::uuid, md5('d' || i)::uuid, md5('d' || i)::uuid, 'debit', 'message', 1, 1, 0, 0, \
 CASE WHEN i <= 6000 THEN md5('g2.2')::uuid END, i, 1 FROM generate_series(1, 9000) i;";
 
 const ANALYZE: &str = "ANALYZE campaigns, recipients, dispatch_windows, custom_fields, \
-list_members, inbound_endpoints, templates, companies";
+list_members, contact_tags, inbound_endpoints, templates, companies";
 
 pub(super) struct Case {
     pub(super) name: &'static str,
@@ -112,7 +117,13 @@ fn cases() -> Vec<Case> {
                      WHERE $1::uuid = company_id AND $2::uuid = contact_id";
     let enrolled = "md5('c2')::uuid, md5('new')::uuid, md5('l3')::uuid";
     let ended = format!("{FORGET_WINDOWS} RETURNING 1");
+    let [of_list, of_tag, of_campaign] = &*REMOVE_ROWS;
+    let rows_of = |record: &str| format!("{company}, md5('{record}')::uuid, 20");
     vec![
+        case("a part of a list", of_list, &rows_of("l2"), (100.0, 1_000.0)),
+        case("a part of a tag", of_tag, &rows_of("t2"), (100.0, 1_000.0)),
+        case("those with a rare tag", of_tag, &rows_of("t3"), (100.0, 1_000.0)),
+        case("a part of a campaign", of_campaign, &rows_of("g2.2"), (100.0, 1_000.0)),
         case("the queue", &QUEUE, &format!("{campaign}, 'waiting', 6100, 100"), (120.0, 40.0)),
         case("the whole queue", &QUEUE, &format!("{campaign}, 'waiting', -1, 100"), (120.0, 400.0)),
         case("the last ones", &LAST, &format!("{campaign}, 'waiting', 100"), (120.0, 40.0)),

@@ -1,4 +1,4 @@
-//! Parts of long merges and deletions (R441).
+//! Parts of long merges and deletions (R441, R442).
 //!
 //! Rows are found by their places: a look-up by key might read all rows of the company, with a plan
 //! that was made while the table was empty. A row that is replaced meanwhile is left out.
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::store::{ManyRows, StoreError};
+use recado_core::store::{Collection, ManyRows, StoreError};
 
 use crate::PostgresStore;
 use crate::commit::CommitStep;
@@ -61,6 +61,32 @@ pub(crate) static LEAVE: LazyLock<String> = LazyLock::new(|| {
     let lines = some("ledger_lines", "", "", "$3", "NO KEY UPDATE");
     format!("UPDATE ledger_lines t SET contact_id = NULL WHERE {lines}")
 });
+
+/// Deletes at most `$3` rows of a list, a tag, and a campaign `$2`: of a campaign the last ones.
+pub(crate) static REMOVE_ROWS: LazyLock<[String; 3]> = LazyLock::new(|| {
+    let removed = |table: &str, of: &str, order: &str| {
+        format!(
+            "DELETE FROM {table} t WHERE t.ctid = ANY (ARRAY(SELECT ctid FROM {table} \
+             WHERE company_id = $1 AND {of} = $2{order} LIMIT $3 FOR UPDATE))"
+        )
+    };
+    [
+        removed("list_members", "list_id", ""),
+        removed("contact_tags", "tag_id", ""),
+        removed("recipients", "campaign_id", " ORDER BY number DESC"),
+    ]
+});
+
+/// The step that deletes at most `most` rows of a record, as its deletion does.
+pub(crate) fn remove_rows(company: CompanyId, of: Collection, most: u32) -> CommitStep {
+    let [of_list, of_tag, of_campaign] = &*REMOVE_ROWS;
+    let (sql, id) = match of {
+        Collection::List(list) => (of_list, list.uuid()),
+        Collection::Tag(tag) => (of_tag, tag.uuid()),
+        Collection::Campaign(campaign) => (of_campaign, campaign.uuid()),
+    };
+    CommitStep::new(sql, params![company.uuid(), id, i64::from(most)], None)
+}
 
 /// Whether a contact has more than `$3` rows of each kind.
 pub(crate) static HAS_MANY: LazyLock<String> = LazyLock::new(|| {

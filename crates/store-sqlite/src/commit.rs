@@ -45,6 +45,9 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             ChangeKind::RemoveSome { company, contact, expires_at, most } => {
                 portions::remove_some(tx.conn, company, contact, expires_at, most)?;
             }
+            ChangeKind::RemoveRows { company, of, most } => {
+                portions::remove_rows(tx.conn, company, of, most)?;
+            }
             _ => {
                 let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");
                 return Err(unknown.into());

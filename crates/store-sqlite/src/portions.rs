@@ -1,13 +1,13 @@
-//! Parts of long merges and deletions (R441).
+//! Parts of long merges and deletions (R441, R442).
 //!
-//! Each statement finds its rows through an index of the contact's rows, and stops after ?4.
+//! Each statement finds its rows through an index of them, and stops after as many as it is given.
 
 use std::sync::LazyLock;
 
 use recado_core::Timestamp;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::store::{CommitError, Conflict, ManyRows, RowKey};
+use recado_core::store::{Collection, CommitError, Conflict, ManyRows, RowKey};
 use rusqlite::params_from_iter;
 
 use crate::cell::Cell;
@@ -116,6 +116,40 @@ pub(crate) fn remove_some(
     REMOVE.iter().try_for_each(|sql| run(conn, sql, &values).map(drop))
 }
 
+/// Deletes at most ?3 rows of a list, a tag, and a campaign ?2: of a campaign the last ones.
+static REMOVE_ROWS: LazyLock<[String; 3]> = LazyLock::new(|| {
+    let removed = |table: &str, of: &str, row: &str, order: &str| {
+        let rows = format!("company_id = ?1 AND {of} = ?2");
+        format!(
+            "DELETE FROM {table} WHERE {rows} AND {row} IN \
+             (SELECT {row} FROM {table} WHERE {rows}{order} LIMIT ?3)"
+        )
+    };
+    [
+        removed("list_members", "list_id", "contact_id", ""),
+        removed("contact_tags", "tag_id", "contact_id", ""),
+        removed("recipients", "campaign_id", "number", " ORDER BY number DESC"),
+    ]
+});
+
+/// Deletes at most `most` rows of a record, as its deletion does.
+pub(crate) fn remove_rows(
+    conn: &Connection,
+    company: CompanyId,
+    of: Collection,
+    most: u32,
+) -> Result<(), CommitError> {
+    let [of_list, of_tag, of_campaign] = &*REMOVE_ROWS;
+    let (sql, id): (_, Cell<'_>) = match of {
+        Collection::List(list) => (of_list, list.into()),
+        Collection::Tag(tag) => (of_tag, tag.into()),
+        Collection::Campaign(campaign) => (of_campaign, campaign.into()),
+    };
+    let mut statement = conn.prepare_cached(sql).map_err(commit_error)?;
+    let values: [Cell<'_>; 3] = [company.into(), id, Cell::Int(most.into())];
+    statement.execute(params_from_iter(values)).map(drop).map_err(commit_error)
+}
+
 /// Of which kinds a contact has more than `than` rows.
 pub(crate) fn has_many(
     conn: &Connection,
@@ -144,6 +178,14 @@ mod tests {
             let found =
                 step.starts_with("SEARCH") && step.ends_with("(company_id=? AND contact_id=?)");
             assert!(found, "{rows}: {step}");
+        }
+        for statement in REMOVE_ROWS.iter() {
+            let steps = plans::steps(&conn, statement);
+            let is_found =
+                |step: &String| step.starts_with("SEARCH") && step.contains("company_id=? AND");
+            let [one, of_list, some] = &steps[..] else { panic!("{statement}: {steps:#?}") };
+            assert!(is_found(one) && is_found(some), "{statement}: {steps:#?}");
+            assert!(of_list.starts_with("LIST SUBQUERY"), "{statement}: {steps:#?}");
         }
         message_refs::add_trace(&conn).unwrap();
         for statement in MOVE.iter().chain(REMOVE.iter()).chain([&*HAS_MANY]) {

@@ -93,10 +93,11 @@ fn traces(change: &Change) -> Vec<Trace> {
             vec![Trace::Named(RecordRef::new("campaign", campaign))]
         }
         ChangeKind::Reassign { from, into, .. } => vec![contact(*into), contact(*from)],
-        // The last commit of a long merge or deletion gets the entry of all (R441).
+        // The last commit of a long merge or deletion gets the entry of all (R441, R442).
         ChangeKind::ForgetMessages { .. }
         | ChangeKind::ReassignSome { .. }
-        | ChangeKind::RemoveSome { .. } => vec![Trace::None],
+        | ChangeKind::RemoveSome { .. }
+        | ChangeKind::RemoveRows { .. } => vec![Trace::None],
     }
 }
 
@@ -144,7 +145,8 @@ fn company(change: &Change) -> Option<CompanyId> {
         | ChangeKind::Reassign { company, .. }
         | ChangeKind::ForgetMessages { company, .. }
         | ChangeKind::ReassignSome { company, .. }
-        | ChangeKind::RemoveSome { company, .. } => Some(*company),
+        | ChangeKind::RemoveSome { company, .. }
+        | ChangeKind::RemoveRows { company, .. } => Some(*company),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use crate::lists::List;
 use crate::page::{Page, PageRequest};
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Collection, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{HeaderValue, Template, TemplateValues};
 use crate::uploads::Upload;
 use crate::use_case::UseCase;
@@ -346,12 +346,21 @@ impl Campaigns<'_> {
     }
 
     /// Deletes a campaign with its recipients, unless it is running. Its messages and its lines of
-    /// the ledger stay.
+    /// the ledger stay. Many recipients go in commits of their own before (R442), the last ones
+    /// first: if this fails between two, the campaign is there with fewer recipients, and a repeat
+    /// completes it.
     ///
     /// # Errors
     ///
     /// [`CampaignError::NotFound`], [`CampaignError::Running`].
     pub async fn delete(&self, company: CompanyId, id: CampaignId) -> CampaignResult<()> {
+        let store = self.app.store();
+        let recipients = store.campaign_totals(company, id, None).await?.counts.total();
+        let load = || async move {
+            let known = store.get::<Campaign>((company, id)).await?;
+            Ok(known.filter(|known| known.status != CampaignStatus::Running))
+        };
+        self.app.remove_rows(company, Collection::Campaign(id), recipients, load).await?;
         self.app.run(&DeleteCampaign { company, id }).await
     }
 

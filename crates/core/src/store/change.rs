@@ -3,12 +3,23 @@
 use super::{Row, RowKey, Stored, Version};
 use crate::clock::Timestamp;
 use crate::events::Event;
-use crate::ids::{CampaignId, CompanyId, ContactId, ListId};
+use crate::ids::{CampaignId, CompanyId, ContactId, ListId, TagId};
 
 /// One write of one row. There are no blind updates: an update or delete carries the version that
 /// was read, and only a [`Stored`] row can make one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change(ChangeKind);
+
+/// A record with rows that go with it, of which there may be very many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collection {
+    /// A list; its rows are its members.
+    List(ListId),
+    /// A tag; its rows are those by which contacts have it.
+    Tag(TagId),
+    /// A campaign; its rows are its recipients.
+    Campaign(CampaignId),
+}
 
 /// The kinds of [`Change`]; stores match on them.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +112,17 @@ pub enum ChangeKind {
         /// The most rows of each kind.
         most: u32,
     },
+    /// A part of a deletion, as a step of a long one: at most `most` rows of a list, a tag or a
+    /// campaign are deleted. Of a campaign they are those with the highest numbers, which are sent
+    /// to last; of the others the store chooses.
+    RemoveRows {
+        /// The company.
+        company: CompanyId,
+        /// The record whose rows they are.
+        of: Collection,
+        /// The most rows.
+        most: u32,
+    },
 }
 
 impl Change {
@@ -146,6 +168,11 @@ impl Change {
         most: u32,
     ) -> Self {
         Self(ChangeKind::RemoveSome { company, contact, expires_at, most })
+    }
+
+    /// Some rows of a list, a tag or a campaign are deleted.
+    pub const fn remove_rows(company: CompanyId, of: Collection, most: u32) -> Self {
+        Self(ChangeKind::RemoveRows { company, of, most })
     }
 
     /// What to apply.

@@ -5,9 +5,11 @@ use std::future::ready;
 use super::{CloseReason, CloseReasonDraft, Tag, TagDraft, TagPatch};
 use crate::Recado;
 use crate::body::IntoBody;
+use crate::contacts::ContactFilter;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
-use crate::store::{ChangeSet, RecordsExt, Removable};
+use crate::page::PageRequest;
+use crate::store::{ChangeSet, Collection, RecordsExt, Removable};
 
 /// The use cases on tags and close reasons. Made by [`Recado::tags`].
 #[derive(Clone, Copy, Debug)]
@@ -82,14 +84,19 @@ impl Tags<'_> {
         self.app.change(|| store.get::<Tag>((company, id)), |tag| patch.over(tag)).await
     }
 
-    /// Deletes a tag; contacts lose it (R5).
+    /// Deletes a tag; contacts lose it (R5), many of them in commits of their own before (R442). If
+    /// this fails between two, fewer contacts have the tag, and a repeat completes it.
     ///
     /// # Errors
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: TagId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.get::<Tag>((company, id)), || ready(Ok(false))).await
+        let load = || store.get::<Tag>((company, id));
+        let having = ContactFilter { tag: Some(id), ..ContactFilter::default() };
+        let first = store.contact_page(company, &having, PageRequest::FIRST, false).await?;
+        self.app.remove_rows(company, Collection::Tag(id), first.total, load).await?;
+        self.app.remove(load, || ready(Ok(false))).await
     }
 
     /// All close reasons of a company.

@@ -23,7 +23,7 @@ use super::shop::{Shop, cut_off};
 use super::{code, create_phone};
 
 /// A portion and some.
-const CONTACTS: usize = 620;
+pub(crate) const CONTACTS: usize = 620;
 
 /// How many recipients a commit stores.
 fn stored(changes: &ChangeSet) -> usize {
@@ -33,7 +33,7 @@ fn stored(changes: &ChangeSet) -> usize {
 }
 
 /// A campaign, not started, to a long list.
-async fn long(shop: Shop, with: serde_json::Value) -> Scene {
+pub(crate) async fn long(shop: Shop, with: serde_json::Value) -> Scene {
     let mut scene = Scene::with(shop, 1, with).await;
     let (company, list) = (scene.shop.kit().company.id, scene.list);
     let first = scene.shop.model.get::<Contact>((company, scene.contacts[0])).await.unwrap();

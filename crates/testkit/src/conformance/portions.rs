@@ -1,14 +1,18 @@
-//! Long merges and deletions go in portions (R441).
+//! Long merges and deletions go in portions (R441, R442).
 
+use recado_core::campaigns::{RecipientNumber, RecipientStatus};
 use recado_core::connections::Connection;
-use recado_core::contacts::Contact;
+use recado_core::contacts::{Contact, ContactFilter};
 use recado_core::ids::ContactId;
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{Change, ChangeSet, Conflict, ManyRows, RecordsExt, Row, RowKind};
+use recado_core::store::{
+    Change, ChangeSet, Collection, Conflict, ManyRows, RecordsExt, Row, RowKind,
+};
 
 use super::Harness;
+use super::campaign_scene::counted;
 use super::channel_scene::wamid;
-use super::scene::{Scene, at, conflict};
+use super::scene::{Scene, at, conflict, first};
 
 /// Three messages with references, three ledger lines, and three events.
 struct Owned {
@@ -155,4 +159,60 @@ pub async fn a_part_of_a_deletion_removes_so_many_rows_with_traces(harness: &dyn
     assert_eq!(many(&scene, own.contact.id, 0).await, events);
     assert_eq!(messages(&scene, stays.contact.id).await, 3);
     assert_eq!(stays.lines_of(&scene, Some(stays.contact.id)).await, 3);
+}
+
+/// R442: no other record's rows go, and the record itself stays.
+pub async fn a_part_of_the_deletion_of_a_list_or_a_tag_removes_so_many_of_its_rows(
+    harness: &dyn Harness,
+) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (list, contacts) = scene.crowd(3).await;
+    let (stays, tag, kept) = (scene.list(), scene.tag(), scene.tag());
+    scene.add(stays.clone()).await;
+    scene.add_all([tag.clone(), kept.clone()]).await;
+    scene.add(scene.joins(&contacts[0], &stays)).await;
+    scene.add(scene.tagged(&contacts[0], &kept)).await;
+    scene.add_all(contacts.iter().map(|contact| scene.tagged(contact, &tag))).await;
+    let in_list = |id| ContactFilter { list: Some(id), ..ContactFilter::default() };
+    let with_tag = |id| ContactFilter { tag: Some(id), ..ContactFilter::default() };
+    for of in [Collection::List(list.id), Collection::Tag(tag.id)] {
+        let (left, others) = match of {
+            Collection::List(id) => (in_list(id), in_list(stays.id)),
+            _ => (with_tag(tag.id), with_tag(kept.id)),
+        };
+        scene.apply(Change::remove_rows(other.company, of, 2)).await;
+        assert_eq!(scene.total(&left).await, 3, "{of:?}");
+        for count in [1, 0, 0] {
+            scene.apply(Change::remove_rows(scene.company, of, 2)).await;
+            assert_eq!(scene.total(&left).await, count, "{of:?}");
+        }
+        assert_eq!(scene.total(&others).await, 1, "{of:?}");
+    }
+    let found = scene.store.list(scene.company, list.id).await.expect("the store works");
+    assert_eq!(found.map(|(_, contacts)| contacts), Some(0));
+    let found = scene.store.get((scene.company, tag.id)).await.expect("the store works");
+    assert_eq!(found, Some(first(tag)));
+    assert_eq!(scene.total(&ContactFilter::default()).await, 3);
+}
+
+/// R442: a campaign that goes on after all has lost those whose turn would come last.
+pub async fn a_part_of_the_deletion_of_a_campaign_removes_its_last_recipients(
+    harness: &dyn Harness,
+) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (own, stays) = (scene.enrolled(3).await, scene.enrolled(2).await);
+    let waiting = |count| counted(&[(RecipientStatus::Waiting, count)]);
+    let of = Collection::Campaign(own.campaign.id);
+    scene.apply(Change::remove_rows(other.company, of, 2)).await;
+    assert_eq!(scene.counts(own.campaign.id).await, waiting(3));
+    scene.apply(Change::remove_rows(scene.company, of, 2)).await;
+    assert_eq!(scene.counts(own.campaign.id).await, waiting(1));
+    let left = scene.recipients_now(own.campaign.id).await;
+    assert_eq!(left.first().map(|one| one.number), Some(RecipientNumber(1)));
+    scene.apply(Change::remove_rows(scene.company, of, 2)).await;
+    assert_eq!(scene.counts(own.campaign.id).await, counted(&[]));
+    assert!(scene.campaign_now(own.campaign.id).await.is_some());
+    assert_eq!(scene.counts(stays.campaign.id).await, waiting(2));
 }

@@ -309,6 +309,8 @@ macro_rules! conformance_topic {
         a_part_of_a_merge_moves_so_many_rows_of_each_kind,
         a_part_of_a_merge_needs_its_contact,
         a_part_of_a_deletion_removes_so_many_rows_with_traces,
+        a_part_of_the_deletion_of_a_list_or_a_tag_removes_so_many_of_its_rows,
+        a_part_of_the_deletion_of_a_campaign_removes_its_last_recipients,
     } };
     ($($go:tt)::+ [$($in:tt)*] unknown_events) => { $($go)::+! { [$($in)*] unknown_events:
         every_field_of_a_kept_event_is_read_back,

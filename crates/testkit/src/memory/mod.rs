@@ -153,6 +153,9 @@ impl State {
                 ChangeKind::RemoveSome { company, contact, expires_at, most } => {
                     self.remove_some(company, contact, expires_at, most as usize)?;
                 }
+                ChangeKind::RemoveRows { company, of, most } => {
+                    self.remove_rows(company, of, most as usize)?;
+                }
                 // This version cannot apply kinds of change that it does not know.
                 _ => return Err(Conflict::Contended),
             }

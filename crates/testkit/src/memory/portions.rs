@@ -3,7 +3,7 @@
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId, MessageId};
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{Conflict, ManyRows, Row, RowKey, RowKind};
+use recado_core::store::{Collection, Conflict, ManyRows, Row, RowKey, RowKind};
 
 use super::State;
 use super::reassign::{Move, moved};
@@ -106,6 +106,38 @@ impl State {
             self.rows.set(row.key(), Some(VersionedRow { row, ..entry }));
         }
         Ok(())
+    }
+
+    /// Deletes at most `most` rows of a list, a tag or a campaign; of a campaign the last ones.
+    pub(super) fn remove_rows(
+        &mut self,
+        company: CompanyId,
+        of: Collection,
+        most: usize,
+    ) -> Result<(), Conflict> {
+        let place = |row: &Row| match (row, of) {
+            (Row::ListMember(own), Collection::List(list)) => {
+                ((own.company, own.list) == (company, list)).then_some(0)
+            }
+            (Row::ContactTag(own), Collection::Tag(tag)) => {
+                ((own.company, own.tag) == (company, tag)).then_some(0)
+            }
+            (Row::Recipient(own), Collection::Campaign(campaign)) => {
+                ((own.company, own.campaign) == (company, campaign)).then_some(own.number.0)
+            }
+            _ => None,
+        };
+        let kind = match of {
+            Collection::List(_) => RowKind::ListMember,
+            Collection::Tag(_) => RowKind::ContactTag,
+            Collection::Campaign(_) => RowKind::Recipient,
+        };
+        let entries = self.rows.entries(kind);
+        let mut going: Vec<_> = entries
+            .filter_map(|entry| Some((std::cmp::Reverse(place(&entry.row)?), entry.row.key())))
+            .collect();
+        going.sort_by_key(|(place, _)| *place);
+        going.into_iter().take(most).try_for_each(|(_, key)| self.delete(key))
     }
 
     /// Of which kinds a contact has more than `than` rows.

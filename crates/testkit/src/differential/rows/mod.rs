@@ -17,7 +17,7 @@ use recado_core::access::{Company, Features, Plan, TimeZone};
 use recado_core::contacts::{Contact, Region};
 use recado_core::ids::CompanyId;
 use recado_core::store::{
-    Change, ChangeSet, CommitError, Conflict, RecordsExt, Row, Store, Stored,
+    Change, ChangeSet, Collection, CommitError, Conflict, RecordsExt, Row, Store, Stored,
 };
 use recado_core::{Ids as _, Timestamp};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ impl CompanyRows {
                 // Rows without a version cannot be stale.
                 let outcome = match fixed && command.once_in(60, 8) {
                     true => "skipped",
-                    false => self.try_apply_all(forgetting(command, &read, now).with(change)).await,
+                    false => self.try_apply_all(preceding(command, &read, now).with(change)).await,
                 };
                 let after = self.find(kind, &maker).await;
                 let after = after.as_ref().map(shown::stored);
@@ -150,8 +150,9 @@ impl CompanyRows {
     }
 }
 
-/// Sometimes keeps the ids of a contact's messages as forgotten before the contact is written.
-fn forgetting(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSet {
+/// Sometimes keeps the ids of a contact's messages as forgotten before the contact is written, or
+/// removes rows of a list, a tag or a campaign before it is.
+fn preceding(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSet {
     match read.value() {
         Row::Contact(contact) if command.once_in(61, 2) => {
             let until = now.plus(Duration::from_secs(1 + command.number(62) as u64 % 4));
@@ -160,6 +161,16 @@ fn forgetting(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSe
                 true => ChangeSet::new().with(Change::remove_some(company, contact, until, ALL)),
                 false => ChangeSet::new().with(Change::forget_messages(company, contact, until)),
             }
+        }
+        Row::List(list) if command.once_in(61, 2) => {
+            ChangeSet::new().with(Change::remove_rows(list.company, Collection::List(list.id), ALL))
+        }
+        Row::Tag(tag) if command.once_in(61, 2) => {
+            ChangeSet::new().with(Change::remove_rows(tag.company, Collection::Tag(tag.id), ALL))
+        }
+        Row::Campaign(campaign) if command.once_in(61, 2) => {
+            let (most, of) = (command.number(62) as u32 % 3, Collection::Campaign(campaign.id));
+            ChangeSet::new().with(Change::remove_rows(campaign.company, of, most))
         }
         _ => ChangeSet::new(),
     }
