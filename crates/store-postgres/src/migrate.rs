@@ -236,6 +236,8 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 
 #[cfg(test)]
 mod sets_tests;
+#[cfg(test)]
+mod totals_tests;
 
 #[cfg(test)]
 mod upgrades;

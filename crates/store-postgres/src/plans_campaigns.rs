@@ -85,8 +85,20 @@ refunded_prosas, refunded_cost, campaign_id, created_at, version) \
 SELECT md5('c2')::uuid, md5('d' || i)::uuid, md5('d' || i)::uuid, 'debit', 'message', 1, 1, 0, 0, \
 CASE WHEN i <= 6000 THEN md5('g2.2')::uuid END, i, 1 FROM generate_series(1, 9000) i;";
 
+/// What the triggers would have kept.
+const TOTALLED: &str = "\
+DELETE FROM recipient_counts; DELETE FROM recipient_count_deltas; \
+DELETE FROM campaign_sums; DELETE FROM campaign_sum_deltas; \
+INSERT INTO recipient_counts \
+SELECT company_id, campaign_id, status, count(*) FROM recipients GROUP BY 1, 2, 3; \
+INSERT INTO recipient_count_deltas \
+SELECT company_id, campaign_id, status, 0 FROM recipient_counts; \
+INSERT INTO campaign_sums SELECT company_id, id, 1, 1 FROM campaigns; \
+INSERT INTO campaign_sum_deltas SELECT company_id, id, 0, 0 FROM campaigns;";
+
 const ANALYZE: &str = "ANALYZE campaigns, recipients, dispatch_windows, custom_fields, \
-list_members, contact_tags, inbound_endpoints, templates, companies";
+list_members, contact_tags, recipient_counts, recipient_count_deltas, campaign_sums, \
+campaign_sum_deltas, inbound_endpoints, templates, companies";
 
 pub(super) struct Case {
     pub(super) name: &'static str,
@@ -128,18 +140,19 @@ fn cases() -> Vec<Case> {
         case("the whole queue", &QUEUE, &format!("{campaign}, 'waiting', -1, 100"), (120.0, 400.0)),
         case("the last ones", &LAST, &format!("{campaign}, 'waiting', 100"), (120.0, 40.0)),
         case("an empty queue", &QUEUE, &format!("{campaign}, 'sending', -1, 100"), (0.0, 10.0)),
-        // All recipients with the status are counted in an index.
-        case("a page", &page_sql(false), &format!("{campaign}, 50, 200"), (9_400.0, 25_000.0)),
+        // What comes before the page is passed in an index. A plan for an empty table of contacts
+        // looks each of the page up in any index of the company.
+        case("a page", &page_sql(false), &format!("{campaign}, 50, 200"), (420.0, 4_500.0)),
         case(
             "a page of a status",
             &page_sql(true),
             &format!("{campaign}, 'waiting', -1, 50, 200"),
-            (3_400.0, 7_000.0),
+            (420.0, 4_500.0),
         ),
-        case("counts", &counts_of("$1::uuid", "$2::uuid"), campaign, (9_010.0, 700.0)),
-        // Their recipients and their lines of the ledger, and no other lines.
-        case("the campaigns", &COUNTED, company, (15_050.0, 2_500.0)),
-        case("the totals", &TOTALS, campaign, (15_020.0, 1_500.0)),
+        case("counts", &counts_of("$1::uuid", "$2::uuid"), campaign, (10.0, 20.0)),
+        // A row for each status and one for the sums of each campaign, with what came since (R448).
+        case("the campaigns", &COUNTED, company, (60.0, 100.0)),
+        case("the totals", &TOTALS, campaign, (14.0, 30.0)),
         // The rows of its recipients, once.
         case(
             "its outcomes",
@@ -295,7 +308,8 @@ impl Filling {
     }
 }
 
-const FILLING: Filling = Filling { small: &[SMALL], large: &[LARGE], analyze: ANALYZE };
+const FILLING: Filling =
+    Filling { small: &[SMALL, TOTALLED], large: &[LARGE, TOTALLED], analyze: ANALYZE };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaigns_touch_few_rows_by_plans_for_empty_tables() {

@@ -50,12 +50,20 @@ fn spans_statement(company: CompanyId, spans: &[LedgerSpan]) -> (String, Vec<Par
     (sql, params![company.uuid(), low, high])
 }
 
-/// The debits of a campaign less their refunds, summed in the index by campaign.
+/// The debits of a campaign less their refunds: the folded sums, and what came since (R448).
 pub(crate) fn spent_on(company: &str, campaign: &str) -> String {
+    let summed = |table: &str| {
+        format!(
+            "SELECT prosas, cost FROM {table} \
+             WHERE company_id = {company} AND campaign_id = {campaign}"
+        )
+    };
     format!(
-        "SELECT {}, {} FROM ledger_lines WHERE company_id = {company} AND campaign_id = {campaign}",
+        "SELECT {}, {} FROM ({} UNION ALL {}) AS k",
         sum("prosas"),
         sum("cost"),
+        summed("campaign_sums"),
+        summed("campaign_sum_deltas"),
     )
 }
 

@@ -48,17 +48,19 @@ pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> 
     ]
 }
 
-/// The number of recipients of a campaign by status. Each status is counted in the index by status.
+/// The number of recipients of a campaign by status: the folded counts, and what came since (R448).
 pub(crate) fn counts_of(company: &str, campaign: &str) -> String {
-    let statuses: Vec<String> =
-        RecipientStatus::ALL.iter().map(|status| format!("('{}')", status.as_str())).collect();
-    let wanted = format!("(s.status, {company}, {campaign})");
+    let counted = |table: &str| {
+        format!(
+            "SELECT status, n FROM {table} \
+             WHERE company_id = {company} AND campaign_id = {campaign}"
+        )
+    };
     format!(
-        "SELECT s.status, counted.n FROM (VALUES {}) AS s (status) \
-         CROSS JOIN LATERAL (SELECT count(*) AS n FROM recipients r \
-         WHERE (r.status, r.company_id, r.campaign_id) >= {wanted} \
-         AND (r.status, r.company_id, r.campaign_id) <= {wanted}) AS counted WHERE counted.n > 0",
-        statuses.join(", "),
+        "SELECT k.status, sum(k.n)::bigint AS n FROM ({} UNION ALL {}) AS k \
+         GROUP BY k.status HAVING sum(k.n) > 0",
+        counted("recipient_counts"),
+        counted("recipient_count_deltas"),
     )
 }
 
@@ -118,24 +120,26 @@ pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
 /// One page with the total, read from one state of the database. The numbers come from an index,
 /// and only the shown recipients are read.
 pub(crate) fn page_sql(of_status: bool) -> String {
-    let (condition, order, size) = match of_status {
-        true => (OF_STATUS, BY_STATUS, 5),
-        false => ("r.company_id = $1 AND r.campaign_id = $2", "r.number", 3),
+    let (condition, order, size, counted) = match of_status {
+        true => (OF_STATUS, BY_STATUS, 5, "k.status = $3"),
+        false => ("r.company_id = $1 AND r.campaign_id = $2", "r.number", 3, "true"),
     };
     format!(
-        "WITH total AS MATERIALIZED (SELECT count(*) AS total FROM recipients r WHERE {condition}), \
+        "WITH total AS MATERIALIZED (SELECT coalesce(sum(k.n), 0)::bigint AS total \
+         FROM ({counts}) AS k WHERE {counted}), \
          page AS MATERIALIZED (SELECT r.number FROM recipients r WHERE {condition} \
          ORDER BY {order} LIMIT ${size}::bigint OFFSET ${}::bigint) \
          SELECT total.total, {}, c.phone, c.identifier, c.display_name, l.consumption_id, l.prosas, l.cost, l.scope \
          FROM total LEFT JOIN page ON true \
          LEFT JOIN LATERAL (SELECT * FROM recipients WHERE company_id = $1 AND campaign_id = $2 \
          AND number = page.number OFFSET 0) AS r ON true \
-         LEFT JOIN LATERAL (SELECT phone, identifier, display_name FROM contacts WHERE company_id = $1 \
-         AND id = r.contact_id OFFSET 0) AS c ON true \
+         LEFT JOIN LATERAL (SELECT phone, identifier, display_name FROM contacts \
+         WHERE company_id = $1 AND id = r.contact_id OFFSET 0) AS c ON true \
          LEFT JOIN LATERAL (SELECT consumption_id, prosas, cost, scope FROM ledger_lines \
          WHERE company_id = $1 AND id = r.debit_id OFFSET 0) AS l ON true ORDER BY page.number",
         size + 1,
         columns_of::<Recipient>("r"),
+        counts = counts_of("$1", "$2"),
     )
 }
 

@@ -53,6 +53,24 @@ GROUP BY 1, 2 ORDER BY 1, 2 \
 ON CONFLICT (company_id, list_id) DO UPDATE SET n = c.n + excluded.n) \
 SELECT count(*) FROM gone";
 
+/// Adds the differences to the counts of recipients.
+const FOLD_RECIPIENTS: &str = "\
+WITH taken AS MATERIALIZED (SELECT ctid FROM recipient_count_deltas LIMIT $1), \
+gone AS (DELETE FROM recipient_count_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
+folded AS (INSERT INTO recipient_counts AS c SELECT company_id, campaign_id, status, \
+sum(n)::bigint FROM gone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 \
+ON CONFLICT (company_id, campaign_id, status) DO UPDATE SET n = c.n + excluded.n) \
+SELECT count(*) FROM gone";
+
+/// Adds the differences to the sums of campaigns.
+const FOLD_SUMS: &str = "\
+WITH taken AS MATERIALIZED (SELECT ctid FROM campaign_sum_deltas LIMIT $1), \
+gone AS (DELETE FROM campaign_sum_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
+folded AS (INSERT INTO campaign_sums AS c SELECT company_id, campaign_id, sum(prosas), sum(cost) \
+FROM gone GROUP BY 1, 2 ORDER BY 1, 2 ON CONFLICT (company_id, campaign_id) \
+DO UPDATE SET prosas = c.prosas + excluded.prosas, cost = c.cost + excluded.cost) \
+SELECT count(*) FROM gone";
+
 /// Adds the differences to the counts of messages.
 const FOLD_MESSAGES: &str = "\
 WITH taken AS MATERIALIZED (SELECT ctid FROM message_count_deltas LIMIT $1), \
@@ -153,6 +171,8 @@ impl Upkeep for PostgresStore {
         self.fold(FOLD_FACETS).await?;
         self.fold(FOLD_SETS).await?;
         self.fold(FOLD_LISTS).await?;
+        self.fold(FOLD_RECIPIENTS).await?;
+        self.fold(FOLD_SUMS).await?;
         self.fold(FOLD_MESSAGES).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
         self.check_again().await?;

@@ -45,6 +45,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0029_statuses_and_outcomes.sql"),
     include_str!("../migrations/0030_login_subjects.sql"),
     include_str!("../migrations/0031_totals_of_contacts.sql"),
+    include_str!("../migrations/0032_totals_of_campaigns.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -325,6 +326,49 @@ mod tests {
     }
 
     /// R207.
+    /// R448.
+    #[test]
+    fn the_recipients_and_lines_of_campaigns_of_an_older_database_are_counted() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        define_functions(&conn).unwrap();
+        apply(&mut conn, &MIGRATIONS[..31]).unwrap();
+        let line = |id: u8, campaign: &str, prosas: i64| {
+            format!(
+                "INSERT INTO ledger_lines (company_id, id, consumption_id, kind, scope, prosas, \
+                 cost, refunded_prosas, refunded_cost, campaign_id, created_at, version) \
+                 VALUES (x'01', x'{id:02x}', x'01', 'debit', 'message', {prosas}, -1, 0, 0, \
+                 {campaign}, 0, 1);"
+            )
+        };
+        let recipients: String = ["waiting", "read", "waiting"]
+            .iter()
+            .enumerate()
+            .map(|(n, status)| {
+                format!(
+                    "INSERT INTO recipients (company_id, campaign_id, number, status, version) \
+                     VALUES (x'01', x'02', {n}, '{status}', 1);"
+                )
+            })
+            .collect();
+        let lines = [line(3, "x'02'", i64::MAX), line(4, "x'02'", 5), line(5, "NULL", 9)].concat();
+        conn.execute_batch(&[recipients, lines].concat()).unwrap();
+        migrate(&mut conn).unwrap();
+        let counted = "SELECT group_concat(status || recipients) FROM recipient_counts";
+        let counted: String = conn.query_row(counted, [], |row| row.get(0)).unwrap();
+        assert_eq!(counted, "read1,waiting2");
+        let summed = "SELECT lines, prosas_upper, prosas_lower, cost_upper, cost_lower \
+                      FROM campaign_sums";
+        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<[i64; 5]> {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])
+        };
+        let summed = conn.query_row(summed, [], read).unwrap();
+        assert_eq!(summed, [2, 9_223_372_036, 854_775_812, 0, -2]);
+        conn.execute_batch("DELETE FROM ledger_lines").unwrap();
+        let left = conn.query_row("SELECT count(*) FROM campaign_sums", [], |row| row.get(0));
+        assert_eq!(left, Ok(0_i64));
+    }
+
     #[test]
     fn the_clicks_of_people_on_links_of_an_older_database_are_counted() {
         let mut conn = Connection::open_in_memory().unwrap();

@@ -174,6 +174,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "aliases_by_contact",
         sql: include_str!("../migrations/0039_aliases_by_contact.sql"),
     },
+    Migration {
+        version: 40,
+        name: "totals_of_campaigns",
+        sql: include_str!("../migrations/0040_totals_of_campaigns.sql"),
+    },
 ];
 
 impl Migration {

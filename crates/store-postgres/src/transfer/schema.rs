@@ -34,6 +34,10 @@ assigned_to_member_id IS NOT NULL, has_unread, count(*) FROM contacts \
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10; \
 INSERT INTO contact_totals SELECT company_id, sum(n) FROM contact_facets GROUP BY 1; \
 INSERT INTO list_counts SELECT company_id, list_id, count(*) FROM list_members GROUP BY 1, 2; \
+INSERT INTO recipient_counts \
+SELECT company_id, campaign_id, status, count(*) FROM recipients GROUP BY 1, 2, 3; \
+INSERT INTO campaign_sums SELECT company_id, campaign_id, sum(prosas), sum(cost) \
+FROM ledger_lines WHERE campaign_id IS NOT NULL GROUP BY 1, 2; \
 INSERT INTO contact_sets \
 SELECT c.company_id, c.id, 1, m.list_id, c.facet, c.last_message_at, c.created_at \
 FROM list_members m JOIN contacts c ON c.company_id = m.company_id AND c.id = m.contact_id \

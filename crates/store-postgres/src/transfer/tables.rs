@@ -4,7 +4,7 @@ use recado_store_sql::transfer::{Scope, Treatment, filled_tables};
 
 /// The tables of this store alone.
 pub(super) const OWN: &[(&str, Treatment)] = &[
-    // Counts, made from the rows that they count.
+    // Counts and sums, made from the rows that they count.
     ("contact_facets", Treatment::Derived),
     ("contact_facet_deltas", Treatment::Derived),
     ("contact_totals", Treatment::Derived),
@@ -12,6 +12,10 @@ pub(super) const OWN: &[(&str, Treatment)] = &[
     ("contact_set_count_deltas", Treatment::Derived),
     ("list_counts", Treatment::Derived),
     ("list_count_deltas", Treatment::Derived),
+    ("recipient_counts", Treatment::Derived),
+    ("recipient_count_deltas", Treatment::Derived),
+    ("campaign_sums", Treatment::Derived),
+    ("campaign_sum_deltas", Treatment::Derived),
     ("message_counts", Treatment::Derived),
     ("message_count_deltas", Treatment::Derived),
     // The contacts of lists, tags and members in the orders of the listing.

@@ -9,11 +9,13 @@ use crate::plans;
 
 /// The tables of this store alone.
 const OWN: &[(&str, Treatment)] = &[
-    // Counts, made as contacts and messages are written.
+    // Counts and sums, made as the rows that they count are written.
     ("contact_facets", Treatment::Derived),
     ("contact_totals", Treatment::Derived),
     ("contact_set_facets", Treatment::Derived),
     ("message_facets", Treatment::Derived),
+    ("recipient_counts", Treatment::Derived),
+    ("campaign_sums", Treatment::Derived),
     // The contacts of lists, tags and members, written by triggers.
     ("contact_sets", Treatment::Derived),
     // Search texts, and what full-text search keeps of them.

@@ -58,7 +58,7 @@ fn clear(conn: &Connection, scope: Scope) -> ReadResult<()> {
     conn.execute_batch(
         "DELETE FROM contact_sets; DELETE FROM contact_set_facets;
          DELETE FROM contact_facets; DELETE FROM contact_totals; DELETE FROM message_facets;
-         DELETE FROM message_texts;
+         DELETE FROM recipient_counts; DELETE FROM campaign_sums; DELETE FROM message_texts;
          INSERT INTO contact_search (contact_search) VALUES ('delete-all');",
     )
 }

@@ -194,8 +194,18 @@ pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) 
     assert_eq!((summed(&one).await, summed(&two).await), ((2_250, 120_005), (7, 9)));
     // What does not fit stays at its end.
     let huge = [line(None, &two, i64::MAX, i64::MIN), line(None, &two, i64::MAX, i64::MIN)];
-    scene.add_all(huge).await;
+    scene.add_all(huge.clone()).await;
     assert_eq!(summed(&two).await, (i64::MAX, i64::MIN));
+    // Lines that change or go are summed as they are.
+    for line in huge {
+        scene.apply(first(line).delete()).await;
+    }
+    assert_eq!(summed(&two).await, (7, 9));
+    let (moved, mut other) = (line(None, &two, 100, 200), line(None, &one, 2_000, -10));
+    other.id = moved.id;
+    scene.add(moved.clone()).await;
+    scene.apply(first(moved).update(other)).await;
+    assert_eq!((summed(&one).await, summed(&two).await), ((4_250, 119_995), (7, 9)));
 }
 
 /// Every process reads this once a second: the campaigns of all companies that run, and those that
