@@ -25,8 +25,8 @@ pub enum RecipientsFrom {
 #[async_trait]
 pub trait CampaignReads: Send + Sync {
     /// All campaigns of the company, each with how many of its recipients have which status, and
-    /// with the sums of its ledger lines (both exact). The cost grows with the recipients and the
-    /// lines of these campaigns only, and no row is read for it.
+    /// with the sums of its ledger lines (both exact). The cost grows with the number of campaigns
+    /// only, not with that of recipients and lines (R448).
     async fn campaigns(
         &self,
         company: CompanyId,
