@@ -14,7 +14,7 @@ use crate::writer::WriteCounts;
 /// attempt lasts for the busy timeout.
 const LOCK_ATTEMPTS: u32 = 3;
 
-/// What a task writes with, inside a transaction and a savepoint.
+/// What a task writes with, inside a transaction.
 pub(crate) struct Transaction<'c> {
     /// The connection that writes.
     pub(crate) conn: &'c Connection,
@@ -30,6 +30,9 @@ pub(crate) struct Transaction<'c> {
 pub(crate) trait WriteTask: Send {
     /// Makes the write. If this fails, what it wrote is undone.
     fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
+
+    /// Whether it has a transaction to itself.
+    fn is_alone(&self) -> bool;
 
     /// Sends the outcome to the caller.
     fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
@@ -50,8 +53,14 @@ struct Done {
     has_probed: bool,
 }
 
-/// Makes the writes of a batch in one transaction, each in a savepoint of its own, and answers them
-/// when it is durable. The batch is empty afterwards.
+/// Takes the tasks of the next transaction from those that wait, in their order.
+pub(crate) fn next_batch(waiting: &mut Vec<Box<dyn WriteTask>>) -> Vec<Box<dyn WriteTask>> {
+    let together = waiting.iter().take_while(|task| !task.is_alone()).count();
+    waiting.drain(..together.max(1).min(waiting.len())).collect()
+}
+
+/// Makes the writes of a batch in one transaction, each in a savepoint of its own if there are
+/// several, and answers them when it is durable. The batch is empty afterwards.
 pub(crate) fn write_batch(
     conn: &Connection,
     batch: &mut Vec<Box<dyn WriteTask>>,
@@ -113,8 +122,8 @@ fn begin(conn: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Applies each task in a savepoint, then writes the search index. An error is an error of the
-/// transaction as a whole.
+/// Applies each task, in a savepoint if there are others, then writes the search index. An error is
+/// an error of the transaction as a whole.
 fn apply(
     conn: &Connection,
     batch: &mut [Box<dyn WriteTask>],
@@ -122,8 +131,13 @@ fn apply(
 ) -> rusqlite::Result<Done> {
     let search = Pending::default();
     let mut tx = Transaction { conn, search, has_erased: false, has_probed: false };
+    // If the only one fails, the transaction is rolled back. Within a savepoint each statement costs
+    // more the more pages were changed before it: SQLite walks through what it has kept of them.
+    let in_savepoint = batch.len() > 1;
     for task in batch {
-        execute(conn, "SAVEPOINT task")?;
+        if in_savepoint {
+            execute(conn, "SAVEPOINT task")?;
+        }
         let mark = tx.search.mark();
         // A defect in one task must not fail those of others.
         let applied = catch_unwind(AssertUnwindSafe(|| task.apply(&mut tx)));
@@ -137,9 +151,13 @@ fn apply(
                 return Err(rusqlite::Error::SqliteFailure(failure, message));
             }
             tx.search.forget_since(mark);
-            execute(conn, "ROLLBACK TO task")?;
+            if in_savepoint {
+                execute(conn, "ROLLBACK TO task")?;
+            }
         }
-        execute(conn, "RELEASE task")?;
+        if in_savepoint {
+            execute(conn, "RELEASE task")?;
+        }
         outcomes.push(outcome);
     }
     tx.search.write(conn)?;
@@ -211,6 +229,51 @@ mod tests {
         assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 1);
         assert_eq!(written.transactions.into_inner(), 1);
         assert_eq!(written.tasks.into_inner(), 1);
+    }
+
+    /// R443.
+    #[test]
+    fn a_large_change_set_that_fails_leaves_nothing_of_itself_and_all_of_others() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        let large = |numbers: std::ops::Range<u128>| {
+            numbers.fold(ChangeSet::new(), |changes, n| changes.insert(contact(n)))
+        };
+        let (before, before_answer) = task(ChangeSet::new().insert(company()));
+        // The last contact is there already.
+        let (failing, failed) = task(large(1..200).insert(contact(1)));
+        let (stored, stored_answer) = task(large(200..400));
+        let (after, after_answer) = task(ChangeSet::new().insert(contact(1)));
+        let written = WriteCounts::default();
+        let mut waiting = vec![before, failing, stored, after];
+        while !waiting.is_empty() {
+            write_batch(&conn, &mut next_batch(&mut waiting), &written);
+        }
+        let outcome = failed.blocking_recv().unwrap();
+        let Err(CommitError::Conflict(conflict)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(conflict, Conflict::Taken(UniqueKey::Id));
+        for answer in [before_answer, stored_answer, after_answer] {
+            answer.blocking_recv().unwrap().unwrap();
+        }
+        let count = |query| conn.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM contacts"), 201);
+        assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 201);
+        assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 201);
+        assert_eq!(written.tasks.into_inner(), 3);
+    }
+
+    /// R443.
+    #[test]
+    fn a_large_change_set_has_a_transaction_to_itself_in_its_turn() {
+        let large = || (0..200).fold(ChangeSet::new(), |all, n| all.insert(contact(n)));
+        let small = || ChangeSet::new().insert(company());
+        let sets = [small(), small(), large(), large(), small()];
+        let mut waiting: Vec<_> = sets.into_iter().map(|set| task(set).0).collect();
+        let mut sizes = Vec::new();
+        while !waiting.is_empty() {
+            sizes.push(next_batch(&mut waiting).len());
+        }
+        assert_eq!(sizes, [2, 1, 1, 1]);
     }
 
     #[test]

@@ -301,6 +301,6 @@ impl SqliteStore {
 #[async_trait]
 impl Commit for SqliteStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        self.write(move |tx| commit::apply(tx, changes)).await
+        self.writer.commit(changes).await
     }
 }

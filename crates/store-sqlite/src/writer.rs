@@ -1,5 +1,6 @@
 //! The thread that writes. All waiting change sets are applied in one transaction, each in its own
-//! savepoint, and are acknowledged when the transaction is durable (group commit).
+//! savepoint, and are acknowledged when the transaction is durable (group commit). A large one has a
+//! transaction to itself (R443).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
-use recado_core::store::{CommitError, StoreError};
+use recado_core::store::{ChangeSet, CommitError, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::batch::{Transaction, WriteTask, roll_back, write_batch};
+use crate::batch::{Transaction, WriteTask, next_batch, roll_back, write_batch};
+use crate::commit;
 use crate::database::Connection;
 use crate::disk::{self, Disk, Known};
 use crate::error::{SqliteError, store_error};
@@ -19,7 +21,13 @@ use crate::error::{SqliteError, store_error};
 const QUEUE: usize = 1024;
 /// The most tasks in one transaction.
 const BATCH: usize = 256;
+/// The most changes of a set that shares a transaction.
+///
+/// R443.
+const FEW: usize = 100;
+
 struct WriteJob<T, F> {
+    alone: bool,
     work: Option<F>,
     output: Option<T>,
     reply: oneshot::Sender<Result<T, CommitError>>,
@@ -35,6 +43,10 @@ where
             self.output = Some(work(tx)?);
         }
         Ok(())
+    }
+
+    fn is_alone(&self) -> bool {
+        self.alone
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), CommitError>) {
@@ -92,8 +104,26 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
     ) -> Result<T, CommitError> {
+        self.run(false, work).await
+    }
+
+    /// Applies a change set in the next transaction, a large one in one of its own, and answers when
+    /// that is durable.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit::apply`], and the error of the transaction.
+    pub(crate) async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        self.run(is_large(&changes), move |tx| commit::apply(tx, changes)).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        alone: bool,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
+    ) -> Result<T, CommitError> {
         let (reply, answer) = oneshot::channel();
-        let task = Box::new(WriteJob { work: Some(work), output: None, reply });
+        let task = Box::new(WriteJob { alone, work: Some(work), output: None, reply });
         self.queue.send(task).await.map_err(|_| StoreError::Unavailable(None))?;
         answer.await.map_err(|_| StoreError::OutcomeUnknown(None))?
     }
@@ -136,6 +166,11 @@ impl Writer {
     }
 }
 
+/// Whether a change set is too large to share a transaction.
+fn is_large(changes: &ChangeSet) -> bool {
+    changes.changes.len() > FEW
+}
+
 /// Writes until the store is closed. A panic fails the tasks of its batch, whose outcome is then
 /// unknown to their callers; the thread goes on with the next batch (R162).
 fn run(
@@ -144,11 +179,14 @@ fn run(
     written: &WriteCounts,
     closing: &AtomicBool,
 ) {
-    let mut batch = Vec::with_capacity(BATCH);
-    while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
-        let write = || write_batch(conn, &mut batch, written);
-        if catch_unwind(AssertUnwindSafe(write)).is_err() {
-            begin_again(conn, &mut batch);
+    let mut waiting = Vec::with_capacity(BATCH);
+    while tasks.blocking_recv_many(&mut waiting, BATCH) > 0 {
+        while !waiting.is_empty() {
+            let mut batch = next_batch(&mut waiting);
+            let write = || write_batch(conn, &mut batch, written);
+            if catch_unwind(AssertUnwindSafe(write)).is_err() {
+                begin_again(conn, &mut batch);
+            }
         }
         if closing.load(Ordering::Acquire) {
             // The tasks that already wait are still written.
@@ -188,19 +226,19 @@ pub(crate) mod tests {
     use recado_core::access::{Company, Features, Plan, TimeZone};
     use recado_core::contacts::{Contact, Identifier, Platform, Region};
     use recado_core::ids::{CompanyId, ContactId};
-    use recado_core::store::ChangeSet;
     use uuid::Uuid;
 
     use super::*;
-    use crate::{commit, schema};
+    use crate::schema;
 
     pub(crate) type Answer = oneshot::Receiver<Result<(), CommitError>>;
 
     /// A write of a change set, and its answer.
     pub(crate) fn task(changes: ChangeSet) -> (Box<dyn WriteTask>, Answer) {
         let (reply, answer) = oneshot::channel();
+        let alone = is_large(&changes);
         let work = move |tx: &mut Transaction<'_>| commit::apply(tx, changes);
-        (Box::new(WriteJob { work: Some(work), output: None, reply }), answer)
+        (Box::new(WriteJob { alone, work: Some(work), output: None, reply }), answer)
     }
 
     /// A company.
