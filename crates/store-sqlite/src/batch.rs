@@ -131,8 +131,9 @@ fn apply(
 ) -> rusqlite::Result<Done> {
     let search = Pending::default();
     let mut tx = Transaction { conn, search, has_erased: false, has_probed: false };
-    // If the only one fails, the transaction is rolled back. Within a savepoint each statement costs
-    // more the more pages were changed before it: SQLite walks through what it has kept of them.
+    // If the only one fails, the transaction is rolled back. Within a savepoint each statement
+    // costs more the more pages were changed before it: SQLite walks through what it has kept of
+    // them.
     let in_savepoint = batch.len() > 1;
     for task in batch {
         if in_savepoint {

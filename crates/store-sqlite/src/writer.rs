@@ -1,6 +1,6 @@
 //! The thread that writes. All waiting change sets are applied in one transaction, each in its own
-//! savepoint, and are acknowledged when the transaction is durable (group commit). A large one has a
-//! transaction to itself (R443).
+//! savepoint, and are acknowledged when the transaction is durable (group commit). A large one has
+//! a transaction to itself (R443).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -107,8 +107,8 @@ impl Writer {
         self.run(false, work).await
     }
 
-    /// Applies a change set in the next transaction, a large one in one of its own, and answers when
-    /// that is durable.
+    /// Applies a change set in the next transaction, a large one in one of its own, and answers
+    /// when that is durable.
     ///
     /// # Errors
     ///
