@@ -160,6 +160,6 @@ mod tests {
     #[test]
     fn the_sums_of_a_campaign_are_one_row() {
         let found = "SEARCH campaign_sums USING PRIMARY KEY (company_id=? AND campaign_id=?)";
-        assert_eq!(plans::step(&plans::database(), &OF_CAMPAIGN), found);
+        assert_eq!(plans::step(&plans::database(), OF_CAMPAIGN), found);
     }
 }
