@@ -9,7 +9,7 @@ use crate::store::{Change, ChangeSet, Collection, Decided, StoreError, Stored};
 /// The most rows that one commit of a deletion removes, so that no other call waits long for it.
 ///
 /// R442.
-const PORTION: u32 = 500;
+pub(crate) const PORTION: u32 = 500;
 
 impl Recado {
     /// Removes rows of a record in portions until few are left of `rows`, so many as it had; the

@@ -123,9 +123,17 @@ impl Together {
     }
 }
 
-/// Whether change sets often insert several rows of this kind, as a batch of gateway events does.
+/// Whether change sets often insert several rows of this kind, as a batch of gateway events does,
+/// or a portion of a campaign's list (R447).
 const fn is_often_many(row: &Row) -> bool {
-    matches!(row, Row::Alias(_) | Row::Conversation(_) | Row::Message(_) | Row::MessageRef(_))
+    matches!(
+        row,
+        Row::Alias(_)
+            | Row::Conversation(_)
+            | Row::Message(_)
+            | Row::MessageRef(_)
+            | Row::Recipient(_)
+    )
 }
 
 /// Inserts rows of one kind by as few statements as possible.

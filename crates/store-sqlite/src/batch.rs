@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use crate::schema;
     use crate::writer::tests::{company, contact, task};
+    use crate::writer::write_job;
 
     #[test]
     fn what_a_change_set_wrote_before_it_failed_is_neither_kept_nor_found() {
@@ -261,6 +262,26 @@ mod tests {
         assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 201);
         assert_eq!(count("SELECT count(*) FROM contact_search('b1dor b1ora')"), 201);
         assert_eq!(written.tasks.into_inner(), 3);
+    }
+
+    /// R443: each statement would cost more than the one before.
+    #[test]
+    fn the_only_task_of_a_transaction_is_in_no_savepoint() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        for (tasks, in_savepoint) in [(1, false), (2, true)] {
+            let (mut batch, mut answers) = (Vec::new(), Vec::new());
+            for _ in 0..tasks {
+                let (task, answer) =
+                    write_job(false, |tx| Ok(tx.conn.execute_batch("ROLLBACK TO task").is_ok()));
+                batch.push(task);
+                answers.push(answer);
+            }
+            write_batch(&conn, &mut batch, &WriteCounts::default());
+            for answer in answers {
+                assert_eq!(answer.blocking_recv().unwrap().unwrap(), in_savepoint, "{tasks}");
+            }
+        }
     }
 
     /// R443.

@@ -21,7 +21,7 @@ use crate::error::{SqliteError, store_error};
 const QUEUE: usize = 1024;
 /// The most tasks in one transaction.
 const BATCH: usize = 256;
-/// The most changes of a set that shares a transaction.
+/// The most changes and events of a set that shares a transaction.
 ///
 /// R443.
 const FEW: usize = 100;
@@ -58,6 +58,15 @@ where
         // The caller may have stopped waiting.
         drop(self.reply.send(answer));
     }
+}
+
+/// A task that does `work`, and its answer.
+pub(crate) fn write_job<T: Send + 'static>(
+    alone: bool,
+    work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
+) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<T, CommitError>>) {
+    let (reply, answer) = oneshot::channel();
+    (Box::new(WriteJob { alone, work: Some(work), output: None, reply }), answer)
 }
 
 /// How much was written since the store was opened.
@@ -122,8 +131,7 @@ impl Writer {
         alone: bool,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
     ) -> Result<T, CommitError> {
-        let (reply, answer) = oneshot::channel();
-        let task = Box::new(WriteJob { alone, work: Some(work), output: None, reply });
+        let (task, answer) = write_job(alone, work);
         self.queue.send(task).await.map_err(|_| StoreError::Unavailable(None))?;
         answer.await.map_err(|_| StoreError::OutcomeUnknown(None))?
     }
@@ -168,7 +176,7 @@ impl Writer {
 
 /// Whether a change set is too large to share a transaction.
 fn is_large(changes: &ChangeSet) -> bool {
-    changes.changes.len() > FEW
+    changes.changes.len() + changes.events.len() > FEW
 }
 
 /// Writes until the store is closed. A panic fails the tasks of its batch, whose outcome is then
@@ -235,10 +243,7 @@ pub(crate) mod tests {
 
     /// A write of a change set, and its answer.
     pub(crate) fn task(changes: ChangeSet) -> (Box<dyn WriteTask>, Answer) {
-        let (reply, answer) = oneshot::channel();
-        let alone = is_large(&changes);
-        let work = move |tx: &mut Transaction<'_>| commit::apply(tx, changes);
-        (Box::new(WriteJob { alone, work: Some(work), output: None, reply }), answer)
+        write_job(is_large(&changes), move |tx| commit::apply(tx, changes))
     }
 
     /// A company.

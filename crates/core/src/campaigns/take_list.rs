@@ -7,18 +7,18 @@
 
 use std::time::Duration;
 
-use super::{
-    Campaign, CampaignError, Campaigns, Recipient, RecipientNumber, RecipientStatus, RecipientsFrom,
-};
+use super::{Campaign, CampaignError, Campaigns, Recipient, RecipientNumber};
 use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::lists::List;
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
-use crate::{Recado, Timestamp};
+use crate::store::{
+    Change, ChangeSet, Collection, Decided, Reads, RecordsExt, StoreError, Stored, Version,
+};
+use crate::{Recado, Timestamp, long_deletions};
 
-/// The most recipients that one commit stores or removes, so that no other call waits long for it.
+/// The most recipients that one commit stores, so that no other call waits long for it.
 ///
 /// R447.
 const PORTION: u32 = 500;
@@ -146,21 +146,21 @@ async fn clear(app: &Recado, mut job: Stored<Job>) -> Result<(), StoreError> {
     let (store, company) = (app.store(), job.company);
     loop {
         let campaign = store.get::<Campaign>((company, id)).await?;
-        let first = RecipientsFrom::After(None);
         let left = match campaign.as_ref().is_some_and(|campaign| !campaign.has_begun()) {
-            true => store.recipients(company, id, RecipientStatus::Waiting, first, PORTION).await?,
-            false => Vec::new(),
+            true => store.campaign_totals(company, id, None).await?.counts.total(),
+            false => 0,
         };
         let now = app.now();
-        let changes = match left.is_empty() {
-            true => ChangeSet::new().with(job.delete()),
-            false => {
-                let changes = ChangeSet::new().with(job.update(renewed(&job, now)));
-                left.iter().fold(changes, |changes, recipient| changes.with(recipient.delete()))
-            }
-        };
+        let changes =
+            match left {
+                0 => ChangeSet::new().with(job.delete()),
+                // A campaign begins only while nobody changes its job.
+                _ => ChangeSet::new().with(job.update(renewed(&job, now))).with(
+                    Change::remove_rows(company, Collection::Campaign(id), long_deletions::PORTION),
+                ),
+            };
         // What has a conflict is decided anew by the job, when its lease has lapsed.
-        if !app.commit_once(changes).await? || left.is_empty() {
+        if !app.commit_once(changes).await? || left == 0 {
             return Ok(());
         }
         job = Stored::new(renewed(&job, now), job.version().next());

@@ -94,8 +94,9 @@ impl Tags<'_> {
         let store = self.app.store();
         let load = || store.get::<Tag>((company, id));
         let having = ContactFilter { tag: Some(id), ..ContactFilter::default() };
-        let first = store.contact_page(company, &having, PageRequest::FIRST, false).await?;
-        self.app.remove_rows(company, Collection::Tag(id), first.total, load).await?;
+        let one = PageRequest { page: 1, limit: 1 };
+        let contacts = store.contact_page(company, &having, one, false).await?.total;
+        self.app.remove_rows(company, Collection::Tag(id), contacts, load).await?;
         self.app.remove(load, || ready(Ok(false))).await
     }
 

@@ -94,9 +94,10 @@ WHERE campaign_id IS NOT NULL GROUP BY 1, 2;
 -- Only the sums of campaigns were read from it.
 DROP INDEX ledger_lines_by_campaign;
 
--- The counts of a company go with it; those of single campaigns are zero when they are gone.
+-- As the other counts of a company that is gone. Those of a campaign are zero when it is gone.
 CREATE FUNCTION recado_totals_of_campaigns_gone() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM pg_advisory_xact_lock(8243103962919534594);
     DELETE FROM recipient_counts WHERE company_id = OLD.id;
     DELETE FROM recipient_count_deltas WHERE company_id = OLD.id;
     DELETE FROM campaign_sums WHERE company_id = OLD.id;
