@@ -25,6 +25,7 @@ use crate::commit_locks::lock_rows;
 use crate::commit_merge::{Footprint, merge};
 use crate::deliveries_batch::{BatchKeys, sort_updates};
 use crate::error::{Refused, refused};
+use crate::lanes::LaneHold;
 use crate::param::{Param, params};
 use crate::records::counted_of;
 use crate::session::{Session, Statement, TransactionMode};
@@ -139,11 +140,13 @@ pub(crate) enum Brief {
 
 impl PostgresStore {
     /// Sends the steps of one transaction. Answers the step that failed, if one did; nothing has
-    /// taken effect then, unless the connection failed.
+    /// taken effect then, unless the connection failed. The lane is left when all steps are made,
+    /// before the log is flushed.
     async fn run_steps(
         &self,
         mode: TransactionMode,
         steps: Vec<CommitStep>,
+        lane: Option<LaneHold>,
     ) -> Result<Option<FailedStep>, StoreError> {
         let around = match (steps.len(), mode) {
             (0, _) => return Ok(None),
@@ -157,7 +160,7 @@ impl PostgresStore {
             statements.push(step.statement);
         }
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(around, statements).await?;
+        let outcome = session.run_until_made(around, statements, || drop(lane)).await?;
         drop(session);
         let Err((at, error)) = outcome.into_rows() else { return Ok(None) };
         let (about, batch) = match subjects.get_mut(at) {
@@ -184,14 +187,14 @@ impl PostgresStore {
     /// Applies a change set in a transaction of its own.
     pub(crate) async fn commit_alone(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let steps = steps(changes, self.pool.sealer(), Sharing::Alone)?;
-        match self.run_steps(TransactionMode::Transaction, steps).await? {
+        match self.run_steps(TransactionMode::Transaction, steps, None).await? {
             None => Ok(()),
             Some(failed) => Err(self.conflict_of(failed).await),
         }
     }
 
     /// Applies change sets that are apart from each other in one transaction.
-    pub(crate) async fn commit_briefly(&self, mut sets: Vec<ChangeSet>) -> Brief {
+    pub(crate) async fn commit_briefly(&self, mut sets: Vec<ChangeSet>, lane: LaneHold) -> Brief {
         let (changes, sharing) = match sets.len() {
             1 => (sets.pop().unwrap_or_default(), Sharing::Alone),
             _ => (merge(sets), Sharing::Shared),
@@ -200,7 +203,7 @@ impl PostgresStore {
             Ok(steps) => steps,
             Err(conflict) => return Brief::Failed(conflict.into()),
         };
-        let failed = match self.run_steps(TransactionMode::Brief, steps).await {
+        let failed = match self.run_steps(TransactionMode::Brief, steps, Some(lane)).await {
             Ok(None) => return Brief::Committed,
             Ok(Some(failed)) => failed,
             Err(error) => return Brief::Failed(error.into()),

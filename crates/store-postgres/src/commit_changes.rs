@@ -19,7 +19,7 @@ use crate::param::{Param, bind, bind_sealed};
 use crate::portions::{reassign_some, remove_rows, remove_some};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
-use crate::table::{Sql, Table};
+use crate::table::{Several, Sql, Table};
 use crate::table_key::TableKey;
 
 /// Consecutive changes that one statement can make together.
@@ -138,21 +138,38 @@ const fn is_often_many(row: &Row) -> bool {
 
 /// Inserts rows of one kind by as few statements as possible.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
-    let mut rows = rows.into_iter().map(|row| written(row, sealer));
-    while let Some((sql, mut params, text)) = rows.next() {
-        let mut texts = Vec::from_iter(text);
-        let left = rows.len() + 1;
-        let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
-            Some((count, insert)) => (*count, insert),
-            None => (1, &sql.insert),
-        };
-        for (_, others, text) in rows.by_ref().take(count - 1) {
-            params.extend(others);
-            texts.extend(text);
-        }
-        params.extend(texts);
-        steps.push(CommitStep::new(insert, params, None));
+    let mut rows = rows.into_iter().map(|row| {
+        let (sql, mut params, text) = written(row, sealer);
+        params.extend(text);
+        (sql, params)
+    });
+    while let Some((sql, params)) = rows.next() {
+        steps.push(match Several::for_rows(&sql.insert_many, rows.len() + 1) {
+            Some(several) if rows.len() > 0 => {
+                let (params, _) = filled(several, params, rows.by_ref());
+                CommitStep::new(&several.sql, params, None)
+            }
+            _ => CommitStep::new(&sql.insert, params, None),
+        });
     }
+}
+
+/// The parameters of a statement on several rows: those of the first row and of as many others as
+/// it has room for, and nulls for the rest; and the number of rows.
+fn filled(
+    several: &Several,
+    first: Vec<Param>,
+    others: &mut dyn Iterator<Item = (&'static Sql, Vec<Param>)>,
+) -> (Vec<Param>, u64) {
+    let mut params = Vec::with_capacity(several.room * several.width + 1);
+    let mut rows = 1;
+    params.extend(first);
+    for (_, other) in others.take(several.room - 1) {
+        params.extend(other);
+        rows += 1;
+    }
+    params.resize_with(several.room * several.width, || Param::Null);
+    (params, rows)
 }
 
 /// Whether rows of this kind have a statement that replaces several: all that have a version, and
@@ -167,16 +184,16 @@ const fn versioned<T: Table>(_: &T) -> bool {
 
 /// Replaces rows of one kind by as few statements as possible.
 fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &Sealer) {
-    let mut rows = rows.into_iter();
-    while let Some((row, read_at)) = rows.next() {
-        let left = rows.len() + 1;
-        let (sql, mut params) = replaced(row, read_at, sealer);
-        let several = sql.update_many.iter().find(|(count, _)| *count <= left);
-        let (count, update) = several.map_or((1, &sql.update), |(count, update)| (*count, update));
-        for (row, read_at) in rows.by_ref().take(count - 1) {
-            params.extend(replaced(row, read_at, sealer).1);
-        }
-        steps.push(CommitStep::new(update, params, None));
+    let mut rows = rows.into_iter().map(|(row, read_at)| replaced(row, read_at, sealer));
+    while let Some((sql, params)) = rows.next() {
+        steps.push(match Several::for_rows(&sql.update_many, rows.len() + 1) {
+            Some(several) if rows.len() > 0 => {
+                let (mut params, count) = filled(several, params, rows.by_ref());
+                params.push(Param::Int(signed(count)));
+                CommitStep::new(&several.sql, params, None)
+            }
+            _ => CommitStep::new(&sql.update, params, None),
+        });
     }
 }
 

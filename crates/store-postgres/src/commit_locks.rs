@@ -7,7 +7,7 @@ use recado_core::store::{Change, ChangeKind, ChangeSet, Precondition, Row, RowKe
 use crate::commit::{CommitStep, Sharing};
 use crate::commit_entry::relied_on;
 use crate::session::Statement;
-use crate::table_key::{KeyValue, TableKey, lock_many};
+use crate::table_key::{KeyValue, Strength, TableKey, lock_many};
 
 /// The locks that a row needs before anything is written.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Locks {
 }
 
 /// Locks existing rows if there are several, and checks the preconditions. In a transaction that is
-/// shared, rows of one table that only need their locks are locked by one statement.
+/// shared, this is one statement for the rows of a table.
 pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharing: Sharing) {
     let inserted: HashSet<RowKey> = changes
         .changes
@@ -77,18 +77,17 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharin
     }
     let first = in_order(&locks, &changes.changes);
     let several = locks.len() > 1;
-    let mut waiting: Vec<TableKey> = Vec::new();
-    for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
-        let is_plain = locks.is_plain();
-        let Some((key, place)) = locks.place else { continue };
-        if sharing == Sharing::Shared && is_plain {
-            if waiting.last().is_some_and(|last| last.table != place.table) {
-                lock_waiting(steps, &mut waiting);
+    let mut together: Vec<(TableKey, Locks)> = Vec::new();
+    for mut locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
+        let Some((key, place)) = locks.place.take() else { continue };
+        if sharing == Sharing::Shared && !locks.deleted && relied_on(&key).is_none() {
+            if together.last().is_some_and(|(last, _)| last.table != place.table) {
+                lock_together(steps, &std::mem::take(&mut together));
             }
-            waiting.push(place);
+            together.push((place, locks));
             continue;
         }
-        lock_waiting(steps, &mut waiting);
+        lock_together(steps, &std::mem::take(&mut together));
         if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
             let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
             steps.push(CommitStep::new(sql, place.params(), None));
@@ -101,19 +100,26 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharin
             steps.push(CommitStep::new(unchanged, place.params_at(version), Some(key.clone())));
         }
     }
-    lock_waiting(steps, &mut waiting);
+    lock_together(steps, &together);
 }
 
-/// Locks rows of one table.
-fn lock_waiting(steps: &mut Vec<CommitStep>, waiting: &mut Vec<TableKey>) {
-    let places = std::mem::take(waiting);
-    match &places[..] {
-        [] => {}
-        [place] => steps.push(CommitStep::new(&place.sql.lock, place.params(), None)),
-        [first, ..] => {
-            let (sql, params) = lock_many(first, &places);
-            steps.push(CommitStep::plain(Statement::new(sql, params)));
-        }
+/// Locks rows of one table, and checks their versions, by one statement. If it writes some of them,
+/// it locks all of them for that: one order of locks is kept, and no row is locked twice.
+fn lock_together(steps: &mut Vec<CommitStep>, locked: &[(TableKey, Locks)]) {
+    let strength = match locked.iter().any(|(_, locks)| locks.written) {
+        true => Strength::Writes,
+        false => Strength::Reads,
+    };
+    let rows: Vec<(&TableKey, Option<Version>)> = locked
+        .iter()
+        .flat_map(|(place, locks)| {
+            let versions = locks.unchanged.iter().map(|version| Some(*version));
+            let any = locks.unchanged.is_empty().then_some(None);
+            versions.chain(any).map(move |version| (place, version))
+        })
+        .collect();
+    if let Some((sql, params)) = lock_many(&rows, strength) {
+        steps.push(CommitStep::plain(Statement::new(sql, params)));
     }
 }
 
@@ -130,19 +136,19 @@ fn in_order(
     locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
     changes: &[Change],
 ) -> Option<usize> {
-    let before = locks.values().take_while(|locks| !locks.is_plain()).count();
-    let mut rest = locks.values().skip(before);
+    let last = locks.values().enumerate().filter(|(_, locks)| !locks.is_plain()).last();
+    let before = last.map_or(0, |(at, _)| at + 1);
+    let key = |locks: &Locks| locks.place.as_ref().map(|(key, _)| key.clone());
+    let locked: HashSet<RowKey> = locks.values().take(before).filter_map(key).collect();
     let waiting = changes.iter().filter(
         |change| !matches!(change.kind(), ChangeKind::Insert(row) if waits_for_nobody(row)),
     );
-    let keys = waiting.map_while(|change| match change.kind() {
-        ChangeKind::Update { row, .. } => Some(row.key()),
-        _ => None,
-    });
-    let in_order = rest.clone().all(Locks::is_plain)
-        && rest
-            .by_ref()
-            .map(|locks| locks.place.as_ref().map(|(key, _)| key.clone()))
-            .eq(keys.take(locks.len() - before).map(Some));
-    in_order.then_some(before)
+    let keys = waiting
+        .map_while(|change| match change.kind() {
+            ChangeKind::Update { row, .. } => Some(row.key()),
+            _ => None,
+        })
+        .filter(|key| !locked.contains(key));
+    let rest = locks.len() - before;
+    locks.values().skip(before).map(key).eq(keys.take(rest).map(Some)).then_some(before)
 }

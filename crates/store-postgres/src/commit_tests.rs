@@ -14,8 +14,8 @@ use uuid::Uuid;
 use crate::contacts_write;
 use crate::messages_write;
 use crate::session::rows;
-use crate::table::{Sql, Table};
-use crate::table_key::{TableKey, lock_many};
+use crate::table::{Several, Sql, Table};
+use crate::table_key::{Strength, TableKey, lock_many};
 use crate::{Options, PostgresStore};
 
 async fn migrated() -> (PostgresStore, TestDatabase) {
@@ -39,13 +39,24 @@ async fn the_statements_that_write_several_rows_fit_the_schema() {
     let (store, _database) = migrated().await;
     let client = store.pool.get().await.unwrap();
     for (kind, sql) in statements() {
-        let several = sql.insert_many.iter().chain(&sql.update_many);
-        for (rows, statement) in several.filter(|(rows, _)| *rows <= 4) {
-            let prepared = client.prepare(statement).await;
-            let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {rows}: {error:?}"));
-            assert_eq!(prepared.params().len() % rows, 0, "{kind:?} × {rows}");
+        let inserts = sql.insert_many.iter().map(|several| (several, 0));
+        // The number of rows is a parameter of its own.
+        let updates = sql.update_many.iter().map(|several| (several, 1));
+        for (several, more) in inserts.chain(updates).filter(|(several, _)| several.room <= 4) {
+            let Several { room, width, sql } = several;
+            let prepared = client.prepare(sql).await;
+            let prepared = prepared.unwrap_or_else(|error| panic!("{kind:?} × {room}: {error:?}"));
+            assert_eq!(prepared.params().len(), room * width + more, "{kind:?} × {room}");
         }
     }
+}
+
+#[test]
+fn rows_take_the_statement_with_the_least_room_for_them() {
+    let all = Several::each(1, |room| room.to_string());
+    let room = |rows| Several::for_rows(&all, rows).map(|several| several.room);
+    let rooms = [1, 2, 3, 4, 5, 8, 9, 17, 32, 33, 500].map(room);
+    assert_eq!(rooms, [2, 2, 4, 4, 8, 8, 16, 32, 32, 32, 32].map(Some));
 }
 
 /// Keys of each type of value, two of each kind of row.
@@ -83,9 +94,13 @@ async fn rows_of_a_table_are_locked_by_one_statement_whatever_their_keys_are_mad
     let (store, _database) = migrated().await;
     for pair in keys() {
         let places = pair.each_ref().map(TableKey::find);
-        let [first, _] = &places;
-        let (sql, params) = lock_many(first, &places);
-        let locked = rows(&store.pool, sql, params).await;
-        assert!(locked.unwrap_or_else(|error| panic!("{pair:?}: {error}")).is_empty());
+        for strength in [Strength::Reads, Strength::Writes] {
+            let wanted = places.each_ref().map(|place| (place, None));
+            let (sql, params) = lock_many(&wanted, strength).expect("there are rows");
+            let locked = rows(&store.pool, sql, params).await;
+            // None of them is there.
+            let refused = locked.expect_err("it fails").to_string();
+            assert!(refused.contains("division by zero"), "{pair:?}: {refused}");
+        }
     }
 }

@@ -1,22 +1,55 @@
 //! Connections.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::gateway::{KeptEvents, KeptQuery};
 use recado_core::ids::{CompanyId, ConnectionId};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::{Row, StoreError, Stored};
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{first_sealed, rows};
-use crate::table::Table;
+use crate::pool::Pool;
+use crate::session::{all_sealed, first_sealed, rows};
+use crate::shared_calls::SharedCall;
+use crate::table::{Table, columns_of};
 
 /// A connection by its id, of any company.
 pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE id = $1 ORDER BY company_id LIMIT 1", Connection::sql().select)
 });
+
+/// The connections of the companies `$1`, each company's by creation.
+static OF_COMPANIES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM unnest($1::uuid[]) AS wanted (company_id) \
+         JOIN connections c ON c.company_id = ANY(ARRAY[wanted.company_id]) \
+         ORDER BY c.created_at, c.id",
+        columns_of::<Connection>("c")
+    )
+});
+
+/// The listing of a company's connections. Each send asks for it.
+pub(crate) struct ConnectionListing(CompanyId);
+
+impl SharedCall for ConnectionListing {
+    type Answer = Vec<Stored<Row>>;
+
+    async fn answer_all(pool: &Pool, calls: Vec<Self>) -> Result<Vec<Self::Answer>, StoreError> {
+        let wanted: BTreeSet<Uuid> = calls.iter().map(|call| call.0.uuid()).collect();
+        let wanted: Vec<Uuid> = wanted.into_iter().collect();
+        let found = rows(pool, OF_COMPANIES.as_str(), params![wanted]).await?;
+        let mut known: HashMap<CompanyId, Self::Answer> = HashMap::new();
+        for connection in all_sealed::<Connection>(&found, pool.sealer())? {
+            let company = connection.value().company;
+            known.entry(company).or_default().push(connection.map(Row::from));
+        }
+        Ok(calls.iter().map(|call| known.get(&call.0).cloned().unwrap_or_default()).collect())
+    }
+}
 
 /// Whether a row refers to a connection, other than its groups and reports that came early.
 const IN_USE: &str = "\
@@ -46,6 +79,15 @@ impl ConnectionReads for PostgresStore {
 }
 
 impl PostgresStore {
+    /// The connections of a company, by creation. Listings that are asked for at once are read by
+    /// one statement (R440).
+    pub(crate) async fn connections_of(
+        &self,
+        company: CompanyId,
+    ) -> Result<Vec<Stored<Row>>, StoreError> {
+        self.connection_listings.make(&self.pool, ConnectionListing(company)).await
+    }
+
     pub(crate) async fn connection_in_use(
         &self,
         company: CompanyId,

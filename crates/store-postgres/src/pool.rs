@@ -15,6 +15,7 @@ use recado_store_sql::{Sealer, SealingProgress};
 use crate::access::KeyLookup;
 use crate::channel_lookup::ChannelLookup;
 use crate::commit_group::GroupCommit;
+use crate::connections::ConnectionListing;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
@@ -59,6 +60,7 @@ pub struct PostgresStore {
     pub(crate) group: Arc<GroupCommit>,
     pub(crate) key_lookups: SharedCalls<KeyLookup>,
     pub(crate) channel_lookups: SharedCalls<ChannelLookup>,
+    pub(crate) connection_listings: SharedCalls<ConnectionListing>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -190,6 +192,7 @@ impl PostgresStore {
             group: Arc::default(),
             key_lookups: SharedCalls::default(),
             channel_lookups: SharedCalls::default(),
+            connection_listings: SharedCalls::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.

@@ -262,6 +262,9 @@ impl Records for PostgresStore {
     }
 
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        if let Listing::Connection(company) = listing {
+            return self.connections_of(company).await;
+        }
         for_each_listing!(listed [&self.pool, listing])
     }
 

@@ -123,6 +123,17 @@ impl Session {
         around: TransactionMode,
         statements: Vec<Statement>,
     ) -> Result<SessionOutcome, StoreError> {
+        self.run_until_made(around, statements, || {}).await
+    }
+
+    /// The same. `made` is called when all statements are answered: the transaction has only to be
+    /// ended then, which waits for the disk.
+    pub(crate) async fn run_until_made(
+        &self,
+        around: TransactionMode,
+        statements: Vec<Statement>,
+        made: impl FnOnce(),
+    ) -> Result<SessionOutcome, StoreError> {
         let mut prepared = Vec::with_capacity(statements.len());
         for statement in statements {
             let known = self.0.prepare_cached(&statement.sql).await.map_err(failed)?;
@@ -153,6 +164,7 @@ impl Session {
         for running in running {
             rows.push(running.finish().await);
         }
+        made();
         let ended = match end {
             Some(end) => end.finish().await,
             None => Ok(()),

@@ -50,36 +50,64 @@ impl KeyValue {
     }
 }
 
-/// A statement that locks the rows of several keys of one table against changes, in order, and its
-/// parameters.
-pub(crate) fn lock_many(first: &TableKey, places: &[TableKey]) -> (String, Vec<Param>) {
-    let columns: Vec<(&str, &KeyValue)> = first.columns.iter().copied().zip(&first.key).collect();
-    let arrays = columns.iter().enumerate().map(|(at, (_, value))| {
+/// How rows are locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strength {
+    /// Against changes by others, in order to change some of them.
+    Writes,
+    /// Against changes.
+    Reads,
+}
+
+/// A statement that locks rows of one table, in order, with its parameters. It fails unless all of
+/// them exist and have the versions that are given. `None` for no rows.
+pub(crate) fn lock_many(
+    rows: &[(&TableKey, Option<Version>)],
+    strength: Strength,
+) -> Option<(String, Vec<Param>)> {
+    let (first, _) = rows.first()?;
+    let mut arrays: Vec<String> = Vec::with_capacity(first.columns.len() + 1);
+    for (at, value) in first.key.iter().enumerate() {
         let kind = match value {
             KeyValue::Id(_) => "uuid",
             KeyValue::Number(_) => "bigint",
             KeyValue::Bytes(_) => "bytea",
             KeyValue::Text(_) => "text",
         };
-        format!("${}::{kind}[]", at + 1)
-    });
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        arrays.push(format!("${}::{kind}[]", at + 1));
+    }
+    let mut params: Vec<Param> = (0..first.key.len()).map(|at| column(rows, at)).collect();
+    let mut names = first.columns.to_vec();
     // The planner looks up one row after the other, as in `update_many`.
-    let same = names.iter().map(|name| format!("t.{name} = ANY(ARRAY[u.{name}])"));
+    let mut same: Vec<String> =
+        names.iter().map(|name| format!("t.{name} = ANY(ARRAY[u.{name}])")).collect();
+    if first.versioned {
+        let version = |read_at: &Option<Version>| read_at.map(|at| signed(at.number()));
+        params.push(Param::of(rows.iter().map(|(_, at)| version(at)).collect::<Vec<_>>()));
+        arrays.push(format!("${}::bigint[]", params.len()));
+        names.push("version");
+        same.push("(u.version IS NULL OR t.version = u.version)".to_owned());
+    }
+    params.push(Param::of(i64::try_from(rows.len()).ok()));
+    let lock = match strength {
+        Strength::Writes => "NO KEY UPDATE",
+        Strength::Reads => "SHARE",
+    };
     let sql = format!(
-        "SELECT FROM unnest({}) AS u ({}) JOIN {} t ON {} FOR NO KEY UPDATE OF t",
-        arrays.collect::<Vec<_>>().join(", "),
+        "SELECT 1 / CASE WHEN count(*) = ${} THEN 1 ELSE 0 END FROM (\
+         SELECT FROM unnest({}) AS u ({}) JOIN {} t ON {} FOR {lock} OF t) AS locked",
+        params.len(),
+        arrays.join(", "),
         names.join(", "),
         first.table,
-        same.collect::<Vec<_>>().join(" AND "),
+        same.join(" AND "),
     );
-    let params = (0..columns.len()).map(|at| column(places, at)).collect();
-    (sql, params)
+    Some((sql, params))
 }
 
 /// One value of each key, as an array.
-fn column(places: &[TableKey], at: usize) -> Param {
-    let values = || places.iter().filter_map(|place| place.key.get(at));
+fn column(rows: &[(&TableKey, Option<Version>)], at: usize) -> Param {
+    let values = || rows.iter().filter_map(|(place, _)| place.key.get(at));
     match values().next() {
         Some(KeyValue::Id(_)) => Param::of(values().filter_map(KeyValue::id).collect::<Vec<_>>()),
         Some(KeyValue::Number(_)) => {

@@ -10,9 +10,12 @@ use recado_core::Timestamp;
 use recado_core::access::{
     AccessReads, ApiKey, Gcra, KeyHash, Limiter, RateCheck, RateDecision, RateKey, Scopes,
 };
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
+};
 use recado_core::contacts::{ChannelKey, Contact, Identifier, Platform};
 use recado_core::conversations::{ChannelQuery, ConversationReads};
-use recado_core::ids::{CompanyId, ContactId, KeyId};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, KeyId};
 use recado_core::store::{
     ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
 };
@@ -178,6 +181,41 @@ async fn two_sets_that_rely_on_what_the_other_writes_are_not_both_committed() {
     assert!(outcomes[2..].iter().any(Result::is_err), "{outcomes:?}");
 }
 
+/// Each set relies on a contact; some write another one of the same table.
+///
+/// R439.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_sets_that_rely_on_rows_only_those_with_a_changed_one_are_refused() {
+    let database = with_contacts(120).await;
+    let store = &database.store;
+    let mut sets = Vec::new();
+    for number in 1..=60 {
+        let relied_on = stored(store, number + 60).await.unchanged();
+        let set = match number % 3 {
+            0 => renamed(store, number, "Renamed").await,
+            _ => ChangeSet::new().insert(contact(number + 200)),
+        };
+        sets.push(set.require(relied_on));
+    }
+    for number in [70, 81, 95] {
+        store.commit(renamed(store, number, "Changed").await).await.unwrap();
+    }
+    for (number, outcome) in (61..).zip(at_once(store, sets).await) {
+        let key = RowKey::Contact { company: company(), id: contact(number).id };
+        match outcome {
+            Ok(()) => assert!(![70, 81, 95].contains(&number), "{number}"),
+            Err(error) => {
+                assert!([70, 81, 95].contains(&number), "{number}: {error}");
+                let stale =
+                    matches!(&error, CommitError::Conflict(Conflict::Stale(k)) if *k == key);
+                assert!(stale, "{number}: {error}");
+            }
+        }
+    }
+    let transactions = transactions(&database).await;
+    assert!(transactions <= 80, "{transactions} transactions");
+}
+
 /// R439.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_that_waits_for_a_lock_holds_up_no_other() {
@@ -275,6 +313,44 @@ async fn keys_that_are_looked_up_at_once_are_each_found_or_not() {
     for (number, found) in (0..60).zip(futures_util::future::join_all(found).await) {
         let expected = (1..=9).contains(&(number % 12)).then(|| key(number % 12));
         assert_eq!(found.unwrap().map(|(key, _)| key), expected, "{number}");
+    }
+}
+
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_listed_at_once_are_those_of_each_company() {
+    let database = Database::fresh().await;
+    let store = &database.store;
+    let company = |number: u128| CompanyId::new(Uuid::from_u128(number));
+    let connection = |of: u128, number: u128| Connection {
+        id: ConnectionId::new(Uuid::from_u128(100 * of + number)),
+        company: company(of),
+        kind: ConnectionKind::Qr,
+        platform: Platform::whatsapp(),
+        name: format!("Number {number}"),
+        identifier: format!("55{of}{number}"),
+        gateway: GatewayName::new("simulated"),
+        settings: ConnectionSettings::default(),
+        is_active: true,
+        status: ConnectionStatus::Connected,
+        created_at: Timestamp::from_millis(NOW.millis() - i64::try_from(number).unwrap()),
+        updated_at: NOW,
+        last_heard_at: None,
+    };
+    let mut changes = ChangeSet::new();
+    for of in 1..=5 {
+        changes = changes.insert(support::company(company(of), NOW));
+        for number in 1..of {
+            changes = changes.insert(connection(of, number));
+        }
+    }
+    store.commit(changes).await.unwrap();
+    let asked = (0..60).map(|n| store.all::<Connection>(company(n % 6)));
+    for (n, found) in (0..60).zip(join_all(asked).await) {
+        let found: Vec<Connection> = found.unwrap();
+        let of = n % 6;
+        let expected: Vec<Connection> = (1..of).rev().map(|n| connection(of, n)).collect();
+        assert_eq!(found, expected, "company {of}");
     }
 }
 
