@@ -11,6 +11,8 @@
 //!
 //! Changes that lock rows in the order of their keys by themselves need no locks before.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
 use recado_core::store::{
@@ -23,9 +25,9 @@ use crate::commit_changes::apply_changes;
 use crate::commit_entry::enter;
 use crate::commit_locks::lock_rows;
 use crate::commit_merge::{Footprint, merge};
-use crate::deliveries_batch::{BatchKeys, sort_updates};
+use crate::commit_stale::ExpectedRow;
+use crate::deliveries_batch::sort_updates;
 use crate::error::{Refused, refused};
-use crate::lanes::LaneHold;
 use crate::param::{Param, params};
 use crate::records::counted_of;
 use crate::session::{Session, Statement, TransactionMode};
@@ -53,42 +55,47 @@ pub(crate) enum Sharing {
 pub(crate) struct CommitStep {
     statement: Statement,
     about: Option<Conflict>,
-    /// The keys of all rows of a statement on several rows.
-    batch: Option<BatchKeys>,
+    /// The rows of a statement on several, if it fails because one is not as expected.
+    rows: Vec<ExpectedRow>,
 }
 
 impl CommitStep {
     pub(crate) fn new(sql: &'static str, params: Vec<Param>, about: Option<RowKey>) -> Self {
         let about = about.map(Conflict::Stale);
-        Self { statement: Statement::new(sql, params), about, batch: None }
+        Self { statement: Statement::new(sql, params), about, rows: Vec::new() }
     }
 
     /// A step that is never asked for its conflict.
     pub(crate) const fn plain(statement: Statement) -> Self {
-        Self { statement, about: None, batch: None }
+        Self { statement, about: None, rows: Vec::new() }
     }
 
     /// A step that fails when an export has passed the position of a new contact of the company.
     pub(crate) fn not_exported(sql: &'static str, params: Vec<Param>, company: CompanyId) -> Self {
         let about = Some(Conflict::Exported(company));
-        Self { statement: Statement::new(sql, params), about, batch: None }
+        Self { statement: Statement::new(sql, params), about, rows: Vec::new() }
     }
 
     /// A step that fails when something is closed that the commit writes.
     pub(crate) fn open(sql: &'static str, params: Vec<Param>) -> Self {
         let about = Some(Conflict::Closed);
-        Self { statement: Statement::new(sql, params), about, batch: None }
+        Self { statement: Statement::new(sql, params), about, rows: Vec::new() }
     }
 
     /// A step that fails when another number of rows refers to a contact.
     fn counted(sql: String, params: Vec<Param>, contact: RowKey) -> Self {
         let about = Some(Conflict::Stale(contact));
-        Self { statement: Statement::new(sql, params), about, batch: None }
+        Self { statement: Statement::new(sql, params), about, rows: Vec::new() }
     }
 
-    /// The same step, for several rows.
-    pub(crate) fn of_batch(self, batch: BatchKeys) -> Self {
-        Self { batch: Some(batch), ..self }
+    /// A step that fails unless all of these rows, which are of one table, are as expected.
+    pub(crate) fn of_rows(
+        sql: impl Into<Cow<'static, str>>,
+        params: Vec<Param>,
+        rows: Vec<ExpectedRow>,
+    ) -> Self {
+        let about = rows.first().map(|(key, _)| Conflict::Stale(key.clone()));
+        Self { statement: Statement::new(sql, params), about, rows }
     }
 }
 
@@ -101,7 +108,7 @@ fn steps(
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
-    lock_rows(&mut steps, &changes, sharing);
+    lock_rows(&mut steps, &changes);
     check_counts(&mut steps, &changes);
     apply_changes(&mut steps, changes.changes, changes.events, sealer, sharing)?;
     Ok(steps)
@@ -124,7 +131,7 @@ fn check_counts(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
 /// Why a transaction failed, with what its failed step says.
 struct FailedStep {
     refused: Refused,
-    batch: Option<BatchKeys>,
+    rows: Vec<ExpectedRow>,
 }
 
 /// What became of a transaction that waits for no lock for long.
@@ -140,42 +147,36 @@ pub(crate) enum Brief {
 
 impl PostgresStore {
     /// Sends the steps of one transaction. Answers the step that failed, if one did; nothing has
-    /// taken effect then, unless the connection failed. The lane is left when all steps are made,
-    /// before the log is flushed.
+    /// taken effect then, unless the connection failed.
     async fn run_steps(
         &self,
         mode: TransactionMode,
         steps: Vec<CommitStep>,
-        lane: Option<LaneHold>,
     ) -> Result<Option<FailedStep>, StoreError> {
         let around = match (steps.len(), mode) {
             (0, _) => return Ok(None),
             (1, TransactionMode::Transaction) => TransactionMode::Nothing,
             (_, mode) => mode,
         };
-        let mut subjects = Vec::with_capacity(steps.len());
+        let mut subjects: Vec<(Option<Conflict>, Vec<ExpectedRow>)> =
+            Vec::with_capacity(steps.len());
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {
-            subjects.push((step.about, step.batch));
+            subjects.push((step.about, step.rows));
             statements.push(step.statement);
         }
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run_until_made(around, statements, || drop(lane)).await?;
+        let outcome = session.run(around, statements).await?;
         drop(session);
         let Err((at, error)) = outcome.into_rows() else { return Ok(None) };
-        let (about, batch) = match subjects.get_mut(at) {
-            Some((about, batch)) => (about.take(), batch.take()),
-            None => (None, None),
-        };
-        Ok(Some(FailedStep { refused: refused(error, about), batch }))
+        let (about, rows) = subjects.into_iter().nth(at).unwrap_or_default();
+        Ok(Some(FailedStep { refused: refused(error, about), rows }))
     }
 
     /// The conflict of a failed step.
     async fn conflict_of(&self, failed: FailedStep) -> CommitError {
-        if let (CommitError::Conflict(Conflict::Stale(_)), Some(batch)) =
-            (&failed.refused.error, failed.batch)
-        {
-            match self.stale_delivery(batch).await {
+        if let CommitError::Conflict(Conflict::Stale(_)) = &failed.refused.error {
+            match self.first_stale(&failed.rows).await {
                 Ok(Some(key)) => return Conflict::Stale(key).into(),
                 Ok(None) => {}
                 Err(error) => return error.into(),
@@ -187,14 +188,14 @@ impl PostgresStore {
     /// Applies a change set in a transaction of its own.
     pub(crate) async fn commit_alone(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let steps = steps(changes, self.pool.sealer(), Sharing::Alone)?;
-        match self.run_steps(TransactionMode::Transaction, steps, None).await? {
+        match self.run_steps(TransactionMode::Transaction, steps).await? {
             None => Ok(()),
             Some(failed) => Err(self.conflict_of(failed).await),
         }
     }
 
     /// Applies change sets that are apart from each other in one transaction.
-    pub(crate) async fn commit_briefly(&self, mut sets: Vec<ChangeSet>, lane: LaneHold) -> Brief {
+    pub(crate) async fn commit_briefly(&self, mut sets: Vec<ChangeSet>) -> Brief {
         let (changes, sharing) = match sets.len() {
             1 => (sets.pop().unwrap_or_default(), Sharing::Alone),
             _ => (merge(sets), Sharing::Shared),
@@ -203,7 +204,7 @@ impl PostgresStore {
             Ok(steps) => steps,
             Err(conflict) => return Brief::Failed(conflict.into()),
         };
-        let failed = match self.run_steps(TransactionMode::Brief, steps, Some(lane)).await {
+        let failed = match self.run_steps(TransactionMode::Brief, steps).await {
             Ok(None) => return Brief::Committed,
             Ok(Some(failed)) => failed,
             Err(error) => return Brief::Failed(error.into()),

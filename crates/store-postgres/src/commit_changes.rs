@@ -1,5 +1,6 @@
 //! The changes of a transaction as statements, as few as possible.
 
+use std::collections::HashSet;
 use std::mem::discriminant;
 
 use recado_core::deliveries::Delivery;
@@ -19,7 +20,7 @@ use crate::param::{Param, bind, bind_sealed};
 use crate::portions::{reassign_some, remove_rows, remove_some};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
-use crate::table::{Several, Sql, Table};
+use crate::table::{Sql, Table, UpdateMany};
 use crate::table_key::TableKey;
 
 /// Consecutive changes that one statement can make together.
@@ -30,8 +31,10 @@ struct Together {
     members: Vec<ListMember>,
     /// New rows of one kind.
     rows: Vec<Row>,
-    /// Replaced rows of one kind, each once.
+    /// Replaced rows of one kind.
     replaced: Vec<(Row, Version)>,
+    /// Their keys. Each row is replaced once.
+    keys: HashSet<RowKey>,
     updates: Vec<(Delivery, Version)>,
     /// Inserted at the end, because they get positions: by then the rows that other commits may
     /// wait for are locked.
@@ -44,6 +47,7 @@ impl Together {
         steps.extend(members.map(CommitStep::plain));
         insert_rows(steps, std::mem::take(&mut self.rows), &self.sealer);
         update_rows(steps, std::mem::take(&mut self.replaced), &self.sealer);
+        self.keys.clear();
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
             0 => {}
@@ -80,16 +84,13 @@ impl Together {
                 self.insert_deliveries(steps, Vec::new());
                 return Some(change);
             }
-            ChangeKind::Update { row, read_at }
-                if self.sharing == Sharing::Shared && is_replaced_together(&row) =>
-            {
-                let last = self.replaced.last().map(|(last, _)| last);
-                let fits = |last: &Row| {
-                    discriminant(last) == discriminant(&row) && last.key() != row.key()
-                };
-                if !last.is_some_and(fits) {
+            ChangeKind::Update { row, read_at } if is_replaced_together(&row) => {
+                let last = self.replaced.last().map(|(last, _)| discriminant(last));
+                let key = row.key();
+                if last != Some(discriminant(&row)) || self.keys.contains(&key) {
                     self.flush(steps);
                 }
+                self.keys.insert(key);
                 self.replaced.push((row, read_at));
             }
             ChangeKind::Insert(row) if self.inserts_together(&row) => {
@@ -138,38 +139,21 @@ const fn is_often_many(row: &Row) -> bool {
 
 /// Inserts rows of one kind by as few statements as possible.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>, sealer: &Sealer) {
-    let mut rows = rows.into_iter().map(|row| {
-        let (sql, mut params, text) = written(row, sealer);
-        params.extend(text);
-        (sql, params)
-    });
-    while let Some((sql, params)) = rows.next() {
-        steps.push(match Several::for_rows(&sql.insert_many, rows.len() + 1) {
-            Some(several) if rows.len() > 0 => {
-                let (params, _) = filled(several, params, rows.by_ref());
-                CommitStep::new(&several.sql, params, None)
-            }
-            _ => CommitStep::new(&sql.insert, params, None),
-        });
+    let mut rows = rows.into_iter().map(|row| written(row, sealer));
+    while let Some((sql, mut params, text)) = rows.next() {
+        let mut texts = Vec::from_iter(text);
+        let left = rows.len() + 1;
+        let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
+            Some((count, insert)) => (*count, insert),
+            None => (1, &sql.insert),
+        };
+        for (_, others, text) in rows.by_ref().take(count - 1) {
+            params.extend(others);
+            texts.extend(text);
+        }
+        params.extend(texts);
+        steps.push(CommitStep::new(insert, params, None));
     }
-}
-
-/// The parameters of a statement on several rows: those of the first row and of as many others as
-/// it has room for, and nulls for the rest; and the number of rows.
-fn filled(
-    several: &Several,
-    first: Vec<Param>,
-    others: &mut dyn Iterator<Item = (&'static Sql, Vec<Param>)>,
-) -> (Vec<Param>, u64) {
-    let mut params = Vec::with_capacity(several.room * several.width + 1);
-    let mut rows = 1;
-    params.extend(first);
-    for (_, other) in others.take(several.room - 1) {
-        params.extend(other);
-        rows += 1;
-    }
-    params.resize_with(several.room * several.width, || Param::Null);
-    (params, rows)
 }
 
 /// Whether rows of this kind have a statement that replaces several: all that have a version, and
@@ -184,16 +168,23 @@ const fn versioned<T: Table>(_: &T) -> bool {
 
 /// Replaces rows of one kind by as few statements as possible.
 fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &Sealer) {
-    let mut rows = rows.into_iter().map(|(row, read_at)| replaced(row, read_at, sealer));
-    while let Some((sql, params)) = rows.next() {
-        steps.push(match Several::for_rows(&sql.update_many, rows.len() + 1) {
-            Some(several) if rows.len() > 0 => {
-                let (mut params, count) = filled(several, params, rows.by_ref());
-                params.push(Param::Int(signed(count)));
-                CommitStep::new(&several.sql, params, None)
-            }
-            _ => CommitStep::new(&sql.update, params, None),
-        });
+    let mut rows = rows.into_iter();
+    while let Some((row, read_at)) = rows.next() {
+        let key = row.key();
+        let (sql, mut params) = replaced(row, read_at, sealer);
+        let several = UpdateMany::for_rows(&sql.update_many, rows.len() + 1);
+        let Some(several) = several.filter(|_| rows.len() > 0) else {
+            steps.push(CommitStep::new(&sql.update, params, Some(key)));
+            continue;
+        };
+        let mut expected = vec![(key, Some(read_at))];
+        for (row, read_at) in rows.by_ref().take(several.room - 1) {
+            expected.push((row.key(), Some(read_at)));
+            params.extend(replaced(row, read_at, sealer).1);
+        }
+        params.resize_with(several.room * several.width, || Param::Null);
+        params.push(Param::Int(signed(expected.len() as u64)));
+        steps.push(CommitStep::of_rows(several.sql.as_str(), params, expected));
     }
 }
 

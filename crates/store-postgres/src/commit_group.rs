@@ -1,8 +1,7 @@
 //! Group commit: the change sets that wait in this process share a transaction.
 //!
 //! The sets that come while earlier ones are committed are the next transaction: as one change set,
-//! with one flush of the log and one statement for rows of a kind. While the log is flushed, the
-//! next transaction is under way. If such a transaction fails,
+//! with one flush of the log and one statement for rows of a kind. If such a transaction fails,
 //! each of its sets gets one of its own, so that the conflict of one is that of no other (R439).
 
 use std::collections::VecDeque;
@@ -15,7 +14,7 @@ use crate::PostgresStore;
 use crate::commit::Brief;
 use crate::commit_merge::Footprint;
 use crate::error::shared_failure;
-use crate::lanes::{LaneHold, Lanes, Work};
+use crate::lanes::{Lanes, Work};
 
 /// The most changes in one transaction, unless a single set has more.
 const BATCH: usize = 512;
@@ -58,8 +57,8 @@ impl GroupCommit {
 impl Work for PostgresStore {
     type Task = Waiting;
 
-    /// Each is a connection of the pool, and a processor that the database uses.
-    const LANES: usize = 4;
+    /// While a crowd waits, one transaction computes while another one waits for the disk.
+    const LANES: usize = 2;
 
     /// The first set that waits, and those after it that are apart from all before.
     fn take(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
@@ -86,9 +85,9 @@ impl Work for PostgresStore {
         batch
     }
 
-    async fn run(&self, batch: Vec<Waiting>, lane: LaneHold) {
+    async fn run(&self, batch: Vec<Waiting>) {
         let sets: Vec<ChangeSet> = batch.iter().map(|waiting| waiting.changes.clone()).collect();
-        match self.commit_briefly(sets, lane).await {
+        match self.commit_briefly(sets).await {
             Brief::Committed => batch.into_iter().for_each(|waiting| waiting.answer(Ok(()))),
             // The lane does not wait for them: one of them may have to wait for a lock.
             Brief::Separately => {

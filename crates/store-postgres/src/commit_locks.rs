@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use recado_core::store::{Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version};
 
-use crate::commit::{CommitStep, Sharing};
+use crate::commit::CommitStep;
 use crate::commit_entry::relied_on;
-use crate::session::Statement;
 use crate::table_key::{KeyValue, Strength, TableKey, lock_many};
 
 /// The locks that a row needs before anything is written.
@@ -25,11 +24,24 @@ impl Locks {
     const fn is_plain(&self) -> bool {
         self.written && !self.deleted && self.unchanged.is_empty()
     }
+
+    fn parts(&self) -> Option<(&RowKey, &TableKey, &Self)> {
+        self.place.as_ref().map(|(key, place)| (key, place, self))
+    }
+
+    /// Whether one statement can lock both rows: they are of one table, neither is deleted, and
+    /// none has an advisory lock in place of its own.
+    fn go_together(&self, other: &Self) -> bool {
+        let table = |locks: &Self| {
+            let (key, place, _) = locks.parts()?;
+            (!locks.deleted && relied_on(key).is_none()).then_some(place.table)
+        };
+        table(self).is_some_and(|of| table(other) == Some(of))
+    }
 }
 
-/// Locks existing rows if there are several, and checks the preconditions. In a transaction that is
-/// shared, this is one statement for the rows of a table.
-pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharing: Sharing) {
+/// Locks existing rows if there are several, and checks the preconditions.
+pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     let inserted: HashSet<RowKey> = changes
         .changes
         .iter()
@@ -77,49 +89,54 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharin
     }
     let first = in_order(&locks, &changes.changes);
     let several = locks.len() > 1;
-    let mut together: Vec<(TableKey, Locks)> = Vec::new();
-    for mut locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
-        let Some((key, place)) = locks.place.take() else { continue };
-        if sharing == Sharing::Shared && !locks.deleted && relied_on(&key).is_none() {
-            if together.last().is_some_and(|(last, _)| last.table != place.table) {
-                lock_together(steps, &std::mem::take(&mut together));
-            }
-            together.push((place, locks));
-            continue;
+    let mut group: Vec<Locks> = Vec::new();
+    for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
+        if group.last().is_some_and(|last| !last.go_together(&locks)) {
+            lock_group(steps, std::mem::take(&mut group), several);
         }
-        lock_together(steps, &std::mem::take(&mut together));
-        if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
-            let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
-            steps.push(CommitStep::new(sql, place.params(), None));
-        }
-        let unchanged = match relied_on(&key) {
-            Some(_) => &place.sql.still,
-            None => &place.sql.unchanged,
-        };
-        for version in locks.unchanged {
-            steps.push(CommitStep::new(unchanged, place.params_at(version), Some(key.clone())));
-        }
+        group.push(locks);
     }
-    lock_together(steps, &together);
+    lock_group(steps, group, several);
 }
 
-/// Locks rows of one table, and checks their versions, by one statement. If it writes some of them,
-/// it locks all of them for that: one order of locks is kept, and no row is locked twice.
-fn lock_together(steps: &mut Vec<CommitStep>, locked: &[(TableKey, Locks)]) {
-    let strength = match locked.iter().any(|(_, locks)| locks.written) {
+/// Locks rows, and checks their versions: one row, or several of one table by one statement. If it
+/// writes some of them, it locks all of them for that: one order of locks is kept, and no row is
+/// locked twice.
+fn lock_group(steps: &mut Vec<CommitStep>, group: Vec<Locks>, several: bool) {
+    let group = match <[Locks; 1]>::try_from(group) {
+        Ok([locks]) => return lock_one(steps, locks, several),
+        Err(group) => group,
+    };
+    let strength = match group.iter().any(|locks| locks.written) {
         true => Strength::Writes,
         false => Strength::Reads,
     };
-    let rows: Vec<(&TableKey, Option<Version>)> = locked
-        .iter()
-        .flat_map(|(place, locks)| {
-            let versions = locks.unchanged.iter().map(|version| Some(*version));
-            let any = locks.unchanged.is_empty().then_some(None);
-            versions.chain(any).map(move |version| (place, version))
-        })
-        .collect();
-    if let Some((sql, params)) = lock_many(&rows, strength) {
-        steps.push(CommitStep::plain(Statement::new(sql, params)));
+    let mut places = Vec::with_capacity(group.len());
+    let mut rows = Vec::with_capacity(group.len());
+    for (key, place, locks) in group.iter().filter_map(Locks::parts) {
+        let versions = locks.unchanged.iter().map(|version| Some(*version));
+        for version in versions.chain(locks.unchanged.is_empty().then_some(None)) {
+            places.push((place, version));
+            rows.push((key.clone(), version));
+        }
+    }
+    if let Some((sql, params)) = lock_many(&places, strength) {
+        steps.push(CommitStep::of_rows(sql, params, rows));
+    }
+}
+
+fn lock_one(steps: &mut Vec<CommitStep>, locks: Locks, several: bool) {
+    let Some((key, place, locks)) = locks.parts() else { return };
+    if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
+        let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
+        steps.push(CommitStep::new(sql, place.params(), None));
+    }
+    let unchanged = match relied_on(key) {
+        Some(_) => &place.sql.still,
+        None => &place.sql.unchanged,
+    };
+    for version in &locks.unchanged {
+        steps.push(CommitStep::new(unchanged, place.params_at(*version), Some(key.clone())));
     }
 }
 

@@ -6,17 +6,14 @@ use std::sync::LazyLock;
 use recado_core::Timestamp;
 use recado_core::deliveries::Delivery;
 use recado_core::events::Event;
-use recado_core::ids::{CompanyId, DeliveryId};
-use recado_core::store::{Change, ChangeKind, Row, RowKey, StoreError, Version};
+use recado_core::store::{Change, ChangeKind, Row, RowKey, Version};
 use recado_store_sql::log_text;
 use recado_store_sql::signed;
 use uuid::Uuid;
 
-use crate::PostgresStore;
 use crate::commit::CommitStep;
 use crate::events;
 use crate::param::{Param, params};
-use crate::session::rows;
 
 /// Inserts deliveries of one company, in order, that had no attempt yet. `first` is the first
 /// parameter after the company's.
@@ -120,29 +117,9 @@ WHERE d.company_id = ANY(ARRAY[u.company_id]) AND d.id = ANY(ARRAY[u.id]) \
 AND d.version = u.read_at RETURNING 1) \
 SELECT 1 / CASE WHEN count(*) = cardinality($1::uuid[]) THEN 1 ELSE 0 END FROM changed";
 
-/// The first of the keys whose row does not have the expected version.
-const STALE: &str = "\
-SELECT u.company_id, u.id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) WITH ORDINALITY \
-AS u (company_id, id, read_at, place) \
-WHERE NOT EXISTS (SELECT FROM deliveries d \
-WHERE d.company_id = u.company_id AND d.id = u.id AND d.version = u.read_at) \
-ORDER BY u.place LIMIT 1";
-
-/// The rows of a batch, with their expected versions.
-#[derive(Debug, Default)]
-pub(crate) struct BatchKeys {
-    companies: Vec<Uuid>,
-    ids: Vec<Uuid>,
-    versions: Vec<i64>,
-}
-
 /// One step that makes all of the updates. No two of them may be of the same delivery.
 pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
-    let batch = BatchKeys {
-        companies: updates.iter().map(|(delivery, _)| delivery.company.uuid()).collect(),
-        ids: updates.iter().map(|(delivery, _)| delivery.id.uuid()).collect(),
-        versions: updates.iter().map(|(_, read_at)| signed(read_at.number())).collect(),
-    };
+    let versions: Vec<i64> = updates.iter().map(|(_, read_at)| signed(read_at.number())).collect();
     let each = |of: &dyn Fn(&Delivery) -> Uuid| -> Vec<Uuid> {
         updates.iter().map(|(delivery, _)| of(delivery)).collect()
     };
@@ -157,9 +134,9 @@ pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
     };
     let logs: Vec<_> = updates.iter().map(|(delivery, _)| log_text(&delivery.log)).collect();
     let params = params![
-        batch.companies.clone(),
-        batch.ids.clone(),
-        batch.versions.clone(),
+        each(&|delivery| delivery.company.uuid()),
+        each(&|delivery| delivery.id.uuid()),
+        versions,
         each(&|delivery| delivery.webhook.uuid()),
         each(&|delivery| delivery.event.uuid()),
         word(&|delivery| delivery.event_type.as_str()),
@@ -172,10 +149,9 @@ pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
         time(&|delivery| delivery.delivered_at),
         logs,
     ];
-    let first = updates
-        .first()
-        .map(|(delivery, _)| RowKey::Delivery { company: delivery.company, id: delivery.id });
-    CommitStep::new(UPDATE, params, first).of_batch(batch)
+    let key = |of: &Delivery| RowKey::Delivery { company: of.company, id: of.id };
+    let rows = updates.iter().map(|(delivery, read_at)| (key(delivery), Some(*read_at))).collect();
+    CommitStep::of_rows(UPDATE, params, rows)
 }
 
 /// Sorts each run of updates of deliveries by key, because rows are locked in the order of their
@@ -191,21 +167,5 @@ pub(crate) fn sort_updates(changes: &mut [Change]) {
         if stretch.first().is_some_and(|change| key(change).is_some()) {
             stretch.sort_by_key(key);
         }
-    }
-}
-
-impl PostgresStore {
-    /// The key of the row that made a batch fail; `None` if the row has the expected version by
-    /// now.
-    pub(crate) async fn stale_delivery(
-        &self,
-        batch: BatchKeys,
-    ) -> Result<Option<RowKey>, StoreError> {
-        let params = params![batch.companies, batch.ids, batch.versions];
-        let found = rows(&self.pool, STALE, params).await?;
-        Ok(found.first().map(|row| RowKey::Delivery {
-            company: CompanyId::new(row.get(0)),
-            id: DeliveryId::new(row.get(1)),
-        }))
     }
 }

@@ -38,6 +38,7 @@ mod commit_entry;
 mod commit_group;
 mod commit_locks;
 mod commit_merge;
+mod commit_stale;
 #[cfg(test)]
 mod commit_tests;
 mod connections;

@@ -7,7 +7,7 @@ use recado_core::store::StoreError;
 use tokio::sync::oneshot;
 
 use crate::error::shared_failure;
-use crate::lanes::{LaneHold, Lanes, Work};
+use crate::lanes::{Lanes, Work};
 use crate::pool::Pool;
 
 /// A call that can be made together with others of its kind (R440).
@@ -77,7 +77,7 @@ impl<C: SharedCall> Work for Answering<C> {
         waiting.drain(..most).collect()
     }
 
-    async fn run(&self, batch: Vec<Self::Task>, _lane: LaneHold) {
+    async fn run(&self, batch: Vec<Self::Task>) {
         let (calls, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         match C::answer_all(&self.0, calls).await {
             Ok(answers) => {

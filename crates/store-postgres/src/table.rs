@@ -31,29 +31,29 @@ pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
     }
 }
 
-/// The numbers of rows that one statement has room for. They are few, so that few statements have
-/// to be prepared. What a statement costs by itself is as much as some ten rows more.
-pub(crate) const TOGETHER: [usize; 5] = [2, 4, 8, 16, 32];
+/// The numbers of rows that one statement may insert. They are few, so that few statements have to
+/// be prepared.
+pub(crate) const TOGETHER: [usize; 4] = [32, 8, 4, 2];
 
-/// A statement on several rows. Its parameters are those of the rows, one row after the other.
+/// The numbers of rows that a statement which replaces rows has room for. It costs as much by
+/// itself as some ten rows more, so there is one with more room than is needed rather than several.
+const ROOMS: [usize; 5] = [2, 4, 8, 16, 32];
+
+/// A statement that replaces several rows if each has its version, which is the last parameter of
+/// each. The number of rows comes after all of them.
 #[derive(Debug)]
-pub(crate) struct Several {
-    /// How many rows it has room for. Those that are not needed are null.
+pub(crate) struct UpdateMany {
+    /// How many rows it has room for. All parameters of those that are not needed are null.
     pub(crate) room: usize,
     /// The number of parameters of a row.
     pub(crate) width: usize,
     pub(crate) sql: String,
 }
 
-impl Several {
-    /// The statements for each number of rows, the least first.
-    pub(crate) fn each(width: usize, sql: impl Fn(usize) -> String) -> Vec<Self> {
-        TOGETHER.map(|room| Self { room, width, sql: sql(room) }).into()
-    }
-
+impl UpdateMany {
     /// The one with the least room for this many rows, or else the one with the most.
     pub(crate) fn for_rows(all: &[Self], rows: usize) -> Option<&Self> {
-        all.iter().find(|several| several.room >= rows).or(all.last())
+        all.iter().find(|update| update.room >= rows).or(all.last())
     }
 }
 
@@ -66,13 +66,12 @@ impl Several {
 pub(crate) struct Sql {
     /// Inserts a row at version 1.
     pub(crate) insert: String,
-    /// Inserts rows at version 1.
-    pub(crate) insert_many: Vec<Several>,
+    /// Inserts this many rows at version 1. The greatest number comes first.
+    pub(crate) insert_many: Vec<(usize, String)>,
     /// Replaces a row if it has the version of the last parameter.
     pub(crate) update: String,
-    /// Replaces rows if each has its version, which is the last parameter of each. The number of
-    /// rows comes after all of them.
-    pub(crate) update_many: Vec<Several>,
+    /// Replaces several rows. The one with the least room comes first.
+    pub(crate) update_many: Vec<UpdateMany>,
     /// Deletes a row if it has the version of the last parameter.
     pub(crate) delete: String,
     /// Fails unless the row has the version of the last parameter. Locks the row against changes.
@@ -108,11 +107,14 @@ impl Sql {
             true => (", version", ", 1"),
             false => ("", ""),
         };
-        let values: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
-        let insert = format!(
-            "INSERT INTO {name} ({all}{version_column}) VALUES ({}{first_version})",
-            values.join(", ")
-        );
+        let row = |at: usize| {
+            let values = (1..=columns.len()).map(|i| format!("${}", at * columns.len() + i));
+            format!("({}{first_version})", values.collect::<Vec<_>>().join(", "))
+        };
+        let insert = |rows: usize| {
+            let rows: Vec<String> = (0..rows).map(row).collect();
+            format!("INSERT INTO {name} ({all}{version_column}) VALUES {}", rows.join(", "))
+        };
         let set = numbered(keys, columns.len()).join(", ");
         let update = format!(
             "WITH changed AS (UPDATE {name} SET {set}, version = version + 1 WHERE {key}{} \
@@ -122,11 +124,11 @@ impl Sql {
         let of_key = version(keys + 1);
         let select = format!("SELECT {} FROM {name}", qualified(&table, name));
         Self {
-            insert,
-            insert_many: insert_many(&table, &columns, None),
+            insert: insert(1),
+            insert_many: TOGETHER.map(|rows| (rows, insert(rows))).to_vec(),
             update,
             update_many: match versioned {
-                true => update_many(&table, &columns, None),
+                true => update_many(name, keys, &columns, "", ""),
                 false => Vec::new(),
             },
             delete: format!(
@@ -148,73 +150,31 @@ impl Sql {
     }
 }
 
-/// A text that a statement on several rows writes to another table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside {
-    /// The name of the text, which is a parameter of each row after its columns.
-    pub(crate) text: &'static str,
-    /// The parts of a `WITH` that write it, each with a comma at its end. They find the rows in `u`.
-    pub(crate) inserts: &'static str,
-    pub(crate) updates: &'static str,
-}
-
-/// Rows as a table `u`, in the order of their parameters: the columns, the text that is written
-/// beside them, and what else `last` names with its type. Those that are null are left out. The
-/// types of the parameters are those of the table, because the first part of the union is.
-fn given(
-    table: &TableDef,
+/// The statements that replace several rows, in the order of their parameters: all of them or none.
+/// The parameters of a row are its columns, its search text if `text` names a column for it, and
+/// the version that it must have. `beside` writes something else of the rows, which it finds in
+/// `u`.
+///
+/// The types of the parameters are those of the table, because the first part of the union is. The
+/// conditions on the key make the planner look up one row after the other, whatever it estimates
+/// of the table.
+pub(crate) fn update_many(
+    name: &str,
+    keys: usize,
     columns: &[&str],
-    text: Option<&str>,
-    last: &[(&str, &str)],
-    rows: usize,
-) -> String {
+    text: &str,
+    beside: &str,
+) -> Vec<UpdateMany> {
     let all = columns.join(", ");
-    let key = columns.first().copied().unwrap_or_default();
-    let others: Vec<(&str, &str)> =
-        text.map(|text| (text, "NULL::text")).into_iter().chain(last.iter().copied()).collect();
-    let named: String = others.iter().map(|(name, _)| format!(", {name}")).collect();
-    let typed: String = others.iter().map(|(_, of_type)| format!(", {of_type}")).collect();
-    let width = columns.len() + others.len();
+    let (text, empty) = match text {
+        "" => (String::new(), ""),
+        text => (format!(", {text}"), ", NULL::text"),
+    };
+    let width = columns.len() + usize::from(!text.is_empty()) + 1;
     let row = |row: usize| {
         let values: Vec<String> = (1..=width).map(|i| format!("${}", row * width + i)).collect();
         format!(" UNION ALL SELECT {}", values.join(", "))
     };
-    let rows: String = (0..rows).map(row).collect();
-    format!(
-        "WITH u ({all}{named}) AS (SELECT * FROM (SELECT {all}{typed} FROM {} WHERE false{rows}) \
-         AS given WHERE {key} IS NOT NULL)",
-        table.name
-    )
-}
-
-/// The statements that insert several rows, in the order of their parameters.
-pub(crate) fn insert_many(
-    table: &TableDef,
-    columns: &[&str],
-    beside: Option<Beside>,
-) -> Vec<Several> {
-    let all = columns.join(", ");
-    let name = table.name;
-    let (version, first) = if table.versioned { (", version", ", 1") } else { ("", "") };
-    let inserts = beside.map_or("", |beside| beside.inserts);
-    Several::each(columns.len() + beside.iter().len(), |rows| {
-        format!(
-            "{}{inserts} INSERT INTO {name} ({all}{version}) SELECT {all}{first} FROM u",
-            given(table, columns, beside.map(|beside| beside.text), &[], rows)
-        )
-    })
-}
-
-/// The statements that replace several rows, in the order of their parameters: all of them or none.
-///
-/// The conditions on the key make the planner look up one row after the other, whatever it
-/// estimates of the table.
-pub(crate) fn update_many(
-    table: &TableDef,
-    columns: &[&str],
-    beside: Option<Beside>,
-) -> Vec<Several> {
-    let TableDef { name, key: keys, .. } = *table;
     let set: Vec<String> =
         columns.iter().skip(keys).map(|column| format!("{column} = u.{column}")).collect();
     let key: Vec<String> = columns
@@ -222,19 +182,20 @@ pub(crate) fn update_many(
         .take(keys)
         .map(|column| format!("t.{column} = ANY(ARRAY[u.{column}])"))
         .collect();
-    let (set, key) = (set.join(", "), key.join(" AND "));
-    let updates = beside.map_or("", |beside| beside.updates);
-    let last = [("expected_version", "version")];
-    let width = columns.len() + beside.iter().len() + last.len();
-    Several::each(width, |rows| {
+    let (set, key, first) = (set.join(", "), key.join(" AND "), columns[0]);
+    let update = |room: usize| {
+        let rows: String = (0..room).map(row).collect();
         format!(
-            "{}{updates}, changed AS (UPDATE {name} t SET {set}, version = u.expected_version + 1 \
+            "WITH u ({all}{text}, expected_version) AS (SELECT * FROM (\
+             SELECT {all}{empty}, version FROM {name} WHERE false{rows}) AS given \
+             WHERE {first} IS NOT NULL), {beside}\
+             changed AS (UPDATE {name} t SET {set}, version = u.expected_version + 1 \
              FROM u WHERE {key} AND t.version = u.expected_version RETURNING 1) \
              SELECT 1 / CASE WHEN count(*) = ${} THEN 1 ELSE 0 END FROM changed",
-            given(table, columns, beside.map(|beside| beside.text), &last, rows),
-            rows * width + 1,
+            room * width + 1
         )
-    })
+    };
+    ROOMS.map(|room| UpdateMany { room, width, sql: update(room) }).into()
 }
 
 /// All columns of a table that are read, and its version, under an alias.

@@ -59,55 +59,81 @@ pub(crate) enum Strength {
     Reads,
 }
 
+/// Rows of one table that are looked for, with the versions that they must have.
+type Wanted<'a> = [(&'a TableKey, Option<Version>)];
+
+/// Wanted rows as a table `u`, the condition under which a row `t` of the table is one of them as
+/// it has to be, and the parameters of both.
+struct Lookup {
+    arrays: String,
+    names: String,
+    same: String,
+    params: Vec<Param>,
+}
+
+impl Lookup {
+    /// The planner looks up one row after the other, as in `update_many`.
+    fn of(wanted: &Wanted<'_>, first: &TableKey) -> Self {
+        let mut arrays: Vec<String> = Vec::with_capacity(first.columns.len() + 1);
+        for (at, value) in first.key.iter().enumerate() {
+            let kind = match value {
+                KeyValue::Id(_) => "uuid",
+                KeyValue::Number(_) => "bigint",
+                KeyValue::Bytes(_) => "bytea",
+                KeyValue::Text(_) => "text",
+            };
+            arrays.push(format!("${}::{kind}[]", at + 1));
+        }
+        let mut params: Vec<Param> = (0..first.key.len()).map(|at| column(wanted, at)).collect();
+        let mut names = first.columns.to_vec();
+        let mut same: Vec<String> =
+            names.iter().map(|name| format!("t.{name} = ANY(ARRAY[u.{name}])")).collect();
+        if first.versioned {
+            let versions = wanted.iter().map(|(_, at)| at.map(|at| signed(at.number())));
+            params.push(Param::of(versions.collect::<Vec<_>>()));
+            arrays.push(format!("${}::bigint[]", params.len()));
+            names.push("version");
+            same.push("(u.version IS NULL OR t.version = u.version)".to_owned());
+        }
+        let (arrays, names) = (arrays.join(", "), names.join(", "));
+        Self { arrays, names, same: same.join(" AND "), params }
+    }
+}
+
 /// A statement that locks rows of one table, in order, with its parameters. It fails unless all of
-/// them exist and have the versions that are given. `None` for no rows.
-pub(crate) fn lock_many(
-    rows: &[(&TableKey, Option<Version>)],
-    strength: Strength,
-) -> Option<(String, Vec<Param>)> {
-    let (first, _) = rows.first()?;
-    let mut arrays: Vec<String> = Vec::with_capacity(first.columns.len() + 1);
-    for (at, value) in first.key.iter().enumerate() {
-        let kind = match value {
-            KeyValue::Id(_) => "uuid",
-            KeyValue::Number(_) => "bigint",
-            KeyValue::Bytes(_) => "bytea",
-            KeyValue::Text(_) => "text",
-        };
-        arrays.push(format!("${}::{kind}[]", at + 1));
-    }
-    let mut params: Vec<Param> = (0..first.key.len()).map(|at| column(rows, at)).collect();
-    let mut names = first.columns.to_vec();
-    // The planner looks up one row after the other, as in `update_many`.
-    let mut same: Vec<String> =
-        names.iter().map(|name| format!("t.{name} = ANY(ARRAY[u.{name}])")).collect();
-    if first.versioned {
-        let version = |read_at: &Option<Version>| read_at.map(|at| signed(at.number()));
-        params.push(Param::of(rows.iter().map(|(_, at)| version(at)).collect::<Vec<_>>()));
-        arrays.push(format!("${}::bigint[]", params.len()));
-        names.push("version");
-        same.push("(u.version IS NULL OR t.version = u.version)".to_owned());
-    }
-    params.push(Param::of(i64::try_from(rows.len()).ok()));
+/// them are as wanted. `None` for no rows.
+pub(crate) fn lock_many(wanted: &Wanted<'_>, strength: Strength) -> Option<(String, Vec<Param>)> {
+    let (first, _) = wanted.first()?;
+    let Lookup { arrays, names, same, params } = Lookup::of(wanted, first);
     let lock = match strength {
         Strength::Writes => "NO KEY UPDATE",
         Strength::Reads => "SHARE",
     };
     let sql = format!(
-        "SELECT 1 / CASE WHEN count(*) = ${} THEN 1 ELSE 0 END FROM (\
-         SELECT FROM unnest({}) AS u ({}) JOIN {} t ON {} FOR {lock} OF t) AS locked",
-        params.len(),
-        arrays.join(", "),
-        names.join(", "),
+        "SELECT 1 / CASE WHEN count(*) = cardinality($1) THEN 1 ELSE 0 END FROM (\
+         SELECT FROM unnest({arrays}) AS u ({names}) JOIN {} t ON {same} \
+         FOR {lock} OF t) AS locked",
         first.table,
-        same.join(" AND "),
+    );
+    Some((sql, params))
+}
+
+/// A statement that answers the place, from 1, of the first row that is not as wanted. `None` for
+/// no rows.
+pub(crate) fn missing_of(wanted: &Wanted<'_>) -> Option<(String, Vec<Param>)> {
+    let (first, _) = wanted.first()?;
+    let Lookup { arrays, names, same, params } = Lookup::of(wanted, first);
+    let sql = format!(
+        "SELECT u.place FROM unnest({arrays}) WITH ORDINALITY AS u ({names}, place) \
+         WHERE NOT EXISTS (SELECT FROM {} t WHERE {same}) ORDER BY u.place LIMIT 1",
+        first.table,
     );
     Some((sql, params))
 }
 
 /// One value of each key, as an array.
-fn column(rows: &[(&TableKey, Option<Version>)], at: usize) -> Param {
-    let values = || rows.iter().filter_map(|(place, _)| place.key.get(at));
+fn column(wanted: &Wanted<'_>, at: usize) -> Param {
+    let values = || wanted.iter().filter_map(|(place, _)| place.key.get(at));
     match values().next() {
         Some(KeyValue::Id(_)) => Param::of(values().filter_map(KeyValue::id).collect::<Vec<_>>()),
         Some(KeyValue::Number(_)) => {
