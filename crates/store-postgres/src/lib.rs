@@ -99,6 +99,7 @@ mod prosas;
 mod reassign;
 mod recipients;
 mod records;
+mod row_lookups;
 mod sealing;
 mod session;
 mod shared_calls;

@@ -19,6 +19,7 @@ use crate::connections::ConnectionListing;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
+use crate::row_lookups::RowLookup;
 use crate::shared_calls::SharedCalls;
 use crate::signals::Notifier;
 
@@ -61,6 +62,7 @@ pub struct PostgresStore {
     pub(crate) key_lookups: SharedCalls<KeyLookup>,
     pub(crate) channel_lookups: SharedCalls<ChannelLookup>,
     pub(crate) connection_listings: SharedCalls<ConnectionListing>,
+    pub(crate) row_lookups: SharedCalls<RowLookup>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -193,6 +195,7 @@ impl PostgresStore {
             key_lookups: SharedCalls::default(),
             channel_lookups: SharedCalls::default(),
             connection_listings: SharedCalls::default(),
+            row_lookups: SharedCalls::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.

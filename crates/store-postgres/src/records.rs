@@ -22,18 +22,8 @@ use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
 use crate::pool::Pool;
-use crate::session::{get, rows, select};
+use crate::session::{rows, select};
 use crate::table::{Table, columns_of};
-use crate::table_key::TableKey;
-
-/// The row of a key.
-async fn row<T: Table + Into<Row>>(
-    pool: &Pool,
-    key: &RowKey,
-) -> Result<Option<Stored<Row>>, StoreError> {
-    let found = get::<T>(pool, TableKey::find(key).params()).await?;
-    Ok(found.map(|stored| stored.map(T::into)))
-}
 
 /// The rows that a condition selects.
 async fn list<T: Table + Into<Row>>(
@@ -258,7 +248,7 @@ macro_rules! listed {
 #[async_trait]
 impl Records for PostgresStore {
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
-        match_kind!(key.kind(), T => row::<T>(&self.pool, key).await)
+        self.row_of(key).await
     }
 
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {

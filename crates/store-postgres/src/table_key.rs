@@ -1,6 +1,7 @@
 //! The table of a kind of row, and the values of a row's key.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use recado_core::match_kind;
 use recado_core::store::{RowKey, RowKind, Version};
@@ -131,6 +132,19 @@ pub(crate) fn missing_of(wanted: &Wanted<'_>) -> Option<(String, Vec<Param>)> {
     Some((sql, params))
 }
 
+/// A statement that answers the rows that are as wanted, each with its place, from 1, behind its
+/// columns. `None` for no rows.
+pub(crate) fn found_of(wanted: &Wanted<'_>, columns: &str) -> Option<(String, Vec<Param>)> {
+    let (first, _) = wanted.first()?;
+    let Lookup { arrays, names, same, params } = Lookup::of(wanted, first);
+    let sql = format!(
+        "SELECT {columns}, u.place FROM unnest({arrays}) WITH ORDINALITY AS u ({names}, place) \
+         JOIN {} t ON {same}",
+        first.table,
+    );
+    Some((sql, params))
+}
+
 /// One value of each key, as an array.
 fn column(wanted: &Wanted<'_>, at: usize) -> Param {
     let values = || wanted.iter().filter_map(|(place, _)| place.key.get(at));
@@ -145,6 +159,27 @@ fn column(wanted: &Wanted<'_>, at: usize) -> Param {
         Some(KeyValue::Text(_)) | None => {
             Param::of(values().filter_map(KeyValue::text).collect::<Vec<_>>())
         }
+    }
+}
+
+impl PartialEq for TableKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for TableKey {}
+
+impl PartialOrd for TableKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By table, then by the values of the key.
+impl Ord for TableKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.table, &self.key).cmp(&(other.table, &other.key))
     }
 }
 
@@ -222,6 +257,11 @@ impl TableKey {
         let TableDef { name, key, columns, versioned, .. } = table;
         let columns = columns.get(..key).unwrap_or_default();
         Self { table: name, sql, versioned, columns, key: parts.0 }
+    }
+
+    /// Whether the key is made of ids.
+    pub(crate) fn is_of_ids(&self) -> bool {
+        self.key.iter().all(|value| value.id().is_some())
     }
 
     /// The values of the key, as parameters.

@@ -17,7 +17,7 @@ use recado_core::contacts::{ChannelKey, Contact, Identifier, Platform};
 use recado_core::conversations::{ChannelQuery, ConversationReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, KeyId};
 use recado_core::store::{
-    ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, UniqueKey,
+    ChangeSet, Commit, CommitError, Conflict, Records, RecordsExt, Row, RowKey, Stored, UniqueKey,
 };
 use recado_store_postgres::PostgresStore;
 use support::Database;
@@ -351,6 +351,29 @@ async fn connections_that_are_listed_at_once_are_those_of_each_company() {
         let of = n % 6;
         let expected: Vec<Connection> = (1..of).rev().map(|n| connection(of, n)).collect();
         assert_eq!(found, expected, "company {of}");
+    }
+}
+
+/// R440.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_looked_up_at_once_are_each_found_or_not() {
+    let database = with_contacts(20).await;
+    let store = &database.store;
+    let key = |number: u128| match number % 4 {
+        0 => RowKey::Company { company: company() },
+        1 => RowKey::Company { company: CompanyId::new(Uuid::from_u128(number + 1)) },
+        _ => RowKey::Contact { company: company(), id: contact(number % 30).id },
+    };
+    let expected = |number: u128| match number % 4 {
+        0 => Some(Row::from(support::company(company(), NOW))),
+        1 => None,
+        _ => (1..=20).contains(&(number % 30)).then(|| Row::from(contact(number % 30))),
+    };
+    let keys: Vec<RowKey> = (0..100).map(key).collect();
+    let found = join_all(keys.iter().map(|key| store.row(key))).await;
+    for (number, found) in (0..).zip(found) {
+        let found = found.unwrap().map(Stored::into_value);
+        assert_eq!(found, expected(number), "{number}");
     }
 }
 
