@@ -1,7 +1,8 @@
 //! Combining simultaneous calls. While one call for a key is under way, further calls for the key
 //! wait, and the next one handles all of them together. A gateway that sends each event in a call
 //! of its own, many at a time, then causes about as much work as one that sends batches. A single
-//! call does not wait.
+//! call does not wait. While a crowd waits, two calls are under way: the database works on one
+//! batch, and this process on the other.
 //!
 //! The combined work begins after all its calls have arrived, so it reads nothing that is older
 //! than any of them.
@@ -43,9 +44,26 @@ impl<Q, A> Waiting<Q, A> {
     }
 }
 
-type Queues<K, Q, A> = HashMap<K, VecDeque<Waiting<Q, A>>>;
+/// How many waiting calls are a crowd, for which a second call decides.
+const CROWD: usize = 16;
 
-/// The calls that wait, by key. A key has an entry while one call decides for all (R50).
+/// The calls of a key.
+struct Queue<Q, A> {
+    /// How many of them decide for all.
+    leaders: usize,
+    waiting: VecDeque<Waiting<Q, A>>,
+}
+
+impl<Q, A> Queue<Q, A> {
+    /// How many calls should decide.
+    fn wanted(&self) -> usize {
+        if self.waiting.len() < CROWD { 1 } else { 2 }
+    }
+}
+
+type Queues<K, Q, A> = HashMap<K, Queue<Q, A>>;
+
+/// The calls that wait, by key. A key has an entry while a call decides for all (R50).
 pub(crate) struct Gather<K, Q, A>(Mutex<Queues<K, Q, A>>);
 
 impl<K, Q, A> Default for Gather<K, Q, A> {
@@ -62,7 +80,7 @@ impl<K, Q, A> fmt::Debug for Gather<K, Q, A> {
 
 /// How a call begins.
 pub(super) enum Entered<'a, K: Copy + Eq + Hash, Q, A> {
-    /// No other call is under way: this call leads.
+    /// No other call is under way, or only one and a crowd waits: this call leads.
     Leads(Leader<'a, K, Q, A>),
     /// Another call leads: wait for the signal.
     Waits(Waiter<'a, K, Q, A>),
@@ -78,12 +96,16 @@ impl<K: Copy + Eq + Hash, Q, A> Gather<K, Q, A> {
         let mut queues = self.queues();
         match queues.get_mut(&key) {
             None => {
-                queues.insert(key, VecDeque::new());
+                queues.insert(key, Queue { leaders: 1, waiting: VecDeque::new() });
+                Entered::Leads(Leader { gather: self, key })
+            }
+            Some(queue) if queue.leaders < queue.wanted() => {
+                queue.leaders += 1;
                 Entered::Leads(Leader { gather: self, key })
             }
             Some(queue) => {
                 let (reply, signal) = oneshot::channel();
-                queue.push_back(Waiting { question: question(), reply });
+                queue.waiting.push_back(Waiting { question: question(), reply });
                 Entered::Waits(Waiter { gather: self, key, signal })
             }
         }
@@ -130,9 +152,9 @@ impl<K: Copy + Eq + Hash, Q, A> Leader<'_, K, Q, A> {
     pub(super) fn take(&self, mut fits: impl FnMut(&Q) -> bool) -> Vec<Waiting<Q, A>> {
         let mut queues = self.gather.queues();
         let mut taken = Vec::new();
-        let Some(queue) = queues.get_mut(&self.key) else { return taken };
-        while queue.front().is_some_and(|waiting| fits(&waiting.question)) {
-            taken.extend(queue.pop_front());
+        let Some(Queue { waiting, .. }) = queues.get_mut(&self.key) else { return taken };
+        while waiting.front().is_some_and(|first| fits(&first.question)) {
+            taken.extend(waiting.pop_front());
         }
         taken
     }
@@ -142,12 +164,17 @@ impl<K: Copy + Eq + Hash, Q, A> Drop for Leader<'_, K, Q, A> {
     fn drop(&mut self) {
         let mut queues = self.gather.queues();
         let Some(queue) = queues.get_mut(&self.key) else { return };
-        while let Some(next) = queue.pop_front() {
+        while queue.leaders <= queue.wanted()
+            && let Some(next) = queue.waiting.pop_front()
+        {
             if next.reply.send(Signal::Lead).is_ok() {
                 return;
             }
         }
-        queues.remove(&self.key);
+        queue.leaders -= 1;
+        if queue.leaders == 0 {
+            queues.remove(&self.key);
+        }
     }
 }
 
@@ -220,6 +247,24 @@ mod tests {
         drop(leader);
         assert!(taken.signal.try_recv().is_err());
         assert!(matches!(next.signal.try_recv(), Ok(Some(Signal::Lead))));
+    }
+
+    #[test]
+    fn a_second_call_leads_while_a_crowd_waits_and_no_longer() {
+        let gather = Sizes::default();
+        let first = leads(&gather);
+        let mut waiting: Vec<_> = (0..CROWD).map(|_| waits(&gather, 1)).collect();
+        let second = leads(&gather);
+        waiting.push(waits(&gather, 1));
+        assert_eq!(first.take(up_to(4)).len(), 4);
+        // Too few are left for two: the second one passes the lead to nobody.
+        drop(second);
+        let signals = waiting.iter_mut().filter_map(|waiter| waiter.signal.try_recv().ok());
+        assert_eq!(signals.flatten().count(), 0);
+        drop(first);
+        assert!(matches!(waiting[4].signal.try_recv(), Ok(Some(Signal::Lead))));
+        drop(gather.lead(KEY));
+        assert!(matches!(waiting[5].signal.try_recv(), Ok(Some(Signal::Lead))));
     }
 
     #[test]
