@@ -21,7 +21,7 @@ pub(crate) trait Work: Clone + Send + 'static {
 }
 
 /// How many waiting tasks are a crowd.
-const CROWD: usize = 32;
+const CROWD: usize = 16;
 
 struct Queue<T> {
     waiting: VecDeque<T>,

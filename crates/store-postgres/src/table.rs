@@ -36,7 +36,7 @@ pub(crate) fn named(table: &str, column: &'static str) -> &'static str {
 pub(crate) const TOGETHER: [usize; 4] = [32, 8, 4, 2];
 
 /// The numbers of rows that a statement which replaces rows has room for. It costs as much by
-/// itself as some ten rows more, so there is one with more room than is needed rather than several.
+/// itself as two rows, so there is one with more room than is needed rather than several.
 const ROOMS: [usize; 5] = [2, 4, 8, 16, 32];
 
 /// A statement that replaces several rows if each has its version, which is the last parameter of
