@@ -153,8 +153,8 @@ fn in_order(
     locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
     changes: &[Change],
 ) -> Option<usize> {
-    let last = locks.values().enumerate().filter(|(_, locks)| !locks.is_plain()).last();
-    let before = last.map_or(0, |(at, _)| at + 1);
+    let after = locks.values().rev().take_while(|locks| locks.is_plain()).count();
+    let before = locks.len() - after;
     let key = |locks: &Locks| locks.place.as_ref().map(|(key, _)| key.clone());
     let locked: HashSet<RowKey> = locks.values().take(before).filter_map(key).collect();
     let waiting = changes.iter().filter(
@@ -166,6 +166,5 @@ fn in_order(
             _ => None,
         })
         .filter(|key| !locked.contains(key));
-    let rest = locks.len() - before;
-    locks.values().skip(before).map(key).eq(keys.take(rest).map(Some)).then_some(before)
+    locks.values().skip(before).map(key).eq(keys.take(after).map(Some)).then_some(before)
 }

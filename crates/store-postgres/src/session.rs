@@ -164,17 +164,37 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The rows of one statement.
+    pub(crate) async fn rows(
+        &self,
+        sql: impl Into<Cow<'static, str>>,
+        params: Vec<Param>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let statements = vec![Statement::new(sql, params)];
+        let outcome = self.run(TransactionMode::Nothing, statements).await?;
+        let mut rows = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        Ok(rows.pop().unwrap_or_default())
+    }
+
+    /// Runs what has no parameters and answers nothing.
+    pub(crate) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
+        self.0.batch_execute(sql).await.map_err(failed)
+    }
+
+    /// Closes the connection, with everything that the server keeps for it.
+    pub(crate) fn close(self) {
+        drop(Object::take(self.0));
+    }
+}
+
 /// Reads with one statement.
 pub(crate) async fn rows(
     pool: &Pool,
     sql: impl Into<Cow<'static, str>>,
     params: Vec<Param>,
 ) -> Result<Vec<Row>, StoreError> {
-    let session = Session::take(pool).await?;
-    let statements = vec![Statement::new(sql, params)];
-    let outcome = session.run(TransactionMode::Nothing, statements).await?;
-    let mut rows = outcome.into_rows().map_err(|(_, error)| failed(error))?;
-    Ok(rows.pop().unwrap_or_default())
+    Session::take(pool).await?.rows(sql, params).await
 }
 
 /// Reads one state of the database with several statements.

@@ -170,3 +170,66 @@ async fn upkeep_forgets_allowances_that_are_whole_again_and_no_others() {
     database.store.upkeep(NOW.plus(Duration::from_secs(60))).await.unwrap();
     assert_eq!(count(&database, "rate_limits").await, 0);
 }
+
+/// The locks that `upkeep.rs` names.
+const FOLDING: i64 = 0x7265_6361_646f_0002;
+const TURN: i64 = 0x7265_6361_646f_0003;
+
+/// How many processes hold or want the turn.
+async fn turns(database: &Database) -> i64 {
+    let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 \
+               AND (classid::bigint << 32 | objid::bigint) = $1 \
+               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    database.client().await.query_one(sql, &[&TURN]).await.expect("an answer").get(0)
+}
+
+/// R452.
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_is_left_to_the_process_that_is_doing_it() {
+    let database = with_contacts(3).await;
+    let other = database.client().await;
+    other.execute("SELECT pg_advisory_lock($1)", &[&TURN]).await.unwrap();
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 1);
+    other.execute("SELECT pg_advisory_unlock($1)", &[&TURN]).await.unwrap();
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 0);
+    assert_eq!(turns(&database).await, 0, "nobody keeps the turn");
+}
+
+/// R452.
+#[tokio::test(flavor = "multi_thread")]
+async fn folding_does_not_wait_for_the_removal_of_a_company() {
+    let database = with_contacts(3).await;
+    let mut other = database.client().await;
+    let removal = other.transaction().await.unwrap();
+    removal.execute("SELECT pg_advisory_xact_lock($1)", &[&FOLDING]).await.unwrap();
+    let upkeep = tokio::time::timeout(Duration::from_secs(20), database.store.upkeep(NOW));
+    upkeep.await.expect("it does not wait").unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 1);
+    removal.commit().await.unwrap();
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 0);
+}
+
+/// R452.
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_that_is_cut_short_leaves_the_turn_to_others() {
+    let database = with_contacts(3).await;
+    let mut other = database.client().await;
+    let holding = other.transaction().await.unwrap();
+    holding.execute("LOCK TABLE rate_limits IN ACCESS EXCLUSIVE MODE", &[]).await.unwrap();
+    let store = database.store.clone();
+    let upkeep = tokio::spawn(async move { store.upkeep(NOW).await });
+    support::until_waiting(&database.client().await, 1).await;
+    assert_eq!(turns(&database).await, 1);
+    upkeep.abort();
+    assert!(upkeep.await.unwrap_err().is_cancelled());
+    holding.commit().await.unwrap();
+    let free = async {
+        while turns(&database).await > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), free).await.expect("the turn is free again");
+}
