@@ -17,12 +17,12 @@ use crate::param::params;
 const ENTER: &str =
     "SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)";
 
-/// As [`ENTER`], and fails unless the routes of `$3` have the version `$4`, or are missing if that
-/// is null.
-const ENTER_ROUTED: &str = "\
-SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint), \
-1 / CASE WHEN (SELECT version FROM routes WHERE company_id = $3) IS NOT DISTINCT FROM $4::bigint \
-THEN 1 ELSE 0 END";
+/// Fails unless the routes of `$1` have the version `$2`, or are missing if that is null. It comes
+/// after the lock of the journal, as a statement of its own: an engine that plans a statement for
+/// another node than the one that keeps the lock must not take the lock there.
+const ROUTED: &str = "\
+SELECT 1 / CASE WHEN (SELECT version FROM routes WHERE company_id = $1) \
+IS NOT DISTINCT FROM $2::bigint THEN 1 ELSE 0 END";
 
 /// Waits for every commit that has [`OPEN`], and keeps later ones waiting until this one has ended.
 /// Dumps, which lock every table for as long as they last, neither wait nor are waited for.
@@ -140,20 +140,9 @@ pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
         }
     }
     for (company, wanted) in &companies {
-        let mut locks = (
-            wanted.journal.then(|| journal_lock(*company)),
-            wanted.not_exported.map(|_| company_lock(*company)),
-        );
-        for read_at in &wanted.routed {
-            let read_at = read_at.map(|version| signed(version.number()));
-            let (journal, export) = std::mem::take(&mut locks);
-            let params = params![journal, export, company.uuid(), read_at];
-            let about = RowKey::Routes { company: *company };
-            steps.push(CommitStep::new(ENTER_ROUTED, params, Some(about)));
-        }
-        if let (journal, export) = locks
-            && (journal.is_some() || export.is_some())
-        {
+        let journal = wanted.journal.then(|| journal_lock(*company));
+        let export = wanted.not_exported.map(|_| company_lock(*company));
+        if journal.is_some() || export.is_some() {
             steps.push(CommitStep::new(ENTER, params![journal, export], None));
         }
     }
@@ -162,6 +151,12 @@ pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
         if let Some(created_at) = wanted.not_exported {
             let params = params![company.uuid(), created_at.millis()];
             steps.push(CommitStep::not_exported(NOT_EXPORTED, params, *company));
+        }
+        for read_at in &wanted.routed {
+            let read_at = read_at.map(|version| signed(version.number()));
+            let about = RowKey::Routes { company: *company };
+            let params = params![company.uuid(), read_at];
+            steps.push(CommitStep::new(ROUTED, params, Some(about)));
         }
     }
 }

@@ -23,6 +23,10 @@
 //!   [`SearchQuery`](recado_core::contacts::SearchQuery) finds. No extension is needed.
 //! - Statements are prepared and kept by connection. A connection pooler between store and server
 //!   must be in session mode.
+//! - The engine has to be Postgres, or to behave as it does: advisory locks of transactions that
+//!   all connections share, triggers on statements with transition tables, `SKIP LOCKED`, and
+//!   `LISTEN` with `NOTIFY` unless other [`Signals`](recado_core::deliveries::Signals) are used.
+//!   [`PostgresStore::migrate`] tries all but the last, and refuses an engine that lacks one.
 //! - Data is as durable as the server's `synchronous_commit` makes it; leave that on.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -117,7 +121,7 @@ mod webhooks;
 pub use connector::ConnectError;
 pub use conninfo::{ConnectionParameters, Origin, ParameterError};
 pub use limiter::PostgresLimiter;
-pub use migrate::MigrateError;
+pub use migrate::{EngineFeature, MigrateError};
 pub use pool::{Options, PostgresStore};
 pub use pool_use::PoolUse;
 pub use recado_store_sql::{

@@ -1,5 +1,6 @@
 //! The schema: forward-only, checksummed migrations that are part of this crate.
 
+mod engine;
 mod list;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use tokio_postgres::{Client, Error};
 
 use crate::PostgresStore;
 use crate::error::{MIGRATE, failed};
+pub use engine::EngineFeature;
 use list::{MIGRATIONS, Migration};
 
 /// The advisory lock of the process that migrates.
@@ -37,6 +39,14 @@ pub enum MigrateError {
     Encoding {
         /// The encoding of the database.
         encoding: String,
+    },
+    /// The database's engine is not Postgres, or does not behave as it does. Use a Postgres.
+    #[error("the database's engine lacks {lacks}: {said}")]
+    Engine {
+        /// What it lacks.
+        lacks: EngineFeature,
+        /// What it answered.
+        said: String,
     },
     /// The database failed. The migration under way was not applied.
     #[error(transparent)]
@@ -72,7 +82,7 @@ impl PostgresStore {
             .await
             .map_err(failed)?;
         client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
-        migrate(&client).await?;
+        migrate(&client, &*self.pool.get().await?).await?;
         drop(client);
         Ok(self.check_keys().await?)
     }
@@ -161,7 +171,8 @@ async fn oldest(client: &Client) -> Result<Option<i32>, Error> {
     }
 }
 
-async fn migrate(client: &Client) -> Result<(), MigrateError> {
+/// Applies what is pending. `other` is another connection to the same database.
+async fn migrate(client: &Client, other: &Client) -> Result<(), MigrateError> {
     let row = client.query_one("SHOW server_encoding", &[]).await.map_err(failed)?;
     let encoding: String = row.get(0);
     if encoding != "UTF8" {
@@ -169,7 +180,11 @@ async fn migrate(client: &Client) -> Result<(), MigrateError> {
     }
     let applied = applied(client).await.map_err(failed)?;
     let oldest = oldest(client).await.map_err(failed)?;
-    for migration in pending(&applied, oldest)? {
+    let pending = pending(&applied, oldest)?;
+    if !pending.is_empty() {
+        engine::check(client, other).await?;
+    }
+    for migration in pending {
         tracing::info!(version = migration.version, name = migration.name, "migrating the schema");
         apply(client, migration).await.map_err(failed)?;
     }

@@ -5,7 +5,7 @@ mod support;
 use recado_core::Timestamp;
 use recado_core::access::{Company, Limiter};
 use recado_core::store::{RecordsExt, StoreError, Upkeep};
-use recado_store_postgres::{MigrateError, PostgresStore};
+use recado_store_postgres::{EngineFeature, MigrateError, PostgresStore};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use support::{connect, options};
 
@@ -89,4 +89,58 @@ async fn a_step_that_fails_leaves_nothing_behind() {
     client.batch_execute("DROP TABLE contacts").await.unwrap();
     store.migrate().await.unwrap();
     store.ready().await.unwrap();
+}
+
+/// What the migration of an empty database came to on an engine that `behaves` so.
+async fn migrated_on(behaves: &str) -> (EngineFeature, String, TestDatabase) {
+    let (_, database) = empty().await;
+    connect(database.url()).await.batch_execute(behaves).await.expect("it is prepared");
+    let store = PostgresStore::connect(database.url(), options()).await.expect("it is there");
+    let refused = store.migrate().await.expect_err("it is refused");
+    let said = refused.to_string();
+    match refused {
+        MigrateError::Engine { lacks, .. } => (lacks, said, database),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A distributed engine may run the same function on another node.
+///
+/// R453.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_whose_connections_do_not_share_advisory_locks_is_refused() {
+    let behaves = "CREATE SCHEMA other; \
+        CREATE FUNCTION other.pg_try_advisory_xact_lock(bigint) RETURNS boolean \
+        LANGUAGE sql AS 'SELECT true'; \
+        DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, other, pg_catalog', \
+        current_database()); END $$";
+    let (lacks, said, database) = migrated_on(behaves).await;
+    assert_eq!(lacks, EngineFeature::AdvisoryLocks);
+    assert!(said.contains("pg_advisory_xact_lock"), "{said}");
+    let made = "SELECT count(*) FROM pg_class WHERE relname = 'contacts'";
+    let made: i64 = connect(database.url()).await.query_one(made, &[]).await.unwrap().get(0);
+    assert_eq!(made, 0, "nothing was made");
+}
+
+/// R453.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_without_triggers_is_refused() {
+    let behaves = "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS \
+        $$ BEGIN RAISE feature_not_supported USING MESSAGE = 'no triggers here'; END $$; \
+        CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER') \
+        EXECUTE FUNCTION refuse()";
+    let (lacks, said, _database) = migrated_on(behaves).await;
+    assert_eq!(lacks, EngineFeature::TransitionTables);
+    assert!(said.contains("no triggers here"), "{said}");
+}
+
+/// R453.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_tried_of_the_engine_leaves_nothing_behind() {
+    let (store, database) = empty().await;
+    store.migrate().await.unwrap();
+    let left = "SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE 'recado_tr%') \
+                + (SELECT count(*) FROM pg_proc WHERE proname LIKE 'recado_try')";
+    let left: i64 = connect(database.url()).await.query_one(left, &[]).await.unwrap().get(0);
+    assert_eq!(left, 0);
 }
