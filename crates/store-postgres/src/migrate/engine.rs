@@ -53,8 +53,8 @@ INSERT INTO recado_tried VALUES (1), (2);";
 
 const SKIP: &str = "SELECT n FROM recado_tried FOR UPDATE SKIP LOCKED";
 
-/// Whether the answer says that the engine cannot do it, rather than that this role may not, or that
-/// the server is not well.
+/// Whether the answer says that the engine cannot do it, rather than that this role may not, or
+/// that the server is not well.
 fn is_about_the_engine(code: &SqlState) -> bool {
     let unknown = [
         SqlState::FEATURE_NOT_SUPPORTED,
