@@ -46,8 +46,7 @@ pub(crate) enum Sharing {
     /// One. A step that fails says which conflict that is.
     #[default]
     Alone,
-    /// Several, on different rows. If it fails, each set gets a transaction of its own, so that
-    /// steps need not say which row was not as expected.
+    /// Several, on different rows. If it fails, each set gets a transaction of its own.
     Shared,
 }
 
@@ -175,12 +174,11 @@ impl PostgresStore {
 
     /// The conflict of a failed step.
     async fn conflict_of(&self, failed: FailedStep) -> CommitError {
-        if let CommitError::Conflict(Conflict::Stale(_)) = &failed.refused.error {
-            match self.first_stale(&failed.rows).await {
-                Ok(Some(key)) => return Conflict::Stale(key).into(),
-                Ok(None) => {}
-                Err(error) => return error.into(),
-            }
+        // If it cannot be told which one, the conflict is about the first.
+        if let CommitError::Conflict(Conflict::Stale(_)) = &failed.refused.error
+            && let Ok(Some(key)) = self.first_stale(&failed.rows).await
+        {
+            return Conflict::Stale(key).into();
         }
         failed.refused.error
     }

@@ -18,8 +18,8 @@ const ENTER: &str =
     "SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)";
 
 /// Fails unless the routes of `$1` have the version `$2`, or are missing if that is null. It comes
-/// after the lock of the journal, as a statement of its own: an engine that plans a statement for
-/// another node than the one that keeps the lock must not take the lock there.
+/// after the advisory lock of the journal, as a statement of its own: an engine with several nodes
+/// may run a statement where its rows are, and would take the lock there.
 const ROUTED: &str = "\
 SELECT 1 / CASE WHEN (SELECT version FROM routes WHERE company_id = $1) \
 IS NOT DISTINCT FROM $2::bigint THEN 1 ELSE 0 END";

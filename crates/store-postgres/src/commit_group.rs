@@ -1,7 +1,7 @@
 //! Group commit: the change sets that wait in this process share a transaction.
 //!
 //! The sets that come while earlier ones are committed are the next transaction: as one change set,
-//! with one flush of the log and one statement for rows of a kind. If such a transaction fails,
+//! with one flush of the log and few statements for rows of a kind. If such a transaction fails,
 //! each of its sets gets one of its own, so that the conflict of one is that of no other (R439).
 
 use std::collections::VecDeque;

@@ -30,7 +30,7 @@ impl Locks {
     }
 
     /// Whether one statement can lock both rows: they are of one table, neither is deleted, and
-    /// none has an advisory lock in place of its own.
+    /// neither is protected by an advisory lock.
     fn go_together(&self, other: &Self) -> bool {
         let table = |locks: &Self| {
             let (key, place, _) = locks.parts()?;

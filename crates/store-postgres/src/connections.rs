@@ -8,6 +8,7 @@ use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::gateway::{KeptEvents, KeptQuery};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{Row, StoreError, Stored};
+use tokio_postgres::Row as Found;
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -22,7 +23,8 @@ pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {
     format!("{} WHERE id = $1 ORDER BY company_id LIMIT 1", Connection::sql().select)
 });
 
-/// The connections of the companies `$1`, each company's by creation.
+/// The connections of the companies `$1`, each company's by creation. The first column is the
+/// company.
 static OF_COMPANIES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM unnest($1::uuid[]) AS wanted (company_id) \
@@ -36,18 +38,23 @@ static OF_COMPANIES: LazyLock<String> = LazyLock::new(|| {
 pub(crate) struct ConnectionListing(CompanyId);
 
 impl SharedCall for ConnectionListing {
-    type Answer = Vec<Stored<Row>>;
+    /// A connection that cannot be read fails its own company.
+    type Answer = Result<Vec<Stored<Row>>, StoreError>;
 
     async fn answer_all(pool: &Pool, calls: Vec<Self>) -> Result<Vec<Self::Answer>, StoreError> {
         let wanted: BTreeSet<Uuid> = calls.iter().map(|call| call.0.uuid()).collect();
         let wanted: Vec<Uuid> = wanted.into_iter().collect();
         let found = rows(pool, OF_COMPANIES.as_str(), params![wanted]).await?;
-        let mut known: HashMap<CompanyId, Self::Answer> = HashMap::new();
-        for connection in all_sealed::<Connection>(&found, pool.sealer())? {
-            let company = connection.value().company;
-            known.entry(company).or_default().push(connection.map(Row::from));
+        let mut known: HashMap<Uuid, Vec<Found>> = HashMap::new();
+        for row in found {
+            known.entry(row.get(0)).or_default().push(row);
         }
-        Ok(calls.iter().map(|call| known.get(&call.0).cloned().unwrap_or_default()).collect())
+        let read = |call: &Self| {
+            let found = known.get(&call.0.uuid()).map(Vec::as_slice).unwrap_or_default();
+            let stored = all_sealed::<Connection>(found, pool.sealer())?;
+            Ok(stored.into_iter().map(|connection| connection.map(Row::from)).collect())
+        };
+        Ok(calls.iter().map(read).collect())
     }
 }
 
@@ -85,7 +92,7 @@ impl PostgresStore {
         &self,
         company: CompanyId,
     ) -> Result<Vec<Stored<Row>>, StoreError> {
-        self.connection_listings.make(&self.pool, ConnectionListing(company)).await
+        self.connection_listings.make(&self.pool, ConnectionListing(company)).await?
     }
 
     pub(crate) async fn connection_in_use(

@@ -40,7 +40,8 @@ pub enum MigrateError {
         /// The encoding of the database.
         encoding: String,
     },
-    /// The database's engine is not Postgres, or does not behave as it does. Use a Postgres.
+    /// The database's engine is not Postgres, or does not behave as it does. Use a database of
+    /// Postgres itself.
     #[error("the database's engine lacks {lacks}: {said}")]
     Engine {
         /// What it lacks.
@@ -137,6 +138,11 @@ const OLDEST: &str = "CREATE TABLE IF NOT EXISTS recado_schema_oldest (\
                       only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), \
                       number int NOT NULL, newest int NOT NULL)";
 
+/// The migrations that were applied.
+const HISTORY: &str = "CREATE TABLE IF NOT EXISTS recado_migrations (version int PRIMARY KEY, \
+                       name text NOT NULL, checksum text NOT NULL, \
+                       applied_at timestamptz NOT NULL DEFAULT now())";
+
 const APPLIED: &str = "SELECT version, checksum FROM recado_migrations ORDER BY version";
 
 /// The migrations that were not applied yet. Later ones than this program knows are passed over if
@@ -183,6 +189,7 @@ async fn migrate(client: &Client, other: &Client) -> Result<(), MigrateError> {
     let pending = pending(&applied, oldest)?;
     if !pending.is_empty() {
         engine::check(client, other).await?;
+        client.batch_execute(HISTORY).await.map_err(failed)?;
     }
     for migration in pending {
         tracing::info!(version = migration.version, name = migration.name, "migrating the schema");
@@ -193,10 +200,7 @@ async fn migrate(client: &Client, other: &Client) -> Result<(), MigrateError> {
 
 /// What migrating would do.
 async fn plan(client: &Client) -> Result<MigrationPlan, MigrateError> {
-    let applied = match client.query(APPLIED, &[]).await {
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
-        rows => rows.map_err(failed)?.iter().map(|row| (row.get(0), row.get(1))).collect(),
-    };
+    let applied = applied(client).await.map_err(failed)?;
     let oldest = oldest(client).await.map_err(failed)?;
     let pending = pending(&applied, oldest)?;
     let sizes = "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class \
@@ -215,18 +219,12 @@ async fn plan(client: &Client) -> Result<MigrationPlan, MigrateError> {
     ))
 }
 
+/// The migrations that were applied.
 async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
-    let rows = match client.query(APPLIED, &[]).await {
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
-            let create = "CREATE TABLE recado_migrations (version int PRIMARY KEY, \
-                          name text NOT NULL, checksum text NOT NULL, \
-                          applied_at timestamptz NOT NULL DEFAULT now())";
-            client.batch_execute(create).await?;
-            Vec::new()
-        }
-        rows => rows?,
-    };
-    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    match client.query(APPLIED, &[]).await {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(Vec::new()),
+        rows => Ok(rows?.iter().map(|row| (row.get(0), row.get(1))).collect()),
+    }
 }
 
 /// Applies one migration and records it, in one transaction.

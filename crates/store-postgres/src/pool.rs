@@ -19,7 +19,7 @@ use crate::connections::ConnectionListing;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
 use crate::limiter::PostgresLimiter;
-use crate::row_lookups::RowLookup;
+use crate::row_lookups::RowLookups;
 use crate::shared_calls::SharedCalls;
 use crate::signals::Notifier;
 
@@ -62,7 +62,7 @@ pub struct PostgresStore {
     pub(crate) key_lookups: SharedCalls<KeyLookup>,
     pub(crate) channel_lookups: SharedCalls<ChannelLookup>,
     pub(crate) connection_listings: SharedCalls<ConnectionListing>,
-    pub(crate) row_lookups: SharedCalls<RowLookup>,
+    pub(crate) row_lookups: RowLookups,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -149,9 +149,13 @@ impl fmt::Debug for PostgresStore {
 /// Every statement is written so that one plan serves all parameters, so each is planned once. Each
 /// has an index that bounds its cost: a plan made while a table was small must not scan the table
 /// after it has grown. No statement gains from JIT compilation or parallel workers.
+///
+/// The server notices within half a minute that this machine is gone, and releases its locks.
 fn settings(options: &Options) -> String {
     format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; \
+         SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; \
+         SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000; \
          SET idle_in_transaction_session_timeout = 60000; \
          SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
          SET random_page_cost = 1.1; SET jit = off; SET max_parallel_workers_per_gather = 0",
@@ -195,7 +199,7 @@ impl PostgresStore {
             key_lookups: SharedCalls::default(),
             channel_lookups: SharedCalls::default(),
             connection_listings: SharedCalls::default(),
-            row_lookups: SharedCalls::default(),
+            row_lookups: RowLookups::default(),
         };
         drop(store.pool.get().await?);
         // Before a migration, what is sealed is looked at after it.

@@ -41,11 +41,8 @@ pub(crate) enum TransactionMode {
     Snapshot,
 }
 
-/// Half a hundred milliseconds are much longer than a transaction that waits for nothing takes. Its
-/// statements find rows by their keys, whatever the keys are: they are planned once on each
-/// connection rather than six times, which takes milliseconds for those on many rows.
-const BEGIN_BRIEF: &str =
-    "BEGIN; SET LOCAL lock_timeout = 50; SET LOCAL plan_cache_mode = force_generic_plan";
+/// Fifty milliseconds are much longer than a transaction that waits for nothing takes.
+const BEGIN_BRIEF: &str = "BEGIN; SET LOCAL lock_timeout = 50";
 
 /// The results of statements.
 pub(crate) struct SessionOutcome {

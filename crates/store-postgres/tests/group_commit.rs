@@ -212,8 +212,28 @@ async fn of_sets_that_rely_on_rows_only_those_with_a_changed_one_are_refused() {
             }
         }
     }
-    let transactions = transactions(&database).await;
-    assert!(transactions <= 80, "{transactions} transactions");
+}
+
+/// R439.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_that_replaces_or_relies_on_several_rows_names_the_one_that_has_changed() {
+    let database = with_contacts(12).await;
+    let store = &database.store;
+    let (mut replacing, mut relying) = (ChangeSet::new(), renamed(store, 12, "Unused").await);
+    for number in 1..=11 {
+        let before = stored(store, number).await;
+        relying = relying.require(before.unchanged());
+        let after = Contact { name: "Replaced".to_owned(), ..before.value().clone() };
+        replacing = replacing.with(before.update(after));
+    }
+    store.commit(renamed(store, 7, "Earlier").await).await.unwrap();
+    for set in [replacing, relying] {
+        let refused = store.commit(set).await.expect_err("one of the rows has changed");
+        let key = RowKey::Contact { company: company(), id: contact(7).id };
+        let named = matches!(&refused, CommitError::Conflict(Conflict::Stale(k)) if *k == key);
+        assert!(named, "{refused:?}");
+    }
+    assert_eq!(*stored(store, 1).await.value(), contact(1), "nothing was changed");
 }
 
 /// R439.

@@ -59,6 +59,16 @@ impl<Q, A> Queue<Q, A> {
     fn wanted(&self) -> usize {
         if self.waiting.len() < CROWD { 1 } else { 2 }
     }
+
+    /// Lets the first call that still waits decide. Whether there was one.
+    fn pass_on(&mut self) -> bool {
+        while let Some(next) = self.waiting.pop_front() {
+            if next.reply.send(Signal::Lead).is_ok() {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 type Queues<K, Q, A> = HashMap<K, Queue<Q, A>>;
@@ -80,7 +90,7 @@ impl<K, Q, A> fmt::Debug for Gather<K, Q, A> {
 
 /// How a call begins.
 pub(super) enum Entered<'a, K: Copy + Eq + Hash, Q, A> {
-    /// No other call is under way, or only one and a crowd waits: this call leads.
+    /// No other call is under way: this call leads.
     Leads(Leader<'a, K, Q, A>),
     /// Another call leads: wait for the signal.
     Waits(Waiter<'a, K, Q, A>),
@@ -99,13 +109,12 @@ impl<K: Copy + Eq + Hash, Q, A> Gather<K, Q, A> {
                 queues.insert(key, Queue { leaders: 1, waiting: VecDeque::new() });
                 Entered::Leads(Leader { gather: self, key })
             }
-            Some(queue) if queue.leaders < queue.wanted() => {
-                queue.leaders += 1;
-                Entered::Leads(Leader { gather: self, key })
-            }
             Some(queue) => {
                 let (reply, signal) = oneshot::channel();
                 queue.waiting.push_back(Waiting { question: question(), reply });
+                if queue.leaders < queue.wanted() && queue.pass_on() {
+                    queue.leaders += 1;
+                }
                 Entered::Waits(Waiter { gather: self, key, signal })
             }
         }
@@ -164,12 +173,8 @@ impl<K: Copy + Eq + Hash, Q, A> Drop for Leader<'_, K, Q, A> {
     fn drop(&mut self) {
         let mut queues = self.gather.queues();
         let Some(queue) = queues.get_mut(&self.key) else { return };
-        while queue.leaders <= queue.wanted()
-            && let Some(next) = queue.waiting.pop_front()
-        {
-            if next.reply.send(Signal::Lead).is_ok() {
-                return;
-            }
+        if queue.leaders <= queue.wanted() && queue.pass_on() {
+            return;
         }
         queue.leaders -= 1;
         if queue.leaders == 0 {
@@ -253,18 +258,19 @@ mod tests {
     fn a_second_call_leads_while_a_crowd_waits_and_no_longer() {
         let gather = Sizes::default();
         let first = leads(&gather);
-        let mut waiting: Vec<_> = (0..CROWD).map(|_| waits(&gather, 1)).collect();
-        let second = leads(&gather);
+        let mut waiting: Vec<_> = (1..CROWD).map(|_| waits(&gather, 1)).collect();
+        assert!(matches!(waiting[0].signal.try_recv(), Ok(None)));
         waiting.push(waits(&gather, 1));
+        assert!(matches!(waiting[0].signal.try_recv(), Ok(Some(Signal::Lead))));
+        let second = gather.lead(KEY);
         assert_eq!(first.take(up_to(4)).len(), 4);
         // Too few are left for two: the second one passes the lead to nobody.
         drop(second);
-        let signals = waiting.iter_mut().filter_map(|waiter| waiter.signal.try_recv().ok());
-        assert_eq!(signals.flatten().count(), 0);
+        assert!(matches!(waiting[5].signal.try_recv(), Ok(None)));
         drop(first);
-        assert!(matches!(waiting[4].signal.try_recv(), Ok(Some(Signal::Lead))));
-        drop(gather.lead(KEY));
         assert!(matches!(waiting[5].signal.try_recv(), Ok(Some(Signal::Lead))));
+        drop(gather.lead(KEY));
+        assert!(matches!(waiting[6].signal.try_recv(), Ok(Some(Signal::Lead))));
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub(super) async fn migrated(steps: usize, rows: &[&str]) -> (TestDatabase, Post
     let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
     {
         let client = store.pool.get().await.unwrap();
-        super::applied(&client).await.unwrap();
+        client.batch_execute(HISTORY).await.unwrap();
         for migration in &MIGRATIONS[..steps] {
             apply(&client, migration).await.unwrap();
         }
@@ -161,7 +161,7 @@ async fn a_database_is_there_once_it_was_migrated() {
     assert!(!store.exists().await.unwrap());
     {
         let client = store.pool.get().await.unwrap();
-        super::applied(&client).await.unwrap();
+        client.batch_execute(HISTORY).await.unwrap();
     }
     assert!(!store.exists().await.unwrap(), "a history without a step is none");
     store.migrate().await.unwrap();

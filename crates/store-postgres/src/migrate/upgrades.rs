@@ -10,7 +10,7 @@ async fn empty() -> (TestDatabase, PostgresStore) {
     let options = Options { pool_size: 2, ..Options::default() };
     let store = PostgresStore::connect(database.url(), options).await.unwrap();
     let client = store.pool.get().await.unwrap();
-    super::applied(&client).await.unwrap();
+    client.batch_execute(HISTORY).await.unwrap();
     drop(client);
     (database, store)
 }
