@@ -1,6 +1,7 @@
 //! Readiness and housekeeping.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -140,15 +141,35 @@ AND s.relname NOT IN ('contact_search', 'message_texts') AND s.n_live_tup > 1000
 struct Turn(Option<Session>);
 
 impl Turn {
-    /// `None` while another process has it.
+    /// Waits for it without a connection, for two seconds at most: then another process does the
+    /// upkeep, which is as good.
     async fn take(store: &PostgresStore) -> Result<Option<Self>, StoreError> {
-        let mut turn = Self(Some(Session::take(&store.pool).await?));
-        let taken = turn.rows("SELECT pg_try_advisory_lock($1)", params![TURN]).await?;
-        if taken.first().is_some_and(|row| row.get(0)) {
-            return Ok(Some(turn));
+        for _ in 0..40 {
+            let mut turn = Self(Some(Session::take(&store.pool).await?));
+            let taken = turn.rows("SELECT pg_try_advisory_lock($1)", params![TURN]).await?;
+            if taken.first().is_some_and(|row| row.get(0)) {
+                return Ok(Some(turn));
+            }
+            turn.0 = None;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        turn.0 = None;
         Ok(None)
+    }
+
+    /// Folds and forgets, and gives the turn back.
+    async fn keep(self, now: Timestamp) -> Result<(), StoreError> {
+        for fold in &FOLDS {
+            self.fold(fold).await?;
+        }
+        self.rows(FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
+        self.check_again().await?;
+        let cutoffs = Cutoffs::at(now);
+        self.forget(FORGET_REPORTS, cutoffs.ended).await?;
+        self.forget(FORGET_CALLS, cutoffs.ended).await?;
+        self.forget(FORGET_WINDOWS, cutoffs.ended).await?;
+        self.forget(FORGET_WORKERS, cutoffs.workers).await?;
+        self.forget(unknown_events::FORGET, cutoffs.unknown_events).await?;
+        self.end().await
     }
 
     async fn end(mut self) -> Result<(), StoreError> {
@@ -220,19 +241,10 @@ impl Upkeep for PostgresStore {
     }
 
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
-        let Some(turn) = Turn::take(self).await? else { return Ok(()) };
-        for fold in &FOLDS {
-            turn.fold(fold).await?;
+        if let Some(turn) = Turn::take(self).await? {
+            turn.keep(now).await?;
         }
-        turn.rows(FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
-        turn.check_again().await?;
-        let cutoffs = Cutoffs::at(now);
-        turn.forget(FORGET_REPORTS, cutoffs.ended).await?;
-        turn.forget(FORGET_CALLS, cutoffs.ended).await?;
-        turn.forget(FORGET_WINDOWS, cutoffs.ended).await?;
-        turn.forget(FORGET_WORKERS, cutoffs.workers).await?;
-        turn.forget(unknown_events::FORGET, cutoffs.unknown_events).await?;
-        turn.end().await?;
+        // Each process seals with the keys that it has.
         self.make_message_texts().await?;
         self.seal_all(now).await
     }
