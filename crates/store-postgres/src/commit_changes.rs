@@ -167,6 +167,8 @@ const fn versioned<T: Table>(_: &T) -> bool {
 }
 
 /// Replaces rows of one kind by as few statements as possible.
+///
+/// R439.
 fn update_rows(steps: &mut Vec<CommitStep>, rows: Vec<(Row, Version)>, sealer: &Sealer) {
     let mut rows = rows.into_iter();
     while let Some((row, read_at)) = rows.next() {

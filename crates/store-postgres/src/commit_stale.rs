@@ -12,6 +12,8 @@ pub(crate) type ExpectedRow = (RowKey, Option<Version>);
 impl PostgresStore {
     /// The first of these rows, which are of one table, that is not as expected; `None` if all of
     /// them are by now.
+    ///
+    /// R439.
     pub(crate) async fn first_stale(
         &self,
         expected: &[ExpectedRow],

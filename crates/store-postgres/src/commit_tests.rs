@@ -7,7 +7,7 @@ use recado_core::idempotency::CallKey;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ContactId};
 use recado_core::match_kind;
 use recado_core::messages::ProviderMessageId;
-use recado_core::store::{RowKey, RowKind};
+use recado_core::store::{RowKey, RowKind, Version};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::contacts_write;
 use crate::messages_write;
 use crate::session::rows;
 use crate::table::{Sql, Table, UpdateMany};
-use crate::table_key::{Strength, TableKey, lock_many};
+use crate::table_key::{Strength, TableKey, lock_many, missing_of};
 use crate::{Options, PostgresStore};
 
 async fn migrated() -> (PostgresStore, TestDatabase) {
@@ -103,4 +103,44 @@ async fn rows_of_a_table_are_locked_by_one_statement_whatever_their_keys_are_mad
             assert!(refused.contains("division by zero"), "{pair:?}: {refused}");
         }
     }
+}
+
+/// R439.
+#[tokio::test]
+async fn rows_that_are_there_are_locked_and_of_others_the_first_missing_one_is_named() {
+    let (store, _database) = migrated().await;
+    let client = store.pool.get().await.unwrap();
+    let names = [SecretName::ALL[0], SecretName::ALL[1]];
+    for name in names {
+        let add = "INSERT INTO secrets (name, bytes, version) VALUES ($1, '', 1) \
+                   ON CONFLICT (name) DO UPDATE SET version = 1";
+        client.execute(add, &[&name.as_str()]).await.unwrap();
+    }
+    let places = names.map(|name| TableKey::find(&RowKey::Secret { name }));
+    let wanted = |versions: [u64; 2]| {
+        let at = |n: usize| (&places[n], Some(Version::new(versions[n])));
+        [at(0), at(1)]
+    };
+    let missing = async |versions: [u64; 2]| {
+        let (sql, params) = missing_of(&wanted(versions)).expect("there are rows");
+        let found = rows(&store.pool, sql, params).await.unwrap();
+        found.first().map(|row| row.get::<_, i64>(0))
+    };
+    let (sql, params) = lock_many(&wanted([1, 1]), Strength::Writes).expect("there are rows");
+    assert_eq!(rows(&store.pool, sql, params).await.unwrap().len(), 1);
+    assert_eq!(missing([1, 1]).await, None);
+    assert_eq!(missing([1, 2]).await, Some(2));
+    assert_eq!(missing([2, 2]).await, Some(1));
+    let (sql, params) = lock_many(&wanted([1, 2]), Strength::Reads).expect("there are rows");
+    assert!(rows(&store.pool, sql, params).await.is_err());
+}
+
+/// R452.
+#[tokio::test]
+async fn the_server_is_asked_to_notice_that_a_machine_is_gone() {
+    let (store, _database) = migrated().await;
+    let client = store.pool.get().await.unwrap();
+    let idle: String = client.query_one("SHOW tcp_keepalives_idle", &[]).await.unwrap().get(0);
+    let unanswered: String = client.query_one("SHOW tcp_user_timeout", &[]).await.unwrap().get(0);
+    assert_eq!((idle.as_str(), unanswered.as_str()), ("15", "30000"));
 }

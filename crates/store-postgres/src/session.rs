@@ -159,9 +159,7 @@ impl Session {
         };
         Ok(SessionOutcome { rows, end: begun.and(ended) })
     }
-}
 
-impl Session {
     /// The rows of one statement.
     pub(crate) async fn rows(
         &self,

@@ -18,6 +18,8 @@ use crate::unknown_events;
 const LOCK: i64 = 0x7265_6361_646f_0002;
 /// The advisory lock of the process whose upkeep is under way; that of one process is enough.
 const TURN: i64 = 0x7265_6361_646f_0003;
+/// The longest wait between two tries for the turn; all of them together are less than two seconds.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How many rows one statement takes.
 const BATCH: i64 = 10_000;
 /// How many batches one call makes at most, so that it ends even under load.
@@ -141,19 +143,23 @@ AND s.relname NOT IN ('contact_search', 'message_texts') AND s.n_live_tup > 1000
 struct Turn(Option<Session>);
 
 impl Turn {
-    /// Waits for it without a connection, for two seconds at most: then another process does the
-    /// upkeep, which is as good.
+    /// Tries a few times within two seconds, without a connection in between; `None` if another
+    /// process has it all the time.
     async fn take(store: &PostgresStore) -> Result<Option<Self>, StoreError> {
-        for _ in 0..40 {
+        let mut wait = Duration::from_millis(30);
+        loop {
             let mut turn = Self(Some(Session::take(&store.pool).await?));
             let taken = turn.rows("SELECT pg_try_advisory_lock($1)", params![TURN]).await?;
             if taken.first().is_some_and(|row| row.get(0)) {
                 return Ok(Some(turn));
             }
             turn.0 = None;
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            if wait > LONGEST_WAIT {
+                return Ok(None);
+            }
+            tokio::time::sleep(wait).await;
+            wait *= 2;
         }
-        Ok(None)
     }
 
     /// Folds and forgets, and gives the turn back.

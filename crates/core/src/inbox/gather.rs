@@ -254,6 +254,7 @@ mod tests {
         assert!(matches!(next.signal.try_recv(), Ok(Some(Signal::Lead))));
     }
 
+    /// R50.
     #[test]
     fn a_second_call_leads_while_a_crowd_waits_and_no_longer() {
         let gather = Sizes::default();
