@@ -19,6 +19,7 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
+use recado_core::deliveries::ShardNumber;
 use recado_core::ids::{
     CampaignId, CompanyId, ConnectionId, ContactId, LedgerLineId, ListId, MessageId, TemplateId,
     WorkerId,
@@ -217,7 +218,11 @@ struct Work {
 
 impl Work {
     async fn run(&self) {
-        let campaigns = self.store.active_campaigns(Timestamp::MAX).await.expect("the store works");
+        let campaigns = self
+            .store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .await
+            .expect("the store works");
         let mut campaign = campaigns.into_iter().next().expect("one runs");
         let connection = self.store.get::<Connection>((company(), connection().id)).await;
         let connection = connection.expect("the store works").expect("it is there");

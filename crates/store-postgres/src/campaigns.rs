@@ -1,5 +1,6 @@
 //! Campaigns.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
@@ -8,6 +9,7 @@ use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
     RecipientsFrom, StepCount, TimeSteps,
 };
+use recado_core::deliveries::ShardNumber;
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::LedgerTotals;
@@ -21,14 +23,22 @@ use crate::recipients::{add_count, counts_of};
 use crate::session::{all_stored, rows};
 use crate::table::{Table, columns_of};
 
-/// The running campaigns of all companies, read from an index.
+/// The running campaigns of the shards `$1`, of all companies, read from an index.
 pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {
-    format!("{} WHERE status = 'running' ORDER BY id, company_id", Campaign::sql().select)
+    format!(
+        "{} WHERE status = 'running' AND recado_shard_of(id) = ANY($1::smallint[])",
+        Campaign::sql().select
+    )
 });
 
-/// Those that are scheduled for the time `$1` or an earlier one, read from an index.
+/// Those of the shards `$1` that are scheduled for the time `$2` or an earlier one, read from an
+/// index.
 pub(crate) static SCHEDULED: LazyLock<String> = LazyLock::new(|| {
-    format!("{} WHERE status = 'scheduled' AND scheduled_at <= $1", Campaign::sql().select)
+    format!(
+        "{} WHERE status = 'scheduled' AND recado_shard_of(id) = ANY($1::smallint[]) \
+         AND scheduled_at <= $2",
+        Campaign::sql().select
+    )
 });
 
 /// The campaigns of a company with the sums of their ledger lines: one row for each campaign and
@@ -118,13 +128,16 @@ impl CampaignReads for PostgresStore {
 
     async fn active_campaigns(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         until: Timestamp,
     ) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        let shards: Vec<i16> = shards.iter().map(|shard| shard.number().into()).collect();
         // Those that are scheduled come first, so that none is missed while it begins.
-        let scheduled = rows(&self.pool, SCHEDULED.as_str(), params![until.millis()]).await?;
+        let params = params![shards.clone(), until.millis()];
+        let scheduled = rows(&self.pool, SCHEDULED.as_str(), params).await?;
         let mut active: Vec<Stored<Campaign>> = all_stored(&scheduled)?;
         let running: Vec<Stored<Campaign>> =
-            all_stored(&rows(&self.pool, RUNNING.as_str(), Vec::new()).await?)?;
+            all_stored(&rows(&self.pool, RUNNING.as_str(), params![shards]).await?)?;
         let key = |campaign: &Campaign| (campaign.id, campaign.company);
         active.retain(|known| running.iter().all(|other| key(other) != key(known)));
         active.extend(running);

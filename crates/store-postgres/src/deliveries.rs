@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus, PendingDeliveries,
+    Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus, PendingDeliveries, ShardNumber,
+    shard_of,
 };
 use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
@@ -37,8 +38,14 @@ pub(crate) fn page_statement(
     and("webhook_id", filter.webhook.map(|webhook| Param::of(webhook.uuid())));
     and("event_type", filter.event.map(|event| Param::of(event.as_str())));
     if filter.status == Some(DeliveryStatus::Pending) {
-        // Pending deliveries have an index.
-        condition.push_str(" AND queued_at IS NOT NULL");
+        // Pending deliveries have an index, which begins with their shard.
+        condition.push_str(" AND queued_at IS NOT NULL AND recado_shard_of(webhook_id) = ANY(");
+        let shards = filter
+            .webhook
+            .map_or_else(|| ShardNumber::all().collect(), |webhook| vec![shard_of(webhook)]);
+        let shards: Vec<i16> = shards.into_iter().map(|shard| shard.number().into()).collect();
+        params.push(Param::of(shards));
+        let _ = write!(condition, "${}::smallint[])", params.len());
     }
     let sql = format!(
         "WITH matching AS MATERIALIZED (SELECT count(*) AS total FROM deliveries \
@@ -92,6 +99,7 @@ impl DeliveryReads for PostgresStore {
         match which {
             PendingDeliveries::Of(webhook) => {
                 let condition = "WHERE company_id = $1 AND webhook_id = $2 \
+                                 AND recado_shard_of(webhook_id) = recado_shard_of($2) \
                                  AND queued_at IS NOT NULL LIMIT $3::bigint";
                 let params = params![company.uuid(), webhook.uuid(), i64::from(limit)];
                 select(&self.pool, condition, params).await

@@ -1,21 +1,25 @@
 //! The queues of webhooks, for the delivery worker.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
+    ShardNumber, shard_of,
 };
+use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::StoreError;
 use recado_core::webhooks::Webhook;
 use recado_store_sql::signed;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::error::failed;
-use crate::param::params;
+use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, first_sealed, rows};
 use crate::table::{Table, columns_of};
 
@@ -26,7 +30,8 @@ fn queued(condition: &str) -> String {
         "SELECT d.seq, {}, e.contact_id, e.data FROM deliveries d \
          LEFT JOIN LATERAL (SELECT contact_id, data FROM events \
          WHERE company_id = d.company_id AND id = d.event_id LIMIT 1) AS e ON true \
-         WHERE d.company_id = $1 AND d.webhook_id = $2 AND {condition} LIMIT $4::bigint",
+         WHERE d.company_id = $1 AND d.webhook_id = $2 \
+         AND recado_shard_of(d.webhook_id) = recado_shard_of($2) AND {condition} LIMIT $4::bigint",
         columns_of::<Delivery>("d"),
     )
 }
@@ -43,22 +48,51 @@ pub(crate) static AGAIN: LazyLock<String> = LazyLock::new(|| {
     queued(&format!("d.queued_at > {never} AND d.queued_at <= $3 ORDER BY d.queued_at, d.seq"))
 });
 
-/// The first entry of each queue, with one look-up for each.
-pub(crate) fn queues_sql(after: bool) -> String {
+/// The first entry of each queue of the shards in `shards`, rows with a `shard`, a `company` and a
+/// `webhook` after which those of the shard are looked for. One look-up for each shard and queue.
+pub(crate) fn queues_sql(shards: &str) -> String {
     let first = |table: &str, after: &str| {
         format!(
             "SELECT {table}.company_id, {table}.webhook_id, {table}.queued_at \
-             FROM deliveries {table} WHERE {table}.queued_at IS NOT NULL {after} \
+             FROM deliveries {table} WHERE {table}.queued_at IS NOT NULL \
+             AND recado_shard_of({table}.webhook_id) = s.shard \
+             AND ({table}.company_id, {table}.webhook_id) > ({after}) \
              ORDER BY {table}.company_id, {table}.webhook_id, {table}.queued_at LIMIT 1"
         )
     };
-    let begin = if after { "AND (f.company_id, f.webhook_id) > ($2::uuid, $3::uuid)" } else { "" };
     format!(
-        "WITH RECURSIVE queues AS (({}) UNION ALL SELECT next.* FROM queues \
-         CROSS JOIN LATERAL ({}) AS next) SELECT * FROM queues LIMIT $1::bigint",
-        first("f", begin),
-        first("n", "AND (n.company_id, n.webhook_id) > (queues.company_id, queues.webhook_id)"),
+        "SELECT q.* FROM {shards} AS s (shard, company, webhook) CROSS JOIN LATERAL (\
+         WITH RECURSIVE queues AS (({}) UNION ALL SELECT next.* FROM queues \
+         CROSS JOIN LATERAL ({}) AS next) SELECT * FROM queues) AS q",
+        first("f", "s.company, s.webhook"),
+        first("n", "queues.company_id, queues.webhook_id"),
     )
+}
+
+/// The queues of some shards, at most `$1`: by shard, then by company and webhook.
+pub(crate) static QUEUES: LazyLock<String> = LazyLock::new(|| {
+    let shards = queues_sql("unnest($2::smallint[], $3::uuid[], $4::uuid[])");
+    format!("{shards} LIMIT $1::bigint")
+});
+
+/// The parameters of [`QUEUES`].
+fn queues_after(shards: &BTreeSet<ShardNumber>, after: Option<QueueKey>, limit: u32) -> Vec<Param> {
+    // No company and no webhook has the nil id.
+    let begin =
+        QueueKey { company: CompanyId::new(Uuid::nil()), webhook: WebhookId::new(Uuid::nil()) };
+    let reached = after.map(|after| (shard_of(after.webhook), after));
+    let (mut numbers, mut companies, mut webhooks) = (Vec::new(), Vec::new(), Vec::new());
+    for shard in shards {
+        let from = match reached {
+            Some((of, _)) if *shard < of => continue,
+            Some((of, after)) if *shard == of => after,
+            _ => begin,
+        };
+        numbers.push(i16::from(shard.number()));
+        companies.push(from.company.uuid());
+        webhooks.push(from.webhook.uuid());
+    }
+    params![i64::from(limit), numbers, companies, webhooks]
 }
 
 fn due(row: &Row) -> Result<DueDelivery, StoreError> {
@@ -75,14 +109,12 @@ fn due(row: &Row) -> Result<DueDelivery, StoreError> {
 impl DueReads for PostgresStore {
     async fn pending_queues(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         after: Option<QueueKey>,
         limit: u32,
     ) -> Result<Vec<PendingQueue>, StoreError> {
-        let mut params = params![i64::from(limit)];
-        if let Some(after) = after {
-            params.extend(params![after.company.uuid(), after.webhook.uuid()]);
-        }
-        let found = rows(&self.pool, queues_sql(after.is_some()), params).await?;
+        let params = queues_after(shards, after, limit);
+        let found = rows(&self.pool, QUEUES.as_str(), params).await?;
         let read = |row| {
             let mut columns = Columns::new(row);
             let company = columns.get()?;
@@ -113,5 +145,35 @@ impl DueReads for PostgresStore {
             rows.unwrap_or_default().iter().map(due).collect()
         };
         Ok(QueuePage { webhook, fresh: next(read.fresh)?, again: next(read.again)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_core::deliveries::{shard_of, shard_of_campaign};
+    use recado_core::ids::{CampaignId, WebhookId};
+    use recado_testkit::postgres::TestPostgres;
+    use uuid::Uuid;
+
+    use crate::param::params;
+    use crate::session::rows;
+    use crate::{Options, PostgresStore};
+
+    /// R67, R98.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_database_has_each_id_in_the_shard_that_the_program_has_it_in() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let ids: Vec<Uuid> = (0..=255_u8).map(|last| Uuid::from_bytes([last; 16])).collect();
+        let sql = "SELECT recado_shard_of(id) FROM unnest($1::uuid[]) WITH ORDINALITY AS u (id, n) \
+                   ORDER BY n";
+        let found = rows(&store.pool, sql, params![ids.clone()]).await.unwrap();
+        let found: Vec<i16> = found.iter().map(|row| row.get(0)).collect();
+        assert_eq!(found.len(), ids.len());
+        for (id, found) in ids.into_iter().zip(found) {
+            assert_eq!(found, i16::from(shard_of(WebhookId::new(id)).number()));
+            assert_eq!(found, i16::from(shard_of_campaign(CampaignId::new(id)).number()));
+        }
     }
 }

@@ -4,13 +4,16 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
+use recado_core::deliveries::SHARDS;
 use recado_core::events::JournalPosition;
 use recado_core::figures::{ConnectionFigures, DueFigures, FigureQuery, FigureReads, Figures};
 use recado_core::store::StoreError;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
+use crate::deliveries_due::queues_sql;
 use crate::messages::LEFT_SENT;
 use crate::param::params;
 use crate::session::{Statement, snapshot};
@@ -25,17 +28,15 @@ GROUP BY gateway, kind, is_active, status";
 /// them together `$2` deliveries are counted, and the head of each part of a queue is looked up.
 pub(crate) static DELIVERIES: LazyLock<String> = LazyLock::new(|| {
     let never = Timestamp::MIN.millis();
-    let first = |table: &str, after: &str| {
-        format!(
-            "SELECT {table}.company_id, {table}.webhook_id FROM deliveries {table} \
-             WHERE {table}.queued_at IS NOT NULL {after} \
-             ORDER BY {table}.company_id, {table}.webhook_id, {table}.queued_at LIMIT 1"
-        )
-    };
-    let of = "company_id = a.company_id AND webhook_id = a.webhook_id";
+    let of = "company_id = a.company_id AND webhook_id = a.webhook_id \
+              AND recado_shard_of(webhook_id) = recado_shard_of(a.webhook_id)";
+    let nil = Uuid::nil();
+    let every_shard = format!(
+        "(SELECT n, '{nil}'::uuid, '{nil}'::uuid FROM generate_series(0, {}) n)",
+        SHARDS - 1
+    );
     format!(
-        "WITH RECURSIVE queues AS (({}) UNION ALL SELECT next.* FROM queues \
-         CROSS JOIN LATERAL ({}) AS next), \
+        "WITH queues AS ({}), \
          active AS MATERIALIZED (SELECT q.* FROM queues q CROSS JOIN LATERAL \
          (SELECT FROM webhooks WHERE company_id = q.company_id AND id = q.webhook_id \
          AND state = 'active' OFFSET 0) AS w), \
@@ -50,8 +51,7 @@ pub(crate) static DELIVERIES: LazyLock<String> = LazyLock::new(|| {
          SELECT (SELECT count(*) FROM counted), \
          (SELECT count(*) FROM counted WHERE queued_at <= $1), \
          (SELECT min(due_at) FROM heads WHERE due_at <= $1)",
-        first("f", ""),
-        first("n", "AND (n.company_id, n.webhook_id) > (queues.company_id, queues.webhook_id)"),
+        queues_sql(&every_shard),
     )
 });
 

@@ -2,6 +2,7 @@
 //! plans that were made while the tables were empty, or while every campaign was small.
 
 use recado_core::campaigns::Recipient;
+use recado_core::deliveries::ShardNumber;
 use recado_core::dispatches::DispatchWindow;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
@@ -131,6 +132,7 @@ fn cases() -> Vec<Case> {
     let ended = format!("{FORGET_WINDOWS} RETURNING 1");
     let [of_list, of_tag, of_campaign] = &*REMOVE_ROWS;
     let rows_of = |record: &str| format!("{company}, md5('{record}')::uuid, 20");
+    let every: Vec<String> = ShardNumber::all().map(|shard| shard.number().to_string()).collect();
     vec![
         case("a part of a list", of_list, &rows_of("l2"), (100.0, 1_000.0)),
         case("a part of a tag", of_tag, &rows_of("t2"), (100.0, 1_000.0)),
@@ -160,8 +162,13 @@ fn cases() -> Vec<Case> {
             &format!("{campaign}, 0, 60000, 3600000"),
             (46_000.0, 25_000.0),
         ),
-        case("those that run", &RUNNING, "", (9.0, 20.0)),
-        case("those whose time has come", &SCHEDULED, "0", (0.0, 10.0)),
+        case("those that run", &RUNNING, &format!("'{{{}}}'", every.join(",")), (9.0, 200.0)),
+        case(
+            "those whose time has come",
+            &SCHEDULED,
+            &format!("'{{{}}}', 0", every.join(",")),
+            (0.0, 150.0),
+        ),
         case(
             "those of messages",
             &OF_MESSAGES,

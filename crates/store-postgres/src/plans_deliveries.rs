@@ -5,10 +5,11 @@ use recado_core::Timestamp;
 use recado_testkit::postgres::TestPostgres;
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
+use uuid::Uuid;
 
 use crate::deliveries::ABOUT;
 use crate::deliveries_batch::UPDATE;
-use crate::deliveries_due::{AGAIN, FRESH, queues_sql};
+use crate::deliveries_due::{AGAIN, FRESH, QUEUES};
 use crate::events::journal_sql;
 use crate::outbox::{ERASE, LEFT, SWEEP_DELIVERIES, SWEEP_EVENTS};
 use crate::plans::walk;
@@ -62,12 +63,17 @@ fn cases() -> Vec<Case> {
         of("1", "bigint"),
         of("'[]'", "text"),
     ];
+    let shards = |count: u8| {
+        let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+        let starts = format!("array_fill('{}'::uuid, '{{{count}}}')", Uuid::nil());
+        format!("'{{{}}}', {starts}, {starts}", numbers.join(","))
+    };
     vec![
         case("the queue", &FRESH, &format!("{queue}, 0, 128"), (300.0, 1_600.0)),
         case("those due again", &AGAIN, &format!("{queue}, 9000, 128"), (300.0, 1_600.0)),
         case("an empty stretch", &AGAIN, &format!("{queue}, 0, 128"), (0.0, 10.0)),
-        case("the queues", &queues_sql(false), "100", (10.0, 600.0)),
-        case("one queue more", &queues_sql(true), &format!("1, {queue}"), (5.0, 300.0)),
+        case("the queues", &QUEUES, &format!("100, {}", shards(64)), (150.0, 700.0)),
+        case("the queues of one shard", &QUEUES, &format!("100, {}", shards(1)), (15.0, 300.0)),
         case("outcomes", UPDATE, &batch.join(", "), (250.0, 8_000.0)),
         case(
             "the journal",

@@ -1,11 +1,14 @@
 //! Campaigns.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
     RecipientsFrom, TimeSteps,
 };
+use recado_core::deliveries::{ShardNumber, shard_of_campaign};
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
@@ -65,8 +68,10 @@ impl CampaignReads for SqliteStore {
 
     async fn active_campaigns(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         until: Timestamp,
     ) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        let shards = shards.clone();
         self.read(move |conn| {
             // Those that are scheduled come first, so that none is missed while it begins.
             let mut active: Vec<Stored<Campaign>> =
@@ -75,6 +80,7 @@ impl CampaignReads for SqliteStore {
             let key = |campaign: &Campaign| (campaign.id, campaign.company);
             active.retain(|known| running.iter().all(|other| key(other) != key(known)));
             active.extend(running);
+            active.retain(|campaign| shards.contains(&shard_of_campaign(campaign.id)));
             active.sort_unstable_by_key(|campaign| key(campaign));
             Ok(active)
         })

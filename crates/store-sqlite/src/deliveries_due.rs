@@ -1,12 +1,13 @@
 //! The queues of the delivery worker.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
-    Signals,
+    ShardNumber, Signals, shard_of,
 };
 use recado_core::store::StoreError;
 use rusqlite::{OptionalExtension, params_from_iter};
@@ -74,8 +75,11 @@ fn read_queue(conn: &Connection, read: QueueRead) -> ReadResult<QueuePage> {
     })
 }
 
+/// The queues of `shards` with pending deliveries, by company and webhook. The others are found,
+/// too, and left out: processes that share a file are few.
 pub(crate) fn pending_queues(
     conn: &Connection,
+    shards: &BTreeSet<ShardNumber>,
     mut after: Option<QueueKey>,
     limit: u32,
 ) -> ReadResult<Vec<PendingQueue>> {
@@ -96,7 +100,9 @@ pub(crate) fn pending_queues(
         };
         let Some(found) = found.optional()? else { break };
         after = Some(found.key);
-        pending.push(found);
+        if shards.contains(&shard_of(found.key.webhook)) {
+            pending.push(found);
+        }
     }
     Ok(pending)
 }
@@ -105,10 +111,12 @@ pub(crate) fn pending_queues(
 impl DueReads for SqliteStore {
     async fn pending_queues(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         after: Option<QueueKey>,
         limit: u32,
     ) -> Result<Vec<PendingQueue>, StoreError> {
-        self.read(move |conn| pending_queues(conn, after, limit)).await
+        let shards = shards.clone();
+        self.read(move |conn| pending_queues(conn, &shards, after, limit)).await
     }
 
     async fn read_queue(&self, read: QueueRead) -> Result<QueuePage, StoreError> {

@@ -1,5 +1,7 @@
 //! Reads of campaigns and their recipients.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::{
@@ -7,6 +9,7 @@ use super::{
     TimeSteps,
 };
 use crate::Timestamp;
+use crate::deliveries::ShardNumber;
 use crate::ids::{CampaignId, CompanyId, MessageId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
@@ -41,11 +44,15 @@ pub trait CampaignReads: Send + Sync {
         steps: Option<TimeSteps>,
     ) -> Result<CampaignTotals, StoreError>;
 
-    /// The campaigns of all companies that run, and those that are scheduled for `until` or an
-    /// earlier time, by id. The cost grows with their number only, not with that of other
-    /// campaigns.
-    async fn active_campaigns(&self, until: Timestamp)
-    -> Result<Vec<Stored<Campaign>>, StoreError>;
+    /// The campaigns of `shards` that run, and those that are scheduled for `until` or an earlier
+    /// time, of all companies, by id. The cost grows with their number only, not with that of other
+    /// campaigns, and in a store that processes share by a network not with those of other shards
+    /// (R98).
+    async fn active_campaigns(
+        &self,
+        shards: &BTreeSet<ShardNumber>,
+        until: Timestamp,
+    ) -> Result<Vec<Stored<Campaign>>, StoreError>;
 
     /// Up to `limit` recipients of a status, from the first after a number or from the last. The
     /// cost grows with the answer only, not with the number of other recipients.

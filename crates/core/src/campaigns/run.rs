@@ -21,7 +21,7 @@ use super::{
 };
 use crate::access::{Gcra, RateCheck, RateDecision, RateKey, TimeZone};
 use crate::conversations::ChannelQuery;
-use crate::deliveries::Timer;
+use crate::deliveries::{ShardNumber, Timer};
 use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId, ContactId, WorkerId};
 use crate::store::{RecordsExt, StoreError, Stored};
@@ -376,11 +376,6 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
         // D75, D76.
         return Ok(Vec::new());
     }
-    let mut active = app.store().active_campaigns(app.now()).await?;
-    active.retain(|campaign| !halted.is_quiet_for(campaign.company));
-    if active.is_empty() {
-        return Ok(Vec::new());
-    }
     app.workers().ensure_alive().await?;
     let (own, now) = (app.workers().own_id(), app.now());
     let workers = app.store().all::<Worker>(()).await?;
@@ -389,7 +384,10 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
         .filter(|worker| worker.runs_deliveries && worker.is_alive(now))
         .map(|worker| worker.id)
         .collect();
-    active.retain(|campaign| falls_to(own, &alive, campaign.id.uuid().as_bytes()));
+    let is_own = |shard: &ShardNumber| falls_to(own, &alive, &[shard.number()]);
+    let shards: BTreeSet<ShardNumber> = ShardNumber::all().filter(is_own).collect();
+    let mut active = app.store().active_campaigns(&shards, now).await?;
+    active.retain(|campaign| !halted.is_quiet_for(campaign.company));
     let mut zones: BTreeMap<CompanyId, Option<TimeZone>> = BTreeMap::new();
     let mut assigned = Vec::with_capacity(active.len());
     for campaign in active {

@@ -1,8 +1,10 @@
 //! Reads of deliveries: the records for the operator, the queues for the delivery worker.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
-use super::{Delivery, DeliveryFilter};
+use super::{Delivery, DeliveryFilter, ShardNumber};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
 use crate::page::{Page, PageRequest};
@@ -110,10 +112,15 @@ pub struct QueuePage {
 /// Reads of the queues, over all companies: for the delivery worker only.
 #[async_trait]
 pub trait DueReads: Send + Sync {
-    /// The queues with pending deliveries, by company and webhook, after `after`, at most `limit`.
-    /// The cost grows with the answer, not with the number of pending deliveries.
+    /// The queues of `shards` with pending deliveries, those after `after`, at most `limit`. Their
+    /// order is the store's own; the last one of an answer is the `after` of the next, even if
+    /// nothing is pending in it any more.
+    ///
+    /// The cost grows with the answer, not with the number of pending deliveries, and in a store
+    /// that processes share by a network not with the queues of other shards either (R67).
     async fn pending_queues(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         after: Option<QueueKey>,
         limit: u32,
     ) -> Result<Vec<PendingQueue>, StoreError>;

@@ -1,10 +1,13 @@
 //! Which process sends to which webhooks: each webhook belongs to one of 64 shards, and each
 //! shard to one living process at a time. So the bound on a webhook's attempts in flight and the
 //! order of a contact's events hold over all processes (D55) without a claim per delivery.
+//! Campaigns belong to the same shards (R98).
 
 use std::collections::BTreeSet;
 
-use crate::ids::{WebhookId, WorkerId};
+use uuid::Uuid;
+
+use crate::ids::{CampaignId, WebhookId, WorkerId};
 use crate::workers::weight;
 
 /// How many shards there are. Never changes: processes of two versions must agree on it.
@@ -29,6 +32,11 @@ impl ShardNumber {
     pub fn all() -> impl Iterator<Item = Self> {
         (0..SHARDS).map(Self)
     }
+
+    /// The last byte of a UUID is random.
+    fn of(id: Uuid) -> Self {
+        Self(id.as_bytes()[15] % SHARDS)
+    }
 }
 
 /// A share of the webhooks.
@@ -42,8 +50,12 @@ pub struct Shard {
 
 /// The shard of a webhook.
 pub fn shard_of(webhook: WebhookId) -> ShardNumber {
-    // The last byte of a UUID is random.
-    ShardNumber(webhook.uuid().as_bytes()[15] % SHARDS)
+    ShardNumber::of(webhook.uuid())
+}
+
+/// The shard of a campaign.
+pub fn shard_of_campaign(campaign: CampaignId) -> ShardNumber {
+    ShardNumber::of(campaign.uuid())
 }
 
 /// The shards assigned to a process among all that send deliveries (rendezvous hashing). Every

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::{HaltKind, Halts};
 use crate::Timestamp;
-use crate::deliveries::Shard;
+use crate::deliveries::{Shard, ShardNumber};
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
 use crate::workers::Worker;
 
@@ -32,7 +32,9 @@ impl Halts<'_> {
         self.hold(Some(reason)).await?;
         self.leave_processes_behind().await?;
         let mut held = CopyHeld::default();
-        for campaign in self.app.store().active_campaigns(Timestamp::MAX).await? {
+        for campaign in
+            self.app.store().active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX).await?
+        {
             let paused = self.app.campaigns().pause(campaign.company, campaign.id).await;
             held.campaigns_paused += u64::from(paused.is_ok());
         }

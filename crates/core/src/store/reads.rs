@@ -68,6 +68,7 @@ macro_rules! for_each_read {
                     steps: Option<$crate::campaigns::TimeSteps>,
                 ) -> $crate::campaigns::CampaignTotals;
                 fn active_campaigns(
+                    shards: &std::collections::BTreeSet<$crate::deliveries::ShardNumber>,
                     until: $crate::Timestamp,
                 ) -> Vec<$crate::store::Stored<$crate::campaigns::Campaign>>;
                 fn recipients(
@@ -180,6 +181,7 @@ macro_rules! for_each_read {
             }
             DueReads($crate::deliveries::DueReads) {
                 fn pending_queues(
+                    shards: &std::collections::BTreeSet<$crate::deliveries::ShardNumber>,
                     after: Option<$crate::deliveries::QueueKey>,
                     limit: u32,
                 ) -> Vec<$crate::deliveries::PendingQueue>;

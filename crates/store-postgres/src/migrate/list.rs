@@ -179,6 +179,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "totals_of_campaigns",
         sql: include_str!("../migrations/0040_totals_of_campaigns.sql"),
     },
+    Migration { version: 41, name: "shards", sql: include_str!("../migrations/0041_shards.sql") },
 ];
 
 impl Migration {

@@ -4,7 +4,7 @@
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery,
-    DueReads, QueueKey, QueuePage, QueueRead,
+    DueReads, QueueKey, QueuePage, QueueRead, ShardNumber,
 };
 use recado_core::events::{
     Event, EventReads, EventType, EventsAbout, JournalPosition, Outbox, Swept,
@@ -140,11 +140,12 @@ fn reported(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Reported>; 2]) {
 #[tokio::test]
 async fn every_queue_is_that_of_the_model() {
     let (scene, model) = scene().await;
+    let shards = ShardNumber::all().collect();
     for limit in [1, 3, 100] {
         let mut after = None;
         loop {
-            let ours = scene.store.pending_queues(after, limit).await.unwrap();
-            assert_eq!(ours, model.pending_queues(after, limit).await.unwrap());
+            let ours = scene.store.pending_queues(&shards, after, limit).await.unwrap();
+            assert_eq!(ours, model.pending_queues(&shards, after, limit).await.unwrap());
             let Some(last) = ours.last() else { break };
             after = Some(last.key);
         }

@@ -6,6 +6,7 @@ use recado_core::campaigns::{
     RecipientCounts, RecipientNumber, RecipientStatus, SendWindow, Weekdays,
 };
 use recado_core::contacts::Contact;
+use recado_core::deliveries::{ShardNumber, shard_of_campaign};
 use recado_core::form::Form as _;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use recado_core::messages::Location;
@@ -109,7 +110,11 @@ pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
             assert_eq!((stored.value(), stored.version().number()), (&next, 2));
             let listed = scene.store.campaigns(scene.company).await.expect("works");
             assert!(listed.contains(&(next.clone(), CampaignTotals::default())));
-            let active = scene.store.active_campaigns(Timestamp::MAX).await.expect("works");
+            let active = scene
+                .store
+                .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+                .await
+                .expect("works");
             let is_active =
                 matches!(next.status, CampaignStatus::Running | CampaignStatus::Scheduled);
             assert_eq!(active.contains(&stored), is_active);
@@ -208,13 +213,15 @@ pub async fn a_campaign_sums_its_debits_less_its_refunds(harness: &dyn Harness) 
     assert_eq!((summed(&one).await, summed(&two).await), ((4_250, 119_995), (7, 9)));
 }
 
-/// Every process reads this once a second: the campaigns of all companies that run, and those that
-/// are scheduled for now or before, as they are now.
+/// Every process reads this for its shards once a second (R98): the campaigns of all companies that
+/// run, and those that are scheduled for now or before, as they are now.
 pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let until = at(100);
-    let active = async || scene.store.active_campaigns(until).await.expect("works");
+    let active = async || {
+        scene.store.active_campaigns(&ShardNumber::all().collect(), until).await.expect("works")
+    };
     assert_eq!(active().await, []);
     let mut all = Vec::new();
     for n in 0..12 {
@@ -239,7 +246,22 @@ pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness)
         .collect();
     wanted.sort_by_key(|campaign| campaign.id);
     assert_eq!(active().await, wanted);
-    assert_eq!(scene.store.active_campaigns(Timestamp::MIN).await.expect("works").len(), running);
+    for parity in [0, 1] {
+        let shards = ShardNumber::all().filter(|shard| shard.number() % 2 == parity).collect();
+        let part = scene.store.active_campaigns(&shards, until).await.expect("works");
+        let is_theirs =
+            |campaign: &&Stored<Campaign>| shards.contains(&shard_of_campaign(campaign.id));
+        assert_eq!(part, wanted.iter().filter(is_theirs).cloned().collect::<Vec<_>>());
+    }
+    assert_eq!(
+        scene
+            .store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MIN)
+            .await
+            .expect("works")
+            .len(),
+        running
+    );
     // Each status follows each other one, and the listing changes with it.
     for status in CampaignStatus::ALL {
         for of in &all {
@@ -265,9 +287,24 @@ pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
     let id = enrolled.campaign.id;
-    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works").len(), 1);
+    assert_eq!(
+        scene
+            .store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .await
+            .expect("works")
+            .len(),
+        1
+    );
     scene.apply(first(enrolled.campaign.clone()).delete()).await;
-    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works"), []);
+    assert_eq!(
+        scene
+            .store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .await
+            .expect("works"),
+        []
+    );
     assert_eq!(scene.campaign_now(id).await, None);
     assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
     // Promise 6: its recipients were deleted with it, and those of another campaign were not.
@@ -349,7 +386,14 @@ pub async fn a_campaign_needs_its_company(harness: &dyn Harness) {
     let company = CompanyId::new(scene.uuid());
     let status = CampaignStatus::Running;
     scene.refuses(Change::insert(Campaign { company, status, ..scene.campaign() })).await;
-    assert_eq!(scene.store.active_campaigns(Timestamp::MAX).await.expect("works"), []);
+    assert_eq!(
+        scene
+            .store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .await
+            .expect("works"),
+        []
+    );
 }
 
 /// Promise 8.

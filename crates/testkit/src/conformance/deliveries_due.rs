@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DeliveryStatus, PendingDeliveries, PendingQueue, QueueKey, QueuePage,
-    QueueRead, cancelled, redelivered,
+    QueueRead, ShardNumber, cancelled, redelivered, shard_of,
 };
 use recado_core::events::{EventType, EventsAbout};
 use recado_core::ids::{ContactId, DeliveryId, WebhookId};
@@ -16,14 +16,44 @@ use super::Harness;
 use super::outbound_scene::{ALL, ids_of, whole};
 use super::scene::{Scene, applied, at, first};
 
-async fn pending(scene: &Scene, after: Option<QueueKey>, limit: u32) -> Vec<PendingQueue> {
-    scene.store.pending_queues(after, limit).await.expect("the store works")
+/// A part of the queues of these shards.
+async fn part(
+    scene: &Scene,
+    shards: &BTreeSet<ShardNumber>,
+    after: Option<QueueKey>,
+    limit: u32,
+) -> Vec<PendingQueue> {
+    scene.store.pending_queues(shards, after, limit).await.expect("the store works")
+}
+
+/// All queues of these shards, read in parts of `limit`, by company and webhook.
+async fn pending_in(
+    scene: &Scene,
+    shards: &BTreeSet<ShardNumber>,
+    limit: u32,
+) -> Vec<PendingQueue> {
+    let mut seen: Vec<PendingQueue> = Vec::new();
+    loop {
+        let next = part(scene, shards, seen.last().map(|last| last.key), limit).await;
+        assert!(next.len() <= limit as usize);
+        if next.is_empty() {
+            break;
+        }
+        seen.extend(next);
+    }
+    seen.sort_by_key(|pending| pending.key);
+    seen
+}
+
+/// All queues, by company and webhook.
+async fn pending(scene: &Scene) -> Vec<PendingQueue> {
+    pending_in(scene, &ShardNumber::all().collect(), ALL).await
 }
 
 /// A queue is listed while a delivery in it is pending. Its time is the earliest of its deliveries.
 pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    assert_eq!(pending(&scene, None, ALL).await, []);
+    assert_eq!(pending(&scene).await, []);
     let other = scene.another_company().await;
     let event = scene.reported(EventType::ContactCreated, 0);
     let (fresh, again, finished, theirs) =
@@ -42,7 +72,7 @@ pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
         PendingQueue { key: theirs, queued_at: at(7) },
     ];
     expected.sort_by_key(|pending| pending.key);
-    assert_eq!(pending(&scene, None, ALL).await, expected, "over all companies");
+    assert_eq!(pending(&scene).await, expected, "over all companies");
 }
 
 /// The earliest time of a queue changes with its deliveries.
@@ -52,7 +82,7 @@ pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harnes
     let new = scene.fresh_at(key, 0);
     scene.add(new.clone()).await;
     let queued = async || {
-        let queues = pending(&scene, None, ALL).await;
+        let queues = pending(&scene).await;
         assert!(queues.len() <= 1 && queues.iter().all(|queue| queue.key == key));
         queues.first().map(|queue| queue.queued_at)
     };
@@ -77,8 +107,8 @@ pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harnes
     assert_eq!(queued().await, Some(Timestamp::MIN));
 }
 
-/// Pages of queues partition them, by company and webhook.
-pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) {
+/// Parts of the queues of some shards are these queues, each of them once, and no others (R67).
+pub async fn queues_of_shards_come_in_parts(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut companies = vec![scene.another_company().await, scene.another_company().await];
     companies.push(scene);
@@ -99,21 +129,27 @@ pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) 
     let expected: Vec<PendingQueue> =
         expected.into_iter().map(|(key, queued_at)| PendingQueue { key, queued_at }).collect();
     let scene = &companies[0];
-    for limit in [1, 2, 4, 15, ALL] {
-        let mut seen: Vec<PendingQueue> = Vec::new();
-        loop {
-            let part = pending(scene, seen.last().map(|last| last.key), limit).await;
-            assert!(part.len() <= limit as usize);
-            if part.is_empty() {
-                break;
-            }
-            seen.extend(part);
+    let all: BTreeSet<ShardNumber> = ShardNumber::all().collect();
+    let some: BTreeSet<ShardNumber> =
+        expected.iter().step_by(2).map(|pending| shard_of(pending.key.webhook)).collect();
+    for shards in [&all, &some, &BTreeSet::new()] {
+        let theirs = |pending: &&PendingQueue| shards.contains(&shard_of(pending.key.webhook));
+        let theirs: Vec<PendingQueue> = expected.iter().filter(theirs).copied().collect();
+        for limit in [1, 2, 4, 15, ALL] {
+            assert_eq!(pending_in(scene, shards, limit).await, theirs, "in parts of {limit}");
         }
-        assert_eq!(seen, expected, "in parts of {limit}");
     }
-    // The position need not be that of an existing queue.
-    let between = QueueKey { webhook: WebhookId::new(uuid::Uuid::max()), ..expected[4].key };
-    assert_eq!(pending(scene, Some(between), 3).await, expected[5..8]);
+    // Nothing need be pending any more in the last queue of a part.
+    let begin = part(scene, &all, None, 4).await;
+    let last = begin.last().expect("four queues").key;
+    for company in companies.iter().filter(|company| company.company == last.company) {
+        for due in company.read_queue(whole(last)).await.again {
+            company.apply(due.delivery.update(cancelled(&due.delivery))).await;
+        }
+    }
+    let others = part(scene, &all, Some(last), ALL).await;
+    assert_eq!(begin.len() + others.len(), expected.len());
+    assert!(others.iter().all(|other| begin.iter().all(|known| known.key != other.key)));
 }
 
 /// Promise 10 within one change set: the order is that of the set, not that of ids or times.

@@ -436,7 +436,7 @@ macro_rules! conformance_topic {
     ($($go:tt)::+ [$($in:tt)*] deliveries_due) => { $($go)::+! { [$($in)*] deliveries_due:
         queues_with_something_pending_are_named,
         a_queue_follows_what_happens_to_its_deliveries,
-        queues_come_by_company_and_webhook_in_pages,
+        queues_of_shards_come_in_parts,
         deliveries_that_were_never_tried_come_in_the_order_of_their_sets,
         a_delivery_keeps_its_place,
         deliveries_that_are_due_again_come_by_time_then_place,

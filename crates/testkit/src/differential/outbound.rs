@@ -5,7 +5,7 @@ use std::time::Duration;
 use recado_core::access::Caller;
 use recado_core::deliveries::{
     AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus,
-    PendingDeliveries, PendingQueue, QueueKey, QueueRead, after_attempt, cancelled,
+    PendingDeliveries, PendingQueue, QueueKey, QueueRead, ShardNumber, after_attempt, cancelled,
 };
 use recado_core::events::{EventType, EventsAbout, JournalRequest, Swept};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, MessageId, WebhookId};
@@ -186,14 +186,19 @@ impl Side<'_> {
     async fn queues(&self, command: &Command, key: QueueKey) -> Value {
         let (store, limit) = (&self.store, 1 + command.number(1) as u32 % 3);
         let mut queues: Vec<PendingQueue> = Vec::new();
+        let (part, parts) = (command.number(5) % 3, 1 + command.number(6) % 3);
+        // All shards, or each second or third one.
+        let is_chosen = |shard: &ShardNumber| usize::from(shard.number()) % parts == part % parts;
+        let shards = ShardNumber::all().filter(is_chosen).collect();
         loop {
             let after = queues.last().map(|queue| queue.key);
-            let part = store.pending_queues(after, limit).await.expect("the store works");
+            let part = store.pending_queues(&shards, after, limit).await.expect("the store works");
             if part.is_empty() {
                 break;
             }
             queues.extend(part);
         }
+        queues.sort_by_key(|queue| queue.key);
         // Chooses one of the existing queues, or the named one.
         let pick = queues.get(command.number(2) % (queues.len() + 1));
         let key = pick.map_or(key, |queue| queue.key);

@@ -1,6 +1,6 @@
 //! Campaigns and their recipients: how they are enrolled, and reads of them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
@@ -9,6 +9,7 @@ use recado_core::campaigns::{
     RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom, StepCount, TimeSteps,
 };
 use recado_core::contacts::Contact;
+use recado_core::deliveries::{ShardNumber, shard_of_campaign};
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
 use recado_core::lists::ListMember;
 use recado_core::page::{Page, PageRequest};
@@ -161,6 +162,7 @@ impl CampaignReads for MemoryStore {
 
     async fn active_campaigns(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         until: Timestamp,
     ) -> Result<Vec<Stored<Campaign>>, StoreError> {
         let is_active = |campaign: &Campaign| match campaign.status {
@@ -168,7 +170,10 @@ impl CampaignReads for MemoryStore {
             CampaignStatus::Scheduled => campaign.scheduled_at.is_some_and(|at| at <= until),
             CampaignStatus::Draft | CampaignStatus::Paused | CampaignStatus::Finished => false,
         };
-        Ok(self.state().sorted_stored(is_active, |campaign| campaign.id))
+        let is_theirs = |campaign: &Campaign| {
+            shards.contains(&shard_of_campaign(campaign.id)) && is_active(campaign)
+        };
+        Ok(self.state().sorted_stored(is_theirs, |campaign| campaign.id))
     }
 
     async fn recipients(

@@ -1,13 +1,13 @@
 //! Reads of webhooks, of their deliveries and queues, and of the processes that dispatch them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery, DueReads,
-    PendingDeliveries, PendingQueue, QueueKey, QueuePage, QueueRead,
+    PendingDeliveries, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, shard_of,
 };
 use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
@@ -116,6 +116,7 @@ impl DeliveryReads for MemoryStore {
 impl DueReads for MemoryStore {
     async fn pending_queues(
         &self,
+        shards: &BTreeSet<ShardNumber>,
         after: Option<QueueKey>,
         limit: u32,
     ) -> Result<Vec<PendingQueue>, StoreError> {
@@ -123,6 +124,9 @@ impl DueReads for MemoryStore {
         let mut lowest: BTreeMap<QueueKey, Timestamp> = BTreeMap::new();
         for delivery in state.rows.all::<Delivery>() {
             let Some(queued_at) = delivery.queued_at() else { continue };
+            if !shards.contains(&shard_of(delivery.webhook)) {
+                continue;
+            }
             let known = lowest.entry(queue_of(delivery)).or_insert(queued_at);
             *known = queued_at.min(*known);
         }

@@ -77,6 +77,8 @@ struct Driver<'a> {
     /// Raised when all shards are given up: the results of earlier tasks are ignored.
     epoch: u64,
     polling: bool,
+    /// Shards were gained while a poll was under way: they are polled after it.
+    gained: bool,
     polled: bool,
     stopping: bool,
     failures: u32,
@@ -96,6 +98,7 @@ impl<'a> Driver<'a> {
             assigning: false,
             epoch: 0,
             polling: false,
+            gained: false,
             polled: false,
             stopping: false,
             failures: 0,
@@ -187,6 +190,9 @@ impl<'a> Driver<'a> {
             }
             TaskResult::Polled(found) => {
                 self.polling = false;
+                if std::mem::take(&mut self.gained) {
+                    self.poll();
+                }
                 match found {
                     Ok(pending) => self.state.found(&pending, now),
                     Err(error) => self.trouble(&error),
@@ -250,6 +256,7 @@ impl<'a> Driver<'a> {
                 let gained = !assignment.held.is_subset(self.state.held());
                 self.state.hold(assignment.held, leaving);
                 if gained {
+                    self.gained = self.polling;
                     self.poll();
                 }
                 if assignment.disturbed && self.timer.is_none() {
@@ -364,7 +371,8 @@ impl<'a> Driver<'a> {
     fn poll(&mut self) {
         if !self.polling && !self.stopping {
             self.polling = true;
-            self.running.push(Box::pin(poll(self.app)));
+            let shards = self.state.held().clone();
+            self.running.push(Box::pin(poll(self.app, shards)));
         }
     }
 }

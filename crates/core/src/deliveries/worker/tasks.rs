@@ -58,14 +58,18 @@ pub(super) fn elsewhere(app: &Recado) -> Running<'_> {
     Box::pin(app.database().signals().notified().map(TaskResult::NotifiedElsewhere))
 }
 
-pub(super) async fn poll(app: &Recado) -> TaskResult {
+/// The queues of these shards in which something is pending.
+pub(super) async fn poll(app: &Recado, shards: BTreeSet<ShardNumber>) -> TaskResult {
     if let Err(error) = app.halts().current().await {
         return TaskResult::Polled(Err(error));
     }
     let mut all: Vec<PendingQueue> = Vec::new();
+    if shards.is_empty() {
+        return TaskResult::Polled(Ok(all));
+    }
     loop {
         let after = all.last().map(|pending| pending.key);
-        match app.database().due().pending_queues(after, QUEUES_AT_ONCE).await {
+        match app.database().due().pending_queues(&shards, after, QUEUES_AT_ONCE).await {
             Ok(pending) => {
                 let is_last = pending.len() < usize::try_from(QUEUES_AT_ONCE).unwrap_or(usize::MAX);
                 all.extend(pending);

@@ -9,6 +9,7 @@ use recado_core::campaigns::{
 };
 use recado_core::contacts::DraftQuery;
 use recado_core::custom_fields::CustomField;
+use recado_core::deliveries::ShardNumber;
 use recado_core::dispatches::DispatchWindow;
 use recado_core::ids::{CampaignId, ContactId, CustomFieldId, InboundEndpointId};
 use recado_core::inbound::InboundEndpoint;
@@ -133,7 +134,10 @@ impl CompanyRows {
     /// on the condition that its campaign has not changed.
     pub(super) async fn claim(&self, maker: &Maker<'_>) -> Value {
         let (store, command) = (&self.store, maker.command);
-        let running = store.active_campaigns(Timestamp::MAX).await.expect("works");
+        let running = store
+            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .await
+            .expect("works");
         let shown = shown::all(&running);
         let mut next = None;
         for campaign in &running {
@@ -233,7 +237,8 @@ impl CompanyRows {
     async fn campaigns(&self) -> Value {
         let campaigns = self.store.campaigns(self.company).await.expect("works");
         let until = Timestamp::from_millis(500);
-        let running = self.store.active_campaigns(until).await.expect("works");
+        let running =
+            self.store.active_campaigns(&ShardNumber::all().collect(), until).await.expect("works");
         json!([format!("{campaigns:?}"), shown::all(&running)])
     }
 
