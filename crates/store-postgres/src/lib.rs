@@ -22,7 +22,7 @@
 //! - Searches use an index of the trigrams of the core's search text. They find exactly what
 //!   [`SearchQuery`](recado_core::contacts::SearchQuery) finds. No extension is needed.
 //! - Statements are prepared and kept by connection. A connection pooler between store and server
-//!   must be in session mode.
+//!   must be in session mode; [`PostgresStore::connect`] refuses one that is not.
 //! - The engine has to be Postgres, or to behave as it does: advisory locks of transactions that
 //!   all connections share, triggers on statements with transition tables, `SKIP LOCKED`, and
 //!   `LISTEN` with `NOTIFY` unless other [`Signals`](recado_core::deliveries::Signals) are used.
@@ -98,6 +98,7 @@ mod plans_people;
 mod plans_search;
 mod pool;
 mod pool_use;
+mod poolers;
 mod portions;
 mod prosas;
 mod reassign;

@@ -18,7 +18,9 @@ use crate::commit_group::GroupCommit;
 use crate::connections::ConnectionListing;
 use crate::connector::{ConnectError, Connector};
 use crate::conninfo::ConnectionParameters;
+use crate::error::failed;
 use crate::limiter::PostgresLimiter;
+use crate::poolers::{SharedSessions, keeps_sessions};
 use crate::row_lookups::RowLookups;
 use crate::shared_calls::SharedCalls;
 use crate::signals::Notifier;
@@ -184,7 +186,8 @@ impl PostgresStore {
     ///
     /// [`StoreError::Corrupt`] for certificates that cannot be used, [`StoreError::Unavailable`]
     /// when the database cannot be reached, or holds secrets that are sealed with a key that is not
-    /// among those of the options (R216).
+    /// among those of the options (R216). [`StoreError::Corrupt`] too behind a pooler that does not
+    /// keep sessions (R454); this is not seen with a pool of one connection.
     pub async fn connect_to(
         parameters: ConnectionParameters,
         options: Options,
@@ -201,7 +204,14 @@ impl PostgresStore {
             connection_listings: SharedCalls::default(),
             row_lookups: RowLookups::default(),
         };
-        drop(store.pool.get().await?);
+        let first = store.pool.get().await?;
+        if options.pool_size > 1 {
+            let other = store.pool.get().await?;
+            if !keeps_sessions(&first, &other).await.map_err(failed)? {
+                return Err(StoreError::corrupt(SharedSessions));
+            }
+        }
+        drop(first);
         // Before a migration, what is sealed is looked at after it.
         if store.check_schema().await.is_ok() {
             store.check_keys().await?;

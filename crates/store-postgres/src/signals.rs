@@ -199,9 +199,8 @@ async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: 
 }
 
 /// The statements that send a payload, which consists of hexadecimal digits. The transaction turns
-/// off `synchronous_commit` for itself only, because a notification need not survive a crash of the
-/// server: behind a pooler in transaction mode, the next transaction of the connection may be a
-/// commit that has to be durable.
+/// off `synchronous_commit` for itself, because a notification need not survive a crash of the
+/// server.
 fn statement(payload: &str) -> String {
     format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{payload}'; COMMIT")
 }

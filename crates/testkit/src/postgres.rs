@@ -5,6 +5,7 @@
 //! machine's binaries, and is stopped when the process ends in any way.
 //! [`TestPostgres::fresh_database`] is an empty database that is dropped with its handle.
 
+mod bouncer;
 mod own;
 
 use std::net::TcpListener;
@@ -16,6 +17,7 @@ use std::{env, fs, process, thread};
 
 use tokio_postgres::{Config, NoTls};
 
+pub use bouncer::PgBouncer;
 pub use own::{Cluster, OwnPostgres};
 
 /// The environment variable with the URL of a running server.

@@ -158,12 +158,12 @@ pub struct Connected {
     pub name: String,
 }
 
-/// Connects with these pairs.
+/// Connects with these pairs, once.
 pub async fn connect(pairs: &str) -> Result<Connected, StoreError> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("test {}", COUNT.fetch_add(1, Ordering::Relaxed));
     let text = format!("dbname=postgres {pairs} application_name='{name}'");
-    let options = Options { pool_size: 2, ..Options::default() };
+    let options = Options { pool_size: 1, ..Options::default() };
     let store = PostgresStore::connect(&text, options).await?;
     Ok(Connected { store, name })
 }
