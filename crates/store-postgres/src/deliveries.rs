@@ -37,19 +37,25 @@ pub(crate) fn page_statement(
     and("status", filter.status.map(|status| Param::of(status.as_str())));
     and("webhook_id", filter.webhook.map(|webhook| Param::of(webhook.uuid())));
     and("event_type", filter.event.map(|event| Param::of(event.as_str())));
+    let mut source = "deliveries".to_owned();
     if filter.status == Some(DeliveryStatus::Pending) {
-        // Pending deliveries have an index, which begins with their shard.
-        condition.push_str(" AND queued_at IS NOT NULL AND recado_shard_of(webhook_id) = ANY(");
-        let shards = filter
-            .webhook
-            .map_or_else(|| ShardNumber::all().collect(), |webhook| vec![shard_of(webhook)]);
-        let shards: Vec<i16> = shards.into_iter().map(|shard| shard.number().into()).collect();
+        // They have an index, which begins with their shard. Each shard is looked up by itself:
+        // otherwise all deliveries of the company might be read.
+        let shards: Vec<i16> = match filter.webhook {
+            Some(webhook) => vec![shard_of(webhook).number().into()],
+            None => ShardNumber::all().map(|shard| shard.number().into()).collect(),
+        };
         params.push(Param::of(shards));
-        let _ = write!(condition, "${}::smallint[])", params.len());
+        source = format!(
+            "unnest(${}::smallint[]) AS s (shard) CROSS JOIN LATERAL (SELECT * FROM deliveries \
+             WHERE recado_shard_of(webhook_id) = s.shard AND company_id = $1 \
+             AND queued_at IS NOT NULL OFFSET 0) AS queued",
+            params.len()
+        );
     }
     let sql = format!(
-        "WITH matching AS MATERIALIZED (SELECT count(*) AS total FROM deliveries \
-         WHERE {condition}), page AS MATERIALIZED (SELECT * FROM deliveries WHERE {condition} \
+        "WITH matching AS MATERIALIZED (SELECT count(*) AS total FROM {source} \
+         WHERE {condition}), page AS MATERIALIZED (SELECT * FROM {source} WHERE {condition} \
          ORDER BY created_at DESC, id DESC LIMIT $2::bigint OFFSET $3::bigint) \
          SELECT matching.total, {} \
          FROM matching LEFT JOIN page ON true ORDER BY page.created_at DESC, page.id DESC",
@@ -57,6 +63,11 @@ pub(crate) fn page_statement(
     );
     (sql, params)
 }
+
+/// The condition of the pending deliveries of the webhook `$2`.
+pub(crate) const PENDING: &str = "\
+WHERE company_id = $1 AND webhook_id = $2 AND recado_shard_of(webhook_id) = recado_shard_of($2) \
+AND queued_at IS NOT NULL LIMIT $3::bigint";
 
 /// The pending deliveries of the events about `$2`. The deliveries of each event are looked up
 /// separately: a join might read all pending deliveries for each of them.
@@ -98,11 +109,8 @@ impl DeliveryReads for PostgresStore {
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
         match which {
             PendingDeliveries::Of(webhook) => {
-                let condition = "WHERE company_id = $1 AND webhook_id = $2 \
-                                 AND recado_shard_of(webhook_id) = recado_shard_of($2) \
-                                 AND queued_at IS NOT NULL LIMIT $3::bigint";
                 let params = params![company.uuid(), webhook.uuid(), i64::from(limit)];
-                select(&self.pool, condition, params).await
+                select(&self.pool, PENDING, params).await
             }
             PendingDeliveries::About { contact, after } => {
                 // No delivery has the nil id.

@@ -2,17 +2,21 @@
 //! deliveries and many dead index entries, with plans that were made while the tables were empty.
 
 use recado_core::Timestamp;
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryStatus, SHARDS};
+use recado_core::ids::CompanyId;
+use recado_core::page::PageRequest;
 use recado_testkit::postgres::TestPostgres;
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 use uuid::Uuid;
 
-use crate::deliveries::ABOUT;
+use crate::deliveries::{ABOUT, PENDING, page_statement};
 use crate::deliveries_batch::UPDATE;
 use crate::deliveries_due::{AGAIN, FRESH, QUEUES};
 use crate::events::journal_sql;
 use crate::outbox::{ERASE, LEFT, SWEEP_DELIVERIES, SWEEP_EVENTS};
 use crate::plans::walk;
+use crate::table::Table;
 use crate::{Options, PostgresStore};
 
 /// Three companies with a queue of 10,000 deliveries each. A third is finished, so its index
@@ -35,6 +39,14 @@ struct Case {
     arguments: String,
     /// How many rows the statement may touch, and how many pages it may read.
     few: (f64, f64),
+}
+
+/// The statement of a page of a company's pending deliveries.
+fn pending_page() -> String {
+    let filter =
+        DeliveryFilter { status: Some(DeliveryStatus::Pending), ..DeliveryFilter::default() };
+    let page = PageRequest { page: 1, limit: 50 };
+    page_statement(CompanyId::new(Uuid::nil()), &filter, page).0
 }
 
 fn cases() -> Vec<Case> {
@@ -63,6 +75,8 @@ fn cases() -> Vec<Case> {
         of("1", "bigint"),
         of("'[]'", "text"),
     ];
+    let every_shard: Vec<String> = (0..SHARDS).map(|number| number.to_string()).collect();
+    let every_shard = every_shard.join(",");
     let shards = |count: u8| {
         let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         let starts = format!("array_fill('{}'::uuid, '{{{count}}}')", Uuid::nil());
@@ -74,6 +88,19 @@ fn cases() -> Vec<Case> {
         case("an empty stretch", &AGAIN, &format!("{queue}, 0, 128"), (0.0, 10.0)),
         case("the queues", &QUEUES, &format!("100, {}", shards(64)), (150.0, 700.0)),
         case("the queues of one shard", &QUEUES, &format!("100, {}", shards(1)), (15.0, 300.0)),
+        case(
+            "the pending ones of a webhook",
+            &format!("{} {PENDING}", Delivery::sql().select),
+            &format!("{queue}, 50"),
+            (50.0, 200.0),
+        ),
+        // All pending ones of the company are counted, and sorted for their first page.
+        case(
+            "a page of the pending ones",
+            &pending_page(),
+            &format!("md5('c2')::uuid, 50, 0, 'pending', '{{{every_shard}}}'"),
+            (14_000.0, 8_000.0),
+        ),
         case("outcomes", UPDATE, &batch.join(", "), (250.0, 8_000.0)),
         case(
             "the journal",

@@ -21,11 +21,11 @@ use super::{
 };
 use crate::access::{Gcra, RateCheck, RateDecision, RateKey, TimeZone};
 use crate::conversations::ChannelQuery;
-use crate::deliveries::{ShardNumber, Timer};
+use crate::deliveries::{Timer, shares};
 use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId, ContactId, WorkerId};
 use crate::store::{RecordsExt, StoreError, Stored};
-use crate::workers::{Worker, falls_to};
+use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
 /// The most messages of campaigns in flight at once, in this process.
@@ -384,9 +384,7 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
         .filter(|worker| worker.runs_deliveries && worker.is_alive(now))
         .map(|worker| worker.id)
         .collect();
-    let is_own = |shard: &ShardNumber| falls_to(own, &alive, &[shard.number()]);
-    let shards: BTreeSet<ShardNumber> = ShardNumber::all().filter(is_own).collect();
-    let mut active = app.store().active_campaigns(&shards, now).await?;
+    let mut active = app.store().active_campaigns(&shares(own, &alive), now).await?;
     active.retain(|campaign| !halted.is_quiet_for(campaign.company));
     let mut zones: BTreeMap<CompanyId, Option<TimeZone>> = BTreeMap::new();
     let mut assigned = Vec::with_capacity(active.len());

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use crate::ids::{CampaignId, WebhookId, WorkerId};
-use crate::workers::weight;
+use crate::workers::falls_to;
 
 /// How many shards there are. Never changes: processes of two versions must agree on it.
 pub const SHARDS: u8 = 64;
@@ -58,16 +58,12 @@ pub fn shard_of_campaign(campaign: CampaignId) -> ShardNumber {
     ShardNumber::of(campaign.uuid())
 }
 
-/// The shards assigned to a process among all that send deliveries (rendezvous hashing). Every
-/// process that sees the same set of processes computes the same result. When one starts or stops,
-/// only its own shards move (R67).
+/// The shards assigned to a process among all that send deliveries (rendezvous hashing): all of
+/// them if none is known, none if only others are. Every process that sees the same set of
+/// processes computes the same result. When one starts or stops, only its own shards move (R67,
+/// R98).
 pub fn shares(own: WorkerId, workers: &[WorkerId]) -> BTreeSet<ShardNumber> {
-    let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
-    let mine = |shard: &ShardNumber| {
-        let first = workers.iter().map(|worker| weight(*worker, *shard)).max();
-        first.is_none_or(|first| weight(own, *shard) >= first)
-    };
-    ShardNumber::all().filter(mine).collect()
+    ShardNumber::all().filter(|shard| falls_to(own, workers, &[shard.number()])).collect()
 }
 
 #[cfg(test)]
@@ -90,6 +86,14 @@ mod tests {
                 workers.iter().flat_map(|own| shares(*own, &workers)).collect();
             all.sort_unstable();
             prop_assert_eq!(all, ShardNumber::all().collect::<Vec<_>>());
+        }
+
+        /// R98.
+        #[test]
+        fn a_process_that_is_not_among_those_that_are_known_has_no_shard(ids in prop::collection::btree_set(any::<u128>(), 2..9)) {
+            let workers: Vec<WorkerId> = ids.into_iter().map(worker).collect();
+            let (stranger, known) = workers.split_first().expect("at least two");
+            prop_assert!(shares(*stranger, known).is_empty());
         }
 
         /// R67.

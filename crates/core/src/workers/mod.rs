@@ -8,5 +8,5 @@ mod worker;
 
 pub use lease::{LEASE, Workers};
 pub(crate) use own_lease::OwnLease;
-pub(crate) use rendezvous::{falls_to, weight};
+pub(crate) use rendezvous::falls_to;
 pub use worker::Worker;

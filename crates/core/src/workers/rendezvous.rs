@@ -8,7 +8,7 @@ use crate::ids::WorkerId;
 
 /// The weight of a process for a subject. A subject is assigned to the process with the largest
 /// weight; no two weights are equal.
-pub(crate) fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
+fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
     let mut hash = Sha256::new();
     hash.update(worker.uuid().as_bytes());
     hash.update(subject);

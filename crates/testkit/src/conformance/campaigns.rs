@@ -94,6 +94,12 @@ fn full(scene: &Scene, n: usize) -> Campaign {
     }
 }
 
+/// The active campaigns of every shard.
+async fn active_in(scene: &Scene, until: Timestamp) -> Vec<Stored<Campaign>> {
+    let shards = ShardNumber::all().collect();
+    scene.store.active_campaigns(&shards, until).await.expect("works")
+}
+
 /// Every read gives back all fields of a campaign.
 pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
@@ -110,11 +116,7 @@ pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
             assert_eq!((stored.value(), stored.version().number()), (&next, 2));
             let listed = scene.store.campaigns(scene.company).await.expect("works");
             assert!(listed.contains(&(next.clone(), CampaignTotals::default())));
-            let active = scene
-                .store
-                .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
-                .await
-                .expect("works");
+            let active = active_in(&scene, Timestamp::MAX).await;
             let is_active =
                 matches!(next.status, CampaignStatus::Running | CampaignStatus::Scheduled);
             assert_eq!(active.contains(&stored), is_active);
@@ -219,9 +221,7 @@ pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness)
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let until = at(100);
-    let active = async || {
-        scene.store.active_campaigns(&ShardNumber::all().collect(), until).await.expect("works")
-    };
+    let active = async || active_in(&scene, until).await;
     assert_eq!(active().await, []);
     let mut all = Vec::new();
     for n in 0..12 {
@@ -253,15 +253,7 @@ pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness)
             |campaign: &&Stored<Campaign>| shards.contains(&shard_of_campaign(campaign.id));
         assert_eq!(part, wanted.iter().filter(is_theirs).cloned().collect::<Vec<_>>());
     }
-    assert_eq!(
-        scene
-            .store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MIN)
-            .await
-            .expect("works")
-            .len(),
-        running
-    );
+    assert_eq!(active_in(&scene, Timestamp::MIN).await.len(), running);
     // Each status follows each other one, and the listing changes with it.
     for status in CampaignStatus::ALL {
         for of in &all {
@@ -287,24 +279,9 @@ pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(3).await;
     let id = enrolled.campaign.id;
-    assert_eq!(
-        scene
-            .store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
-            .await
-            .expect("works")
-            .len(),
-        1
-    );
+    assert_eq!(active_in(&scene, Timestamp::MAX).await.len(), 1);
     scene.apply(first(enrolled.campaign.clone()).delete()).await;
-    assert_eq!(
-        scene
-            .store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
-            .await
-            .expect("works"),
-        []
-    );
+    assert_eq!(active_in(&scene, Timestamp::MAX).await, []);
     assert_eq!(scene.campaign_now(id).await, None);
     assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
     // Promise 6: its recipients were deleted with it, and those of another campaign were not.
@@ -386,14 +363,7 @@ pub async fn a_campaign_needs_its_company(harness: &dyn Harness) {
     let company = CompanyId::new(scene.uuid());
     let status = CampaignStatus::Running;
     scene.refuses(Change::insert(Campaign { company, status, ..scene.campaign() })).await;
-    assert_eq!(
-        scene
-            .store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
-            .await
-            .expect("works"),
-        []
-    );
+    assert_eq!(active_in(&scene, Timestamp::MAX).await, []);
 }
 
 /// Promise 8.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use super::{as_user, run, unprivileged_user};
 
@@ -35,10 +36,10 @@ impl PgBouncer {
         let folder = env::temp_dir().join(format!("recado-bouncer-{port}"));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a temporary directory can be made");
-        let server = database.get_ports().first().copied().unwrap_or(5432);
+        let server = server(&database);
         let (name, user) = (name(&database), database.get_user().unwrap_or("postgres"));
         let settings = format!(
-            "[databases]\n{name} = host=127.0.0.1 port={server} user={user}\n\
+            "[databases]\n{name} = {server} user={user}\n\
              [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\n\
              pool_mode = {mode}\nmax_client_conn = 200\ndefault_pool_size = 60\n\
              unix_socket_dir =\nlogfile = {}\n",
@@ -87,6 +88,20 @@ impl Drop for PgBouncer {
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Where the server is, and the password for it, as PgBouncer names them.
+fn server(database: &Config) -> String {
+    let host = match database.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => "127.0.0.1".to_owned(),
+    };
+    let port = database.get_ports().first().copied().unwrap_or(5432);
+    let password = database
+        .get_password()
+        .map(|bytes| format!(" password='{}'", String::from_utf8_lossy(bytes).replace('\'', "''")));
+    format!("host={host} port={port}{}", password.unwrap_or_default())
 }
 
 fn name(database: &Config) -> String {
