@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use recado_tests::hooks::part;
 use recado_tests::world::{export_at, operator_at};
 use recado_tests::{Received, Request, text};
 use serde_json::Value;
 
+use crate::campaign::{self, Campaign};
 use crate::load::{Acknowledged, Company};
+use crate::order::{self, Told};
 use crate::tally::Tally;
 
 /// How long messages and deliveries of dead processes may take to end.
@@ -19,8 +22,10 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(90);
 pub(crate) struct Seen {
     /// The texts that the gateway was given.
     pub(crate) calls: Vec<String>,
-    /// What the receiver of events got.
-    pub(crate) requests: Vec<Received>,
+    /// The numbers that the campaign's gateway was given, in digits.
+    pub(crate) written_to: Vec<String>,
+    /// What the receiver of events got, for each webhook.
+    pub(crate) requests: Vec<Vec<Received>>,
 }
 
 async fn count(addr: SocketAddr, company: &Company, path: &str) -> u64 {
@@ -32,17 +37,21 @@ async fn count(addr: SocketAddr, company: &Company, path: &str) -> u64 {
     answer.json()["pagination"]["total"].as_u64().expect("a number")
 }
 
-/// Waits until no message and no delivery is pending.
-pub(crate) async fn settled(addr: SocketAddr, company: &Company) {
+/// Waits until the campaign is over and no message and no delivery is pending.
+pub(crate) async fn settled(addr: SocketAddr, company: &Company, campaign: &Campaign) {
     let began = Instant::now();
     loop {
+        let status = campaign.status(addr, &company.tenant).await;
         let messages = count(addr, company, "/api/v1/messages?status=pending&limit=1").await;
         let deliveries = count(addr, company, "C/deliveries?status=pending&limit=1").await;
-        if messages + deliveries == 0 {
+        if messages + deliveries == 0 && status == "finished" {
             return;
         }
         let late = began.elapsed() > SETTLED_WITHIN;
-        assert!(!late, "{messages} messages and {deliveries} deliveries stay pending");
+        assert!(
+            !late,
+            "{messages} messages and {deliveries} deliveries stay pending, the campaign {status}"
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
@@ -107,27 +116,55 @@ struct Kept {
 pub(crate) async fn check(
     addr: SocketAddr,
     company: &Company,
+    campaign: &Campaign,
     acknowledged: &Acknowledged,
     seen: &Seen,
     tally: &mut Tally,
 ) {
     let contacts = export_at(addr, &company.tenant.key, 100).await.into_iter().collect();
     let kept = Kept { contacts, messages: messages(addr, company).await };
-    tally.calls = seen.calls.len();
+    tally.calls = seen.calls.len() + seen.written_to.len();
     let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
     for text in &seen.calls {
         *calls.entry(text).or_default() += 1;
     }
-    count_lost(&kept, acknowledged, &calls, &mut Findings(&mut tally.lost, "lost"));
+    let mut lost = Findings(&mut tally.lost, "lost");
+    count_lost(&kept, acknowledged, &calls, &mut lost);
     let mut twice = Findings(&mut tally.twice, "a call made twice");
     for (text, count) in calls {
         (1..count).for_each(|_| twice.add(text));
     }
-    let mut untrue = Findings(&mut tally.untrue, "an event of nothing");
-    let told = told(&seen.requests, &mut untrue);
-    tally.events = told.values().map(BTreeSet::len).sum();
-    count_untrue(&kept, &told, &mut untrue);
-    count_untold(&kept, acknowledged, &told, &mut Findings(&mut tally.untold, "not told"));
+    let outcomes = campaign.outcomes(addr, &company.tenant).await;
+    let (written_twice, gone) = campaign::compare(&outcomes, &seen.written_to);
+    written_twice.iter().for_each(|to| twice.add(to));
+    gone.iter().for_each(|recipient| lost.add(&format!("the recipient {recipient}")));
+    let journal = journal(addr, company).await;
+    for requests in &seen.requests {
+        let mut untrue = Findings(&mut tally.untrue, "an event of nothing");
+        let told = told(requests, &mut untrue);
+        tally.events += told.values().map(BTreeSet::len).sum::<usize>();
+        count_untrue(&kept, &told, &mut untrue);
+        count_untold(&kept, acknowledged, &told, &mut Findings(&mut tally.untold, "not told"));
+        let arrived: Vec<Told> =
+            requests.iter().filter_map(|request| Told::of(&request.json())).collect();
+        let mut late = Findings(&mut tally.late, "after something later");
+        order::late(&journal, &arrived).iter().for_each(|told| late.add(&format!("{told:?}")));
+    }
+}
+
+/// All that happened, in its order.
+async fn journal(addr: SocketAddr, company: &Company) -> Vec<Told> {
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/api/v1/events?limit=100{after}");
+        let answer = Request::new("GET", path).bearer(&company.journal_key).send(addr).await;
+        let (entries, position) = part(&answer);
+        all.extend(entries.iter().filter_map(Told::of));
+        if entries.is_empty() {
+            return all;
+        }
+        after = format!("&after={position}");
+    }
 }
 
 /// Acknowledged, and not there or not done.

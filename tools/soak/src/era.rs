@@ -1,15 +1,17 @@
 //! Some kills on one database, and the check of everything at the end.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recado_testkit::gateways::{FakeWaha, WahaEngine};
+use recado_testkit::gateways::{FakeCloud, FakeWaha, WahaEngine};
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::world::{operator_at, tenant_at};
-use recado_tests::{GatewayServer, Receiver, StoreKind, text};
-use serde_json::json;
+use recado_tests::{GatewayServer, Receiver, StoreKind, digits, text};
+use serde_json::{Value, json};
 
+use crate::campaign;
 use crate::check::{self, Seen};
 use crate::load::{self, Acknowledged, Company, Moment};
 use crate::tally::Tally;
@@ -27,8 +29,16 @@ const MIGRATING: usize = 8;
 /// How often a start is killed too: one of so many.
 const STARTING: usize = 4;
 
-/// Kills a server so many times on a fresh database.
-pub(crate) async fn run(kind: StoreKind, kills: usize, chance: &mut fastrand::Rng) -> Tally {
+/// How many webhooks there are where several servers share them.
+const WEBHOOKS: usize = 8;
+
+/// Kills servers so many times on a fresh database, on which so many run.
+pub(crate) async fn run(
+    kind: StoreKind,
+    kills: usize,
+    processes: usize,
+    chance: &mut fastrand::Rng,
+) -> Tally {
     let database = Database::fresh(kind);
     let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
     let mut tally = Tally::default();
@@ -40,18 +50,38 @@ pub(crate) async fn run(kind: StoreKind, kills: usize, chance: &mut fastrand::Rn
         tally.early_kills += 1;
     }
     let receiver = Receiver::start().await;
-    let waha = FakeWaha::new(WahaEngine::Gows);
-    let gateway = GatewayServer::start(waha.clone()).await;
-    let mut process = Process::serve_in(folder.clone(), &database, &ARGS).await;
-    let company = company(&process, &receiver, waha.settings_at(&gateway.url())).await;
+    let (waha, cloud) = (FakeWaha::new(WahaEngine::Gows), FakeCloud::new());
+    let gateways =
+        (GatewayServer::start(waha.clone()).await, GatewayServer::start(cloud.clone()).await);
+    let mut running = Vec::new();
+    for _ in 0..processes {
+        running.push(Process::serve_in(folder.clone(), &database, &ARGS).await);
+    }
+    let addr = running.first().expect("one at least").addr;
+    let hooks: Vec<String> = (0..if processes == 1 { 1 } else { WEBHOOKS })
+        .map(|number| format!("/hook/{number}"))
+        .collect();
+    let urls = hooks.iter().map(|path| receiver.url(path)).collect();
+    let company = company(addr, urls, waha.settings_at(&gateways.0.url())).await;
+    let settings = cloud.settings(&gateways.1.url());
+    let campaign = campaign::start(addr, &company.tenant, json!(settings)).await;
     let mut acknowledged = Acknowledged::default();
     let mut round = 0;
     while tally.kills + tally.early_kills < kills {
         let moment = Moment {
+            victim: chance.usize(0..running.len()),
             operations: chance.usize(1..80),
             wait: Duration::from_micros(chance.u64(0..20_000)),
         };
-        acknowledged.extend(load::until_killed(process, &company, round, moment).await);
+        let killing = load::until_killed(&mut running, &company, round, moment);
+        if processes == 1 {
+            acknowledged.extend(killing.await);
+        } else {
+            let newcomer = Process::serve_in(folder.clone(), &database, &ARGS);
+            let (more, newcomer) = tokio::join!(killing, newcomer);
+            acknowledged.extend(more);
+            running.push(newcomer);
+        }
         tally.kills += 1;
         round += 1;
         while tally.kills + tally.early_kills < kills && chance.usize(0..STARTING) == 0 {
@@ -59,28 +89,37 @@ pub(crate) async fn run(kind: StoreKind, kills: usize, chance: &mut fastrand::Rn
             Process::cut_off(folder.clone(), &database, &ARGS, wait).await;
             tally.early_kills += 1;
         }
-        let began = Instant::now();
-        process = Process::serve_in(folder.clone(), &database, &ARGS).await;
-        start = began.elapsed();
+        if processes == 1 {
+            let began = Instant::now();
+            running.push(Process::serve_in(folder.clone(), &database, &ARGS).await);
+            start = began.elapsed();
+        }
     }
     tally.acknowledged = acknowledged.len();
-    check::settled(process.addr, &company).await;
+    let addr = running.first().expect("one at least").addr;
+    check::settled(addr, &company, &campaign).await;
     let calls = waha.accepted().into_iter().map(|sent| sent.text).collect();
-    let seen = Seen { calls, requests: receiver.to("/hook") };
-    check::check(process.addr, &company, &acknowledged, &seen, &mut tally).await;
-    process.kill().await;
+    let requests = hooks.iter().map(|path| receiver.to(path)).collect();
+    let written_to = cloud.accepted().into_iter().map(|sent| digits(&sent.to)).collect();
+    let seen = Seen { calls, written_to, requests };
+    check::check(addr, &company, &campaign, &acknowledged, &seen, &mut tally).await;
+    for process in running {
+        process.kill().await;
+    }
     tally
 }
 
-async fn company(process: &Process, receiver: &Receiver, settings: serde_json::Value) -> Company {
-    let addr = process.addr;
+async fn company(addr: SocketAddr, urls: Vec<String>, settings: Value) -> Company {
     let tenant = tenant_at(addr, "Acme", "enterprise").await;
     let make = async |path: &str, body| {
-        text(&operator_at(addr, &tenant.id, "POST", path, body).await.expect(201)["id"])
+        operator_at(addr, &tenant.id, "POST", path, body).await.expect(201)
     };
     let connection = json!({"kind": "qr", "name": "c", "identifier": "5511940028922",
         "gateway": "waha", "status": "connected", "settings": settings});
-    let connection = make("C/connections", connection).await;
-    make("C/webhooks", json!({"url": receiver.url("/hook"), "events": ["*"]})).await;
-    Company { tenant, connection }
+    let connection = text(&make("C/connections", connection).await["id"]);
+    for url in urls {
+        make("C/webhooks", json!({"url": url, "events": ["*"]})).await;
+    }
+    let key = make("C/keys", json!({"name": "journal", "scopes": ["events:read"]})).await;
+    Company { tenant, connection, journal_key: text(&key["key"]) }
 }

@@ -1,5 +1,6 @@
 //! The load under which the server is killed.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -43,67 +44,71 @@ impl Acknowledged {
 pub(crate) struct Company {
     pub(crate) tenant: Tenant,
     pub(crate) connection: String,
+    /// A key that reads the journal.
+    pub(crate) journal_key: String,
 }
 
-/// When the server is killed.
+/// Which server is killed, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
+    /// The place of the server among those that run.
+    pub(crate) victim: usize,
     /// After so many operations.
     pub(crate) operations: usize,
     /// And so much later.
     pub(crate) wait: Duration,
 }
 
-/// Creates contacts, sends, and reports messages until the server is killed.
+/// Creates contacts, sends, and reports messages, at all servers in turns, until one of them is
+/// killed. It runs no more then.
 pub(crate) async fn until_killed(
-    process: Process,
+    running: &mut Vec<Process>,
     company: &Company,
     round: u32,
     moment: Moment,
 ) -> Acknowledged {
-    let addr = process.addr;
-    let Company { tenant: us, connection } = company;
+    let addrs: Vec<SocketAddr> = running.iter().map(|process| process.addr).collect();
+    let at = |n: u32| addrs[n as usize % addrs.len()];
+    let at = &at;
+    let process = running.swap_remove(moment.victim);
+    let Company { tenant: us, connection, .. } = company;
     let (is_dead, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (is_dead, done) = (&is_dead, &done);
-    // Calls `make` with new numbers until the server is gone, and keeps what it acknowledged.
+    let is_over = || is_dead.load(Ordering::Relaxed);
+    let is_over = &is_over;
+    // Each task keeps what was acknowledged. A server that is gone acknowledges nothing.
     let contacts = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
-        for n in 0..10_000 {
+        for n in (0..10_000).take_while(|_| !is_over()) {
             let number = (round * WORKERS + worker) * 10_000 + n;
             let body = json!({"phone": phone(1_000_000 + number), "name": format!("n{number}")});
             let call = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
-            let Some(answer) = call.try_send(addr).await else { break };
+            let Some(answer) = call.try_send(at(worker + n)).await else { continue };
             if answer.status == 201 {
                 all.push(text(&answer.data()["contact"]["id"]));
                 done.fetch_add(1, Ordering::Relaxed);
-            }
-            if is_dead.load(Ordering::Relaxed) {
-                break;
             }
         }
         all
     });
     let sends = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
-        for n in 0..10_000 {
+        for n in (0..10_000).take_while(|_| !is_over()) {
             let content = format!("send {round} {worker} {n}");
-            let to = mobile((worker * 50 + n) % 200);
+            let to = mobile(worker * 50 + n % 50);
             let body = json!({"to": to, "message": content, "connection_id": connection});
             let call = Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body);
-            let Some(answer) = call.try_send(addr).await else { break };
+            let Some(answer) = call.try_send(at(worker + n)).await else { continue };
             if answer.status == 200 {
                 all.push((text(&answer.data()["message_id"]), content));
                 done.fetch_add(1, Ordering::Relaxed);
-            }
-            if is_dead.load(Ordering::Relaxed) {
-                break;
             }
         }
         all
     });
     let received = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
-        for n in 0..10_000 {
+        for n in (0..10_000).take_while(|_| !is_over()) {
             let id = wamid();
             let event = json!({
                 "kind": "message", "provider_message_id": id, "type": "text",
@@ -113,13 +118,10 @@ pub(crate) async fn until_killed(
             let path = format!("/operator/v1/companies/{}/connections/{connection}/events", us.id);
             let call =
                 Request::new("POST", path).bearer(OPERATOR).json(&json!({"events": [event]}));
-            let Some(answer) = call.try_send(addr).await else { break };
+            let Some(answer) = call.try_send(at(worker + n)).await else { continue };
             if answer.status == 200 && answer.data()["results"][0]["result"] == "stored" {
                 all.push(id);
                 done.fetch_add(1, Ordering::Relaxed);
-            }
-            if is_dead.load(Ordering::Relaxed) {
-                break;
             }
         }
         all

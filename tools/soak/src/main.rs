@@ -1,10 +1,13 @@
-//! Kills a loaded server (SIGKILL) N times on each database, also while it starts and migrates, and
-//! counts what was acknowledged and is gone. See `docs/benchmarks.md`.
+//! Kills a loaded server, or one of several on a Postgres (SIGKILL), N times on each database, also
+//! while it starts and migrates, and counts what was acknowledged and is gone. See
+//! `docs/benchmarks.md`.
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod check;
 mod era;
 mod load;
+mod order;
 mod tally;
 
 use std::process::ExitCode;
@@ -29,6 +32,10 @@ struct Cli {
     /// One database only.
     #[arg(long, value_enum)]
     store: Option<Store>,
+    /// How many servers run at the same time on every second Postgres database. One of them is
+    /// killed while another starts.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    processes: u32,
     /// Repeats the moments of an earlier run, as far as the machine does.
     #[arg(long)]
     seed: Option<u64>,
@@ -52,8 +59,14 @@ fn main() -> ExitCode {
         Some(Store::Postgres) => vec![StoreKind::Postgres],
     };
     let kills = usize::try_from(cli.kills).unwrap_or(usize::MAX);
-    let runs =
-        stores.into_iter().map(|kind| (kind, thread::spawn(move || soak(kind, kills, seed))));
+    let processes = |kind| match kind {
+        StoreKind::Sqlite => 1,
+        StoreKind::Postgres => usize::try_from(cli.processes).unwrap_or(usize::MAX),
+    };
+    let runs = stores.into_iter().map(|kind| {
+        let processes = processes(kind);
+        (kind, thread::spawn(move || soak(kind, kills, processes, seed)))
+    });
     let runs: Vec<_> = runs.collect();
     let (mut all, mut is_whole) = (Tally::default(), true);
     for (kind, run) in runs {
@@ -73,10 +86,11 @@ fn main() -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// So many kills on a database of this kind.
-fn soak(kind: StoreKind, kills: usize, seed: u64) -> Tally {
+/// So many kills on databases of this kind. On every second one so many servers run, on the others
+/// one.
+fn soak(kind: StoreKind, kills: usize, processes: usize, seed: u64) -> Tally {
     let mut chance = fastrand::Rng::with_seed(seed);
-    let (mut all, began) = (Tally::default(), Instant::now());
+    let (mut all, mut eras, began) = (Tally::default(), 0, Instant::now());
     while all.kills + all.early_kills < kills {
         let more = ERA.min(kills - all.kills - all.early_kills);
         // With a runtime of its own, nothing of an era is left behind.
@@ -85,7 +99,9 @@ fn soak(kind: StoreKind, kills: usize, seed: u64) -> Tally {
             .enable_all()
             .build()
             .expect("a runtime");
-        let tally = runtime.block_on(era::run(kind, more, &mut chance));
+        let servers = if eras % 2 == 0 { 1 } else { processes };
+        let tally = runtime.block_on(era::run(kind, more, servers, &mut chance));
+        eras += 1;
         runtime.shutdown_background();
         all += tally;
         let done = all.kills + all.early_kills;

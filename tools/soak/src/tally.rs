@@ -24,12 +24,14 @@ pub(crate) struct Tally {
     pub(crate) untold: usize,
     /// Events of what is not there, or of the same thing again.
     pub(crate) untrue: usize,
+    /// Events that came after later ones of the same contact.
+    pub(crate) late: usize,
 }
 
 impl Tally {
     /// Whether nothing went wrong.
     pub(crate) fn is_clean(&self) -> bool {
-        self.lost + self.twice + self.untold + self.untrue == 0
+        self.lost + self.twice + self.untold + self.untrue + self.late == 0
     }
 }
 
@@ -44,6 +46,7 @@ impl AddAssign for Tally {
         self.twice += other.twice;
         self.untold += other.untold;
         self.untrue += other.untrue;
+        self.late += other.late;
     }
 }
 
@@ -52,8 +55,8 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{} kills ({} of them while it migrated or started), {} operations acknowledged, \
-             {} calls of the gateway, {} events; lost: {}, calls made twice: {}, events not \
-             delivered: {}, events of nothing: {}",
+             {} calls of gateways, {} events; lost: {}, calls made twice: {}, events not delivered: \
+             {}, events of nothing: {}, out of order: {}",
             self.kills + self.early_kills,
             self.early_kills,
             self.acknowledged,
@@ -63,6 +66,7 @@ impl fmt::Display for Tally {
             self.twice,
             self.untold,
             self.untrue,
+            self.late,
         )
     }
 }

@@ -381,7 +381,7 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
     let workers = app.store().all::<Worker>(()).await?;
     let alive: Vec<WorkerId> = workers
         .iter()
-        .filter(|worker| worker.runs_deliveries && worker.is_alive(now))
+        .filter(|worker| worker.runs_deliveries && worker.keeps_shards(now))
         .map(|worker| worker.id)
         .collect();
     let mut active = app.store().active_campaigns(&shares(own, &alive), now).await?;

@@ -8,11 +8,15 @@ use crate::ids::WorkerId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a process counts as alive after its last renewal. Renew about three times as often
-/// (R28).
+/// How long a process counts as alive after its last renewal (R28).
 pub const LEASE: Duration = Duration::from_secs(10);
-/// If less than this is left, the lease is renewed before work under it begins.
-const MARGIN: Duration = Duration::from_secs(5);
+/// How long it keeps its shards after its last renewal (R67). It is shorter: a shard that changes
+/// hands too early costs little, and a message that is taken for abandoned is never sent again.
+pub const SHARD_LEASE: Duration = Duration::from_secs(4);
+/// The last part of the lease, in which others may take over its shards.
+pub(crate) const WITHOUT_SHARDS: Duration = LEASE.saturating_sub(SHARD_LEASE);
+/// If it keeps its shards for less than this, the lease is renewed before work under it begins.
+const MARGIN: Duration = Duration::from_secs(2);
 
 /// A renewal by another task of this process within this time counts as one's own, so that of any
 /// number of tasks that renew at the same time only one writes.
@@ -40,8 +44,9 @@ impl Recado {
 }
 
 impl Workers<'_> {
-    /// Renews the lease of this process. Call it every three seconds: sends in flight count as
-    /// abandoned once the lease has lapsed.
+    /// Renews the lease of this process. Call it at least every two seconds: other processes take
+    /// over its shards once it has not been renewed for [`SHARD_LEASE`], and sends in flight count
+    /// as abandoned once it has lapsed.
     ///
     /// # Errors
     ///
@@ -69,14 +74,14 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Renews the lease if it would lapse soon, for programs that do not call [`Workers::renew`] in
-    /// a loop.
+    /// Renews the lease if this process would lose its shards soon, for programs that do not call
+    /// [`Workers::renew`] in a loop.
     ///
     /// # Errors
     ///
     /// When the store fails.
     pub async fn ensure_alive(&self) -> Result<(), StoreError> {
-        if self.app.own_lease().lasts_until() > self.app.now().plus(MARGIN) {
+        if self.app.own_lease().keeps_shards_until() > self.app.now().plus(MARGIN) {
             return Ok(());
         }
         self.renew().await

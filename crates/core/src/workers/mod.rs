@@ -6,7 +6,9 @@ mod own_lease;
 mod rendezvous;
 mod worker;
 
-pub use lease::{LEASE, Workers};
+#[cfg(test)]
+pub(crate) use lease::WITHOUT_SHARDS;
+pub use lease::{LEASE, SHARD_LEASE, Workers};
 pub(crate) use own_lease::OwnLease;
 pub(crate) use rendezvous::falls_to;
 pub use worker::Worker;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use super::lease::WITHOUT_SHARDS;
 use crate::Timestamp;
 use crate::ids::WorkerId;
 
@@ -22,9 +23,10 @@ impl OwnLease {
         self.id
     }
 
-    /// The end of the lease, as this process last wrote it.
-    pub(crate) fn lasts_until(&self) -> Timestamp {
-        Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
+    /// Until when this process keeps its shards. Whoever has none to keep is told a time long past.
+    pub(crate) fn keeps_shards_until(&self) -> Timestamp {
+        let leased_until = self.leased_until.load(Ordering::Acquire);
+        Timestamp::from_millis(leased_until).minus(WITHOUT_SHARDS)
     }
 
     /// Whether this process announces that it runs the delivery worker.

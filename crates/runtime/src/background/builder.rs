@@ -19,10 +19,10 @@ use crate::timer::TokioTimer;
 const DELIVERY_WORKER: &str = "delivery_worker";
 const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
-const BEAT: Duration = Duration::from_secs(3);
-/// After how long a renewal that failed is tried again: often enough that a lease outlasts a
-/// trouble shorter than what is left of its ten seconds.
-const BEAT_AFTER_FAILURE: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_millis(1_500);
+/// After how long a renewal that failed is tried again: often enough that a process keeps its
+/// shards through a trouble shorter than what is left of their four seconds.
+const BEAT_AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// How often messages are searched for whose sending process has ended.
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.

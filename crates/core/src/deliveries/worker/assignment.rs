@@ -33,7 +33,7 @@ pub(super) fn plan(
     stopping: bool,
     now: Timestamp,
 ) -> ShardPlan {
-    let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
+    let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.keeps_shards(now)).collect();
     let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
     let delivering: Vec<WorkerId> =
         alive.iter().filter(|worker| worker.runs_deliveries).map(|worker| worker.id).collect();
@@ -66,15 +66,19 @@ pub(super) fn plan(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use uuid::Uuid;
 
     use super::*;
     use crate::store::Version;
+    use crate::workers::WITHOUT_SHARDS;
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 
     fn worker(n: u128, alive: bool, runs_deliveries: bool) -> Worker {
-        let leased_until = Timestamp::from_millis(NOW.millis() + if alive { 1 } else { 0 });
+        let keeps = Duration::from_millis(if alive { 1 } else { 0 });
+        let leased_until = NOW.plus(WITHOUT_SHARDS + keeps);
         Worker { id: WorkerId::new(Uuid::from_u128(n)), leased_until, runs_deliveries }
     }
 

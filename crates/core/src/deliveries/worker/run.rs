@@ -279,7 +279,7 @@ impl<'a> Driver<'a> {
     /// Starts the next tasks. Returns whether the worker has ended.
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
-        let alive = now < self.app.own_lease().lasts_until();
+        let alive = now < self.app.own_lease().keeps_shards_until();
         let may_call = self.read_halts();
         if !alive && !self.stopping && !self.state.held().is_empty() {
             // Other processes may have claimed all shards: they are claimed anew.
