@@ -3,7 +3,7 @@
 #   start_postgres DIR PORT     starts it below DIR; its URL is in $url, and it stops with the script
 #   server_time                 the processor time of all its processes, in milliseconds
 #
-# RECADO_POSTGRES_BIN names the directory of other binaries.
+# RECADO_POSTGRES_BIN names the directory of other binaries. A script may set $more_options before.
 
 start_postgres() {
     local dir="$1" port="$2" options
@@ -23,7 +23,7 @@ start_postgres() {
     [ "$(id -u)" != 0 ] || chown "$server_user" "$cluster"
     as_server "$bin/initdb" -U postgres -A trust -E UTF8 --locale=C -D "$cluster/data" >/dev/null
     options="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories='$cluster'"
-    options="$options -c shared_buffers=512MB -c max_wal_size=4GB"
+    options="$options -c shared_buffers=512MB -c max_wal_size=4GB ${more_options:-}"
     as_server "$bin/pg_ctl" -s -w -D "$cluster/data" -l "$cluster/log" -o "$options" start
     trap 'as_server "$bin/pg_ctl" -s -m fast -D "$cluster/data" stop' EXIT
     url="postgres://postgres@127.0.0.1:$port"

@@ -164,8 +164,8 @@ impl Database {
             return;
         }
         self.fan_out.notify(queues);
-        if !self.fan_out.is_alone() {
-            let queues: Vec<QueueKey> = queues.keys().copied().collect();
+        let queues = self.fan_out.of_others(queues);
+        if !queues.is_empty() {
             self.store.notify(&queues);
         }
     }

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::access::Company;
 use crate::documents::{Document, file_key, undo_key};
 use crate::ids::{CompanyId, DocumentId, LedgerLineId};
 use crate::jobs::JobKind;
@@ -49,7 +48,7 @@ impl Retention<'_> {
             return Ok(false);
         }
         let mut more = false;
-        for company in self.companies().await? {
+        for company in self.app.companies_looked_after().await? {
             for (kind, until) in wanted {
                 if let Some(until) = until {
                     more |= self.sweep_kind(company, kind, until).await?;
@@ -68,20 +67,12 @@ impl Retention<'_> {
     /// When the store fails.
     pub async fn sweep_organizations(&self) -> Result<bool, StoreError> {
         let mut more = false;
-        for company in self.companies().await? {
+        for company in self.app.companies_looked_after().await? {
             let listing = Listing::Unused { company, kind: RowKind::Organization, limit: AT_ONCE };
             let unused = self.app.store().rows(listing).await?;
             more |= self.remove(&unused).await?;
         }
         Ok(more)
-    }
-
-    /// The companies whose records may be removed now.
-    pub(crate) async fn companies(&self) -> Result<Vec<CompanyId>, StoreError> {
-        let companies = self.app.store().all::<Company>(()).await?;
-        let halted = self.app.halts().current().await?;
-        let is_kept = |company: &&Company| company.is_there() && !halted.is_closed_for(company.id);
-        Ok(companies.iter().filter(is_kept).map(|found| found.id).collect())
     }
 
     async fn sweep_kind(

@@ -2,7 +2,7 @@
 //!
 //! They are sent on connections of their own. If they were part of the transactions of commits, all
 //! commits would wait for each other. One task sends at most one notification every few
-//! milliseconds, for everything that was committed meanwhile.
+//! milliseconds, for everything that was committed meanwhile; fewer, the longer they take (R455).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -19,15 +19,19 @@ use recado_core::store::StoreError;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::connector::{Connector, Messages};
 
-/// The least time between two notifications.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The least and the most time between two notifications.
+const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(500)];
+/// How many times as long as the last notification took the pause after it is. Postgres sends one
+/// notification at a time, and each costs more with every process that listens, so that with many
+/// processes each sends fewer and larger ones.
+const PAUSE_FACTOR: u32 = 4;
 /// How many queues fit into one payload, which has to be shorter than 8,000 bytes.
 const AT_ONCE: usize = 7_999 / QUEUE_LENGTH;
 /// The length of a queue in a payload: two ids in hexadecimal digits.
@@ -183,11 +187,12 @@ async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: 
             },
         };
         let notified = outgoing.take().await;
+        let began = Instant::now();
         match client.batch_execute(&statement(&payload(&notified))).await {
             Ok(()) => {
                 backoff = Backoff(FIRST_WAIT);
                 connected = Some(client);
-                sleep(PAUSE).await;
+                sleep(pause_after(began.elapsed())).await;
             }
             Err(error) => {
                 tracing::warn!(%error, "other processes were not notified of new deliveries");
@@ -196,6 +201,12 @@ async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: 
             }
         }
     }
+}
+
+/// How long to wait after a notification that took so long (R455).
+fn pause_after(took: Duration) -> Duration {
+    let [least, most] = PAUSES;
+    (took * PAUSE_FACTOR).clamp(least, most)
 }
 
 /// The statements that send a payload, which consists of hexadecimal digits. The transaction turns
@@ -327,6 +338,16 @@ mod tests {
         assert_eq!(statements.last(), Some(&"COMMIT"));
         let set: Vec<&&str> = statements.iter().filter(|it| it.starts_with("SET")).collect();
         assert_eq!(set, [&"SET LOCAL synchronous_commit = off"]);
+    }
+
+    /// R455.
+    #[test]
+    fn notifications_that_take_long_are_sent_less_often() {
+        let pauses = [0, 1, 2, 20, 124, 125, 9_000].map(|took| {
+            let pause = pause_after(Duration::from_millis(took));
+            u64::try_from(pause.as_millis()).unwrap()
+        });
+        assert_eq!(pauses, [5, 5, 8, 80, 496, 500, 500]);
     }
 
     #[test]

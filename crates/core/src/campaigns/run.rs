@@ -23,9 +23,9 @@ use crate::access::{Gcra, RateCheck, RateDecision, RateKey, TimeZone};
 use crate::conversations::ChannelQuery;
 use crate::deliveries::{Timer, shares};
 use crate::error::Error;
-use crate::ids::{CampaignId, CompanyId, ContactId, WorkerId};
+use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::store::{RecordsExt, StoreError, Stored};
-use crate::workers::Worker;
+use crate::workers::{Worker, delivering};
 use crate::{Recado, Timestamp};
 
 /// The most messages of campaigns in flight at once, in this process.
@@ -379,11 +379,7 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
     app.workers().ensure_alive().await?;
     let (own, now) = (app.workers().own_id(), app.now());
     let workers = app.store().all::<Worker>(()).await?;
-    let alive: Vec<WorkerId> = workers
-        .iter()
-        .filter(|worker| worker.runs_deliveries && worker.keeps_shards(now))
-        .map(|worker| worker.id)
-        .collect();
+    let alive = delivering(&workers, now);
     let mut active = app.store().active_campaigns(&shares(own, &alive), now).await?;
     active.retain(|campaign| !halted.is_quiet_for(campaign.company));
     let mut zones: BTreeMap<CompanyId, Option<TimeZone>> = BTreeMap::new();

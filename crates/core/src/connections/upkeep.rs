@@ -6,7 +6,6 @@ use super::check::CHECK_AGAIN;
 use super::missed::PULL_AGAIN;
 use super::{Capability, Connection, Connections};
 use crate::Timestamp;
-use crate::access::Company;
 use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
@@ -56,15 +55,12 @@ impl Connections<'_> {
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;
-        let companies = store.all::<Company>(()).await?;
-        let halted = self.app.halts().current().await?;
-        let is_open = |company: &&Company| company.is_there() && !halted.is_closed_for(company.id);
-        for company in companies.iter().filter(is_open) {
-            for connection in store.all_stored::<Connection>(company.id).await? {
+        for company in self.app.companies_looked_after().await? {
+            for connection in store.all_stored::<Connection>(company).await? {
                 // Everything since its creation may have been missed.
                 let gateways = self.app.providers();
                 for kind in regular_jobs(&connection, gateways, connection.created_at) {
-                    made += usize::from(self.ensure_job(company.id, &connection, kind).await?);
+                    made += usize::from(self.ensure_job(company, &connection, kind).await?);
                 }
             }
         }

@@ -1,13 +1,12 @@
 //! From events to deliveries, in the commit that causes them (6.1, D52, D52a), and the
 //! notification of the delivery worker.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::{Delivery, DeliveryStatus, QueueKey};
+use super::{Delivery, DeliveryStatus, QueueKey, ShardNumber, shard_of};
 use crate::events::Event;
 use crate::ids::{CompanyId, DeliveryId};
 use crate::store::{Change, ChangeKind, Row, Version};
@@ -27,7 +26,7 @@ pub(crate) type KnownRoutes = Option<(Version, Arc<Routes>)>;
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, KnownRoutes>>,
     notices: Mutex<PendingNotifications>,
-    alone: AtomicBool,
+    kept: Mutex<BTreeSet<ShardNumber>>,
 }
 
 /// How a commit affects a queue.
@@ -73,14 +72,16 @@ impl FanOut {
             PendingNotifications { listening, ..PendingNotifications::default() };
     }
 
-    /// Records whether this process sends to all webhooks, so that no other process needs a
-    /// notification.
-    pub(super) fn set_alone(&self, alone: bool) {
-        self.alone.store(alone, Ordering::Release);
+    /// Records the shards whose webhooks this process sends to and goes on sending to.
+    pub(super) fn keep(&self, shards: BTreeSet<ShardNumber>) {
+        *lock(&self.kept) = shards;
     }
 
-    pub(crate) fn is_alone(&self) -> bool {
-        self.alone.load(Ordering::Acquire)
+    /// Those of some queues that other processes have to be notified of: this process does not send
+    /// to their webhooks (R455).
+    pub(crate) fn of_others(&self, queues: &BTreeMap<QueueKey, Touch>) -> Vec<QueueKey> {
+        let kept = lock(&self.kept);
+        queues.keys().filter(|key| !kept.contains(&shard_of(key.webhook))).copied().collect()
     }
 
     pub(crate) fn notify(&self, queues: &BTreeMap<QueueKey, Touch>) {
@@ -151,6 +152,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::ids::WebhookId;
 
     fn company(n: usize) -> CompanyId {
         CompanyId::new(Uuid::from_u128(n as u128))
@@ -166,5 +168,19 @@ mod tests {
         cache.remember(company(REMEMBERED), None);
         assert!(cache.known(company(REMEMBERED)).is_some());
         assert!(cache.known(company(0)).is_none(), "the cache is emptied when it is full");
+    }
+
+    /// R455.
+    #[test]
+    fn others_are_notified_of_what_this_process_does_not_send() {
+        let key =
+            |n: u128| QueueKey { company: company(0), webhook: WebhookId::new(Uuid::from_u128(n)) };
+        let queues = BTreeMap::from([(key(1), Touch::Queue), (key(2), Touch::Webhook)]);
+        let fan_out = FanOut::default();
+        assert_eq!(fan_out.of_others(&queues), [key(1), key(2)], "it sends nothing");
+        fan_out.keep([shard_of(key(1).webhook)].into());
+        assert_eq!(fan_out.of_others(&queues), [key(2)]);
+        fan_out.keep(ShardNumber::all().collect());
+        assert_eq!(fan_out.of_others(&queues), []);
     }
 }

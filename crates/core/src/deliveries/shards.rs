@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use crate::ids::{CampaignId, WebhookId, WorkerId};
+use crate::ids::{CampaignId, CompanyId, WebhookId, WorkerId};
 use crate::workers::falls_to;
 
 /// How many shards there are. Never changes: processes of two versions must agree on it.
@@ -56,6 +56,11 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
 /// The shard of a campaign.
 pub fn shard_of_campaign(campaign: CampaignId) -> ShardNumber {
     ShardNumber::of(campaign.uuid())
+}
+
+/// The shard of a company.
+pub(crate) fn shard_of_company(company: CompanyId) -> ShardNumber {
+    ShardNumber::of(company.uuid())
 }
 
 /// The shards assigned to a process among all that send deliveries (rendezvous hashing): all of

@@ -17,9 +17,10 @@ use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::jobs::JobKind;
 use recado_core::store::{ChangeSet, Commit, RecordsExt, Stored};
 use recado_core::transport::Transport;
+use recado_core::workers::{LEASE, Worker};
 use recado_core::{Clock as _, Error};
 use recado_testkit::kit::body;
-use recado_testkit::{Kit, MemoryStore, TestClock};
+use recado_testkit::{Kit, MemoryStore, SeededIds, TestClock};
 use serde_json::{Value, json};
 
 use super::gateway_scene::*;
@@ -236,6 +237,36 @@ async fn connections_of_an_older_version_get_the_jobs_that_come_back() {
         let new = connect(&kit, gateway, json!({})).await;
         assert_eq!(kit.app.connections().ensure_jobs().await.unwrap(), 0, "{new} has all of them");
     }
+}
+
+/// R456.
+#[tokio::test]
+async fn each_company_is_looked_after_by_one_of_the_processes() {
+    let model = MemoryStore::new();
+    let kit = Kit::builder().store(Arc::new(model.clone())).build().await;
+    for name in 0..12 {
+        let (company, _) = kit.another_company(&format!("company {name}")).await;
+        let new = json!({"kind": "qr", "name": "Loja", "identifier": "5511900000000",
+            "gateway": "waha", "settings": super::gateway_scene::settings("waha")});
+        kit.app.connections().create(company.id, &body(new)).await.unwrap();
+        for job in model.jobs(company.id) {
+            let there = kit.app.store().job_like(company.id, &job.kind).await.unwrap().unwrap();
+            model.commit(ChangeSet::new().with(there.delete())).await.unwrap();
+        }
+    }
+    let other = Kit::builder().store(Arc::new(model.clone())).clock(kit.clock.clone());
+    let other = other.ids(SeededIds::new(7)).start().await;
+    for app in [&kit.app, &other] {
+        let (id, leased_until) = (app.workers().own_id(), kit.clock.now().plus(LEASE));
+        let worker = Worker { id, leased_until, runs_deliveries: true };
+        model.commit(ChangeSet::new().insert(worker)).await.unwrap();
+    }
+    let here = kit.app.connections().ensure_jobs().await.unwrap();
+    let there = other.connections().ensure_jobs().await.unwrap();
+    assert!(here > 0 && there > 0, "{here} and {there}");
+    assert_eq!(here + there, 12 * 3);
+    kit.clock.advance(LEASE);
+    assert_eq!(kit.app.connections().ensure_jobs().await.unwrap(), 0);
 }
 
 /// R144.

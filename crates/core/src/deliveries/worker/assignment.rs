@@ -6,7 +6,7 @@ use crate::Timestamp;
 use crate::deliveries::{Shard, ShardNumber, shares};
 use crate::ids::WorkerId;
 use crate::store::{Change, Stored};
-use crate::workers::Worker;
+use crate::workers::{Worker, delivering};
 
 /// The claims and releases of shards, planned for one moment.
 #[derive(Debug, Default, PartialEq)]
@@ -19,8 +19,6 @@ pub(super) struct ShardPlan {
     pub(super) held: BTreeSet<ShardNumber>,
     /// Those of them that are assigned to another process now.
     pub(super) leaving: BTreeSet<ShardNumber>,
-    /// Whether no other process runs a delivery worker.
-    pub(super) is_alone: bool,
 }
 
 /// The plan of process `own` at `now`. `quiet` are shards in which it has nothing under way; a
@@ -35,11 +33,8 @@ pub(super) fn plan(
 ) -> ShardPlan {
     let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.keeps_shards(now)).collect();
     let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
-    let delivering: Vec<WorkerId> =
-        alive.iter().filter(|worker| worker.runs_deliveries).map(|worker| worker.id).collect();
-    let mine = if stopping { BTreeSet::new() } else { shares(own, &delivering) };
-    let mut plan =
-        ShardPlan { is_alone: delivering.iter().all(|id| *id == own), ..ShardPlan::default() };
+    let mine = if stopping { BTreeSet::new() } else { shares(own, &delivering(workers, now)) };
+    let mut plan = ShardPlan::default();
     for number in ShardNumber::all() {
         let known = shards.iter().find(|shard| shard.number == number);
         let owner = known.and_then(|shard| shard.owner);
@@ -92,7 +87,6 @@ mod tests {
         let (own, other) = (worker(1, true, true), worker(2, true, false));
         let plan = plan(own.id, &[own, other], &[], &BTreeSet::new(), false, NOW);
         assert_eq!(plan.claims.len(), 64);
-        assert!(plan.is_alone);
     }
 
     #[test]
@@ -100,7 +94,7 @@ mod tests {
         let (own, other) = (worker(1, true, true), worker(2, true, true));
         let shards = held_by(other.id);
         let plan = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
-        assert!(plan.claims.is_empty() && !plan.is_alone);
+        assert!(plan.claims.is_empty());
     }
 
     #[test]

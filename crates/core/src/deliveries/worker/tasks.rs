@@ -35,7 +35,6 @@ pub(super) type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + '
 pub(super) struct Assignment {
     pub(super) held: BTreeSet<ShardNumber>,
     pub(super) leaving: BTreeSet<ShardNumber>,
-    pub(super) is_alone: bool,
     /// Another process wrote the shards at the same time: read them again.
     pub(super) disturbed: bool,
 }
@@ -208,12 +207,8 @@ pub(super) async fn assign(
     let (workers, shards) = (store.all::<Worker>(()).await?, store.all_stored::<Shard>(()).await?);
     let own = app.own_lease().id();
     let plan = plan(own, &workers, &shards, quiet, stopping, app.now());
-    let mut assignment = Assignment {
-        held: plan.held,
-        leaving: plan.leaving,
-        is_alone: plan.is_alone,
-        ..Assignment::default()
-    };
+    let mut assignment =
+        Assignment { held: plan.held, leaving: plan.leaving, ..Assignment::default() };
     let releasing: BTreeSet<ShardNumber> =
         plan.releases.iter().map(|(number, _)| *number).collect();
     let (released, taken) = (commit(app, plan.releases).await?, commit(app, plan.claims).await?);
