@@ -14,9 +14,9 @@ pub(crate) fn delivering(workers: &[Worker], now: Timestamp) -> Vec<WorkerId> {
 }
 
 impl Recado {
-    /// The companies that this process looks after: those of its shards (R456). Without the ones that
-    /// are being deleted, and those of whom nothing may be written now. Where no process runs a
-    /// delivery worker, whoever asks looks after all of them.
+    /// The companies that this process looks after: those of its shards (R456). Without the ones
+    /// that are being deleted, and those of whom nothing may be written now. Where no process runs
+    /// a delivery worker, whoever asks looks after all of them.
     ///
     /// # Errors
     ///
