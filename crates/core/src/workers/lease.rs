@@ -4,17 +4,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Worker;
+use super::worker::LEASE;
 use crate::ids::WorkerId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a process counts as alive after its last renewal (R28).
-pub const LEASE: Duration = Duration::from_secs(10);
-/// How long it keeps its shards after its last renewal (R67). It is shorter: a shard that changes
-/// hands too early costs little, and a message that is taken for abandoned is never sent again.
-pub const SHARD_LEASE: Duration = Duration::from_secs(4);
-/// The last part of the lease, in which others may take over its shards.
-pub(crate) const WITHOUT_SHARDS: Duration = LEASE.saturating_sub(SHARD_LEASE);
 /// If it keeps its shards for less than this, the lease is renewed before work under it begins.
 const MARGIN: Duration = Duration::from_secs(2);
 
@@ -45,8 +39,8 @@ impl Recado {
 
 impl Workers<'_> {
     /// Renews the lease of this process. Call it at least every two seconds: other processes take
-    /// over its shards once it has not been renewed for [`SHARD_LEASE`], and sends in flight count
-    /// as abandoned once it has lapsed.
+    /// over its shards once it has not been renewed for [`SHARD_LEASE`](super::SHARD_LEASE), and
+    /// sends in flight count as abandoned once it has lapsed.
     ///
     /// # Errors
     ///

@@ -8,9 +8,9 @@ mod rendezvous;
 mod worker;
 
 pub(crate) use companies::delivering;
-#[cfg(test)]
-pub(crate) use lease::WITHOUT_SHARDS;
-pub use lease::{LEASE, SHARD_LEASE, Workers};
+pub use lease::Workers;
 pub(crate) use own_lease::OwnLease;
 pub(crate) use rendezvous::falls_to;
-pub use worker::Worker;
+#[cfg(test)]
+pub(crate) use worker::WITHOUT_SHARDS;
+pub use worker::{LEASE, SHARD_LEASE, Worker};

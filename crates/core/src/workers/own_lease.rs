@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use super::lease::WITHOUT_SHARDS;
+use super::worker::WITHOUT_SHARDS;
 use crate::Timestamp;
 use crate::ids::WorkerId;
 

@@ -1,8 +1,17 @@
 //! A process and its lease.
 
-use super::lease::WITHOUT_SHARDS;
+use std::time::Duration;
+
 use crate::Timestamp;
 use crate::ids::WorkerId;
+
+/// How long a process counts as alive after its last renewal (R28).
+pub const LEASE: Duration = Duration::from_secs(10);
+/// How long it keeps its shards after its last renewal (R67). It is shorter: a shard that changes
+/// hands too early costs little, and a message that is taken for abandoned is never sent again.
+pub const SHARD_LEASE: Duration = Duration::from_secs(4);
+/// The last part of the lease, in which others may take over its shards.
+pub(crate) const WITHOUT_SHARDS: Duration = LEASE.saturating_sub(SHARD_LEASE);
 
 /// A running process. Alive while its lease lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +41,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::workers::{LEASE, SHARD_LEASE};
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 
@@ -41,7 +49,7 @@ mod tests {
     fn a_process_loses_its_shards_before_its_sends_count_as_abandoned() {
         let id = WorkerId::new(Uuid::from_u128(1));
         let worker = Worker { id, leased_until: NOW.plus(LEASE), runs_deliveries: true };
-        let millisecond = std::time::Duration::from_millis(1);
+        let millisecond = Duration::from_millis(1);
         let states = [
             (NOW.plus(SHARD_LEASE - millisecond), (true, true)),
             (NOW.plus(SHARD_LEASE), (false, true)),
