@@ -30,8 +30,9 @@ impl Recado {
 
 impl Retention<'_> {
     /// Removes some of the messages, clicks and ledger lines that are older than
-    /// [`Settings`](crate::Settings) says: of each company a few hundred of each kind. Answers
-    /// whether there may be more. Without any such setting it reads nothing.
+    /// [`Settings`](crate::Settings) says: of each company that this process looks after (R456) a few
+    /// hundred of each kind. Answers whether there may be more. Without any such setting it reads
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -58,7 +59,8 @@ impl Retention<'_> {
         Ok(more)
     }
 
-    /// Removes some organizations that no contact has (R213). An organization is made with its
+    /// Removes some organizations that no contact has (R213), of the companies that this process
+    /// looks after (R456). An organization is made with its
     /// contact, so one that is about to be used is never among them; a contact that is given one
     /// meanwhile keeps it, because then its removal is refused. Answers whether there may be more.
     ///

@@ -45,9 +45,9 @@ fn spread(connection: ConnectionId) -> Duration {
 
 impl Connections<'_> {
     /// Makes the regular jobs that connections lack: those of connections that were created by a
-    /// version without such a job, or that a backup was restored without. Returns how many it has
-    /// made. Call it at the start and from time to time; several processes make one job each only
-    /// (R144).
+    /// version without such a job, or that a backup was restored without; of the companies that
+    /// this process looks after (R456). Returns how many it has made. Call it at the start and from
+    /// time to time; several processes make one job each only (R144).
     ///
     /// # Errors
     ///

@@ -14,7 +14,8 @@ const AT_ONCE: u32 = 200;
 
 impl Uploads<'_> {
     /// Removes some uploads that have expired, or that no message has any more; what a dead process
-    /// left half-stored, too. Answers whether there may be more. Call it every few minutes.
+    /// left half-stored, too: of the companies that this process looks after (R456). Answers
+    /// whether there may be more. Call it every few minutes.
     ///
     /// # Errors
     ///
