@@ -111,6 +111,7 @@ mod lead_memory;
 mod links;
 mod listeners;
 mod lists;
+mod log_written;
 mod logins;
 mod logs;
 mod matrix;

@@ -163,7 +163,7 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
         async move { recado.deliveries().sweep().await }
     });
     let records = recado.clone();
-    loops.add("records", RECORDS, move || {
+    loops.add_shared("records", RECORDS, move || {
         let recado = records.clone();
         async move { recado.retention().sweep().await }
     });
@@ -173,12 +173,12 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
         async move { recado.audit().sweep().await }
     });
     let organizations = recado.clone();
-    loops.add("organizations", ORGANIZATIONS, move || {
+    loops.add_shared("organizations", ORGANIZATIONS, move || {
         let recado = organizations.clone();
         async move { recado.retention().sweep_organizations().await }
     });
     let uploads = recado.clone();
-    loops.add("uploads", UPLOADS, move || {
+    loops.add_shared("uploads", UPLOADS, move || {
         let recado = uploads.clone();
         async move { recado.uploads().sweep().await }
     });
@@ -188,7 +188,7 @@ fn add_work(loops: &mut Loops, recado: &Recado) {
         async move { recado.upkeep().await.map(|()| false) }
     });
     let connections = recado.clone();
-    loops.add("connections", CONNECTIONS, move || {
+    loops.add_shared("connections", CONNECTIONS, move || {
         let recado = connections.clone();
         async move { recado.connections().ensure_jobs().await.map(|_| false) }
     });

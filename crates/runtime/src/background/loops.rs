@@ -4,6 +4,7 @@ use std::future::{Future, pending};
 use std::time::Duration;
 
 use recado_core::store::StoreError;
+use recado_core::workers::SHARD_LEASE;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
@@ -11,6 +12,9 @@ use crate::causes::causes;
 
 /// The longest wait after failures.
 const MAX_WAIT: Duration = Duration::from_secs(15);
+
+/// After how long a process that died before this one started keeps no shards any more.
+const SETTLED: Duration = SHARD_LEASE.saturating_add(Duration::from_secs(1));
 
 /// Loops that end together. Dropping it aborts them.
 #[derive(Debug)]
@@ -43,7 +47,21 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
-        self.repeat(name, idle, move |failures| backoff(idle, failures), step);
+        self.repeat(name, [idle; 2], move |failures| backoff(idle, failures), step);
+    }
+
+    /// The same for steps that processes share out among themselves by shards: the second round is
+    /// soon after the first one. By then a process that died before this one started no longer
+    /// keeps its shards (R456).
+    pub(super) fn add_shared<F>(
+        &mut self,
+        name: &'static str,
+        idle: Duration,
+        step: impl Fn() -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<bool, StoreError>> + Send + 'static,
+    {
+        self.repeat(name, [SETTLED.min(idle), idle], move |failures| backoff(idle, failures), step);
     }
 
     /// The same, but that a step that failed is tried again after the same short wait each time:
@@ -57,27 +75,28 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
-        self.repeat(name, idle, move |_| retry, step);
+        self.repeat(name, [idle; 2], move |_| retry, step);
     }
 
-    /// Repeats `step`; `after_failures` is the wait after so many failures in a row.
+    /// Repeats `step`; `idle` are the waits after the first round with nothing more to do and after
+    /// each later one, `after_failures` is the wait after so many failures in a row.
     fn repeat<F>(
         &mut self,
         name: &'static str,
-        idle: Duration,
+        idle: [Duration; 2],
         after_failures: impl Fn(u32) -> Duration + Send + Sync + 'static,
         step: impl Fn() -> F + Send + Sync + 'static,
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
         self.spawn(|mut stop| async move {
-            let mut failures = 0;
+            let (mut failures, [mut wait_when_idle, later]) = (0, idle);
             while !*stop.borrow() {
                 // A task of its own, so that a panic fails one step and not the loop.
                 let ended = tokio::spawn(step()).await;
                 let wait = match outcome(name, ended, &mut failures) {
                     RoundOutcome::More => Duration::ZERO,
-                    RoundOutcome::Idle => idle,
+                    RoundOutcome::Idle => std::mem::replace(&mut wait_when_idle, later),
                     RoundOutcome::Failed => after_failures(failures),
                 };
                 tokio::select! {
@@ -195,6 +214,31 @@ mod tests {
         loops.stop().await;
         let times = times.lock().expect("nobody panicked");
         assert_eq!(times[..13], [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16]);
+    }
+
+    /// R456.
+    #[tokio::test(start_paused = true)]
+    async fn a_shared_loop_has_its_second_round_once_a_dead_process_keeps_no_shards() {
+        let (reached, times) = (Arc::new(tokio::sync::Notify::new()), Arc::new(Mutex::default()));
+        let (notify, noted): (_, Arc<Mutex<Vec<u64>>>) = (reached.clone(), times.clone());
+        let began = tokio::time::Instant::now();
+        let mut loops = Loops::new();
+        loops.add_shared("test", Duration::from_secs(60), move || {
+            let (noted, reached) = (noted.clone(), notify.clone());
+            async move {
+                let mut noted = noted.lock().expect("nobody panicked");
+                noted.push(began.elapsed().as_secs());
+                if noted.len() == 4 {
+                    reached.notify_one();
+                }
+                Ok(false)
+            }
+        });
+        reached.notified().await;
+        loops.stop().await;
+        let times = times.lock().expect("nobody panicked");
+        assert_eq!(times[..4], [0, 5, 65, 125]);
+        assert!(Duration::from_secs(times[1]) > SHARD_LEASE);
     }
 
     /// R162.
