@@ -1,5 +1,5 @@
-//! How many records of its log Postgres writes for a call: what the call costs, whatever the machine
-//! does besides. Counted are rows and entries of indexes, and locks of rows.
+//! How many records of its log Postgres writes for a call: what the call costs, whatever the
+//! machine does besides. Counted are rows and entries of indexes, and locks of rows.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
