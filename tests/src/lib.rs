@@ -11,6 +11,7 @@ pub mod hooks_in;
 pub mod http;
 pub mod messaging;
 pub mod moving;
+mod not_run;
 pub mod openid;
 pub mod outbox;
 pub mod receiver;
@@ -32,6 +33,7 @@ pub use http::{Request, ScriptedAnswer, raw, text};
 pub use messaging::{
     digits, eight_digits, keys, mobile, no_blocks, path_of, steered, wamid, with, with_blocks,
 };
+pub use not_run::not_run;
 pub use recado_tests_macros::{both_stores, on_postgres};
 pub use receiver::{Received, Receiver, Reply};
 pub use sent_kinds::SentKind;

@@ -4,9 +4,9 @@ use std::process::Stdio;
 
 use recado_tests::backend::Database;
 use recado_tests::binary::{Process, recado};
-use recado_tests::{Request, StoreKind, eventually};
+use recado_tests::{Request, StoreKind, eventually, not_run};
 
-use crate::prometheus::{Scrape, not_run};
+use crate::prometheus::Scrape;
 use crate::watched::Scrapes;
 
 /// A certificate that has ended.
@@ -84,7 +84,7 @@ async fn a_disk_that_is_full_is_reported() {
         .arg("true")
         .output();
     if !made.is_ok_and(|made| made.status.success()) {
-        return not_run("the alerts about full disks: no disk can be made in a namespace");
+        return not_run("the alerts about full disks", "no disk can be made in a namespace");
     }
     let database = Database::migrated(StoreKind::Sqlite);
     let documents = format!("file:{}", folder.path().display());

@@ -1,14 +1,12 @@
 //! What a server says at `/metrics`, and what the rules make of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use recado_tests::Request;
+use recado_tests::{Request, not_run};
 use serde_json::{Value, json};
 
 /// The rules.
@@ -23,16 +21,6 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository")
 }
 
-/// Says that something was not run, past the capture of the test's output.
-pub(crate) fn not_run(why: &str) {
-    let line = format!("NOT RUN: {why}\n");
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
-    if let Some(file) = std::env::var_os("RECADO_NOT_RUN") {
-        let file = OpenOptions::new().create(true).append(true).open(file);
-        file.expect("the file").write_all(line.as_bytes()).expect("written");
-    }
-}
-
 /// Where promtool is; `None` where it cannot be had.
 fn promtool() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -44,7 +32,7 @@ fn promtool() -> Option<&'static Path> {
     };
     let found = FOUND.get_or_init(find).as_deref();
     if found.is_none() {
-        not_run("the alerts: promtool is not installed and cannot be had");
+        not_run("the alerts", "promtool is not installed and cannot be had");
     }
     found
 }

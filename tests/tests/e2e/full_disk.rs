@@ -2,7 +2,7 @@
 //! R162, R240.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,27 +11,21 @@ use std::time::{Duration, Instant};
 use recado_tests::backend::Database;
 use recado_tests::binary::{Process, recado};
 use recado_tests::world::{Tenant, export_at, operator_at, tenant_at};
-use recado_tests::{OPERATOR, Request, ScriptedAnswer, StoreKind, eventually, mobile, phone, text};
+use recado_tests::{
+    OPERATOR, Request, ScriptedAnswer, StoreKind, eventually, mobile, not_run, phone, text,
+};
 use serde_json::{Value, json};
 
 /// Mounts the disk and runs a command.
 const DISK: &str = include_str!("full_disk.sh");
 /// What it says once it is mounted.
 const READY: &str = "the disk is ready";
+/// What is tested.
+const WHAT: &str = "the server on a disk that fills up";
 /// The size of the disk.
 const SIZE: &str = "12m";
 /// The test that runs with the disk.
 const INSIDE: &str = "full_disk::on_the_small_disk";
-
-/// Says that something was not run, past the capture of the test's output.
-fn not_run(why: &str) {
-    let line = format!("NOT RUN: the server on a disk that fills up: {why}\n");
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
-    if let Some(file) = std::env::var_os("RECADO_NOT_RUN") {
-        let file = OpenOptions::new().create(true).append(true).open(file);
-        file.expect("the file").write_all(line.as_bytes()).expect("written");
-    }
-}
 
 /// R162, R240.
 #[test]
@@ -45,12 +39,12 @@ fn a_full_disk_refuses_writes_loses_nothing_and_needs_no_restart() {
         .output();
     let made = match made {
         Ok(made) => made,
-        Err(error) => return not_run(&format!("unshare: {error}")),
+        Err(error) => return not_run(WHAT, &format!("unshare: {error}")),
     };
     let (said, why) =
         (String::from_utf8_lossy(&made.stdout), String::from_utf8_lossy(&made.stderr));
     if !said.contains(READY) {
-        return not_run(&format!("no mount: {}", why.lines().last().unwrap_or_default()));
+        return not_run(WHAT, &format!("no mount: {}", why.lines().last().unwrap_or_default()));
     }
     assert!(made.status.success() && said.contains("1 passed"), "{said}\n{why}");
 }

@@ -2,11 +2,9 @@
 //! machine does besides. Counted are rows and entries of indexes, and locks of rows.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::time::Duration;
 
-use recado_tests::{StoreKind, World, digits, mobile, on_postgres, text};
+use recado_tests::{StoreKind, World, digits, mobile, not_run, on_postgres, text};
 use serde_json::json;
 use tokio_postgres::Client;
 
@@ -78,16 +76,6 @@ events 5
 /// The people of a company whom messages were sent to before, through the same connection.
 const PEOPLE: u32 = 5;
 
-/// Says that something was not run, past the capture of the test's output.
-fn not_run(why: &str) {
-    let line = format!("NOT RUN: the records of the log of Postgres: {why}\n");
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
-    if let Some(file) = std::env::var_os("RECADO_NOT_RUN") {
-        let file = OpenOptions::new().create(true).append(true).open(file);
-        file.expect("the file").write_all(line.as_bytes()).expect("written");
-    }
-}
-
 /// The log of a world's Postgres.
 struct Log(Client);
 
@@ -100,7 +88,10 @@ impl Log {
                 .expect("connects");
         tokio::spawn(connection);
         if let Err(error) = client.batch_execute("CREATE EXTENSION pg_walinspect").await {
-            not_run(&format!("it needs Postgres 15 with pg_walinspect: {error}"));
+            not_run(
+                "the records of the log of Postgres",
+                &format!("it needs Postgres 15 with pg_walinspect: {error}"),
+            );
             return None;
         }
         client.batch_execute("SET synchronous_commit = on").await.expect("set");

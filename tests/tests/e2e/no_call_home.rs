@@ -1,8 +1,6 @@
 //! Nothing is called that the operator did not configure (R172): the demonstration, a server
 //! and what they do are run where every packet that leaves the machine is counted.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::net::UdpSocket;
 use std::process::Command;
 use std::time::Duration;
@@ -11,27 +9,21 @@ use recado_testkit::gateways::{FakeWaha, WahaEngine};
 use recado_tests::backend::{Database, StoreKind};
 use recado_tests::binary::{Process, recado};
 use recado_tests::world::{operator_at, tenant_at};
-use recado_tests::{GatewayServer, Receiver, Reply, Request, eventually, mobile, phone, text};
+use recado_tests::{
+    GatewayServer, Receiver, Reply, Request, eventually, mobile, not_run, phone, text,
+};
 use serde_json::{Value, json};
 
 /// Makes the namespace and runs a command in it.
 const NAMESPACE: &str = include_str!("no_call_home.sh");
 /// What it says once it is made.
 const READY: &str = "the namespace is ready";
+/// What is tested.
+const WHAT: &str = "the count of packets that leave the machine";
 /// The test that runs inside.
 const INSIDE: &str = "no_call_home::within_the_namespace";
 /// The test of the demonstration, with the lines that it prints.
 const DEMO: &str = "binary::the_demo_prints_a_key_and_curl_lines_that_work_and_keeps_its_data";
-
-/// Says that something was not run, past the capture of the test's output.
-fn not_run(why: &str) {
-    let line = format!("NOT RUN: the count of packets that leave the machine: {why}\n");
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
-    if let Some(file) = std::env::var_os("RECADO_NOT_RUN") {
-        let file = OpenOptions::new().create(true).append(true).open(file);
-        file.expect("the file").write_all(line.as_bytes()).expect("written");
-    }
-}
 
 /// R172.
 #[test]
@@ -46,12 +38,12 @@ fn no_packet_leaves_for_anyone_who_is_not_configured() {
         .output();
     let made = match made {
         Ok(made) => made,
-        Err(error) => return not_run(&format!("unshare: {error}")),
+        Err(error) => return not_run(WHAT, &format!("unshare: {error}")),
     };
     let (said, why) =
         (String::from_utf8_lossy(&made.stdout), String::from_utf8_lossy(&made.stderr));
     if !said.contains(READY) {
-        return not_run(&format!("no namespace: {}", why.lines().last().unwrap_or_default()));
+        return not_run(WHAT, &format!("no namespace: {}", why.lines().last().unwrap_or_default()));
     }
     assert!(made.status.success() && said.contains("1 passed"), "{said}\n{why}");
 }
