@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures many processes on one Postgres, and prints two tables in Markdown: what so many carry
-# together, with the processor time of a call, and what 100 of them cost while nothing is to be done.
+# together, with the processor time of a call, and what they cost while nothing is to be done.
 # Starts a Postgres of its own, with durability as shipped.
 #
 # PROCESSES_DIR      where it works (default: target/processes)
@@ -54,7 +54,7 @@ servers_time() {
         sed 's/^\([0-9]*\) (.*) /\1 /' "/proc/$pid/stat"
     done | awk -v ticks="$(getconf CLK_TCK)" '{ sum += $13 + $14 } END { printf "%d", sum * 1000 / ticks }'
 }
-# The load of 32 clients in all, shared out among so many servers. Prints how many calls each second.
+# The load of 32 clients in all, shared out among so many servers. Prints how many calls they made.
 calls() { # COUNT SCENARIO SECONDS
     local number clients=()
     for number in $(seq 1 "$1"); do

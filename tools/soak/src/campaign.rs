@@ -61,12 +61,14 @@ impl Campaign {
             let items = answer.items();
             all.extend(items.into_iter().map(|item| (digits(&text(&item["phone"])), item)));
         }
+        assert_eq!(all.len(), RECIPIENTS as usize, "recipients are gone");
         all
     }
 }
 
 /// Recipients that were written to more than once, and those whose message is gone. One whose
-/// message was on its way when its server was killed has failed with `DELIVERY_UNCERTAIN`.
+/// message was on its way when its server was killed has failed with `DELIVERY_UNCERTAIN`; of so
+/// many recipients not all can have been on their way.
 pub(crate) fn compare(
     outcomes: &[(String, Value)],
     written_to: &[String],
@@ -82,7 +84,11 @@ pub(crate) fn compare(
         _ => false,
     };
     let gone = outcomes.iter().filter(|one| !is_good(one)).map(|(to, is)| format!("{to}: {is}"));
-    (twice.collect(), gone.collect())
+    let mut gone: Vec<String> = gone.collect();
+    if !outcomes.iter().any(|(_, outcome)| outcome["status"] != "failed") {
+        gone.push(format!("none of {} was sent to", outcomes.len()));
+    }
+    (twice.collect(), gone)
 }
 
 #[cfg(test)]
@@ -105,5 +111,7 @@ mod tests {
         assert_eq!(twice, ["2"]);
         let gone: Vec<&str> = gone.iter().filter_map(|text| text.split(':').next()).collect();
         assert_eq!(gone, ["3", "5", "6"]);
+        assert_eq!(compare(&[], &[]).1.len(), 1, "a campaign without recipients shows nothing");
+        assert_eq!(compare(&outcomes[3..4], &calls[3..]).1.len(), 1, "nor one that never sent");
     }
 }

@@ -26,15 +26,19 @@ impl Told {
     }
 }
 
-/// What came at a webhook after something that happened to the same contact later. `journal` has
-/// all events in their order, `arrived` those that came. What comes again has no order.
+/// What came at a webhook after something that happened to the same contact later, or never
+/// happened. `journal` has all events in their order, `arrived` those that came. What comes again
+/// has no order.
 pub(crate) fn late<'a>(journal: &[Told], arrived: &'a [Told]) -> Vec<&'a Told> {
     let places: BTreeMap<&Told, usize> =
         journal.iter().enumerate().map(|(place, told)| (told, place)).collect();
     let (mut seen, mut last) = (BTreeSet::new(), BTreeMap::new());
     let mut late = Vec::new();
     for told in arrived.iter().filter(|told| seen.insert(*told)) {
-        let Some(place) = places.get(told) else { continue };
+        let Some(place) = places.get(told) else {
+            late.push(told);
+            continue;
+        };
         let newest = last.entry(&told.contact).or_insert(*place);
         if place < newest {
             late.push(told);
@@ -67,5 +71,7 @@ mod tests {
         assert_eq!(late(&[&b1, &a1, &a2]), [], "of different contacts");
         assert_eq!(late(&[&a1, &a2, &a1]), [], "once more");
         assert_eq!(late(&[&a2, &b1, &a1]), [a1]);
+        let unknown = sent("a", "4");
+        assert_eq!(late(&[&unknown]), [unknown], "not in the journal");
     }
 }
