@@ -72,6 +72,19 @@ impl Recado {
         Ok(cell.get_or_init(|| HashKey::new(key)))
     }
 
+    /// Makes the secrets of the installation that are otherwise made when they are first needed:
+    /// before some of its companies go on elsewhere, with the same ones (R261).
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn make_secrets(&self) -> Result<(), StoreError> {
+        for name in [SecretName::CursorKey, SecretName::MediaKey, SecretName::HashKey] {
+            self.secret(name).await?;
+        }
+        Ok(())
+    }
+
     /// Reads a secret of the installation, or makes it; of several processes that start at once,
     /// one makes it and the others read that one.
     async fn secret(&self, name: SecretName) -> Result<SecretBytes, StoreError> {

@@ -153,7 +153,16 @@ async fn one_company_moves_and_the_others_stay(kind: StoreKind) {
     // It moved away: neither it nor the installation with it is moved again from here.
     let again = world.move_to(&Database::migrated(kind), Some(&world.us.id)).await;
     assert!(matches!(again, Err(MoveError::Refused(Refusal::MovedAway))), "{again:?}");
-    // The other one follows.
+    // The other one follows, also after both installations have used all of their secrets.
+    world.create_as(&other, json!({"phone": phone(3)})).await;
+    for (addr, key) in [(world.server.addr, &other.key), (server.addr, &world.us.key)] {
+        let page = "/api/v1/contacts?order_by=created_at&limit=1";
+        let page = Request::new("GET", page).bearer(key).send(addr).await;
+        page.expect(200);
+    }
+    for app in [world.server.recado(), server.recado()] {
+        app.make_secrets().await.expect("they are there, or made");
+    }
     world.move_to(&target, Some(&other.id)).await.expect("it is moved, too");
 }
 

@@ -182,6 +182,9 @@ impl Order<'_> {
         found: Found,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Outcome, MoveError> {
+        if self.scope != Scope::Installation {
+            self.source.make_secrets().await?;
+        }
         progress(Progress::Closing);
         self.close(found).await?;
         let mut source = self.from.transfer_out(self.scope, true).await?;
