@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::access::{Limiter, MemoryLimiter, UsedKeys};
 use crate::accounts::{Passwords, SeenSessions, SessionLimits, Turns};
 use crate::audit::{RecentDenials, RecentReads};
+use crate::cell::Cell;
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
@@ -222,7 +223,7 @@ impl Installation {
 
     fn on(database: Database, parts: Parts) -> Self {
         let Parts { clock, ids, files, spawner, transport, .. } = parts;
-        let worker = OwnLease::new(WorkerId::new(ids.uuid_v7(clock.now())));
+        let worker = OwnLease::new(WorkerId::new(ids.uuid(clock.now())));
         Self(Arc::new(Inner {
             database,
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
@@ -394,8 +395,12 @@ impl Installation {
         &self.0.hash_key
     }
 
+    pub(crate) fn cell(&self) -> Cell {
+        self.0.ids.cell()
+    }
+
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {
-        self.0.ids.uuid_v7(now)
+        self.0.ids.uuid(now)
     }
 
     pub(crate) fn random<const N: usize>(&self) -> [u8; N] {

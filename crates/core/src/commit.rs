@@ -91,7 +91,7 @@ impl Database {
             return Ok(());
         }
         // Before deliveries are added, which follow from the changes.
-        let id = || AuditEntryId::new(self.ids.uuid_v7(now));
+        let id = || AuditEntryId::new(self.ids.uuid(now));
         if let Some(entry) = entry_of(&changes, acting, now, id) {
             changes = changes.insert(entry);
         }
@@ -107,7 +107,7 @@ impl Database {
             changes.requires.push(Precondition::Routed { company, read_at });
             let Some((_, routes)) = known else { continue };
             let events = changes.events.iter().filter(|event| event.company == company);
-            let id = |at| DeliveryId::new(self.ids.uuid_v7(at));
+            let id = |at| DeliveryId::new(self.ids.uuid(at));
             let made: Vec<Delivery> =
                 events.flat_map(|event| fan_out(event, &routes, || id(event.at))).collect();
             changes.changes.extend(made.into_iter().map(Change::insert));

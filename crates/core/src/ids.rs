@@ -11,8 +11,14 @@ use crate::form::{Form, Plural, component, read_id, to_json};
 
 /// Makes identifiers and secrets. The only source of randomness in the core.
 pub trait Ids: Send + Sync {
-    /// A new UUIDv7 whose time part is `now` (D3). Two calls never return the same id.
-    fn uuid_v7(&self, now: crate::Timestamp) -> Uuid;
+    /// A new identifier whose time part is `now`, of [`Ids::cell`] (D3). Two calls never return the
+    /// same one. [`crate::Cell::uuid`] has the layout.
+    fn uuid(&self, now: crate::Timestamp) -> Uuid;
+
+    /// The cell of which identifiers and API keys are (D3, D11): 0 where there is one installation.
+    fn cell(&self) -> crate::Cell {
+        crate::Cell::default()
+    }
 
     /// Fills `bytes` from a cryptographically secure source.
     fn fill(&self, bytes: &mut [u8]);

@@ -32,6 +32,7 @@ mod app;
 pub mod audit;
 pub mod body;
 pub mod campaigns;
+mod cell;
 mod clock;
 mod code;
 mod commit;
@@ -99,6 +100,7 @@ pub mod workers;
 
 pub use app::{Installation, Parts, Settings};
 pub use body::{IntoBody, IntoField};
+pub use cell::Cell;
 pub use clock::{Clock, Timestamp};
 pub use code::{Code, Kind};
 pub use error::{Error, NotFound, Rejection};

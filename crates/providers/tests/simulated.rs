@@ -39,7 +39,7 @@ impl Clock for Standing {
 struct Counted(AtomicU64);
 
 impl Ids for Counted {
-    fn uuid_v7(&self, _: Timestamp) -> Uuid {
+    fn uuid(&self, _: Timestamp) -> Uuid {
         let count = self.0.fetch_add(1, Ordering::SeqCst);
         Uuid::from_u64_pair(0x7000, 1 << 63 | count)
     }
@@ -72,7 +72,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let ids = Counted::default();
-        let company = CompanyId::new(ids.uuid_v7(Standing.now()));
+        let company = CompanyId::new(ids.uuid(Standing.now()));
         let (gateway, reports) = Simulated::new(Arc::new(Standing), Arc::new(Counted::default()));
         Self { gateway, reports, ids, company }
     }
@@ -80,7 +80,7 @@ impl Scene {
     fn connection(&self, settings: Value) -> Connection {
         let settings = settings.as_object().expect("an object");
         Connection {
-            id: ConnectionId::new(self.ids.uuid_v7(Standing.now())),
+            id: ConnectionId::new(self.ids.uuid(Standing.now())),
             company: self.company,
             kind: ConnectionKind::Qr,
             platform: Platform::whatsapp(),
@@ -103,7 +103,7 @@ impl Scene {
 
     fn outgoing(&self, recipient: &str) -> Outgoing {
         Outgoing {
-            reference: MessageId::new(self.ids.uuid_v7(Standing.now())),
+            reference: MessageId::new(self.ids.uuid(Standing.now())),
             recipient: recipient.to_owned(),
             group: None,
             content: Content::Text("Olá".to_owned()),

@@ -2,18 +2,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use recado_core::{Ids, Timestamp};
+use recado_core::{Cell, Ids, Timestamp};
 use uuid::Uuid;
 
-/// The random part of a UUIDv7: 12 bits after the version, 62 after the variant.
-const TAIL_BITS: u32 = 74;
 /// The size of the step between two ids of one millisecond: random, but small compared with the
 /// tail.
 const STEP_BITS: u32 = 32;
 
-/// Makes UUIDv7 that ascend within a millisecond, and secrets (D3).
+/// Makes identifiers that ascend within a millisecond, and secrets (D3).
 #[derive(Debug, Default)]
 pub struct RandomIds {
+    cell: Cell,
     latest: Mutex<Latest>,
 }
 
@@ -30,10 +29,15 @@ impl RandomIds {
         Self::default()
     }
 
+    /// A generator for one of several installations (D3, D11).
+    pub fn in_cell(cell: Cell) -> Self {
+        Self { cell, ..Self::default() }
+    }
+
     fn tail(&self, millis: u64) -> u128 {
         let random = u128::from_be_bytes(random());
         // The top bit stays clear, so that the ids of a millisecond can count up.
-        let fresh = random & ((1 << (TAIL_BITS - 1)) - 1);
+        let fresh = random & ((1 << (self.cell.tail_bits() - 1)) - 1);
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if millis < latest.millis {
             // A caller with an older time gets a random id; the order of later ids does not change.
@@ -50,13 +54,13 @@ impl RandomIds {
 }
 
 impl Ids for RandomIds {
-    fn uuid_v7(&self, now: Timestamp) -> Uuid {
+    fn uuid(&self, now: Timestamp) -> Uuid {
         let millis = u64::try_from(now.millis()).unwrap_or(0);
-        let tail = self.tail(millis);
-        let high = (tail >> 62) & 0xfff;
-        let low = tail & ((1 << 62) - 1);
-        let time = u128::from(millis & 0xffff_ffff_ffff);
-        Uuid::from_u128(time << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)
+        self.cell.uuid(millis, self.tail(millis))
+    }
+
+    fn cell(&self) -> Cell {
+        self.cell
     }
 
     fn fill(&self, bytes: &mut [u8]) {
@@ -77,28 +81,37 @@ mod tests {
 
     const NOW: i64 = 1_795_000_000_123;
 
-    #[test]
-    fn ids_of_one_millisecond_ascend() {
-        let ids = RandomIds::new();
-        let made: Vec<Uuid> =
-            (0..10_000).map(|_| ids.uuid_v7(Timestamp::from_millis(NOW))).collect();
-        assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+    /// Cell 0 and another one.
+    fn generators() -> [RandomIds; 2] {
+        [RandomIds::new(), RandomIds::in_cell(Cell::new(417).expect("a cell"))]
     }
 
+    /// D3.
     #[test]
-    fn an_id_carries_version_variant_and_its_time() {
-        let id = RandomIds::new().uuid_v7(Timestamp::from_millis(NOW));
-        assert_eq!(id.get_version_num(), 7);
-        assert_eq!(id.get_variant(), uuid::Variant::RFC4122);
-        assert_eq!((id.as_u128() >> 80) as i64, NOW);
+    fn ids_of_one_millisecond_ascend() {
+        for ids in generators() {
+            let made: Vec<Uuid> =
+                (0..10_000).map(|_| ids.uuid(Timestamp::from_millis(NOW))).collect();
+            assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+    }
+
+    /// D3.
+    #[test]
+    fn an_id_carries_its_cell_and_its_time() {
+        for ids in generators() {
+            let id = ids.uuid(Timestamp::from_millis(NOW));
+            assert_eq!(Cell::of_uuid(id), Some(ids.cell()));
+            assert_eq!((id.as_u128() >> 80) as i64, NOW);
+        }
     }
 
     #[test]
     fn an_older_time_does_not_break_the_order_of_later_ids() {
         let ids = RandomIds::new();
-        let first = ids.uuid_v7(Timestamp::from_millis(NOW));
-        let older = ids.uuid_v7(Timestamp::from_millis(NOW - 1));
-        let second = ids.uuid_v7(Timestamp::from_millis(NOW));
+        let first = ids.uuid(Timestamp::from_millis(NOW));
+        let older = ids.uuid(Timestamp::from_millis(NOW - 1));
+        let second = ids.uuid(Timestamp::from_millis(NOW));
         assert!(older < first && first < second);
     }
 

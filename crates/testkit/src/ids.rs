@@ -26,7 +26,7 @@ impl SeededIds {
 }
 
 impl Ids for SeededIds {
-    fn uuid_v7(&self, now: Timestamp) -> Uuid {
+    fn uuid(&self, now: Timestamp) -> Uuid {
         // After the time there are 12 bits, then 6, then whole bytes. The counter comes first, so
         // that ids ascend in the order in which they were made. The seed comes last, so that two
         // sources never make the same id.
@@ -69,7 +69,7 @@ mod tests {
     fn ids_are_of_version_7_distinct_and_sort_as_they_were_made() {
         let ids = SeededIds::new(7);
         let now = Timestamp::from_millis(1_795_176_000_000);
-        let made: Vec<Uuid> = (0..70_000).map(|_| ids.uuid_v7(now)).collect();
+        let made: Vec<Uuid> = (0..70_000).map(|_| ids.uuid(now)).collect();
         assert!(made.iter().all(|id| id.get_version_num() == 7));
         assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
     }
@@ -81,7 +81,7 @@ mod tests {
             let ids = SeededIds::new(seed);
             let mut bytes = [0; 32];
             ids.fill(&mut bytes);
-            (ids.uuid_v7(now), bytes)
+            (ids.uuid(now), bytes)
         };
         assert_eq!(answers(1), answers(1));
         assert_ne!(answers(1), answers(2));

@@ -267,7 +267,7 @@ fn parts(
         None => opened.store,
     };
     let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock));
-    let ids = overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::new()));
+    let ids = overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::in_cell(options.cell)));
     let (providers, reports) = match overrides.providers {
         Some(providers) => (providers, None),
         None => providers(&clock, &ids, &options.group_suffix),

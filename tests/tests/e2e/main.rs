@@ -18,6 +18,7 @@ mod campaigns_outcomes;
 mod campaigns_plan;
 mod campaigns_processes;
 mod campaigns_run;
+mod cells;
 mod channel_names;
 mod closed;
 mod company_deletion;

@@ -9,7 +9,6 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::Timestamp;
 use crate::body::{Clearable, Optional, Replaced, Required, body};
 use crate::form::{Form, Name, Number, to_json};
 use crate::ids::{CompanyId, KeyId};
@@ -17,6 +16,7 @@ use crate::input::Given;
 use crate::problems::Problems;
 use crate::secret::SecretText;
 use crate::words::words;
+use crate::{Cell, Timestamp};
 
 /// Calls per minute of a new key (D12).
 pub(crate) const DEFAULT_RATE: u32 = 600;
@@ -101,14 +101,16 @@ impl Form for Scopes {
     }
 }
 
-/// The secret text of an API key: `rk_` and 43 base64url characters. Shown once, never stored.
+/// The secret text of an API key: `rk_` (`rkN_` in cell N) and 43 base64url characters. Shown once,
+/// never stored (D11).
 #[derive(Clone, Debug)]
 pub struct KeySecret(SecretText);
 
 impl KeySecret {
-    /// Makes a key out of 256 random bits.
-    pub fn from_random(bytes: [u8; 32]) -> Self {
-        Self(SecretText::new(format!("rk_{}", URL_SAFE_NO_PAD.encode(bytes))))
+    /// Makes a key of a cell out of 256 random bits.
+    pub fn from_random(cell: Cell, bytes: [u8; 32]) -> Self {
+        let random = URL_SAFE_NO_PAD.encode(bytes);
+        Self(SecretText::new(format!("{}{random}", cell.key_prefix())))
     }
 
     /// The text to show to its owner, this once.

@@ -158,7 +158,7 @@ impl Access<'_> {
         self.company(company).await?;
         let now = self.app.now();
         require_to_come(draft.expires_at, now).map_err(invalid)?;
-        let secret = KeySecret::from_random(self.app.random());
+        let secret = KeySecret::from_random(self.app.cell(), self.app.random());
         let key = ApiKey {
             id: KeyId::new(self.app.uuid(now)),
             company,

@@ -215,9 +215,9 @@ async fn what_is_not_committed_is_not_delivered() {
 struct CountedIds(SeededIds, Arc<AtomicU32>);
 
 impl Ids for CountedIds {
-    fn uuid_v7(&self, now: Timestamp) -> Uuid {
+    fn uuid(&self, now: Timestamp) -> Uuid {
         self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.uuid_v7(now)
+        self.0.uuid(now)
     }
 
     fn fill(&self, bytes: &mut [u8]) {

@@ -79,7 +79,7 @@ impl Simulated {
         outgoing: &Outgoing,
         stage: ReportStage,
     ) -> SendResult {
-        let id = format!("sim.{}", self.ids.uuid_v7(self.clock.now()).hyphenated());
+        let id = format!("sim.{}", self.ids.uuid(self.clock.now()).hyphenated());
         let provider_id = ProviderMessageId::from_stored(id);
         if connection.settings.flag("reports").unwrap_or(true) {
             let delay = connection.settings.number("delay_ms").unwrap_or(DELAY_MS);

@@ -1,8 +1,8 @@
 //! Ids of messages: their stable part, and the form of ids that this adapter assigns.
 
-use recado_core::Timestamp;
 use recado_core::ids::MessageId;
 use recado_core::messages::ProviderMessageId;
+use recado_core::{Cell, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -84,7 +84,7 @@ pub(super) fn is_surely_ours(id: MessageId, at: Option<Timestamp>) -> bool {
     let uuid = id.uuid();
     let made = i64::try_from(uuid.as_u128() >> 80).unwrap_or(i64::MAX);
     let near = at.is_some_and(|at| made.abs_diff(at.millis()) <= APART_MS.unsigned_abs());
-    uuid.get_version_num() == 7 && near
+    Cell::of_uuid(uuid).is_some() && near
 }
 
 #[cfg(test)]

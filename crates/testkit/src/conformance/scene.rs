@@ -89,7 +89,7 @@ impl Scene {
     /// The database of a harness, with a company.
     pub(super) async fn of(harness: &dyn Harness) -> Self {
         let ids = Arc::new(SeededIds::new(1));
-        let company = CompanyId::new(ids.uuid_v7(at(0)));
+        let company = CompanyId::new(ids.uuid(at(0)));
         let scene = Self { store: harness.store().await, company, ids };
         scene.add(scene.company_row(company)).await;
         scene
@@ -109,11 +109,11 @@ impl Scene {
     }
 
     pub(super) fn uuid(&self) -> Uuid {
-        self.ids.uuid_v7(at(0))
+        self.ids.uuid(at(0))
     }
 
     pub(super) fn uuid_at(&self, at: Timestamp) -> Uuid {
-        self.ids.uuid_v7(at)
+        self.ids.uuid(at)
     }
 
     pub(super) fn random<const N: usize>(&self) -> [u8; N] {

@@ -181,7 +181,9 @@ fn flag(setting: &'static super::Setting) -> Arg {
         .value_name(setting.placeholder)
         .help(setting.help_line());
     match setting.form {
-        OptionFormat::Text | OptionFormat::Path | OptionFormat::Place => arg.action(ArgAction::Set),
+        OptionFormat::Text | OptionFormat::Number | OptionFormat::Path | OptionFormat::Place => {
+            arg.action(ArgAction::Set)
+        }
         OptionFormat::List => arg.action(ArgAction::Append),
         OptionFormat::Switch => arg
             .action(ArgAction::Set)

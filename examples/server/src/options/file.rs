@@ -65,6 +65,7 @@ fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
     match (setting.form, value) {
         (_, Value::String(text)) => Ok(text.clone()),
         (OptionFormat::Switch, Value::Boolean(on)) => Ok(on.to_string()),
+        (OptionFormat::Number, Value::Integer(number)) => Ok(number.to_string()),
         (OptionFormat::List, Value::Array(entries)) => {
             let entries: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
             Ok(entries.ok_or("must be an array of strings")?.join(","))
@@ -72,6 +73,7 @@ fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
         (OptionFormat::Text | OptionFormat::Path | OptionFormat::Place, _) => {
             Err("must be a string")
         }
+        (OptionFormat::Number, _) => Err("must be a number"),
         (OptionFormat::List, _) => Err("must be an array of strings"),
         (OptionFormat::Switch, _) => Err("must be true or false"),
     }

@@ -17,6 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
+use recado_core::Cell;
 use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 
@@ -103,6 +104,8 @@ pub struct Options {
     pub secret_key_credential: Option<PathBuf>,
     /// Whole messages that opt a contact out (D43).
     pub stop_words: Vec<String>,
+    /// Which of several installations this one is (D3, D11).
+    pub cell: Cell,
     /// Whether the console is left out (R418).
     pub no_console: bool,
     /// Whether the schema is left as it is.
@@ -150,6 +153,7 @@ impl Default for Options {
             secret_key: None,
             secret_key_credential: None,
             stop_words: Vec::new(),
+            cell: Cell::default(),
             no_console: false,
             no_migrate: false,
             log: String::new(),

@@ -10,7 +10,7 @@ use super::Options;
 use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
 use super::values::{
-    read_base_url, read_group_suffix, read_list, read_listen, read_networks, read_switch,
+    read_base_url, read_cell, read_group_suffix, read_list, read_listen, read_networks, read_switch,
 };
 
 /// How an option is written.
@@ -18,6 +18,8 @@ use super::values::{
 pub(super) enum OptionFormat {
     /// One value.
     Text,
+    /// A number.
+    Number,
     /// The path of a file.
     Path,
     /// A path behind `sqlite:` or `file:`, or a URL.
@@ -95,6 +97,10 @@ impl Setting {
         let text = |text: &str| toml::Value::from(text).to_string();
         match self.form {
             OptionFormat::Switch if matches!(value, "true" | "false") => value.to_owned(),
+            OptionFormat::Number => match value.trim().parse::<u64>() {
+                Ok(number) => number.to_string(),
+                Err(_) => text(value),
+            },
             OptionFormat::List => {
                 let entries: Vec<String> = read_list(value).map(text).collect();
                 format!("[{}]", entries.join(", "))
@@ -237,6 +243,9 @@ static SETTINGS: &[Setting] = &[
         "" => None,
         path => Some(path.into()),
     }),
+    setting!("cell", "CELL", Number "NUMBER", Some("0"),
+        "Which of several installations this one is, 0 to 999: ids and API keys say it",
+        |options, text| options.cell = read_cell(text)?),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
          nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use ipnet::IpNet;
+use recado_core::Cell;
 use recado_core::secret::SecretText;
 use recado_store_postgres::ConnectionParameters;
 
@@ -138,6 +139,12 @@ pub(super) fn read_switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// The number of an installation (D3).
+pub(super) fn read_cell(text: &str) -> Result<Cell, String> {
+    let cell = text.trim().parse().ok().and_then(Cell::new);
+    cell.ok_or_else(|| format!("must be a number from 0 to {}", Cell::MAX))
+}
+
 /// The part of group codes after `@`.
 pub(super) fn read_group_suffix(text: &str) -> Result<String, String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -167,6 +174,17 @@ mod tests {
             ["", "recado.db", "sqlite:", "sqlite::memory:", "mysql://a@b/c", "postgres://b:x/c"]
         {
             assert!(text.parse::<DatabaseLocation>().is_err(), "{text}");
+        }
+    }
+
+    /// D3.
+    #[test]
+    fn a_cell_is_a_number_up_to_999() {
+        for (text, number) in [("0", 0), ("7", 7), (" 999 ", 999)] {
+            assert_eq!(read_cell(text).map(Cell::number), Ok(number));
+        }
+        for text in ["", "-1", "1000", "a", "1.0"] {
+            assert_eq!(read_cell(text), Err("must be a number from 0 to 999".to_owned()), "{text}");
         }
     }
 

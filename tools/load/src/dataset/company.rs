@@ -1,6 +1,5 @@
 //! The company of a dataset, and the records that its contacts refer to.
 
-use recado_core::Timestamp;
 use recado_core::access::{
     ApiKey, Company, Features, KeySecret, Member, Plan, Role, Scopes, TimeZone,
 };
@@ -13,6 +12,7 @@ use recado_core::ids::{
 use recado_core::lists::List;
 use recado_core::store::ChangeSet;
 use recado_core::tags::{CloseReason, Tag};
+use recado_core::{Cell, Timestamp};
 use uuid::Uuid;
 
 /// Calls per minute. No machine reaches this, so the limit does not affect the results.
@@ -42,7 +42,7 @@ pub(crate) fn make(name: &str, now: Timestamp) -> Made {
     // Ids and the key differ in each run, so that one database can have several datasets.
     let mut random = fastrand::Rng::new();
     let company = CompanyId::new(uuid(now, &mut random));
-    let secret = KeySecret::from_random(random_bytes(&mut random));
+    let secret = KeySecret::from_random(Cell::default(), random_bytes(&mut random));
     let mut changes = ChangeSet::new()
         .insert(Company {
             id: company,

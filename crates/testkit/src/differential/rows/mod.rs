@@ -53,7 +53,7 @@ fn outcome(outcome: Result<(), CommitError>) -> &'static str {
 impl CompanyRows {
     pub(super) async fn start(store: Arc<dyn Store>) -> Self {
         let ids = SeededIds::new(11);
-        let company = CompanyId::new(ids.uuid_v7(TestClock::START));
+        let company = CompanyId::new(ids.uuid(TestClock::START));
         let row = Company {
             id: company,
             name: "Linhas".to_owned(),
@@ -72,7 +72,7 @@ impl CompanyRows {
 
     /// Runs a command; answers its result as JSON.
     pub(super) async fn run(&self, command: &Command, world: &World, now: Timestamp) -> Value {
-        let fresh = self.ids.uuid_v7(now);
+        let fresh = self.ids.uuid(now);
         let maker = Maker { command, world, company: self.company, now, fresh };
         let is_reach = matches!(
             command.verb,

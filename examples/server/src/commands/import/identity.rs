@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
+use recado_core::{Cell, Timestamp};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 /// Gives ids to messages.
 #[derive(Debug)]
@@ -45,16 +45,20 @@ impl Identities {
             let time = |name: &str| Timestamp::parse(body.get(name)?.as_str()?.trim());
             at = time("created_at").or_else(|| time("timestamp"));
         }
-        let id = uuid(at, digest.finalize().into());
+        let cell = Cell::of_uuid(self.company.uuid()).unwrap_or_default();
+        let id = uuid(cell, at, digest.finalize().into());
         body.insert("id".to_owned(), id.to_string().into());
     }
 }
 
-/// An id with this time, if there is one, so that ids sort like messages.
-fn uuid(at: Option<Timestamp>, digest: [u8; 32]) -> Uuid {
+/// An id of a cell with this time, if there is one, so that ids sort like messages.
+fn uuid(cell: Cell, at: Option<Timestamp>, digest: [u8; 32]) -> Uuid {
     let millis = at.and_then(|at| u64::try_from(at.millis()).ok()).unwrap_or(0);
     let [a, b, c, d, e, f, g, h, i, j, ..] = digest;
-    Builder::from_unix_timestamp_millis(millis, &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
+    // Without the bits of version and variant: ids of cell 0 are those that they always were.
+    let digest = u128::from_be_bytes([0, 0, 0, 0, 0, 0, a & 0xf, b, c, d, e, f, g, h, i, j]);
+    let tail = digest >> 64 << 62 | digest & ((1 << 62) - 1);
+    cell.uuid(millis, tail)
 }
 
 #[cfg(test)]
