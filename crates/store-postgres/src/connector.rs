@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
@@ -24,6 +26,10 @@ use crate::conninfo::{Address, Host, ParameterError, SessionAttrs, SslMode, Targ
 /// Where the server stands: a standby replays what a primary wrote.
 const STANDING: &str = "SELECT pg_catalog.pg_is_in_recovery(), \
                         pg_catalog.current_setting('transaction_read_only')";
+
+/// How long a host may be silent until the next one is tried beside it, where each has to say that
+/// it is of the wanted kind (R247).
+const SILENT: Duration = Duration::from_millis(300);
 
 /// Why no connection was opened. Names the hosts, and the parameter where one is at fault.
 #[derive(Debug, thiserror::Error)]
@@ -159,13 +165,21 @@ impl Connector {
         };
         let mut failures: Vec<String> = Vec::new();
         for wanted in wanted {
-            for at in &order {
-                let host = &self.target.hosts[*at];
-                match self.host(host, *wanted).await {
-                    Ok(opened) => {
-                        self.last.store(*at, Ordering::Relaxed);
-                        return Ok(opened);
-                    }
+            let mut hosts = order.iter();
+            let mut attempts = FuturesUnordered::new();
+            loop {
+                match hosts.next() {
+                    Some(at) => attempts.push(self.attempt(*at, *wanted)),
+                    None if attempts.is_empty() => break,
+                    None => {}
+                }
+                let may_be_passed = *wanted != SessionAttrs::Any && hosts.len() > 0;
+                let patience = if may_be_passed { SILENT } else { Duration::MAX };
+                let Ok(Some((host, result))) = timeout(patience, attempts.next()).await else {
+                    continue;
+                };
+                match result {
+                    Ok(opened) => return Ok(opened),
                     Err(failure) => {
                         let text =
                             format!("{} port {}: {}", host.name, host.port, failure.error.text);
@@ -183,6 +197,16 @@ impl Connector {
         Err(ConnectError::new(failures.join("; ")))
     }
 
+    /// Tries a host, and remembers it if it answers.
+    async fn attempt(&self, at: usize, wanted: SessionAttrs) -> (&Host, Result<Opened, Failure>) {
+        let host = &self.target.hosts[at];
+        let result = self.host(host, wanted).await;
+        if result.is_ok() {
+            self.last.store(at, Ordering::Relaxed);
+        }
+        (host, result)
+    }
+
     /// Waits as long as an attempt may take.
     pub(crate) async fn in_time<T>(
         &self,
@@ -193,6 +217,11 @@ impl Connector {
 
     fn late(&self) -> ConnectError {
         ConnectError::new(format!("no answer within {} s", self.timeout.as_secs_f32()))
+    }
+
+    /// Whether hosts are chosen by chance.
+    pub(crate) fn is_balanced(&self) -> bool {
+        self.target.balance
     }
 
     /// The order in which hosts are tried: as they were named, after the one that answered last, so

@@ -65,6 +65,7 @@ mod documents;
 mod empty;
 mod error;
 mod events;
+mod failover;
 mod figures;
 mod gathered;
 mod groups;

@@ -1,9 +1,10 @@
 //! Connections: the pool, its limits, and the settings of every connection.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use deadpool::managed::{self, Metrics, PoolError, QueueMode, RecycleError, RecycleResult};
@@ -11,14 +12,17 @@ use deadpool::{Runtime, Status};
 use deadpool_postgres::ClientWrapper;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
+use tokio::sync::{Notify, oneshot};
+use tokio_postgres::AsyncMessage;
 
 use crate::access::KeyLookup;
 use crate::channel_lookup::ChannelLookup;
 use crate::commit_group::GroupCommit;
 use crate::connections::ConnectionListing;
-use crate::connector::{ConnectError, Connector};
+use crate::connector::{ConnectError, Connector, Messages};
 use crate::conninfo::ConnectionParameters;
 use crate::error::failed;
+use crate::failover::{Failover, Instance, WHICH, is_not_replicated};
 use crate::limiter::PostgresLimiter;
 use crate::poolers::{SharedSessions, keeps_sessions};
 use crate::row_lookups::RowLookups;
@@ -71,6 +75,9 @@ pub struct PostgresStore {
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: managed::Pool<Opener>,
+    failover: Failover,
+    /// How long a commit may take.
+    commit_timeout: Duration,
     sealer: Sealer,
 }
 
@@ -81,6 +88,16 @@ impl Pool {
     /// The keys of secrets.
     pub(crate) const fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+
+    /// Where the database is.
+    pub(crate) const fn failover(&self) -> &Failover {
+        &self.failover
+    }
+
+    /// How long a commit may take.
+    pub(crate) const fn commit_timeout(&self) -> Duration {
+        self.commit_timeout
     }
 
     /// How many connections there are, in use and free.
@@ -97,46 +114,104 @@ impl Pool {
     }
 }
 
+/// A connection, which can be given up while answers are awaited on it.
+pub(crate) struct PooledConnection {
+    client: ClientWrapper,
+    given_up: Arc<Notify>,
+}
+
+impl PooledConnection {
+    /// Ends it: what is awaited on it fails.
+    pub(crate) fn give_up(&self) {
+        self.given_up.notify_one();
+    }
+}
+
+impl Deref for PooledConnection {
+    type Target = ClientWrapper;
+
+    fn deref(&self) -> &ClientWrapper {
+        &self.client
+    }
+}
+
+impl DerefMut for PooledConnection {
+    fn deref_mut(&mut self) -> &mut ClientWrapper {
+        &mut self.client
+    }
+}
+
 /// Opens the connections of the pool.
 pub(crate) struct Opener {
     connector: Connector,
+    failover: Failover,
     settings: String,
 }
 
 impl managed::Manager for Opener {
-    type Type = ClientWrapper;
+    type Type = PooledConnection;
     type Error = ConnectError;
 
-    async fn create(&self) -> Result<ClientWrapper, ConnectError> {
-        let (client, mut messages) = self.connector.open().await?;
-        let driving = tokio::spawn(poll_fn(move |cx| {
-            loop {
-                match messages.poll_message(cx) {
-                    Poll::Ready(Some(Ok(_))) => {}
-                    Poll::Ready(Some(Err(error))) => {
-                        tracing::warn!(%error, "a connection to the database is gone");
-                        return Poll::Ready(());
-                    }
-                    Poll::Ready(None) => return Poll::Ready(()),
-                    Poll::Pending => return Poll::Pending,
-                }
-            }
-        }));
+    async fn create(&self) -> Result<PooledConnection, ConnectError> {
+        let (client, messages) = self.connector.open().await?;
+        let (server, reached) = oneshot::channel();
+        let given_up = Arc::new(Notify::new());
+        let driving = drive(messages, self.failover.clone(), reached, given_up.clone());
+        let driving = tokio::spawn(driving);
         let client = ClientWrapper::new(client, driving);
-        let set = client.batch_execute(&self.settings);
-        self.connector.in_time(set).await??;
-        Ok(client)
+        let set = client.simple_query(&self.settings);
+        let instance = Instance::of(&self.connector.in_time(set).await??);
+        self.failover.reached(&instance);
+        let _: Result<(), Instance> = server.send(instance);
+        Ok(PooledConnection { client, given_up })
     }
 
     async fn recycle(
         &self,
-        client: &mut ClientWrapper,
+        client: &mut PooledConnection,
         _: &Metrics,
     ) -> RecycleResult<ConnectError> {
         match client.is_closed() {
             true => Err(RecycleError::message("it was closed")),
             false => Ok(()),
         }
+    }
+}
+
+/// Drives a connection, until it ends, or until the database is elsewhere than at the server that
+/// it has `reached`.
+async fn drive(
+    mut messages: Messages,
+    failover: Failover,
+    reached: oneshot::Receiver<Instance>,
+    given_up: Arc<Notify>,
+) {
+    let left = async {
+        match reached.await {
+            Ok(instance) => failover.left(&instance).await,
+            Err(_) => pending().await,
+        }
+    };
+    let ended = poll_fn(|cx| {
+        loop {
+            match ready!(messages.poll_message(cx)) {
+                Some(Ok(AsyncMessage::Notice(notice))) if is_not_replicated(&notice) => {
+                    tracing::error!(%notice, "a commit has an unknown outcome");
+                    return Poll::Ready(());
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a connection to the database is gone");
+                    return Poll::Ready(());
+                }
+                None => return Poll::Ready(()),
+            }
+        }
+    });
+    tokio::select! {
+        () = ended => {}
+        () = left => tracing::warn!("the database is at another server; a connection is closed"),
+        () = given_up.notified() => tracing::warn!("a commit takes too long; its connection is closed"),
     }
 }
 
@@ -160,7 +235,7 @@ fn settings(options: &Options) -> String {
          SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000; \
          SET idle_in_transaction_session_timeout = 60000; \
          SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
-         SET random_page_cost = 1.1; SET jit = off; SET max_parallel_workers_per_gather = 0",
+         SET random_page_cost = 1.1; SET jit = off; SET max_parallel_workers_per_gather = 0; {WHICH}",
         options.statement_timeout.as_millis(),
         options.statement_timeout.as_millis() / 2,
     )
@@ -194,9 +269,10 @@ impl PostgresStore {
     ) -> Result<Self, StoreError> {
         let connector =
             Connector::new(parameters.0, options.connect_timeout).map_err(StoreError::corrupt)?;
+        let pool = pool(connector, &options)?;
         let store = Self {
-            pool: pool(connector.clone(), &options)?,
-            notifier: Arc::new(Notifier::new(connector)),
+            notifier: Arc::new(Notifier::new(pool.failover.clone())),
+            pool,
             sealing: Arc::default(),
             group: Arc::default(),
             key_lookups: SharedCalls::default(),
@@ -226,7 +302,8 @@ impl PostgresStore {
 }
 
 fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
-    let opener = Opener { connector, settings: settings(options) };
+    let failover = Failover::new(connector.clone());
+    let opener = Opener { connector, failover: failover.clone(), settings: settings(options) };
     // The connector bounds each attempt: a host that is silent must not use up the time of others.
     let connections = managed::Pool::builder(opener)
         .max_size(options.pool_size.max(1))
@@ -236,5 +313,10 @@ fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(StoreError::unavailable)?;
-    Ok(Pool { connections, sealer: options.sealer.clone() })
+    Ok(Pool {
+        connections,
+        failover,
+        commit_timeout: options.statement_timeout,
+        sealer: options.sealer.clone(),
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures_util::{FutureExt, TryStreamExt};
 use recado_core::store::{StoreError, Stored};
@@ -10,6 +11,7 @@ use tokio_postgres::{Error, Row};
 
 use crate::columns::Columns;
 use crate::error::{failed, follows};
+use crate::failover::Failover;
 use crate::param::Param;
 use crate::pool::{Object, Pool};
 use crate::table::Table;
@@ -107,12 +109,18 @@ impl<'a, T> StartedFuture<'a, T> {
 }
 
 /// A connection of the pool.
-pub(crate) struct Session(Object);
+pub(crate) struct Session {
+    connection: Object,
+    failover: Failover,
+    commit_timeout: Duration,
+}
 
 impl Session {
     /// Takes a connection from the pool. Waits for a bounded time.
     pub(crate) async fn take(pool: &Pool) -> Result<Self, StoreError> {
-        pool.get().await.map(Self)
+        let connection = pool.get().await?;
+        let (failover, commit_timeout) = (pool.failover().clone(), pool.commit_timeout());
+        Ok(Self { connection, failover, commit_timeout })
     }
 
     /// Sends all statements with the beginning and end of their transaction, then awaits all
@@ -125,7 +133,8 @@ impl Session {
     ) -> Result<SessionOutcome, StoreError> {
         let mut prepared = Vec::with_capacity(statements.len());
         for statement in statements {
-            let known = self.0.prepare_cached(&statement.sql).await.map_err(failed)?;
+            let known = self.connection.prepare_cached(&statement.sql);
+            let known = self.failover.answer(known).await.map_err(failed)?;
             prepared.push((known, statement.params));
         }
         let begin = match around {
@@ -134,7 +143,7 @@ impl Session {
             TransactionMode::Brief => Some(BEGIN_BRIEF),
             TransactionMode::Snapshot => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         };
-        let client: &tokio_postgres::Client = &self.0;
+        let client: &tokio_postgres::Client = &self.connection;
         let begin = begin.map(|begin| StartedFuture::new(client.batch_execute(begin)));
         let running: Vec<_> = prepared
             .into_iter()
@@ -145,19 +154,35 @@ impl Session {
             })
             .collect();
         let end = begin.is_some().then(|| StartedFuture::new(client.batch_execute("COMMIT")));
-        let begun = match begin {
-            Some(begin) => begin.finish().await,
-            None => Ok(()),
+        let answers = async {
+            let begun = match begin {
+                Some(begin) => begin.finish().await,
+                None => Ok(()),
+            };
+            let mut rows = Vec::with_capacity(running.len());
+            for running in running {
+                rows.push(running.finish().await);
+            }
+            let ended = match end {
+                Some(end) => self.committed(end.finish()).await,
+                None => Ok(()),
+            };
+            SessionOutcome { rows, end: begun.and(ended) }
         };
-        let mut rows = Vec::with_capacity(running.len());
-        for running in running {
-            rows.push(running.finish().await);
+        Ok(self.failover.answer(answers).await)
+    }
+
+    /// The end of a transaction. The server has no limit for the time in which a commit waits for a
+    /// standby: when it takes too long, the connection is given up, and the outcome is unknown
+    /// (R458).
+    async fn committed(&self, end: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+        let mut end = std::pin::pin!(end);
+        tokio::select! {
+            biased;
+            ended = &mut end => return ended,
+            () = tokio::time::sleep(self.commit_timeout) => self.connection.give_up(),
         }
-        let ended = match end {
-            Some(end) => end.finish().await,
-            None => Ok(()),
-        };
-        Ok(SessionOutcome { rows, end: begun.and(ended) })
+        end.await
     }
 
     /// The rows of one statement.
@@ -174,12 +199,12 @@ impl Session {
 
     /// Runs what has no parameters and answers nothing.
     pub(crate) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
-        self.0.batch_execute(sql).await.map_err(failed)
+        self.failover.answer(self.connection.batch_execute(sql)).await.map_err(failed)
     }
 
     /// Closes the connection, with everything that the server keeps for it.
     pub(crate) fn close(self) {
-        drop(Object::take(self.0));
+        drop(Object::take(self.connection));
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +25,7 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::connector::{Connector, Messages};
+use crate::failover::{Failover, Instance, WHICH};
 
 /// The least and the most time between two notifications.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(500)];
@@ -115,7 +116,7 @@ fn parse(payload: &str) -> Vec<QueueKey> {
 
 /// The notifications of a store, and the tasks that send and receive them.
 pub(crate) struct Notifier {
-    connector: Arc<Connector>,
+    failover: Failover,
     /// To send to the other processes.
     outgoing: Arc<NotificationQueue>,
     /// Received from the other processes.
@@ -127,9 +128,9 @@ pub(crate) struct Notifier {
 }
 
 impl Notifier {
-    pub(crate) fn new(connector: Connector) -> Self {
+    pub(crate) fn new(failover: Failover) -> Self {
         Self {
-            connector: Arc::new(connector),
+            failover,
             outgoing: Arc::default(),
             incoming: Arc::default(),
             own: Arc::default(),
@@ -170,15 +171,15 @@ impl Backoff {
 }
 
 /// Sends notifications until the store is dropped.
-async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
+async fn send(failover: Failover, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
-    let mut connected: Option<Client> = None;
+    let mut connected: Option<(Client, Instance)> = None;
     loop {
         // The queues are taken only after connecting: more may be collected until then.
-        let client = match connected.take() {
-            Some(client) if !client.is_closed() => client,
-            _ => match connect_sender(&connector, &own).await {
-                Ok(client) => client,
+        let (client, server) = match connected.take() {
+            Some(connected) if !connected.0.is_closed() => connected,
+            _ => match connect_sender(&failover, &own).await {
+                Ok(connected) => connected,
                 Err(error) => {
                     tracing::warn!(%error, "other processes cannot be notified of new deliveries");
                     backoff.wait().await;
@@ -188,10 +189,15 @@ async fn send(connector: Arc<Connector>, outgoing: Arc<NotificationQueue>, own: 
         };
         let notified = outgoing.take().await;
         let began = Instant::now();
-        match client.batch_execute(&statement(&payload(&notified))).await {
+        let notification = statement(&payload(&notified));
+        let sent = tokio::select! {
+            sent = client.batch_execute(&notification) => sent.map_err(StoreError::unavailable),
+            () = failover.left(&server) => Err(StoreError::Unavailable(None)),
+        };
+        match sent {
             Ok(()) => {
                 backoff = Backoff(FIRST_WAIT);
-                connected = Some(client);
+                connected = Some((client, server));
                 sleep(pause_after(began.elapsed())).await;
             }
             Err(error) => {
@@ -216,17 +222,25 @@ fn statement(payload: &str) -> String {
     format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{payload}'; COMMIT")
 }
 
-async fn connect_sender(connector: &Connector, own: &AtomicI32) -> Result<Client, StoreError> {
-    let (client, driving) = connect(connector, |_| {}).await?;
+async fn connect_sender(
+    failover: &Failover,
+    own: &AtomicI32,
+) -> Result<(Client, Instance), StoreError> {
+    let (client, driving) = connect(failover.connector(), |_| {}).await?;
     tokio::spawn(driving);
-    let row = client.query_one("SELECT pg_backend_pid()", &[]).await;
-    let row = row.map_err(StoreError::unavailable)?;
-    own.store(row.get(0), Ordering::Release);
-    Ok(client)
+    let asked = async {
+        let row = client.query_one("SELECT pg_backend_pid()", &[]).await?;
+        Ok((row.get(0), client.simple_query(WHICH).await?))
+    };
+    let asked = failover.connector().in_time(asked).await.map_err(StoreError::unavailable)?;
+    let (id, server) =
+        asked.map_err(|error: tokio_postgres::Error| StoreError::unavailable(error))?;
+    own.store(id, Ordering::Release);
+    Ok((client, Instance::of(&server)))
 }
 
 /// Receives notifications until the store is dropped.
-async fn listen(connector: Arc<Connector>, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
+async fn listen(failover: Failover, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut missed = false;
     loop {
@@ -238,16 +252,16 @@ async fn listen(connector: Arc<Connector>, incoming: Arc<NotificationQueue>, own
                 }
             }
         };
-        match connect(&connector, receive).await {
+        match connect(failover.connector(), receive).await {
             Ok((client, mut driving)) => {
                 let listening = async {
-                    let listening = client.batch_execute("LISTEN recado_lanes").await;
-                    if listening.is_ok() {
+                    let listening = format!("LISTEN recado_lanes; {WHICH}");
+                    if let Ok(server) = client.simple_query(&listening).await {
                         backoff = Backoff(FIRST_WAIT);
                         if missed {
                             incoming.add([], REMEMBERED);
                         }
-                        pending::<()>().await;
+                        failover.left(&Instance::of(&server)).await;
                     }
                 };
                 tokio::select! {
@@ -294,7 +308,7 @@ impl Signals for PostgresStore {
     fn notify(&self, queues: &[QueueKey]) {
         let notifier = &self.notifier;
         notifier.keep(0, || {
-            send(notifier.connector.clone(), notifier.outgoing.clone(), notifier.own.clone())
+            send(notifier.failover.clone(), notifier.outgoing.clone(), notifier.own.clone())
         });
         notifier.outgoing.add(queues.iter().copied(), AT_ONCE);
     }
@@ -302,7 +316,7 @@ impl Signals for PostgresStore {
     async fn notified(&self) -> Option<Vec<QueueKey>> {
         let notifier = &self.notifier;
         notifier.keep(1, || {
-            listen(notifier.connector.clone(), notifier.incoming.clone(), notifier.own.clone())
+            listen(notifier.failover.clone(), notifier.incoming.clone(), notifier.own.clone())
         });
         let notified = notifier.incoming.take().await;
         (!notified.everywhere).then(|| notified.queues.into_iter().collect())

@@ -284,8 +284,10 @@ fn config(given: &Given) -> Result<Config, ParameterError> {
             config.keepalives_retries(count);
         }
     }
-    if let Some(millis) = number(given, "tcp_user_timeout")?.filter(|millis| *millis > 0) {
-        config.tcp_user_timeout(Duration::from_millis(millis.into()));
+    // Nothing is the time of the system for libpq: a quarter of an hour (R457).
+    let unacknowledged = number(given, "tcp_user_timeout")?.unwrap_or(30_000);
+    if unacknowledged > 0 {
+        config.tcp_user_timeout(Duration::from_millis(unacknowledged.into()));
     }
     seconds(given, "connect_timeout")?;
     switch(given, "sslsni")?;

@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 
-use deadpool_postgres::ClientWrapper;
 use recado_core::halts::Halt;
 use recado_core::idempotency::RememberedCall;
 use recado_core::store::StoreError;
@@ -12,7 +11,7 @@ use tokio_postgres::RowStream;
 use tokio_postgres::error::SqlState;
 
 use crate::error::failed;
-use crate::pool::{Object, Pool};
+use crate::pool::{Object, Pool, PooledConnection};
 
 /// The settings of the connection: statements take as long as the tables are large.
 const SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 10000; \
@@ -24,7 +23,7 @@ const LOCK_ATTEMPTS: u32 = 5;
 /// The connection. When this is dropped, the connection is closed, and the transaction that it is
 /// in is undone.
 pub(super) struct Session {
-    pub(super) client: ClientWrapper,
+    pub(super) client: PooledConnection,
     pub(super) sealer: Sealer,
     pub(super) scope: Scope,
     /// The part that is being read.

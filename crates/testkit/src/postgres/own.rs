@@ -144,6 +144,23 @@ impl OwnPostgres {
         &self.cluster.data
     }
 
+    /// Stops all processes of the server as a machine does that is frozen (SIGSTOP), or lets them
+    /// go on. A server that is frozen cannot be stopped: let it go on before it is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If they cannot be signalled.
+    pub fn freeze(&self, frozen: bool) {
+        let first = fs::read_to_string(self.cluster.path().join("postmaster.pid"));
+        let first = first.expect("the server runs").lines().next().unwrap_or_default().to_owned();
+        let children = fs::read_to_string(format!("/proc/{first}/task/{first}/children"));
+        let signal = if frozen { "-STOP" } else { "-CONT" };
+        let mut kill = Command::new("kill");
+        kill.arg(signal).arg(&first);
+        // One that has just ended is none that matters.
+        let _ = kill.args(children.unwrap_or_default().split_whitespace()).status();
+    }
+
     /// Runs statements as the superuser, in the database `postgres`.
     ///
     /// # Panics
