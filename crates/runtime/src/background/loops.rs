@@ -13,7 +13,8 @@ use crate::causes::causes;
 /// The longest wait after failures.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
-/// After how long a process that died before this one started keeps no shards any more.
+/// After how long a process that died before this one started keeps no shards any more, and those
+/// that were started with it are known.
 const SETTLED: Duration = SHARD_LEASE.saturating_add(Duration::from_secs(1));
 
 /// Loops that end together. Dropping it aborts them.
@@ -47,12 +48,12 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
-        self.repeat(name, [idle; 2], move |failures| backoff(idle, failures), step);
+        self.repeat(name, Duration::ZERO, idle, move |failures| backoff(idle, failures), step);
     }
 
-    /// The same for steps that processes share out among themselves by shards: the second round is
-    /// soon after the first one. By then a process that died before this one started no longer
-    /// keeps its shards (R456).
+    /// The same for steps that processes share out among themselves by shards. The first round is a
+    /// few seconds after the start: by then this process knows the others that were started at the
+    /// same time, and one that died before keeps no shards any more (R456).
     pub(super) fn add_shared<F>(
         &mut self,
         name: &'static str,
@@ -61,7 +62,8 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
-        self.repeat(name, [SETTLED.min(idle), idle], move |failures| backoff(idle, failures), step);
+        let first = SETTLED.min(idle);
+        self.repeat(name, first, idle, move |failures| backoff(idle, failures), step);
     }
 
     /// The same, but that a step that failed is tried again after the same short wait each time:
@@ -75,34 +77,35 @@ impl Loops {
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
-        self.repeat(name, [idle; 2], move |_| retry, step);
+        self.repeat(name, Duration::ZERO, idle, move |_| retry, step);
     }
 
-    /// Repeats `step`; `idle` are the waits after the first round with nothing more to do and after
-    /// each later one, `after_failures` is the wait after so many failures in a row.
+    /// Repeats `step`, for the first time after the wait `first`; `idle` is the wait after a round
+    /// with nothing more to do, `after_failures` the one after so many failures in a row.
     fn repeat<F>(
         &mut self,
         name: &'static str,
-        idle: [Duration; 2],
+        first: Duration,
+        idle: Duration,
         after_failures: impl Fn(u32) -> Duration + Send + Sync + 'static,
         step: impl Fn() -> F + Send + Sync + 'static,
     ) where
         F: Future<Output = Result<bool, StoreError>> + Send + 'static,
     {
         self.spawn(|mut stop| async move {
-            let (mut failures, [mut wait_when_idle, later]) = (0, idle);
+            let (mut failures, mut wait) = (0, first);
             while !*stop.borrow() {
-                // A task of its own, so that a panic fails one step and not the loop.
-                let ended = tokio::spawn(step()).await;
-                let wait = match outcome(name, ended, &mut failures) {
-                    RoundOutcome::More => Duration::ZERO,
-                    RoundOutcome::Idle => std::mem::replace(&mut wait_when_idle, later),
-                    RoundOutcome::Failed => after_failures(failures),
-                };
                 tokio::select! {
-                    _ = stop.changed() => {}
+                    _ = stop.changed() => continue,
                     () = tokio::time::sleep(wait) => {}
                 }
+                // A task of its own, so that a panic fails one step and not the loop.
+                let ended = tokio::spawn(step()).await;
+                wait = match outcome(name, ended, &mut failures) {
+                    RoundOutcome::More => Duration::ZERO,
+                    RoundOutcome::Idle => idle,
+                    RoundOutcome::Failed => after_failures(failures),
+                };
             }
         });
     }
@@ -218,7 +221,7 @@ mod tests {
 
     /// R456.
     #[tokio::test(start_paused = true)]
-    async fn a_shared_loop_has_its_second_round_once_a_dead_process_keeps_no_shards() {
+    async fn a_shared_loop_begins_once_a_dead_process_keeps_no_shards() {
         let (reached, times) = (Arc::new(tokio::sync::Notify::new()), Arc::new(Mutex::default()));
         let (notify, noted): (_, Arc<Mutex<Vec<u64>>>) = (reached.clone(), times.clone());
         let began = tokio::time::Instant::now();
@@ -237,8 +240,8 @@ mod tests {
         reached.notified().await;
         loops.stop().await;
         let times = times.lock().expect("nobody panicked");
-        assert_eq!(times[..4], [0, 5, 65, 125]);
-        assert!(Duration::from_secs(times[1]) > SHARD_LEASE);
+        assert_eq!(times[..4], [5, 65, 125, 185]);
+        assert!(Duration::from_secs(times[0]) > SHARD_LEASE);
     }
 
     /// R162.
