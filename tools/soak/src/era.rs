@@ -9,9 +9,9 @@ use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{GatewayServer, Receiver, StoreKind, digits, text};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::campaign;
+use crate::campaign::{self, Campaign};
 use crate::check::{self, Seen};
 use crate::load::{self, Acknowledged, Company, Moment};
 use crate::tally::Tally;
@@ -49,22 +49,13 @@ pub(crate) async fn run(
         Process::cut_off(folder.clone(), &database, &ARGS, wait).await;
         tally.early_kills += 1;
     }
-    let receiver = Receiver::start().await;
-    let (waha, cloud) = (FakeWaha::new(WahaEngine::Gows), FakeCloud::new());
-    let gateways =
-        (GatewayServer::start(waha.clone()).await, GatewayServer::start(cloud.clone()).await);
+    let scene = Scene::start(if processes == 1 { 1 } else { WEBHOOKS }).await;
     let mut running = Vec::new();
     for _ in 0..processes {
         running.push(Process::serve_in(folder.clone(), &database, &ARGS).await);
     }
     let addr = running.first().expect("one at least").addr;
-    let hooks: Vec<String> = (0..if processes == 1 { 1 } else { WEBHOOKS })
-        .map(|number| format!("/hook/{number}"))
-        .collect();
-    let urls = hooks.iter().map(|path| receiver.url(path)).collect();
-    let company = company(addr, urls, waha.settings_at(&gateways.0.url())).await;
-    let settings = cloud.settings(&gateways.1.url());
-    let campaign = campaign::start(addr, &company.tenant, json!(settings)).await;
+    let (company, campaign) = scene.company(addr).await;
     let mut acknowledged = Acknowledged::default();
     let mut round = 0;
     while tally.kills + tally.early_kills < kills {
@@ -95,31 +86,70 @@ pub(crate) async fn run(
             start = began.elapsed();
         }
     }
-    tally.acknowledged = acknowledged.len();
     let addr = running.first().expect("one at least").addr;
-    check::settled(addr, &company, &campaign).await;
-    let calls = waha.accepted().into_iter().map(|sent| sent.text).collect();
-    let requests = hooks.iter().map(|path| receiver.to(path)).collect();
-    let written_to = cloud.accepted().into_iter().map(|sent| digits(&sent.to)).collect();
-    let seen = Seen { calls, written_to, requests };
-    check::check(addr, &company, &campaign, &acknowledged, &seen, &mut tally).await;
+    scene.check(addr, (&company, &campaign), &acknowledged, &mut tally).await;
     for process in running {
         process.kill().await;
     }
     tally
 }
 
-async fn company(addr: SocketAddr, urls: Vec<String>, settings: Value) -> Company {
-    let tenant = tenant_at(addr, "Acme", "enterprise").await;
-    let make = async |path: &str, body| {
-        operator_at(addr, &tenant.id, "POST", path, body).await.expect(201)
-    };
-    let connection = json!({"kind": "qr", "name": "c", "identifier": "5511940028922",
-        "gateway": "waha", "status": "connected", "settings": settings});
-    let connection = text(&make("C/connections", connection).await["id"]);
-    for url in urls {
-        make("C/webhooks", json!({"url": url, "events": ["*"]})).await;
+/// What a server talks to.
+pub(crate) struct Scene {
+    receiver: Receiver,
+    waha: FakeWaha,
+    cloud: FakeCloud,
+    gateways: [GatewayServer; 2],
+    /// The paths of webhooks.
+    hooks: Vec<String>,
+}
+
+impl Scene {
+    /// Two gateways, and a receiver of so many webhooks.
+    pub(crate) async fn start(webhooks: usize) -> Self {
+        let (waha, cloud) = (FakeWaha::new(WahaEngine::Gows), FakeCloud::new());
+        let gateways =
+            [GatewayServer::start(waha.clone()).await, GatewayServer::start(cloud.clone()).await];
+        let hooks = (0..webhooks).map(|number| format!("/hook/{number}")).collect();
+        Self { receiver: Receiver::start().await, waha, cloud, gateways, hooks }
     }
-    let key = make("C/keys", json!({"name": "journal", "scopes": ["events:read"]})).await;
-    Company { tenant, connection, journal_key: text(&key["key"]) }
+
+    /// A company with a connection, webhooks and a campaign that has started.
+    pub(crate) async fn company(&self, addr: SocketAddr) -> (Company, Campaign) {
+        let tenant = tenant_at(addr, "Acme", "enterprise").await;
+        let make = async |path: &str, body| {
+            operator_at(addr, &tenant.id, "POST", path, body).await.expect(201)
+        };
+        let [waha, cloud] = self.gateways.each_ref().map(GatewayServer::url);
+        let connection = json!({"kind": "qr", "name": "c", "identifier": "5511940028922",
+            "gateway": "waha", "status": "connected", "settings": self.waha.settings_at(&waha)});
+        let connection = text(&make("C/connections", connection).await["id"]);
+        for path in &self.hooks {
+            let webhook = json!({"url": self.receiver.url(path), "events": ["*"]});
+            make("C/webhooks", webhook).await;
+        }
+        let key = make("C/keys", json!({"name": "journal", "scopes": ["events:read"]})).await;
+        let journal_key = text(&key["key"]);
+        let settings = json!(self.cloud.settings(&cloud));
+        let campaign = campaign::start(addr, &tenant, settings).await;
+        (Company { tenant, connection, journal_key }, campaign)
+    }
+
+    /// Waits until nothing is under way, and checks everything.
+    pub(crate) async fn check(
+        &self,
+        addr: SocketAddr,
+        (company, campaign): (&Company, &Campaign),
+        acknowledged: &Acknowledged,
+        tally: &mut Tally,
+    ) {
+        tally.acknowledged = acknowledged.len();
+        check::settled(addr, company, campaign).await;
+        let seen = Seen {
+            calls: self.waha.accepted().into_iter().map(|sent| sent.text).collect(),
+            written_to: self.cloud.accepted().into_iter().map(|sent| digits(&sent.to)).collect(),
+            requests: self.hooks.iter().map(|path| self.receiver.to(path)).collect(),
+        };
+        check::check(addr, company, campaign, acknowledged, &seen, tally).await;
+    }
 }

@@ -68,18 +68,52 @@ pub(crate) async fn until_killed(
     moment: Moment,
 ) -> Acknowledged {
     let addrs: Vec<SocketAddr> = running.iter().map(|process| process.addr).collect();
+    let process = running.swap_remove(moment.victim);
+    let done = AtomicUsize::new(0);
+    let killer = async {
+        let began = Instant::now();
+        while done.load(Ordering::Relaxed) < moment.operations {
+            let count = done.load(Ordering::Relaxed);
+            assert!(began.elapsed() < PATIENCE, "only {count} operations:\n{}", process.output());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(moment.wait).await;
+        process.kill().await;
+    };
+    until(killer, &addrs, company, Pace { round, pause: Duration::ZERO }, &done).await
+}
+
+/// How calls follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Numbers of another round are others.
+    pub(crate) round: u32,
+    /// Between two calls of one task.
+    pub(crate) pause: Duration,
+}
+
+/// Creates contacts, sends, and reports messages, at all servers in turns, until `end`. Counts what
+/// was `done` meanwhile.
+pub(crate) async fn until(
+    end: impl Future<Output = ()>,
+    addrs: &[SocketAddr],
+    company: &Company,
+    pace: Pace,
+    done: &AtomicUsize,
+) -> Acknowledged {
     let at = |n: u32| addrs[n as usize % addrs.len()];
     let at = &at;
-    let process = running.swap_remove(moment.victim);
+    let round = pace.round;
     let Company { tenant: us, connection, .. } = company;
-    let (is_dead, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let (is_dead, done) = (&is_dead, &done);
-    let is_over = || is_dead.load(Ordering::Relaxed);
+    let is_ended = AtomicBool::new(false);
+    let is_ended = &is_ended;
+    let is_over = || is_ended.load(Ordering::Relaxed);
     let is_over = &is_over;
     // Each task keeps what was acknowledged. A server that is gone acknowledges nothing.
     let contacts = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
         for n in (0..10_000).take_while(|_| !is_over()) {
+            tokio::time::sleep(pace.pause).await;
             let number = (round * WORKERS + worker) * 10_000 + n;
             let body = json!({"phone": phone(1_000_000 + number), "name": format!("n{number}")});
             let call = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
@@ -94,6 +128,7 @@ pub(crate) async fn until_killed(
     let sends = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
         for n in (0..10_000).take_while(|_| !is_over()) {
+            tokio::time::sleep(pace.pause).await;
             let content = format!("send {round} {worker} {n}");
             let to = mobile(worker * 50 + n % 50);
             let body = json!({"to": to, "message": content, "connection_id": connection});
@@ -109,6 +144,7 @@ pub(crate) async fn until_killed(
     let received = (0..WORKERS).map(|worker| async move {
         let mut all = Vec::new();
         for n in (0..10_000).take_while(|_| !is_over()) {
+            tokio::time::sleep(pace.pause).await;
             let id = wamid();
             let event = json!({
                 "kind": "message", "provider_message_id": id, "type": "text",
@@ -126,22 +162,15 @@ pub(crate) async fn until_killed(
         }
         all
     });
-    let killer = async {
-        let began = Instant::now();
-        while done.load(Ordering::Relaxed) < moment.operations {
-            let count = done.load(Ordering::Relaxed);
-            assert!(began.elapsed() < PATIENCE, "only {count} operations:\n{}", process.output());
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        tokio::time::sleep(moment.wait).await;
-        process.kill().await;
-        is_dead.store(true, Ordering::Relaxed);
+    let end = async {
+        end.await;
+        is_ended.store(true, Ordering::Relaxed);
     };
     let (contacts, sends, received, ()) = tokio::join!(
         join_all(contacts.collect()),
         join_all(sends.collect()),
         join_all(received.collect()),
-        killer
+        end
     );
     Acknowledged { contacts: contacts.concat(), sends: sends.concat(), received: received.concat() }
 }

@@ -1,11 +1,12 @@
 //! Kills a loaded server, or one of several on a Postgres (SIGKILL), N times on each database, also
-//! while it starts and migrates, and counts what was acknowledged and is gone. See
-//! `docs/benchmarks.md`.
+//! while it starts and migrates, and counts what was acknowledged and is gone; or plays fail-overs
+//! of the database. See `docs/benchmarks.md`.
 #![forbid(unsafe_code)]
 
 mod campaign;
 mod check;
 mod era;
+mod failover;
 mod load;
 mod order;
 mod tally;
@@ -27,8 +28,11 @@ const ERA: usize = 25;
 #[command(version)]
 struct Cli {
     /// How many kills on each database.
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    kills: u32,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..), required_unless_present = "failover")]
+    kills: Option<u32>,
+    /// In place of kills, plays fail-overs of a Postgres that Patroni keeps.
+    #[arg(long, conflicts_with_all = ["kills", "store", "processes", "seed"])]
+    failover: bool,
     /// One database only.
     #[arg(long, value_enum)]
     store: Option<Store>,
@@ -49,16 +53,19 @@ enum Store {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
-    println!("the seed is {seed}");
     // Built before the first one is timed.
     recado_tests::binary::recado();
+    if cli.failover {
+        return told(runtime().block_on(failover::run()), true);
+    }
+    let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("the seed is {seed}");
     let stores = match cli.store {
         None => vec![StoreKind::Sqlite, StoreKind::Postgres],
         Some(Store::Sqlite) => vec![StoreKind::Sqlite],
         Some(Store::Postgres) => vec![StoreKind::Postgres],
     };
-    let kills = usize::try_from(cli.kills).unwrap_or(usize::MAX);
+    let kills = usize::try_from(cli.kills.unwrap_or_default()).unwrap_or(usize::MAX);
     let processes = |kind| match kind {
         StoreKind::Sqlite => 1,
         StoreKind::Postgres => usize::try_from(cli.processes).unwrap_or(usize::MAX),
@@ -81,9 +88,19 @@ fn main() -> ExitCode {
             }
         }
     }
+    told(all, is_whole)
+}
+
+/// Prints the end of all.
+fn told(all: Tally, is_whole: bool) -> ExitCode {
     let is_clean = is_whole && all.is_clean();
     println!("soak: {}: {all}", if is_clean { "passed" } else { "FAILED" });
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
 }
 
 /// So many kills on databases of this kind. On every second one so many servers run, on the others
@@ -94,11 +111,7 @@ fn soak(kind: StoreKind, kills: usize, processes: usize, seed: u64) -> Tally {
     while all.kills + all.early_kills < kills {
         let more = ERA.min(kills - all.kills - all.early_kills);
         // With a runtime of its own, nothing of an era is left behind.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = runtime();
         let servers = if eras % 2 == 0 { 1 } else { processes };
         let tally = runtime.block_on(era::run(kind, more, servers, &mut chance));
         eras += 1;

@@ -52,13 +52,14 @@ impl AddAssign for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kills + self.early_kills > 0 {
+            let (all, early) = (self.kills + self.early_kills, self.early_kills);
+            write!(f, "{all} kills ({early} of them while it migrated or started), ")?;
+        }
         write!(
             f,
-            "{} kills ({} of them while it migrated or started), {} operations acknowledged, \
-             {} calls of gateways, {} events; lost: {}, calls made twice: {}, events not delivered: \
+            "{} operations acknowledged, {} calls of gateways, {} events; lost: {}, calls made twice: {}, events not delivered: \
              {}, events of nothing: {}, out of order: {}",
-            self.kills + self.early_kills,
-            self.early_kills,
             self.acknowledged,
             self.calls,
             self.events,
