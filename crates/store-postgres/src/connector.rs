@@ -45,6 +45,11 @@ impl ConnectError {
         Self { text: text.into(), code: None }
     }
 
+    /// What the server answered last, if it answered.
+    pub(crate) fn into_code(self) -> Option<SqlState> {
+        self.code
+    }
+
     /// Whether the server knows no database of that name.
     pub fn is_unknown_database(&self) -> bool {
         self.code == Some(SqlState::INVALID_CATALOG_NAME)
@@ -163,7 +168,7 @@ impl Connector {
             SessionAttrs::PreferStandby => &[SessionAttrs::Standby, SessionAttrs::Any],
             _ => std::slice::from_ref(&self.target.session),
         };
-        let mut failures: Vec<String> = Vec::new();
+        let (mut failures, mut code): (Vec<String>, _) = (Vec::new(), None);
         for wanted in wanted {
             let mut hosts = order.iter();
             let mut attempts = FuturesUnordered::new();
@@ -186,6 +191,7 @@ impl Connector {
                         if !failures.contains(&text) {
                             failures.push(text);
                         }
+                        code = failure.error.code.clone().or(code);
                         if failure.ends {
                             let text = failures.join("; ");
                             return Err(ConnectError { text, ..failure.error });
@@ -194,7 +200,7 @@ impl Connector {
                 }
             }
         }
-        Err(ConnectError::new(failures.join("; ")))
+        Err(ConnectError { text: failures.join("; "), code })
     }
 
     /// Tries a host, and remembers it if it answers.

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::error::DbError;
+use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use crate::connector::Connector;
+use crate::connector::{ConnectError, Connector};
 
 /// How long an answer may take before it is looked where the database is, and how often then.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -44,19 +44,43 @@ impl Instance {
     }
 }
 
+/// For how long no server has answered those that looked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Silence {
+    /// When somebody looked in vain, first and last.
+    span: Option<(Instant, Instant)>,
+}
+
+impl Silence {
+    /// Somebody has looked in vain. Whether this went on for so long that connections are given up;
+    /// where nobody looked for a while, it has begun anew.
+    fn goes_on(&mut self, now: Instant) -> bool {
+        let is_same = |last: Instant| now.duration_since(last) <= 3 * (PATIENCE + LOOKING);
+        let since = match self.span {
+            Some((since, last)) if is_same(last) => since,
+            _ => now,
+        };
+        self.span = Some((since, now));
+        let is_over = now.duration_since(since) >= GIVEN_UP_AFTER;
+        if is_over {
+            self.span = None;
+        }
+        is_over
+    }
+}
+
 /// Where the database is, for all connections of a store.
 #[derive(Clone)]
 pub(crate) struct Failover {
     connector: Connector,
     /// The server that was reached last; none while it is not known.
     current: watch::Sender<Option<Instance>>,
-    /// When looking first failed, of attempts that have failed since.
-    silent_since: Arc<Mutex<Option<Instant>>>,
+    silence: Arc<Mutex<Silence>>,
 }
 
 impl Failover {
     pub(crate) fn new(connector: Connector) -> Self {
-        Self { connector, current: watch::Sender::new(None), silent_since: Arc::default() }
+        Self { connector, current: watch::Sender::new(None), silence: Arc::default() }
     }
 
     /// Opens connections.
@@ -102,22 +126,26 @@ impl Failover {
     async fn look_after_a_while(&self) {
         sleep(PATIENCE).await;
         // Of all that wait, one looks.
-        let Ok(mut silent_since) = self.silent_since.try_lock() else { return };
-        if let Ok(Some(instance)) = timeout(LOOKING, self.look()).await {
-            *silent_since = None;
-            self.reached(&instance);
-            return;
+        let Ok(mut silence) = self.silence.try_lock() else { return };
+        match timeout(LOOKING, self.look()).await {
+            Ok(Ok(instance)) => self.reached(&instance),
+            // It answers, and has no room for another connection.
+            Ok(Err(Some(_))) => {}
+            Ok(Err(None)) | Err(_) => {
+                if silence.goes_on(Instant::now()) {
+                    tracing::warn!("no database server answers for long; connections are closed");
+                    self.current.send_replace(Some(Instance(String::new())));
+                }
+                return;
+            }
         }
-        let since = *silent_since.get_or_insert_with(Instant::now);
-        if since.elapsed() > GIVEN_UP_AFTER {
-            tracing::warn!("no database server has answered for long; its connections are closed");
-            *silent_since = None;
-            self.current.send_replace(Some(Instance(String::new())));
-        }
+        *silence = Silence::default();
     }
 
-    async fn look(&self) -> Option<Instance> {
-        let (client, mut messages) = self.connector.open().await.ok()?;
+    /// The server to which a new connection leads, or what the last one that refuses answered.
+    async fn look(&self) -> Result<Instance, Option<SqlState>> {
+        let opened = self.connector.open().await.map_err(ConnectError::into_code);
+        let (client, mut messages) = opened?;
         let driving = std::future::poll_fn(|cx| {
             while let std::task::Poll::Ready(message) = messages.poll_message(cx) {
                 if !matches!(message, Some(Ok(_))) {
@@ -127,8 +155,8 @@ impl Failover {
             std::task::Poll::Pending
         });
         tokio::select! {
-            instance = Instance::behind(&client) => instance,
-            () = driving => None,
+            instance = Instance::behind(&client) => instance.ok_or(None),
+            () = driving => Err(None),
         }
     }
 }
@@ -138,4 +166,21 @@ impl Failover {
 /// committed (R458).
 pub(crate) fn is_not_replicated(notice: &DbError) -> bool {
     notice.routine() == Some("SyncRepWaitForLSN")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R457: a silence counts from its beginning, and one that was over does not count.
+    #[test]
+    fn connections_are_given_up_after_half_a_minute_of_silence_in_one_piece() {
+        let (mut silence, began) = (Silence::default(), Instant::now());
+        let after = |seconds| began + Duration::from_secs(seconds);
+        assert!(!silence.goes_on(after(0)));
+        assert!(!silence.goes_on(after(3600)), "an hour in which nobody waited for an answer");
+        let given_up = (0..).map(|n| 3600 + 3 * n).find(|seconds| silence.goes_on(after(*seconds)));
+        assert_eq!(given_up, Some(3630));
+        assert!(!silence.goes_on(after(3633)), "it begins anew");
+    }
 }
