@@ -45,6 +45,32 @@ fn a_company_is_made_listed_shown_and_changed() {
     assert!(run(&["company", "show", id]).contains("Padaria Aurora"));
 }
 
+/// D3: a company that moved is shown once, where it is now.
+#[test]
+fn companies_are_listed_over_several_installations() {
+    let folder = with_database();
+    let path = folder.path();
+    let ids = |output: &str| -> Vec<(u64, String)> {
+        let rows = json(output);
+        let rows = rows.as_array().expect("an array").iter();
+        let text = |id: &Value| id.as_str().expect("an id").to_owned();
+        rows.map(|row| (row["cell"].as_u64().expect("a cell"), text(&row["id"]))).collect()
+    };
+    let make = |name: &str| {
+        let made = json(&done(path, &["company", "create", name, "--json"]));
+        made["id"].as_str().expect("an id").to_owned()
+    };
+    let (stays, moves) = (make("Padaria Aurora"), make("Outra"));
+    let here = "sqlite:recado.db";
+    done(path, &["move", "--from", here, "--to", "sqlite:one.db", "--company", &moves]);
+    let cells = "0 = \"sqlite:recado.db\"\n1 = \"sqlite:one.db\"\n";
+    std::fs::write(path.join("cells.toml"), cells).expect("written");
+    let listed = done(path, &["company", "list", "--cells", "cells.toml", "--json"]);
+    assert_eq!(ids(&listed), [(0, stays), (1, moves)]);
+    let table = done(path, &["company", "list", "--cells", "cells.toml"]);
+    assert!(table.starts_with("CELL") && table.contains("Outra"), "{table}");
+}
+
 /// R208: only with its name, or with `--yes`.
 #[test]
 fn a_company_is_deleted_when_its_name_is_typed() {

@@ -1,6 +1,7 @@
 //! `recado company …`
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use recado_core::Recado;
@@ -23,6 +24,16 @@ pub struct CompanyArgs {
     command: CompanyCommand,
 }
 
+impl CompanyArgs {
+    /// The file of `list --cells`: that command reads other databases than that of the options.
+    pub(super) fn cells(&self) -> Option<&Path> {
+        match &self.command {
+            CompanyCommand::List { cells } => cells.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum CompanyCommand {
     /// Makes a company and shows it with its id
@@ -40,8 +51,17 @@ Examples:
     #[command(after_help = "\
 Examples:
   recado company list
-  recado company list --database postgres://recado@db.example.org/recado --json")]
-    List,
+  recado company list --database postgres://recado@db.example.org/recado --json
+  recado company list --cells cells.toml
+
+A file of cells has the database of each, by its number:
+  0 = \"postgres://recado@db0.example.org/recado\"
+  1 = \"postgres://recado@db1.example.org/recado\"")]
+    List {
+        /// Lists those of all installations that this file names
+        #[arg(long, value_name = "FILE")]
+        cells: Option<PathBuf>,
+    },
     /// Shows a company
     #[command(after_help = "\
 Examples:
@@ -156,7 +176,7 @@ pub(super) async fn run(
 ) -> Result<(), CommandError> {
     let access = recado.access();
     let company = match args.command {
-        CompanyCommand::List => {
+        CompanyCommand::List { .. } => {
             let companies = access.companies().await.map_err(refused)?;
             output::records(json, &COLUMNS[..5], &companies);
             return Ok(());

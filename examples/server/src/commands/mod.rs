@@ -2,6 +2,7 @@
 
 mod audit;
 mod backup;
+mod cells;
 mod company;
 mod connection;
 mod contact;
@@ -179,9 +180,10 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Import(args) => {
             with(options, async |core| import::run(core, json, args).await).await
         }
-        Command::Company(args) => {
-            with(options, async |core| company::run(core, json, args).await).await
-        }
+        Command::Company(args) => match args.cells() {
+            Some(file) => cells::list(options, json, file).await,
+            None => with(options, async |core| company::run(core, json, args).await).await,
+        },
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::OperatorToken(args) => {
             with(options, async |core| operator_token::run(core, json, args).await).await

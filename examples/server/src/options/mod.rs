@@ -1,5 +1,6 @@
 //! The options: flag, then environment, then the TOML file, then the default.
 
+mod cells;
 mod cli;
 mod duration;
 mod file;
@@ -21,6 +22,7 @@ use recado_core::Cell;
 use recado_core::gateway::GatewayDestinations;
 use recado_core::secret::SecretText;
 
+pub(crate) use cells::read_cells;
 pub use cli::{Cli, ServerOptions};
 pub use duration::{Duration, DurationError};
 pub(crate) use settings::MIN_TOKEN_CHARS;
