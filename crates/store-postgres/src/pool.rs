@@ -316,7 +316,11 @@ fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
     Ok(Pool {
         connections,
         failover,
-        commit_timeout: options.statement_timeout,
+        // None for statements is none for commits.
+        commit_timeout: match options.statement_timeout {
+            Duration::ZERO => Duration::MAX,
+            limit => limit,
+        },
         sealer: options.sealer.clone(),
     })
 }

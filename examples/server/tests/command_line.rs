@@ -85,11 +85,10 @@ fn every_other_command_says_that_there_is_no_database_and_makes_none() {
             continue;
         }
         for example in examples(&command) {
-            let example = match example.split_once("--database ") {
-                // The addresses of examples lead nowhere.
-                Some((before, _)) => before.to_owned(),
-                None => example,
-            };
+            // The addresses and the lists of addresses of examples lead nowhere.
+            let elsewhere = ["--database ", "--cells "];
+            let before = elsewhere.iter().find_map(|option| example.split_once(option));
+            let example = before.map_or(example.as_str(), |(before, _)| before);
             let folder = tempfile::tempdir().expect("a temporary folder");
             let line = format!("{example} --json");
             let output = run_line(folder.path(), &line);

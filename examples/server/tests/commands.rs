@@ -69,6 +69,16 @@ fn companies_are_listed_over_several_installations() {
     assert_eq!(ids(&listed), [(0, stays), (1, moves)]);
     let table = done(path, &["company", "list", "--cells", "cells.toml"]);
     assert!(table.starts_with("CELL") && table.contains("Outra"), "{table}");
+
+    // R264: where a cell has no database, that is said, and none is made.
+    std::fs::write(path.join("more.toml"), format!("{cells}2 = \"sqlite:two.db\"\n"))
+        .expect("written");
+    let arguments = ["company", "list", "--cells", "more.toml"];
+    let output = recado(path).args(arguments).output().expect("it runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("there is no database at sqlite:two.db (cell 2)"), "{message}");
+    assert!(!path.join("two.db").exists());
 }
 
 /// R208: only with its name, or with `--yes`.

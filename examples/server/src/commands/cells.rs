@@ -23,7 +23,12 @@ pub(super) async fn list(options: &Options, json: bool, file: &Path) -> Result<(
         let options = Options { database, cell, ..options.clone() };
         let add = async |recado: &Recado| add(recado, number, &mut rows).await;
         let added = with(&options, add).await;
-        added.map_err(|error| CommandError::Run(format!("cell {number}: {error}")))?;
+        added.map_err(|error| match error {
+            CommandError::NoDatabase(at) => {
+                CommandError::NoDatabase(format!("{at} (cell {number})"))
+            }
+            error => CommandError::Run(format!("cell {number}: {error}")),
+        })?;
     }
     output::records(json, &COLUMNS, &rows);
     Ok(())
