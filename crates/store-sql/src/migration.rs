@@ -150,13 +150,23 @@ pub fn worked_on(sql: &str) -> BTreeMap<String, TableWork> {
                     add(of, TableWork::Index);
                 }
             }
-            ["ALTER", "TABLE", ..] if upper.contains(&"TYPE") || upper.contains(&"DROP") => {
+            ["ALTER", "TABLE", ..] if upper.contains(&"TYPE") || drops_column(&upper) => {
                 add(words[2], TableWork::Rewrite);
+            }
+            ["ALTER", "TABLE", ..] if upper.contains(&"PRIMARY") || upper.contains(&"UNIQUE") => {
+                add(words[2], TableWork::Index);
             }
             _ => {}
         }
     }
     found
+}
+
+/// Whether a change of a table drops a column. A constraint, a default and the demand of a value
+/// are dropped without a look at the rows.
+fn drops_column(words: &[&str]) -> bool {
+    let others = ["CONSTRAINT", "DEFAULT", "NOT"];
+    words.windows(2).any(|pair| matches!(pair, ["DROP", what] if !others.contains(what)))
 }
 
 /// What a column that an expansion adds may not be. Values of the last ones are made by the
@@ -292,7 +302,9 @@ mod tests {
         CREATE TRIGGER t AFTER DELETE ON q BEGIN\n DELETE FROM r; UPDATE s SET x = 1; END;\n\
         CREATE FUNCTION f() AS $$ UPDATE y; $$;\nCREATE UNIQUE INDEX i ON b (c) WHERE d;\n\
         INSERT INTO n SELECT * FROM c;\nINSERT INTO n VALUES (1);\nALTER TABLE d ADD COLUMN x int;\n\
-        CREATE INDEX j ON a (x);\nDELETE FROM e;";
+        CREATE INDEX j ON a (x);\nDELETE FROM e;\nALTER TABLE f DROP CONSTRAINT k;\n\
+        ALTER TABLE g DROP CONSTRAINT k, ADD PRIMARY KEY (x);\nALTER TABLE h DROP COLUMN x;\n\
+        ALTER TABLE l ALTER COLUMN x DROP NOT NULL;";
 
     /// R249.
     #[test]
@@ -306,6 +318,8 @@ mod tests {
                 named("b", TableWork::Index),
                 named("c", TableWork::Rewrite),
                 named("e", TableWork::Rewrite),
+                named("g", TableWork::Index),
+                named("h", TableWork::Rewrite),
             ]
         );
         assert_eq!(summary(SQL), "What is counted; of each");
