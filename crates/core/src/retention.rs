@@ -45,15 +45,11 @@ impl Retention<'_> {
             (RowKind::Click, until(settings.click_retention)),
             (RowKind::LedgerLine, until(settings.ledger_retention)),
         ];
-        if wanted.iter().all(|(_, until)| until.is_none()) {
-            return Ok(false);
-        }
         let mut more = false;
-        for company in self.app.companies_looked_after().await? {
-            for (kind, until) in wanted {
-                if let Some(until) = until {
-                    more |= self.sweep_kind(company, kind, until).await?;
-                }
+        for (kind, until) in wanted {
+            let Some(until) = until else { continue };
+            for company in self.app.companies_looked_after(&[kind]).await? {
+                more |= self.sweep_kind(company, kind, until).await?;
             }
         }
         Ok(more)
@@ -69,7 +65,7 @@ impl Retention<'_> {
     /// When the store fails.
     pub async fn sweep_organizations(&self) -> Result<bool, StoreError> {
         let mut more = false;
-        for company in self.app.companies_looked_after().await? {
+        for company in self.app.companies_looked_after(&[RowKind::Organization]).await? {
             let listing = Listing::Unused { company, kind: RowKind::Organization, limit: AT_ONCE };
             let unused = self.app.store().rows(listing).await?;
             more |= self.remove(&unused).await?;

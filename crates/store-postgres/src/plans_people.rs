@@ -2,14 +2,14 @@
 //! pages their statements touch, with plans that were made while the tables were empty, or while
 //! every company had few rows.
 
-use recado_core::access::OperatorToken;
+use recado_core::access::{Company, OperatorToken};
 use recado_core::accounts::{Login, LoginLink, Session};
 use recado_core::audit::AuditEntry;
 use recado_core::remembered_opt_outs::RememberedOptOut;
 
 use crate::accounts::{BY_EMAIL, BY_SUBJECT, OF_MEMBER};
 use crate::plans_campaigns::{Case, Filling};
-use crate::records::{AUDITED, AUDITED_BEFORE, AUDITED_OF, SOME};
+use crate::records::{AUDITED, AUDITED_BEFORE, AUDITED_OF, SOME, companies_with};
 use crate::table::Table;
 
 /// Three rows of each table for each of 300 companies.
@@ -65,6 +65,12 @@ fn cases() -> Vec<Case> {
             "9000, 100",
             (100.0, 120.0),
         ),
+        case(
+            "companies with logins",
+            format!("{} {}", Company::sql().select, companies_with("logins")),
+            "",
+            (1_000.0, 4_000.0),
+        ),
         case("an address", format!("{} {BY_EMAIL}", login.select), by_email, one),
         case(
             "somebody at the provider",
@@ -93,13 +99,13 @@ fn cases() -> Vec<Case> {
 /// Each of the two is followed by the rows that it says.
 const FILLING: Filling = Filling { small: &[SMALL, FILL], large: &[LARGE, FILL], analyze: ANALYZE };
 
-/// R388, R389, R394, R397, R414.
+/// R388, R389, R394, R397, R414, R456.
 #[tokio::test(flavor = "multi_thread")]
 async fn people_touch_few_rows_by_plans_for_empty_tables() {
     FILLING.assert_few_by_plans_for_empty_tables(cases()).await;
 }
 
-/// R388, R389, R394, R397, R414.
+/// R388, R389, R394, R397, R414, R456.
 #[tokio::test(flavor = "multi_thread")]
 async fn people_touch_few_rows_when_one_company_has_more_than_all_others() {
     FILLING.assert_few_when_one_has_grown(cases()).await;

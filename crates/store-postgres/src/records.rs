@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
+use recado_core::access::Company;
 use recado_core::audit::AuditEntry;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
@@ -24,6 +25,7 @@ use crate::param::{Param, params};
 use crate::pool::Pool;
 use crate::session::{rows, select};
 use crate::table::{Table, columns_of};
+use crate::table_key::TableKey;
 
 /// The rows that a condition selects.
 async fn list<T: Table + Into<Row>>(
@@ -55,6 +57,18 @@ const UNUSED: &str = "WHERE company_id = $1 AND NOT EXISTS (SELECT FROM contacts
 const CARRIED: &str = "WHERE company_id = $1 AND id IN (SELECT m.media_upload_id FROM messages m \
                        WHERE m.company_id = $1 AND m.contact_id = $2 \
                        AND m.media_upload_id IS NOT NULL) LIMIT $3::bigint";
+
+/// The condition and order of [`Listing::CompaniesWith`]: from the first row of one company to the
+/// first one of the next.
+pub(crate) fn companies_with(table: &str) -> String {
+    format!(
+        "WHERE id = ANY(ARRAY(WITH RECURSIVE seen AS (\
+         (SELECT company_id FROM {table} ORDER BY company_id LIMIT 1) UNION ALL \
+         SELECT (SELECT t.company_id FROM {table} t WHERE t.company_id > s.company_id \
+         ORDER BY t.company_id LIMIT 1) FROM seen s WHERE s.company_id IS NOT NULL) \
+         SELECT company_id FROM seen WHERE company_id IS NOT NULL)) ORDER BY id"
+    )
+}
 
 /// The conditions and orders of the audit log.
 pub(crate) const AUDITED: &str =
@@ -183,6 +197,11 @@ macro_rules! listed {
             $(Listing::$global => {
                 list::<$global_record>($pool, condition(&$listing), Vec::new()).await
             })+
+            Listing::CompaniesWith { kind } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::CompaniesWith { kind } => {
+                let condition = companies_with(TableKey::table(kind));
+                list::<Company>($pool, &condition, Vec::new()).await
+            }
             Listing::Oldest { company, kind, until, limit } => {
                 let params = params![company.uuid(), until.millis(), i64::from(limit)];
                 match kind {

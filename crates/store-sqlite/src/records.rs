@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
+use recado_core::access::Company;
 use recado_core::audit::AuditEntry;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::Click;
@@ -14,6 +15,7 @@ use recado_core::store::{
 };
 use recado_core::uploads::Upload;
 use recado_core::{for_each_listing, match_kind};
+use recado_store_sql::table_of;
 use rusqlite::params_from_iter;
 use uuid::Uuid;
 
@@ -45,6 +47,17 @@ const OLDEST: &str = "company_id = ?1 AND created_at <= ?2 ORDER BY created_at, 
 const OLDEST_CLICKS: &str = "company_id = ?1 AND at <= ?2 ORDER BY at, id LIMIT ?3";
 
 const DUE_UPLOADS: &str = "company_id = ?1 AND expires_at <= ?2 ORDER BY expires_at, id LIMIT ?3";
+
+/// The condition and order of [`Listing::CompaniesWith`]: from the first row of one company to the
+/// first one of the next.
+fn companies_with(table: &str) -> String {
+    format!(
+        "id IN (WITH RECURSIVE seen(company_id) AS (SELECT min(company_id) FROM {table} UNION ALL \
+         SELECT (SELECT min(t.company_id) FROM {table} AS t WHERE t.company_id > s.company_id) \
+         FROM seen AS s WHERE s.company_id IS NOT NULL) \
+         SELECT company_id FROM seen WHERE company_id IS NOT NULL) ORDER BY id"
+    )
+}
 
 /// The conditions of [`Listing::Unused`].
 const UNUSED_UPLOADS: &str = "company_id = ?1 AND expires_at IS NULL AND NOT EXISTS (\
@@ -172,6 +185,10 @@ macro_rules! listed {
                 list::<$record>($conn, condition(&$listing), &[company.into()])
             })+
             $(Listing::$global => list::<$global_record>($conn, condition(&$listing), &[]),)+
+            Listing::CompaniesWith { kind } if !kind.is_of_company() => Ok(Vec::new()),
+            Listing::CompaniesWith { kind } => {
+                list::<Company>($conn, &companies_with(table_of(kind).name), &[])
+            }
             Listing::Oldest { company, kind, until, limit } => {
                 let values: [Cell<'_>; 3] = [company.into(), until.into(), limit.into()];
                 match kind {

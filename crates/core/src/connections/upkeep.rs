@@ -9,7 +9,7 @@ use crate::Timestamp;
 use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, RecordsExt, StoreError};
+use crate::store::{ChangeSet, RecordsExt, RowKind, StoreError};
 
 /// The jobs that repeat for a connection as long as it exists, as they are created with it.
 pub(super) fn regular_jobs(
@@ -55,7 +55,7 @@ impl Connections<'_> {
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;
-        for company in self.app.companies_looked_after().await? {
+        for company in self.app.companies_looked_after(&[RowKind::Connection]).await? {
             for connection in store.all_stored::<Connection>(company).await? {
                 // Everything since its creation may have been missed.
                 let gateways = self.app.providers();

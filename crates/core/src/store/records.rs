@@ -67,6 +67,13 @@ macro_rules! listings {
                 /// At most so many: all rows, if there are fewer.
                 limit: u32,
             },
+            /// The companies that have rows of a kind, by id; none of a kind that does not
+            /// [belong](super::RowKind::is_of_company) to a company. It costs as much as these
+            /// companies are, whatever the number of their rows and of other companies.
+            CompaniesWith {
+                /// The kind.
+                kind: super::RowKind,
+            },
             /// The oldest messages, ledger lines, clicks or uploads that a company has, by
             /// [`Message::created_at`](crate::messages::Message::created_at),
             /// [`LedgerLine::created_at`](crate::prosas::LedgerLine::created_at),
@@ -174,6 +181,7 @@ macro_rules! listings {
                     | Self::Unused { kind, .. }
                     | Self::About { kind, .. } => *kind,
                     Self::Carried { .. } => super::RowKind::Upload,
+                    Self::CompaniesWith { .. } => super::RowKind::Company,
                     Self::Audited { .. } | Self::AuditedBefore { .. } => {
                         super::RowKind::AuditEntry
                     }
@@ -193,7 +201,9 @@ macro_rules! listings {
                     | Self::MessagesOf { company, .. }
                     | Self::LastMessages { company, .. } => Some(*company),
                     $(Self::$global => None,)+
-                    Self::Audited { .. } | Self::AuditedBefore { .. } => None,
+                    Self::CompaniesWith { .. }
+                    | Self::Audited { .. }
+                    | Self::AuditedBefore { .. } => None,
                 }
             }
         }

@@ -1,9 +1,11 @@
 //! The companies that a process looks after in its regular sweeps.
 
+use std::collections::BTreeMap;
+
 use crate::access::Company;
 use crate::deliveries::{shard_of_company, shares};
 use crate::ids::{CompanyId, WorkerId};
-use crate::store::{RecordsExt, StoreError};
+use crate::store::{Listing, Record, RecordsExt, RowKind, StoreError};
 use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
@@ -14,24 +16,35 @@ pub(crate) fn delivering(workers: &[Worker], now: Timestamp) -> Vec<WorkerId> {
 }
 
 impl Recado {
-    /// The companies that this process looks after: those of its shards (R456). Without the ones
-    /// that are being deleted, and those of whom nothing may be written now. Where no process runs
-    /// a delivery worker, whoever asks looks after all of them.
+    /// The companies with rows of these kinds that this process looks after: those of its shards
+    /// (R456). Without the ones that are being deleted, and those of whom nothing may be written
+    /// now. Where no process runs a delivery worker, whoever asks looks after all of them.
     ///
     /// # Errors
     ///
     /// When the store fails.
-    pub(crate) async fn companies_looked_after(&self) -> Result<Vec<CompanyId>, StoreError> {
+    pub(crate) async fn companies_looked_after(
+        &self,
+        kinds: &[RowKind],
+    ) -> Result<Vec<CompanyId>, StoreError> {
+        let mut companies: BTreeMap<CompanyId, Company> = BTreeMap::new();
+        for kind in kinds.iter().copied() {
+            let found = self.store().rows(Listing::CompaniesWith { kind }).await?;
+            let found = found.iter().filter_map(|row| Company::of(row.value()));
+            companies.extend(found.map(|company| (company.id, company.clone())));
+        }
+        if companies.is_empty() {
+            return Ok(Vec::new());
+        }
         let workers = self.store().all::<Worker>(()).await?;
         let shards = shares(self.own_lease().id(), &delivering(&workers, self.now()));
-        let companies = self.store().all::<Company>(()).await?;
         let halted = self.halts().current().await?;
         let is_own = |company: &&Company| {
             shards.contains(&shard_of_company(company.id))
                 && company.is_there()
                 && !halted.is_closed_for(company.id)
         };
-        Ok(companies.iter().filter(is_own).map(|found| found.id).collect())
+        Ok(companies.values().filter(is_own).map(|found| found.id).collect())
     }
 }
 

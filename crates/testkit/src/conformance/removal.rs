@@ -121,6 +121,38 @@ pub async fn some_rows_of_a_kind_are_of_one_company(harness: &dyn Harness) {
     }
 }
 
+/// R456: of each kind, the companies that have rows of it, once each, by id.
+pub async fn companies_with_rows_of_a_kind_are_named_once(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let empty = scene.another_company().await;
+    fill(&scene, "one").await;
+    scene.add_all([scene.list(), scene.list()]).await;
+    other.add_all([other.list(), other.list(), other.list()]).await;
+    let named = async |kind| {
+        let found = scene.store.rows(Listing::CompaniesWith { kind }).await;
+        let found = found.expect("the store works");
+        let company = |row: &Stored<Row>| match row.value() {
+            Row::Company(company) => company.id,
+            row => panic!("another kind: {row:?}"),
+        };
+        found.iter().map(company).collect::<Vec<_>>()
+    };
+    let mut both = vec![scene.company, other.company];
+    both.sort_unstable();
+    assert_eq!(named(RowKind::List).await, both);
+    for kind in RowKind::ALL.iter().copied() {
+        let mut having = Vec::new();
+        for company in [scene.company, other.company, empty.company] {
+            let some = Listing::Some { company, kind, limit: 1 };
+            let rows = scene.store.rows(some).await.expect("the store works");
+            having.extend((!rows.is_empty()).then_some(company));
+        }
+        having.sort_unstable();
+        assert_eq!(named(kind).await, having, "{kind:?}");
+    }
+}
+
 /// X11: whatever is known of a file.
 pub async fn every_field_of_an_upload_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

@@ -334,6 +334,7 @@ macro_rules! conformance_topic {
         the_messages_of_a_contact_are_listed_page_by_page,
         the_last_messages_of_some_contacts_are_found,
         some_rows_of_a_kind_are_of_one_company,
+        companies_with_rows_of_a_kind_are_named_once,
         the_oldest_rows_are_found_by_their_times,
         every_field_of_an_upload_is_read_back,
         uploads_are_found_by_their_end_and_by_their_messages,

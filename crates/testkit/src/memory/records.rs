@@ -1,5 +1,7 @@
 //! Reads of all rows except contacts: by key, and listings by `created_at`, then `id`.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
@@ -94,6 +96,12 @@ macro_rules! listed {
             $(Listing::$global => {
                 any($state.sorted_stored(|_: &$global_record| true, |r| ($(r.$global_order),+,)))
             })+
+            Listing::CompaniesWith { kind } => {
+                let entries = $state.rows.entries(kind).filter(|_| kind.is_of_company());
+                let having: BTreeSet<_> =
+                    entries.filter_map(|entry| entry.row.key().company()).collect();
+                any($state.sorted_stored(|c: &Company| having.contains(&c.id), |c| c.id))
+            }
             Listing::Oldest { company, kind, until, limit } => {
                 let mut old: Vec<_> = $state
                     .rows
