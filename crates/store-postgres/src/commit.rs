@@ -107,7 +107,7 @@ fn steps(
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
-    lock_rows(&mut steps, &changes);
+    lock_rows(&mut steps, &changes, sharing);
     check_counts(&mut steps, &changes);
     apply_changes(&mut steps, changes.changes, changes.events, sealer, sharing)?;
     Ok(steps)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use recado_core::store::{Change, ChangeKind, ChangeSet, Precondition, Row, RowKey, Version};
 
-use crate::commit::CommitStep;
+use crate::commit::{CommitStep, Sharing};
 use crate::commit_entry::relied_on;
 use crate::table_key::{KeyValue, Strength, TableKey, lock_many};
 
@@ -41,7 +41,11 @@ impl Locks {
 }
 
 /// Locks existing rows if there are several, and checks the preconditions.
-pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
+///
+/// A shared transaction locks only the rows that have preconditions: its replacements lock theirs,
+/// and should it and another transaction wait for each other, it fails soon, and its sets are
+/// applied alone (R439).
+pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet, sharing: Sharing) {
     let inserted: HashSet<RowKey> = changes
         .changes
         .iter()
@@ -87,7 +91,13 @@ pub(crate) fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
             });
         }
     }
-    let first = in_order(&locks, &changes.changes);
+    let first = match sharing {
+        Sharing::Alone => in_order(&locks, &changes.changes),
+        Sharing::Shared => {
+            locks.retain(|_, locks| !locks.is_plain());
+            None
+        }
+    };
     let several = locks.len() > 1;
     let mut group: Vec<Locks> = Vec::new();
     for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
@@ -167,4 +177,51 @@ fn in_order(
         })
         .filter(|key| !locked.contains(key));
     locks.values().skip(before).map(key).eq(keys.take(after).map(Some)).then_some(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_core::Timestamp;
+    use recado_core::contacts::{Contact, Identifier, Platform};
+    use recado_core::ids::{CompanyId, ContactId};
+    use recado_core::store::Stored;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn contact(number: u128) -> Stored<Contact> {
+        let (company, id) = (CompanyId::new(Uuid::nil()), ContactId::new(Uuid::from_u128(number)));
+        let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+        let now = Timestamp::from_millis(0);
+        let contact = Contact::new(id, company, Platform::whatsapp(), identifier, None, now);
+        Stored::new(contact, Version::FIRST)
+    }
+
+    /// How many statements lock rows before these contacts are replaced, one after the other.
+    fn locks(replaced: [u128; 2], relied_on: Option<u128>, sharing: Sharing) -> usize {
+        let mut changes = ChangeSet::new();
+        for stored in replaced.map(contact) {
+            changes = changes.with(stored.update(stored.value().clone()));
+        }
+        if let Some(number) = relied_on {
+            changes = changes.require(contact(number).unchanged());
+        }
+        let mut steps = Vec::new();
+        lock_rows(&mut steps, &changes, sharing);
+        steps.len()
+    }
+
+    #[test]
+    fn rows_are_locked_before_unless_their_replacements_lock_them_in_order() {
+        assert_eq!(locks([1, 2], None, Sharing::Alone), 0);
+        assert_eq!(locks([2, 1], None, Sharing::Alone), 1);
+        assert_eq!(locks([1, 2], Some(3), Sharing::Alone), 1);
+    }
+
+    /// R439.
+    #[test]
+    fn a_shared_transaction_locks_only_what_its_sets_rely_on() {
+        assert_eq!(locks([2, 1], None, Sharing::Shared), 0);
+        assert_eq!(locks([2, 1], Some(3), Sharing::Shared), 1);
+    }
 }

@@ -87,6 +87,8 @@ pub(crate) fn refused(error: Error, about: Option<Conflict>) -> Refused {
     }
 }
 
+/// The conflict that a refusal of the server is. Triggers refuse a missing reference by the code of
+/// a foreign key (R459).
 fn refused_by_server(error: Error, about: Option<Conflict>) -> CommitError {
     let Some(code) = error.code() else { return failed(error).into() };
     if let (true, Some(conflict)) = (*code == SqlState::DIVISION_BY_ZERO, about) {

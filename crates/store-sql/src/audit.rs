@@ -7,10 +7,10 @@ use crate::field::{json, texts, words};
 use crate::record::record;
 
 record! {
-    AuditEntry in "audit_entries" key(id) {
+    AuditEntry in "audit_entries" key(at, id) {
+        at,
         id,
         company("company_id"),
-        at,
         actor,
         actor_id,
         client,

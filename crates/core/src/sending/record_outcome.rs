@@ -422,6 +422,14 @@ impl UseCase for RecordOutcome {
                 changes = changes.with(change);
             }
         }
+        // The message comes before what refers to it.
+        if message != *stored.value() {
+            changes = changes.with(stored.update(message.clone()));
+        } else if facts.claimed.recipient.is_some() {
+            // The recipient's status follows the message's, and a report may have changed both
+            // since the read.
+            changes = changes.require(stored.unchanged());
+        }
         for change in references {
             changes = changes.with(change);
         }
@@ -451,13 +459,6 @@ impl UseCase for RecordOutcome {
         }
         if message.status != stored.status && can_be_found(connection, &message, &self.gateways) {
             changes = changes.insert(find_job(self.find, &message, now));
-        }
-        if message != *stored.value() {
-            changes = changes.with(stored.update(message.clone()));
-        } else if facts.claimed.recipient.is_some() {
-            // The recipient's status follows the message's, and a report may have changed both
-            // since the read.
-            changes = changes.require(stored.unchanged());
         }
         let ended = SendEnd {
             // A report may have proved that the message arrived although the gateway's answer was a

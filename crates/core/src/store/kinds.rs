@@ -242,6 +242,7 @@ macro_rules! for_each_row {
             } versioned;
             /// An entry of the audit log; only ever inserted, and deleted by its age.
             AuditEntry($crate::audit::AuditEntry) {
+                at: $crate::Timestamp,
                 id: $crate::ids::AuditEntryId,
             } unversioned;
             /// That a number asked to stop, after its contact was deleted.

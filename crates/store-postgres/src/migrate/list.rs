@@ -180,6 +180,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/0040_totals_of_campaigns.sql"),
     },
     Migration { version: 41, name: "shards", sql: include_str!("../migrations/0041_shards.sql") },
+    Migration {
+        version: 42,
+        name: "references_by_statement",
+        sql: include_str!("../migrations/0042_references_by_statement.sql"),
+    },
 ];
 
 impl Migration {

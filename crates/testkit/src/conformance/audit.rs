@@ -57,7 +57,8 @@ pub async fn every_field_of_an_audit_entry_is_read_back(harness: &dyn Harness) {
             ..AuditEntry::new(id(n as u128), Timestamp::MAX, &acting, company, records)
         };
         scene.add(full.clone()).await;
-        let read = scene.store.get::<AuditEntry>(full.id).await.expect("the store works");
+        let read =
+            scene.store.get::<AuditEntry>((full.at, full.id)).await.expect("the store works");
         assert_eq!(read, Some(first(full)));
     }
 }
