@@ -350,12 +350,12 @@ mod tests {
         let conn = plans::database();
         let select = &AuditEntry::statements().select;
         for (condition, found) in [
-            (AUDITED, "audit_entries_by_time ((at,id)<(?,?))"),
-            (AUDITED_OF, "audit_entries_by_company (company_id=? AND (at,id)<(?,?))"),
-            (AUDITED_BEFORE, "audit_entries_by_time (at<?)"),
+            (AUDITED, "PRIMARY KEY ((at,id)<(?,?))"),
+            (AUDITED_OF, "INDEX audit_entries_by_company (company_id=? AND (at,id)<(?,?))"),
+            (AUDITED_BEFORE, "PRIMARY KEY (at<?)"),
         ] {
             let step = plans::step(&conn, &format!("{select} WHERE {condition}"));
-            assert_eq!(step, format!("SEARCH audit_entries USING INDEX {found}"));
+            assert_eq!(step, format!("SEARCH audit_entries USING {found}"));
         }
     }
 

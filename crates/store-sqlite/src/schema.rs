@@ -46,6 +46,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0030_login_subjects.sql"),
     include_str!("../migrations/0031_totals_of_contacts.sql"),
     include_str!("../migrations/0032_totals_of_campaigns.sql"),
+    include_str!("../migrations/0033_audit_entries_by_time.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
