@@ -31,7 +31,8 @@ more_options="-c max_connections=$((idle * 18 + 100))"
 start_postgres "$dir" "${PROCESSES_PORT:-54330}"
 
 pids=()
-# Starts so many servers on a database. Each listens on a port of its own, from 18001 on.
+# Starts so many servers on a database, one after the other. Each listens on a port of its own, from
+# 18001 on.
 serve() { # COUNT DATABASE
     pids=()
     local number
@@ -39,9 +40,10 @@ serve() { # COUNT DATABASE
         "$server" serve --database "$url/$2" --listen "127.0.0.1:$((18000 + number))" --log warn \
             >"$dir/server.$number.log" 2>&1 &
         pids+=($!)
-    done
-    for number in $(seq 1 "$1"); do
-        until curl -sf -o "$dir/ready" "http://127.0.0.1:$((18000 + number))/readyz"; do sleep 0.1; done
+        until curl -sf -o "$dir/ready" "http://127.0.0.1:$((18000 + number))/readyz"; do
+            kill -0 "${pids[-1]}" || { cat "$dir/server.$number.log" >&2; exit 1; }
+            sleep 0.1
+        done
     done
 }
 stop() {
@@ -96,15 +98,17 @@ sql "$url/run" -c "INSERT INTO companies SELECT (jsonb_populate_record(NULL::com
 || jsonb_build_object('id', gen_random_uuid()))).* FROM companies AS c, generate_series(1, 100000)"
 sql "$url/run" -c "VACUUM ANALYZE"
 echo
+# Each process sweeps uploads once in this time.
+idle_seconds=70
 echo "| idle processes | all of them | each | Postgres |"
 echo "|---|---|---|---|"
 for count in 1 8 "$idle"; do
     serve "$count" run
     sleep 20
     before="$(server_time) $(servers_time)"
-    sleep "$((seconds * 2))"
+    sleep "$idle_seconds"
     after="$(server_time) $(servers_time)"
-    echo "$before $after" | awk -v count="$count" -v seconds="$((seconds * 2))" '{
+    echo "$before $after" | awk -v count="$count" -v seconds="$idle_seconds" '{
         printf "| %d | %.2f cores | %.2f %% | %.2f cores |\n", count, ($4 - $2) / seconds / 1000,
             ($4 - $2) / seconds / 10 / count, ($3 - $1) / seconds / 1000 }'
     stop

@@ -48,7 +48,7 @@ impl Retention<'_> {
         let mut more = false;
         for (kind, until) in wanted {
             let Some(until) = until else { continue };
-            for company in self.app.companies_looked_after(&[kind]).await? {
+            for company in self.app.companies_looked_after(kind).await? {
                 more |= self.sweep_kind(company, kind, until).await?;
             }
         }
@@ -65,7 +65,7 @@ impl Retention<'_> {
     /// When the store fails.
     pub async fn sweep_organizations(&self) -> Result<bool, StoreError> {
         let mut more = false;
-        for company in self.app.companies_looked_after(&[RowKind::Organization]).await? {
+        for company in self.app.companies_looked_after(RowKind::Organization).await? {
             let listing = Listing::Unused { company, kind: RowKind::Organization, limit: AT_ONCE };
             let unused = self.app.store().rows(listing).await?;
             more |= self.remove(&unused).await?;

@@ -5,7 +5,7 @@
 //! 1. the check that nothing is closed, the locks of rows that many commits rely on, the locks of
 //!    companies, and the checks that need the latter;
 //! 2. the locks of existing rows, in the order of their keys, so that two transactions cannot wait
-//!    for each other;
+//!    for each other; in a shared transaction only of those that it relies on (R439);
 //! 3. the changes;
 //! 4. the events with their deliveries.
 //!

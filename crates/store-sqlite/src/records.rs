@@ -331,6 +331,22 @@ mod tests {
         }
     }
 
+    /// R456.
+    #[test]
+    fn companies_with_rows_are_found_from_the_first_row_of_one_to_that_of_the_next() {
+        let conn = plans::database();
+        let select = &Company::statements().select;
+        for kind in RowKind::ALL.iter().copied().filter(|kind| kind.is_of_company()) {
+            let table = table_of(kind).name;
+            let steps = plans::steps(&conn, &format!("{select} WHERE {}", companies_with(table)));
+            let found = |how: &str| {
+                let step = format!("SEARCH {how} USING ");
+                steps.iter().filter(|known| known.starts_with(&step)).count()
+            };
+            assert_eq!((found(table), found("t")), (1, 1), "{kind:?}: {steps:?}");
+        }
+    }
+
     /// R422.
     #[test]
     fn the_last_message_of_a_contact_is_at_the_end_of_four_ranges() {

@@ -55,7 +55,7 @@ impl Connections<'_> {
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;
-        for company in self.app.companies_looked_after(&[RowKind::Connection]).await? {
+        for company in self.app.companies_looked_after(RowKind::Connection).await? {
             for connection in store.all_stored::<Connection>(company).await? {
                 // Everything since its creation may have been missed.
                 let gateways = self.app.providers();

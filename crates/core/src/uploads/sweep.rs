@@ -22,7 +22,7 @@ impl Uploads<'_> {
     /// When the store fails; what was removed stays removed.
     pub async fn sweep(&self) -> Result<bool, StoreError> {
         let mut more = false;
-        for company in self.app.companies_looked_after(&[RowKind::Upload]).await? {
+        for company in self.app.companies_looked_after(RowKind::Upload).await? {
             more |= self.sweep_of(company).await?;
         }
         Ok(more)

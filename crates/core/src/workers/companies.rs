@@ -1,7 +1,5 @@
 //! The companies that a process looks after in its regular sweeps.
 
-use std::collections::BTreeMap;
-
 use crate::access::Company;
 use crate::deliveries::{shard_of_company, shares};
 use crate::ids::{CompanyId, WorkerId};
@@ -16,7 +14,7 @@ pub(crate) fn delivering(workers: &[Worker], now: Timestamp) -> Vec<WorkerId> {
 }
 
 impl Recado {
-    /// The companies with rows of these kinds that this process looks after: those of its shards
+    /// The companies with rows of a kind that this process looks after, by id: those of its shards
     /// (R456). Without the ones that are being deleted, and those of whom nothing may be written
     /// now. Where no process runs a delivery worker, whoever asks looks after all of them.
     ///
@@ -25,14 +23,9 @@ impl Recado {
     /// When the store fails.
     pub(crate) async fn companies_looked_after(
         &self,
-        kinds: &[RowKind],
+        kind: RowKind,
     ) -> Result<Vec<CompanyId>, StoreError> {
-        let mut companies: BTreeMap<CompanyId, Company> = BTreeMap::new();
-        for kind in kinds.iter().copied() {
-            let found = self.store().rows(Listing::CompaniesWith { kind }).await?;
-            let found = found.iter().filter_map(|row| Company::of(row.value()));
-            companies.extend(found.map(|company| (company.id, company.clone())));
-        }
+        let companies = self.store().rows(Listing::CompaniesWith { kind }).await?;
         if companies.is_empty() {
             return Ok(Vec::new());
         }
@@ -44,7 +37,8 @@ impl Recado {
                 && company.is_there()
                 && !halted.is_closed_for(company.id)
         };
-        Ok(companies.values().filter(is_own).map(|found| found.id).collect())
+        let companies = companies.iter().filter_map(|row| Company::of(row.value()));
+        Ok(companies.filter(is_own).map(|company| company.id).collect())
     }
 }
 
