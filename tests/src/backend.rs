@@ -3,6 +3,7 @@
 
 mod database;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use recado_core::ids::CompanyId;
 use recado_core::inbox::Replayed;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
-use recado_core::{Clock, Recado, Timestamp};
+use recado_core::{Cell, Clock, Recado, Timestamp};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_runtime::LocalFiles;
 use recado_server::{Options, Overrides, RunningServer, start};
@@ -100,6 +101,10 @@ pub struct Setup {
     pub trusted_proxies: &'static [&'static str],
     /// The address under which people reach it, if it is not the one that it listens on.
     pub public_url: Option<&'static str>,
+    /// Which of several installations it is.
+    pub cell: Cell,
+    /// Where others answer.
+    pub cell_urls: BTreeMap<Cell, String>,
     /// The issuer of the provider that its members may sign in with.
     pub oidc_issuer: Option<String>,
 }
@@ -226,6 +231,11 @@ impl TestServer {
         self.setup.secret_keys = Some(keys.to_owned());
     }
 
+    /// Sets where other cells answer after the next start.
+    pub fn set_cell_urls(&mut self, urls: BTreeMap<Cell, String>) {
+        self.setup.cell_urls = urls;
+    }
+
     /// Sets where gateways may be after the next start.
     pub fn set_gateway_destinations(&mut self, destinations: GatewayDestinations) {
         self.setup.gateway_destinations = destinations;
@@ -324,6 +334,8 @@ async fn launch(
         secret_key: setup.secret_keys.clone().map(SecretText::new),
         listen: SocketAddr::from(([127, 0, 0, 1], port)),
         public_url: setup.public_url.map(str::to_owned),
+        cell: setup.cell,
+        cell_urls: setup.cell_urls.clone(),
         oidc_issuer: setup.oidc_issuer.clone(),
         oidc_client_id: Some(openid::CLIENT.to_owned()),
         oidc_client_secret: Some(SecretText::new(openid::SECRET)),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use recado_core::Cell;
 use recado_core::deliveries::Timer;
 use recado_core::documents::Files;
 use recado_core::ids::CompanyId;
@@ -73,6 +74,16 @@ impl World {
         self.move_with(&*target, company, None, &mut |_| ()).await
     }
 
+    /// Moves our company to the database of another cell.
+    ///
+    /// # Errors
+    ///
+    /// Those of the move.
+    pub async fn move_to_cell(&self, target: &Database, cell: Cell) -> Result<Outcome, MoveError> {
+        let target = target.transferable().await;
+        self.order(&*target, Some(&self.us.id), Some(cell), None, &mut |_| ()).await
+    }
+
     /// The same, to a target that the test may have wrapped, with files, and showing progress.
     ///
     /// # Errors
@@ -85,6 +96,17 @@ impl World {
         files: Option<(&dyn Files, &dyn Files)>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Outcome, MoveError> {
+        self.order(target, company, None, files, progress).await
+    }
+
+    async fn order(
+        &self,
+        target: &dyn Transferable,
+        company: Option<&str>,
+        to_cell: Option<Cell>,
+        files: Option<(&dyn Files, &dyn Files)>,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Outcome, MoveError> {
         let company: Option<CompanyId> =
             company.map(|id| CompanyId::new(id.parse().expect("an id")));
         let source = self.database.transferable().await;
@@ -92,6 +114,7 @@ impl World {
             source: self.server.recado(),
             from: &*source,
             to: target,
+            to_cell,
             scope: company.map_or(Scope::Installation, Scope::Company),
             files,
             timer: &MovingTimer(self.server.clock.clone()),

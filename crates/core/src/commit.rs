@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::audit::{AuditEntry, RecordRefs};
     use crate::deliveries::{Shard, ShardNumber};
-    use crate::halts::{Halt, HaltSubject};
+    use crate::halts::{Halt, HaltSubject, Whereabouts};
     use crate::idempotency::{CallKey, RememberedCall};
     use crate::ids::{CampaignId, ListId, TagId, WorkerId};
     use crate::store::{Stored, Version};
@@ -249,7 +249,8 @@ mod tests {
     fn a_closed_installation_takes_only_what_belongs_to_processes_and_halts() {
         let shard = Shard { number: ShardNumber::new(1).expect("a shard"), owner: None };
         let subject = HaltSubject::WritingOf(company(1));
-        let halt = Halt { subject, reason: None, since: Timestamp::MIN, is_final: false };
+        let halt =
+            Halt { subject, reason: None, since: Timestamp::MIN, whereabouts: Whereabouts::Here };
         let of_processes = ChangeSet::new().insert(shard).insert(halt);
         assert_eq!(written_companies(&of_processes), None);
         let both = of_processes.insert(tag(2)).insert(tag(1)).insert(tag(2));
@@ -268,7 +269,8 @@ mod tests {
             AuditEntry::new(id, Timestamp::MIN, &acting, None, RecordRefs::default())
         };
         let subject = HaltSubject::WritingOf(company(1));
-        let halt = Halt { subject, reason: None, since: Timestamp::MIN, is_final: false };
+        let halt =
+            Halt { subject, reason: None, since: Timestamp::MIN, whereabouts: Whereabouts::Here };
         let halted = ChangeSet::new().insert(halt).insert(entry(1));
         assert_eq!(written_companies(&halted), None);
         assert_eq!(written_companies(&ChangeSet::new().insert(entry(1))), Some(Vec::new()));

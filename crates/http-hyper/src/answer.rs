@@ -31,6 +31,8 @@ enum Content {
     Length(u64),
     /// A body whose length is not known, of an answer to HEAD.
     Unknown,
+    /// The answer of another cell, whole (R460).
+    Passed(Box<Response<AnswerBody>>),
 }
 
 #[derive(Serialize)]
@@ -138,6 +140,11 @@ impl Answer {
         Self { body: Content::Unknown, ..Self::bytes(content_type, Bytes::new()) }
     }
 
+    /// What another cell has answered (R460).
+    pub(crate) fn passed(response: Response<AnswerBody>) -> Self {
+        Self { body: Content::Passed(Box::new(response)), ..Self::empty(StatusCode::OK) }
+    }
+
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, headers: Vec::new(), body: Content::Bytes(Bytes::new()) }
@@ -176,9 +183,11 @@ impl Answer {
     pub(crate) fn written(&self) -> (StatusCode, String) {
         let body = match &self.body {
             Content::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Content::File(..) | Content::Made(_) | Content::Length(_) | Content::Unknown => {
-                String::new()
-            }
+            Content::File(..)
+            | Content::Made(_)
+            | Content::Length(_)
+            | Content::Unknown
+            | Content::Passed(_) => String::new(),
         };
         (self.status, body)
     }
@@ -191,6 +200,7 @@ impl Answer {
             Content::Made(made) => (None, AnswerBody::made(made)),
             Content::Length(bytes) => (Some(bytes), AnswerBody::whole(Bytes::new())),
             Content::Unknown => (None, AnswerBody::whole(Bytes::new())),
+            Content::Passed(response) => return *response,
         };
         let mut response = Response::new(body);
         *response.status_mut() = self.status;

@@ -276,7 +276,7 @@ fn whole_seconds(wait: Duration) -> u64 {
 }
 
 /// An error with everything that caused it, for the log.
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -29,6 +29,7 @@ mod body;
 mod budget;
 mod call;
 mod campaigns;
+mod cells;
 mod client;
 mod connector;
 mod contacts;
@@ -42,6 +43,7 @@ mod fair_shares;
 mod file_answer;
 mod file_body;
 pub mod form_frames;
+mod forwarding;
 mod guard;
 mod health;
 mod idempotency;
@@ -92,6 +94,7 @@ mod timed_io;
 mod uploads;
 
 pub use answer_body::AnswerBody;
+pub use cells::{CellAddress, Cells};
 pub use client::{ClientOptions, GuardedClient};
 pub use guard::Reach;
 #[cfg(feature = "axum")]

@@ -8,6 +8,7 @@ use http::{Method, StatusCode};
 use metrics::{
     Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
+use recado_core::Cell;
 use recado_core::gateway::UnknownReason;
 use recado_core::inbox::NotUnderstood;
 
@@ -20,6 +21,8 @@ const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
 const NOT_UNDERSTOOD: &str = "recado_gateway_not_understood_total";
 
 const HELD: &str = "recado_held";
+
+const HANDED_ON: &str = "recado_calls_handed_on_total";
 
 /// How many kinds have a label of their own: gateways can invent any number of them (X9).
 const MAX_KINDS: usize = 50;
@@ -51,6 +54,11 @@ pub(crate) fn describe() {
         NOT_UNDERSTOOD,
         Unit::Count,
         "Events that are kept because they were not understood, by gateway, reason and kind."
+    );
+    describe_counter!(
+        HANDED_ON,
+        Unit::Count,
+        "Calls that were handed on to the cell that their company moved to, by cell and result."
     );
     // A counter that begins with its first increment loses it.
     for result in ["stored", "passed_over", "refused"] {
@@ -111,6 +119,12 @@ pub(crate) fn gateway_events(result: &'static str, count: usize) {
     if count > 0 {
         counter!(GATEWAY_EVENTS, "result" => result).increment(count as u64);
     }
+}
+
+/// Counts a call that was handed on to another cell (R460).
+pub(crate) fn handed_on(cell: Cell, result: &'static str) {
+    let cell = cell.number().to_string();
+    counter!(HANDED_ON, "cell" => cell, "result" => result).increment(1);
 }
 
 /// Counts what is kept because it was not understood (X9).

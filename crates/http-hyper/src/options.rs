@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::secret::SecretText;
 
+use crate::cells::Cells;
 use crate::mount::{Mount, MountedBody};
 use crate::surface::{Surface, surface};
 
@@ -88,6 +89,8 @@ pub struct HttpOptions {
     pub qr_painter: Option<QrPainter>,
     /// Limits on requests.
     pub limits: Limits,
+    /// Where the other cells of the installation answer (R460).
+    pub cells: Cells,
     /// Services of the program, see [`HttpOptions::mounted`].
     pub mounts: Vec<Mount>,
 }
@@ -127,6 +130,7 @@ impl fmt::Debug for HttpOptions {
             .field("trusted_proxies", &self.trusted_proxies)
             .field("qr_painter", &self.qr_painter)
             .field("limits", &self.limits)
+            .field("cells", &self.cells)
             .field("mounts", &self.mounts)
             .finish()
     }

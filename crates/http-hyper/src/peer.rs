@@ -39,6 +39,11 @@ pub(crate) fn address_of(head: &Parts, trusted: &[IpNet]) -> IpAddr {
     client_address(peer, lines, |address| is_trusted(address, trusted))
 }
 
+/// The address of the other end of the connection, if an extension has it.
+pub(crate) fn peer_address(head: &Parts) -> Option<IpAddr> {
+    peer_of(head).map(|peer| peer.ip().to_canonical())
+}
+
 /// The other end of the connection, if an extension has it.
 fn peer_of(head: &Parts) -> Option<SocketAddr> {
     let given = head.extensions.get::<PeerAddress>().map(|peer| peer.0);

@@ -10,19 +10,22 @@ use http::request::Parts;
 use recado_core::access::{Caller, Company, Operator, RateDecision};
 use recado_core::audit::OperationName;
 use recado_core::contacts::ListQuery;
+use recado_core::halts::NameGiven;
 use recado_core::idempotency::hash_of;
 use recado_core::ids::{CompanyId, UploadId};
 use recado_core::query::Params;
-use recado_core::{Code, Installation, Recado, Rejection};
+use recado_core::{Cell, Code, Installation, Recado, Rejection};
 use serde_json::{Map, Value};
 
 use crate::accept::Accept;
+use crate::answer::Answer;
 use crate::bearer::bearer;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, Operated, PathParts};
 use crate::error::{ErrorResponse, Outcome};
 use crate::file_answer::Wanted;
 use crate::file_body::{FileReading, FormBody, is_form};
+use crate::forwarding::Forwarded;
 use crate::idempotency;
 use crate::logging::Who;
 use crate::operators;
@@ -74,6 +77,10 @@ async fn public(request: &mut Request) -> Outcome {
     request.who.company(caller.company());
     if let Some(key) = caller.key() {
         request.who.key(key);
+    }
+    let moved = installation.halted().await?.cell_of(caller.company());
+    if let Some(answer) = handed_on(request, caller.company(), moved).await? {
+        return Ok(answer);
     }
     let (route, operation, path) = route(request)?;
     let recado = installation.as_caller(&caller, operation, Some(from(request)));
@@ -202,6 +209,10 @@ async fn operator(request: &mut Request) -> Outcome {
     match route.endpoint {
         Endpoint::Company { run, .. } => {
             let company = company(&recado, &operator, &path, &request.who).await?;
+            let moved = recado.halted().await?.cell_of(company.id);
+            if let Some(answer) = handed_on(request, company.id, moved).await? {
+                return Ok(answer);
+            }
             if writes(&request.head) {
                 check_open(&recado, Some(company.id)).await?;
             }
@@ -279,12 +290,16 @@ async fn company(
 async fn hook(mut request: Request) -> Outcome {
     let (route, operation, path) = route(&mut request)?;
     let Endpoint::Hook(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
+    let from = from(&request);
+    let recado = request.shared.outside(operation, from);
+    if let Some(answer) = elsewhere(&recado, &mut request, &path).await? {
+        return Ok(answer);
+    }
     let Request { shared, head, body, who, .. } = request;
     let client = client_of(&head, &shared.options.trusted_proxies);
     let query = QueryString::parse(head.uri.query());
     let raw_query = head.uri.query().map(str::to_owned);
-    let from = address_of(&head, &shared.options.trusted_proxies);
-    let (recado, headers) = (shared.outside(operation, from), head.headers);
+    let headers = head.headers;
     let body_timeout = shared.options.limits.body_timeout;
     let budget = shared.budget.clone();
     run(HookCall {
@@ -306,12 +321,63 @@ async fn open(request: &mut Request) -> Outcome {
     let (route, operation, path) = route(request)?;
     let recado = request.shared.outside(operation, from(request));
     let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
+    if let Some(answer) = elsewhere(&recado, request, &path).await? {
+        return Ok(answer);
+    }
     let shared = request.shared.clone();
     let head = request.head.method == Method::HEAD;
     let client = client_of(&request.head, &shared.options.trusted_proxies);
     let wanted = Wanted::of(&request.head.method, &request.head.headers);
     let headers = std::mem::take(&mut request.head.headers);
     run(OpenCall { recado, shared, path, headers, head, client, wanted }).await
+}
+
+/// What names a company in the path of a call that shows no key.
+fn name_in(path: &PathParts) -> Option<NameGiven<'_>> {
+    let part = |name| Some(path.text(name)).filter(|text| !text.is_empty());
+    let company = part("company_id").and_then(CompanyId::parse).map(NameGiven::Company);
+    company
+        .or_else(|| part("connection_id").map(NameGiven::Connection))
+        .or_else(|| part("slug").map(NameGiven::Endpoint))
+        .or_else(|| part("token").map(NameGiven::Template))
+        .or_else(|| part("code").map(NameGiven::Link))
+}
+
+/// What the cell answers that has the company of a path which shows no key; `None` if it is here.
+async fn elsewhere(
+    recado: &Recado,
+    request: &mut Request,
+    path: &PathParts,
+) -> Result<Option<Answer>, ErrorResponse> {
+    let Some(name) = name_in(path) else { return Ok(None) };
+    match recado.halts().cell_of(name).await? {
+        Some((company, cell)) => handed_on(request, company, Some(cell)).await,
+        None => Ok(None),
+    }
+}
+
+/// What the cell answers that a company was moved to. `None` if the company is here, or this
+/// process does not know where that cell answers.
+///
+/// R460.
+async fn handed_on(
+    request: &mut Request,
+    company: CompanyId,
+    moved: Option<Cell>,
+) -> Result<Option<Answer>, ErrorResponse> {
+    let shared = request.shared.clone();
+    let Some(cell) = moved.filter(|cell| shared.forwarder.knows(*cell)) else {
+        return Ok(None);
+    };
+    request.who.company(company);
+    let call = Forwarded {
+        cell,
+        is_operators: request.surface == Surface::Operator,
+        head: &request.head,
+        body: std::mem::replace(&mut request.body, body::empty()),
+        trusted: &shared.options.trusted_proxies,
+    };
+    shared.forwarder.forward(call).await.map(Some)
 }
 
 /// The route of the request, and its operation: 404 for the path, then 405 for the method.

@@ -24,6 +24,7 @@ use crate::budget::MemoryBudget;
 use crate::error::ErrorResponse;
 use crate::exports::Exports;
 use crate::file_body::FileBodies;
+use crate::forwarding::Forwarder;
 use crate::known_operators::KnownOperators;
 use crate::logging::{Answered, RequestLog, Who};
 use crate::mount::Mount;
@@ -68,6 +69,7 @@ impl RecadoHttp {
         let (log, readers) = (RequestLog::default(), Readers::default());
         let exports = Exports::default();
         let operators = KnownOperators::default();
+        let forwarder = Forwarder::new(options.cells.clone());
         Self(Arc::new(Shared {
             installation: installation.into(),
             options,
@@ -78,6 +80,7 @@ impl RecadoHttp {
             document,
             log,
             operators,
+            forwarder,
             writes,
         }))
     }
@@ -114,8 +117,10 @@ const NOTHING_RUNS: HeaderValue =
 async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<AnswerBody> {
     let _in_flight = metrics::InFlightGuard::begin();
     let began = Instant::now();
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
+    // What answers in our place has it, too.
+    head.headers.insert(request_id::HEADER, id.clone());
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
     let path = DecodedPath::of(head.uri.path());

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::budget::MemoryBudget;
 use crate::exports::Exports;
 use crate::file_body::FileBodies;
+use crate::forwarding::Forwarder;
 use crate::known_operators::KnownOperators;
 use crate::logging::RequestLog;
 use crate::options::HttpOptions;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) log: RequestLog,
     /// Who has shown the operator's token.
     pub(crate) operators: KnownOperators,
+    /// Hands calls on to other cells.
+    pub(crate) forwarder: Forwarder,
     /// Every write under way holds a receiver.
     pub(crate) writes: watch::Sender<()>,
 }

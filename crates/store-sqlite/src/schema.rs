@@ -47,6 +47,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0031_totals_of_contacts.sql"),
     include_str!("../migrations/0032_totals_of_campaigns.sql"),
     include_str!("../migrations/0033_audit_entries_by_time.sql"),
+    include_str!("../migrations/0034_moved_to_cells.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -207,6 +207,7 @@ pub(crate) async fn start_locked(
         readiness: readiness.clone(),
         trusted_proxies: options.trusted_proxies.clone(),
         qr_painter: Some(QrPainter::new(qr_picture::png)),
+        cells: options.cells(),
         ..HttpOptions::default()
     };
     let last_hour = LastHour::new();

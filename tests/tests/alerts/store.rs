@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use recado_core::halts::Whereabouts;
 use recado_core::ids::CompanyId;
 use recado_testkit::StoreFailure;
 use recado_tests::backend::Database;
@@ -49,10 +50,10 @@ async fn an_installation_that_is_closed_is_not_ready(kind: StoreKind) {
     assert_eq!(ready(&mut scrapes).await, (1.0, 200));
     let halts = world.server.recado().halts();
     let company = CompanyId::parse(&world.us.id).expect("an id");
-    halts.close(Some(company), None, false).await.expect("it is closed");
+    halts.close(Some(company), None, Whereabouts::Here).await.expect("it is closed");
     assert_eq!(ready(&mut scrapes).await, (1.0, 200), "one company is moved alone");
     halts.open(Some(company)).await.expect("it is open");
-    halts.close(None, Some("a test"), false).await.expect("it is closed");
+    halts.close(None, Some("a test"), Whereabouts::Here).await.expect("it is closed");
     for _ in 0..3 {
         assert_eq!(ready(&mut scrapes).await, (0.0, 503));
     }

@@ -1,5 +1,6 @@
 //! Closed installations and companies (D76), and what an operator may do during a hold (D75).
 
+use recado_core::halts::Whereabouts;
 use recado_tests::{Request, World, both_stores, digits, mobile, text};
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ async fn a_closed_installation_answers_reads_and_refuses_every_write(world: Worl
     let link = json!({ "contact_id": id, "url": "https://example.org/" });
     let link = text(&world.make("C/links", link).await["code"]);
     let halts = world.server.recado().halts();
-    halts.close(None, Some("a test"), false).await.expect("it is closed");
+    halts.close(None, Some("a test"), Whereabouts::Here).await.expect("it is closed");
     let refused = world.post_contact(json!({ "phone": mobile(2) })).await;
     refused.expect_error(503, "MOVING");
     assert_eq!(refused.header("retry-after"), "5");
@@ -51,7 +52,7 @@ async fn a_closed_company_refuses_its_writes_and_the_others_do_not_notice(world:
     let other = world.tenant("Other").await;
     let company = recado_core::ids::CompanyId::parse(&world.us.id).expect("an id");
     let halts = world.server.recado().halts();
-    halts.close(Some(company), None, false).await.expect("it is closed");
+    halts.close(Some(company), None, Whereabouts::Here).await.expect("it is closed");
     world.post_contact(json!({ "phone": mobile(2) })).await.expect_error(503, "MOVING");
     let path = "C/tags";
     let tag = json!({ "name": "a", "color": "#000000" });

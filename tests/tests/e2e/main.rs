@@ -82,6 +82,7 @@ mod gateway_waha_uncertain;
 mod gateway_waha_webhooks;
 mod gateways_listed;
 mod groups;
+mod handed_on;
 mod health;
 mod idempotency;
 mod identity;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::documents::Files;
+use recado_core::halts::Whereabouts;
 use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
 use recado_runtime::LocalFiles;
@@ -311,7 +312,7 @@ async fn a_move_that_was_killed_at_its_very_end_is_found_to_be_done(kind: StoreK
     // As if the last step had not been made.
     let halts = world.server.recado().halts();
     halts.resume(true).await.expect("it is there");
-    halts.close(None, None, false).await.expect("it is there");
+    halts.close(None, None, Whereabouts::Here).await.expect("it is there");
     let again = world.move_to(&target, None).await.expect("it is found");
     assert!(again.already);
     halts.resume(false).await.expect("it is there");
@@ -331,7 +332,7 @@ async fn a_move_of_a_company_that_was_killed_at_its_very_end_is_found_to_be_done
     // As if the last step had not been made.
     let halts = world.server.recado().halts();
     halts.resume(true).await.expect("it is there");
-    halts.close(Some(company), None, false).await.expect("it is there");
+    halts.close(Some(company), None, Whereabouts::Here).await.expect("it is there");
     // The log of what was done goes on, and a token is no row of the company that is closed.
     world.tenant("Outra").await;
     let path = format!("/operator-tokens/{}", text(&token["id"]));

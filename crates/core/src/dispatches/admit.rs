@@ -36,7 +36,7 @@ impl AdmittedTemplate {
 }
 
 /// Reads a token: a UUID as it is usually written, in upper or lower case (D51).
-fn read_token(token: &str) -> Option<Uuid> {
+pub(crate) fn read_token(token: &str) -> Option<Uuid> {
     (token.len() == 36).then(|| Uuid::try_parse(token).ok()).flatten()
 }
 

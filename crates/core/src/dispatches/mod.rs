@@ -9,6 +9,7 @@ mod reads;
 mod send;
 mod window;
 
+pub(crate) use admit::read_token;
 pub use admit::{AdmittedTemplate, DispatchRates, rates};
 pub use draft::{DispatchDraft, reads_parameter};
 pub use error::{BODY_LIMIT, DispatchError};

@@ -56,7 +56,7 @@ impl Halts<'_> {
     ///
     /// When the store fails.
     pub async fn leave_processes_behind(&self) -> Result<(), StoreError> {
-        self.end(|halt| halt.subject.kind() == HaltKind::Writing && !halt.is_final).await?;
+        self.end(|halt| halt.subject.kind() == HaltKind::Writing && !halt.is_final()).await?;
         let left = self.app.decide::<_, Infallible, _>(|_| async move {
             let (mut changes, store) = (ChangeSet::new(), self.app.store());
             for worker in store.all_stored::<Worker>(()).await? {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::Timestamp;
 use crate::code::Code;
 use crate::error::Rejection;
 use crate::ids::CompanyId;
 use crate::words::words;
+use crate::{Cell, Timestamp};
 
 words! {
     /// What a halt stops.
@@ -87,9 +87,28 @@ pub struct Halt {
     pub reason: Option<String>,
     /// Since when.
     pub since: Timestamp,
+    /// Whether what it closes was moved away.
+    pub whereabouts: Whereabouts,
+}
+
+impl Halt {
     /// Whether what it closes was moved away completely: then only an explicit order opens it
     /// again (R250).
-    pub is_final: bool,
+    pub const fn is_final(&self) -> bool {
+        !matches!(self.whereabouts, Whereabouts::Here)
+    }
+}
+
+/// Where the data is that a halt closes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Here.
+    #[default]
+    Here,
+    /// In another database.
+    Elsewhere,
+    /// In the database of another cell, which answers for it (R460).
+    InCell(Cell),
 }
 
 /// All halts, as one read found them.
@@ -127,7 +146,20 @@ impl Halted {
     /// Whether a move is under way, of the installation or of a company: no housekeeping is done,
     /// so that what was copied can be compared.
     pub fn is_moving(&self) -> bool {
-        self.halts.iter().any(|halt| halt.subject.kind() == HaltKind::Writing && !halt.is_final)
+        self.halts.iter().any(|halt| halt.subject.kind() == HaltKind::Writing && !halt.is_final())
+    }
+
+    /// The cell that a company was moved to, if it is known (R460).
+    pub fn cell_of(&self, company: CompanyId) -> Option<Cell> {
+        match self.of(HaltSubject::WritingOf(company))?.whereabouts {
+            Whereabouts::InCell(cell) => Some(cell),
+            Whereabouts::Here | Whereabouts::Elsewhere => None,
+        }
+    }
+
+    /// Whether a company was moved to another cell.
+    pub fn knows_moved(&self) -> bool {
+        self.halts.iter().any(|halt| matches!(halt.whereabouts, Whereabouts::InCell(_)))
     }
 
     /// The companies for which nobody may be called, besides those of [`Halted::is_quiet`].
@@ -192,7 +224,7 @@ mod tests {
             subject: *subject,
             reason: None,
             since: Timestamp::MIN,
-            is_final: false,
+            whereabouts: Whereabouts::Here,
         };
         Halted::new(subjects.iter().map(halt).collect())
     }
@@ -216,6 +248,22 @@ mod tests {
         assert!(!held.is_closed_for(COMPANY) && !held.is_quiet_for(OTHER) && !held.is_quiet());
         assert!(held.quiet_companies().contains(&COMPANY) && !held.is_moving());
         assert!(one.quiet_companies().contains(&COMPANY) && one.is_moving());
+    }
+
+    /// R460.
+    #[test]
+    fn only_a_company_that_moved_to_a_cell_is_answered_for_elsewhere() {
+        let cell = Cell::new(7).expect("a cell");
+        let mut halted = halted(&[HaltSubject::WritingOf(COMPANY)]);
+        for (whereabouts, known) in [
+            (Whereabouts::Here, None),
+            (Whereabouts::Elsewhere, None),
+            (Whereabouts::InCell(cell), Some(cell)),
+        ] {
+            halted.halts[0].whereabouts = whereabouts;
+            assert_eq!(halted.cell_of(COMPANY), known, "{whereabouts:?}");
+            assert_eq!((halted.cell_of(OTHER), halted.knows_moved()), (None, known.is_some()));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Halt, HaltSubject, Halted};
+use super::{Halt, HaltSubject, Halted, Whereabouts};
 use crate::ids::CompanyId;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, StoreError};
 use crate::{Installation, Recado};
@@ -89,7 +89,7 @@ impl Halts<'_> {
     ///
     /// When the store fails.
     pub async fn hold(&self, reason: Option<&str>) -> Result<Halt, StoreError> {
-        self.begin(HaltSubject::Sending, reason, false).await
+        self.begin(HaltSubject::Sending, reason, Whereabouts::Here).await
     }
 
     /// Holds one company: before it is closed, so that what is under way comes to its end.
@@ -102,12 +102,12 @@ impl Halts<'_> {
         company: CompanyId,
         reason: Option<&str>,
     ) -> Result<Halt, StoreError> {
-        self.begin(HaltSubject::SendingOf(company), reason, false).await
+        self.begin(HaltSubject::SendingOf(company), reason, Whereabouts::Here).await
     }
 
     /// Closes the installation, or one company of it (D76): when this has returned, no commit of
-    /// any process writes there, and none that was under way is still to come. Begin again with
-    /// `is_final` once everything was moved away (R250).
+    /// any process writes there, and none that was under way is still to come. Close again, saying
+    /// where the data is, once everything was moved away (R250).
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Halts<'_> {
         &self,
         company: Option<CompanyId>,
         reason: Option<&str>,
-        is_final: bool,
+        whereabouts: Whereabouts,
     ) -> Result<Halt, StoreError> {
         if company.is_none() {
             // Reads go on, so what they make at their first use is made now.
@@ -124,7 +124,7 @@ impl Halts<'_> {
             self.app.media_links().await?;
             self.app.hash_key().await?;
         }
-        self.begin(HaltSubject::writing_of(company), reason, is_final).await
+        self.begin(HaltSubject::writing_of(company), reason, whereabouts).await
     }
 
     /// Opens the installation, or one company, that a move has closed. A hold of the installation
@@ -146,14 +146,14 @@ impl Halts<'_> {
     ///
     /// When the store fails.
     pub async fn resume(&self, even_moved: bool) -> Result<Resumed, StoreError> {
-        self.end(|halt| even_moved || !halt.is_final).await
+        self.end(|halt| even_moved || !halt.is_final()).await
     }
 
     async fn begin(
         &self,
         subject: HaltSubject,
         reason: Option<&str>,
-        is_final: bool,
+        whereabouts: Whereabouts,
     ) -> Result<Halt, StoreError> {
         let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
         let reason = &reason.map(|reason| reason.chars().take(REASON).collect::<String>());
@@ -163,7 +163,7 @@ impl Halts<'_> {
                 subject,
                 reason: reason.clone().or_else(|| known.as_ref()?.reason.clone()),
                 since: known.as_ref().map_or(now, |known| known.since),
-                is_final,
+                whereabouts,
             };
             let change = match &known {
                 Some(known) if *known.value() == halt => return Ok(Decided::unchanged(halt)),

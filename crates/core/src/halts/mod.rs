@@ -17,15 +17,17 @@
 //!    if there are any, wait [`SETTLED_AFTER`] once more.
 //! 3. Copy and compare. Rows of the kinds `Worker`, `Shard` and `Halt` belong to the processes
 //!    and the halts of the source, which still change: they are left out.
-//! 4. [`Halts::close`] with `is_final`: the source stays closed. Or [`Halts::open`] after a
-//!    failure.
+//! 4. [`Halts::close`] with other [`Whereabouts`]: the source stays closed, and calls are handed on
+//!    to the new cell by processes that know where it answers. Or [`Halts::open`] after a failure.
 
 mod copy;
 mod halt;
 mod handle;
 mod known;
+mod named;
 
 pub use copy::CopyHeld;
-pub use halt::{Halt, HaltKind, HaltSubject, Halted, OnHold};
+pub use halt::{Halt, HaltKind, HaltSubject, Halted, OnHold, Whereabouts};
 pub use handle::{Halts, Resumed, SETTLED_AFTER};
 pub(crate) use known::KnownHalts;
+pub use named::NameGiven;

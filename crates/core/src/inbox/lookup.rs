@@ -9,7 +9,7 @@ use crate::store::{StoreError, Stored};
 
 impl Inbox<'_> {
     /// A connection of any company.
-    pub(super) async fn look_up(
+    pub(crate) async fn look_up(
         &self,
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {

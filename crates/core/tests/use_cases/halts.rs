@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::deliveries::DeliveryStatus;
-use recado_core::halts::HaltSubject;
+use recado_core::halts::{HaltSubject, Whereabouts};
 use recado_core::store::StoreError;
 use recado_core::{Error, Recado, Rejection, Settings};
 use recado_testkit::kit::body;
@@ -117,7 +117,7 @@ async fn deliveries_of_a_company_that_is_being_moved_stand_still_and_those_of_ot
     outbound.drain().await;
     assert_eq!(outbound.receiver(URL).arrived(), 0);
     assert_eq!(outbound.receiver(there).arrived(), 1);
-    outbound.kit.app.halts().close(Some(company), None, false).await.unwrap();
+    outbound.kit.app.halts().close(Some(company), None, Whereabouts::Here).await.unwrap();
     outbound.advance(100);
     outbound.drain().await;
     assert_eq!(outbound.receiver(URL).arrived(), 0);
@@ -186,7 +186,7 @@ async fn a_closure_by_another_process_stops_the_very_next_write_and_no_read() {
     let other = another_process(&kit, &model).await;
     let contact = create_phone(&kit, PHONE).await;
     assert!(!kit.app.halts().current().await.unwrap().is_closed());
-    other.halts().close(None, Some("a move"), false).await.unwrap();
+    other.halts().close(None, Some("a move"), Whereabouts::Here).await.unwrap();
     let rows = model.row_count();
     let new = body(json!({ "phone": "+5534991230002" }));
     assert!(is_closed(kit.app.contacts().create(&kit.caller, &new).await));
@@ -205,7 +205,7 @@ async fn a_closure_by_another_process_stops_the_very_next_write_and_no_read() {
 async fn a_closed_company_takes_no_write_and_the_others_do() {
     let kit = Kit::new().await;
     let (_, other) = kit.another_company("other").await;
-    kit.app.halts().close(Some(kit.company.id), None, false).await.unwrap();
+    kit.app.halts().close(Some(kit.company.id), None, Whereabouts::Here).await.unwrap();
     let new = body(json!({ "phone": PHONE }));
     assert!(is_closed(kit.app.contacts().create(&kit.caller, &new).await));
     kit.app.contacts().create(&other, &new).await.unwrap();
@@ -224,7 +224,7 @@ async fn an_outcome_that_a_closed_company_does_not_take_is_recorded_later() {
         async move { app.sending().send_text(&caller, &text).await }
     });
     gate.reached(1).await;
-    app.halts().close(Some(company), None, false).await.unwrap();
+    app.halts().close(Some(company), None, Whereabouts::Here).await.unwrap();
     gate.open();
     let answer = sending.await.unwrap();
     assert!(answer.unwrap_err().may_have_arrived());
@@ -242,8 +242,11 @@ async fn resuming_opens_what_a_move_left_closed_and_not_what_was_moved_away() {
     let kit = Kit::new().await;
     let halts = kit.app.halts();
     halts.hold(Some("first")).await.unwrap();
-    halts.close(None, Some("a move"), false).await.unwrap();
-    halts.close(Some(kit.company.id), Some("moved to another database"), true).await.unwrap();
+    halts.close(None, Some("a move"), Whereabouts::Here).await.unwrap();
+    halts
+        .close(Some(kit.company.id), Some("moved to another database"), Whereabouts::Elsewhere)
+        .await
+        .unwrap();
     // A second hold keeps the time, and the reason unless it has one of its own.
     kit.clock.advance(Duration::from_secs(60));
     let again = halts.hold(None).await.unwrap();

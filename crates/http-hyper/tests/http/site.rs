@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use recado_core::secret::SecretText;
 use recado_http_hyper::{
-    Drained, HttpOptions, Limits, Paths, QrPainter, Readiness, RecadoHttp, RenderMetrics,
+    Cells, Drained, HttpOptions, Limits, Paths, QrPainter, Readiness, RecadoHttp, RenderMetrics,
     ServeOptions, serve_with,
 };
 use recado_runtime::TokioSpawner;
@@ -56,6 +56,7 @@ impl Setup {
     pub(crate) async fn start(self) -> Site {
         let readiness = Readiness::new();
         let options = HttpOptions {
+            cells: Cells::default(),
             mounts: Vec::new(),
             paths: self.paths,
             operator_token: self.token.map(SecretText::new),

@@ -185,6 +185,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "references_by_statement",
         sql: include_str!("../migrations/0042_references_by_statement.sql"),
     },
+    Migration {
+        version: 43,
+        name: "moved_to_cells",
+        sql: include_str!("../migrations/0043_moved_to_cells.sql"),
+    },
 ];
 
 impl Migration {

@@ -26,14 +26,14 @@ pub(super) struct Found {
 pub(super) fn found(halted: &Halted, scope: Scope) -> Result<Found, Refusal> {
     let own = HaltSubject::writing_of(scope.company());
     let closure = halted.of(own);
-    if closure.is_some_and(|closure| closure.is_final) {
+    if closure.is_some_and(Halt::is_final) {
         return Err(Refusal::MovedAway);
     }
     let is_of_another = |halt: &&Halt| match (halt.subject, scope) {
         (HaltSubject::Writing, Scope::Company(_)) => true,
-        (HaltSubject::WritingOf(_), Scope::Installation) => !halt.is_final,
+        (HaltSubject::WritingOf(_), Scope::Installation) => !halt.is_final(),
         (HaltSubject::SendingOf(company), Scope::Installation) => {
-            !halted.of(HaltSubject::WritingOf(company)).is_some_and(|closure| closure.is_final)
+            !halted.of(HaltSubject::WritingOf(company)).is_some_and(Halt::is_final)
         }
         _ => false,
     };
@@ -56,7 +56,7 @@ pub(super) fn is_moved(moved: &Moved, scope: Scope) -> bool {
     let Moved::Row { row: Row::Halt(halt), .. } = moved else { return true };
     match halt.subject {
         HaltSubject::Sending => !is_own(halt),
-        HaltSubject::WritingOf(_) => halt.is_final && scope == Scope::Installation,
+        HaltSubject::WritingOf(_) => halt.is_final() && scope == Scope::Installation,
         HaltSubject::Writing | HaltSubject::SendingOf(_) => false,
     }
 }
@@ -74,6 +74,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use recado_core::Timestamp;
+    use recado_core::halts::Whereabouts;
     use recado_core::store::Version;
     use uuid::Uuid;
 
@@ -83,7 +84,8 @@ mod tests {
     const OTHER: CompanyId = CompanyId::new(Uuid::from_u128(2));
 
     fn halt(subject: HaltSubject, reason: &str, is_final: bool) -> Halt {
-        Halt { subject, reason: Some(reason.to_owned()), since: Timestamp::MIN, is_final }
+        let whereabouts = if is_final { Whereabouts::Elsewhere } else { Whereabouts::Here };
+        Halt { subject, reason: Some(reason.to_owned()), since: Timestamp::MIN, whereabouts }
     }
 
     fn of(halts: &[Halt], scope: Scope) -> Result<Found, Refusal> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use recado_core::Recado;
 use recado_core::deliveries::Timer;
 use recado_core::documents::{FileError, Files};
-use recado_core::halts::SETTLED_AFTER;
+use recado_core::halts::{SETTLED_AFTER, Whereabouts};
 use recado_core::store::{RecordsExt, StoreError};
 use recado_core::workers::Worker;
+use recado_core::{Cell, Recado};
 
 use super::documents::{self, DocumentCount};
 use super::halting::{Found, REASON, found};
@@ -33,6 +33,9 @@ pub struct Order<'a> {
     pub to: &'a dyn Transferable,
     /// What is moved.
     pub scope: Scope,
+    /// The cell of the target, which gets the calls of a company that moves alone; `None` if nobody
+    /// said it (R460).
+    pub to_cell: Option<Cell>,
     /// From where to where the bytes of documents are copied; `None` leaves them where they are.
     pub files: Option<(&'a dyn Files, &'a dyn Files)>,
     /// Waits.
@@ -164,7 +167,8 @@ impl Order<'_> {
             }
             None => self.already_moved().await?,
         };
-        self.source.halts().close(self.scope.company(), Some(REASON), true).await?;
+        let moved = self.to_cell.map_or(Whereabouts::Elsewhere, Whereabouts::InCell);
+        self.source.halts().close(self.scope.company(), Some(REASON), moved).await?;
         Ok(outcome)
     }
 
@@ -229,7 +233,7 @@ impl Order<'_> {
                 self.timer.sleep(LOOK_AGAIN).await;
             }
         }
-        halts.close(company, Some(REASON), false).await?;
+        halts.close(company, Some(REASON), Whereabouts::Here).await?;
         if is_used {
             self.timer.sleep(SETTLED_AFTER).await;
         }

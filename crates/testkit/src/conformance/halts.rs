@@ -1,7 +1,8 @@
 //! Promise 4 for closures: while the installation, or a company, is closed, nothing that relies on
 //! it being open is applied (D76). And what a hold keeps back from claims (D75).
 
-use recado_core::halts::{Halt, HaltSubject};
+use recado_core::Cell;
+use recado_core::halts::{Halt, HaltSubject, Whereabouts};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::store::{ChangeSet, Conflict, Precondition, RecordsExt, Stored, UniqueKey};
@@ -10,7 +11,12 @@ use super::Harness;
 use super::scene::{Scene, applied, at, conflict, first};
 
 fn halt(subject: HaltSubject) -> Halt {
-    Halt { subject, reason: Some("for a test".to_owned()), since: at(7), is_final: false }
+    Halt {
+        subject,
+        reason: Some("for a test".to_owned()),
+        since: at(7),
+        whereabouts: Whereabouts::Here,
+    }
 }
 
 /// A change set that writes for these companies.
@@ -40,11 +46,12 @@ async fn assert_closed(scene: &Scene, companies: &[CompanyId]) {
 pub async fn halts_are_read_back_and_listed(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.store.all::<Halt>(()).await.expect("works"), []);
-    let of = |subject| Halt { reason: None, is_final: true, ..halt(subject) };
+    let cell = Cell::new(Cell::MAX).expect("a cell");
+    let of = |subject, whereabouts| Halt { reason: None, whereabouts, ..halt(subject) };
     let halts = [
         halt(HaltSubject::Sending),
-        of(HaltSubject::SendingOf(scene.company)),
-        of(HaltSubject::Writing),
+        of(HaltSubject::SendingOf(scene.company), Whereabouts::Elsewhere),
+        of(HaltSubject::Writing, Whereabouts::InCell(cell)),
         halt(HaltSubject::WritingOf(scene.company)),
     ];
     for halt in halts.iter().rev() {

@@ -38,7 +38,7 @@ async fn add(recado: &Recado, cell: u16, rows: &mut Vec<Value>) -> Result<(), Co
     let halted = recado.halts().read().await.map_err(CommandError::run)?;
     for company in recado.access().companies().await.map_err(refused)? {
         let closure = halted.of(HaltSubject::WritingOf(company.id));
-        if closure.is_some_and(|closure| closure.is_final) {
+        if closure.is_some_and(|closure| closure.is_final()) {
             continue;
         }
         let mut row = serde_json::to_value(&company).map_err(CommandError::run)?;

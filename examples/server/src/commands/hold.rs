@@ -81,7 +81,7 @@ fn shown(halt: &Halt) -> Value {
     };
     json!({
         "halts": halt.subject.kind(), "company_id": company, "reason": halt.reason,
-        "since": halt.since, "moved": halt.is_final,
+        "since": halt.since, "moved": halt.is_final(),
     })
 }
 

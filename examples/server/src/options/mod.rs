@@ -27,6 +27,7 @@ pub use cli::{Cli, ServerOptions};
 pub use duration::{Duration, DurationError};
 pub(crate) use settings::MIN_TOKEN_CHARS;
 pub use settings::{Setting, settings};
+pub(crate) use values::read_cell;
 pub use values::{DatabaseLocation, DocumentStorage};
 
 /// The environment variable of `--config`.
@@ -108,6 +109,10 @@ pub struct Options {
     pub stop_words: Vec<String>,
     /// Which of several installations this one is (D3, D11).
     pub cell: Cell,
+    /// Where other cells answer (R460).
+    pub cell_urls: BTreeMap<Cell, String>,
+    /// Where the operator API of other cells answers, if not there.
+    pub cell_operator_urls: BTreeMap<Cell, String>,
     /// Whether the console is left out (R418).
     pub no_console: bool,
     /// Whether the schema is left as it is.
@@ -156,6 +161,8 @@ impl Default for Options {
             secret_key_credential: None,
             stop_words: Vec::new(),
             cell: Cell::default(),
+            cell_urls: BTreeMap::new(),
+            cell_operator_urls: BTreeMap::new(),
             no_console: false,
             no_migrate: false,
             log: String::new(),
@@ -251,6 +258,7 @@ pub(crate) fn resolve(
         problems.extend(otlp::of_environment(&mut options, &env).err());
     }
     problems.extend(oidc::check(&options).err());
+    problems.extend(cells::check(&options).err());
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }

@@ -7,6 +7,7 @@ use recado_core::secret::SecretText;
 use tracing_subscriber::EnvFilter;
 
 use super::Options;
+use super::cells::read_cell_urls;
 use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
 use super::values::{
@@ -246,6 +247,12 @@ static SETTINGS: &[Setting] = &[
     setting!("cell", "CELL", Number "NUMBER", Some("0"),
         "Which of several installations this one is, 0 to 999: ids and API keys say it",
         |options, text| options.cell = read_cell(text)?),
+    setting!("cell-urls", "CELL_URLS", List "NUMBER=URL,…", None,
+        "Where other cells answer: calls to companies that moved there are handed on",
+        |options, text| options.cell_urls = read_cell_urls(text)?),
+    setting!("cell-operator-urls", "CELL_OPERATOR_URLS", List "NUMBER=URL,…", None,
+        "Where the operator API of other cells answers, if not at the same address",
+        |options, text| options.cell_operator_urls = read_cell_urls(text)?),
     setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
         "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
          nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),

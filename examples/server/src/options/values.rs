@@ -140,7 +140,7 @@ pub(super) fn read_switch(text: &str) -> Result<bool, String> {
 }
 
 /// The number of an installation (D3).
-pub(super) fn read_cell(text: &str) -> Result<Cell, String> {
+pub(crate) fn read_cell(text: &str) -> Result<Cell, String> {
     let cell = text.trim().parse().ok().and_then(Cell::new);
     cell.ok_or_else(|| format!("must be a number from 0 to {}", Cell::MAX))
 }

@@ -6,16 +6,16 @@ mod view;
 use std::time::Instant;
 
 use clap::Args;
-use recado_core::Recado;
 use recado_core::documents::Files;
 use recado_core::ids::CompanyId;
+use recado_core::{Cell, Recado};
 use recado_runtime::{TokioTimer, causes};
 use recado_store_sql::transfer::{MoveError, Order, Scope, Transferable};
 
 use super::CommandError;
 use super::company::company_id;
 use super::database::core;
-use crate::options::{DatabaseLocation, DocumentStorage, Options};
+use crate::options::{DatabaseLocation, DocumentStorage, Options, read_cell};
 use crate::wiring::Opened;
 use crate::{files, wiring};
 use progress::MoveProgress;
@@ -54,6 +54,9 @@ pub struct MoveArgs {
     /// Moves this company alone; the target may hold others
     #[arg(long, value_name = "ID", value_parser = company_id)]
     company: Option<CompanyId>,
+    /// The cell of the target, 0 to 999: the cell that the company leaves hands its calls on
+    #[arg(long, value_name = "NUMBER", value_parser = read_cell, requires = "company")]
+    to_cell: Option<Cell>,
     /// Says what would be moved, and writes nothing
     #[arg(long)]
     dry_run: bool,
@@ -100,7 +103,7 @@ async fn carry_out(
     };
     let copied = places.as_ref().map(|(from, to)| -> (&dyn Files, &dyn Files) { (&**from, &**to) });
     let timer = &TokioTimer::named("move");
-    let order = Order { source, from, to, scope, files: copied, timer };
+    let order = Order { source, from, to, scope, to_cell: args.to_cell, files: copied, timer };
     if args.dry_run {
         return Ok(View::planned(
             &args.from,
