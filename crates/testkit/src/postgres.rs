@@ -26,6 +26,7 @@ const VARIABLE: &str = "RECADO_TEST_POSTGRES";
 const BINARIES: &str = "RECADO_POSTGRES_BIN";
 /// The settings of servers for tests. Durability is off, because these tests do not test it.
 const SETTINGS: &str = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off \
+                        -c wal_level=logical \
                         -c max_connections=400 -c listen_addresses=127.0.0.1";
 
 /// A Postgres server for tests.

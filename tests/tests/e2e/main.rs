@@ -23,6 +23,7 @@ mod channel_names;
 mod closed;
 mod company_deletion;
 mod company_deletion_kill;
+mod company_moves;
 mod connections;
 mod console;
 mod contacts_create;

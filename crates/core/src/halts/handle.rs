@@ -12,6 +12,10 @@ use crate::{Installation, Recado};
 /// How long a process goes on with what it read (R251). D75 allows five seconds.
 const READ_AGAIN: Duration = Duration::from_secs(2);
 
+/// How long after a hold began every process has noticed it, and begins nothing more that it stops
+/// (R251).
+pub const NOTICED_AFTER: Duration = Duration::from_millis(2_500);
+
 /// How long after a closure other processes may still do what writes without a commit, such as
 /// housekeeping, and may still begin calls for what they then cannot record. Who copies a store
 /// waits for it (R251).
@@ -137,6 +141,15 @@ impl Halts<'_> {
         let closure = HaltSubject::writing_of(company);
         let held = company.map(HaltSubject::SendingOf);
         self.end(|halt| halt.subject == closure || Some(halt.subject) == held).await.map(drop)
+    }
+
+    /// Ends the closure of a company that a move has just begun, and leaves its hold.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn reopen(&self, company: CompanyId) -> Result<(), StoreError> {
+        self.end(|halt| halt.subject == HaltSubject::WritingOf(company)).await.map(drop)
     }
 
     /// Ends the hold, and every closure that a move has left behind (D75, D76). What was moved away

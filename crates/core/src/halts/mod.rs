@@ -28,6 +28,6 @@ mod named;
 
 pub use copy::CopyHeld;
 pub use halt::{Halt, HaltKind, HaltSubject, Halted, OnHold, Whereabouts};
-pub use handle::{Halts, Resumed, SETTLED_AFTER};
+pub use handle::{Halts, NOTICED_AFTER, Resumed, SETTLED_AFTER};
 pub(crate) use known::KnownHalts;
 pub use named::NameGiven;

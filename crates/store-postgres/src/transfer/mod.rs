@@ -1,9 +1,13 @@
 //! Moving the database to another one, and filling it from another one.
 
 mod copy;
+mod follow;
+mod pgoutput;
 mod read;
+mod repeat;
 mod schema;
 mod session;
+mod snapshot;
 mod tables;
 mod write;
 
@@ -11,7 +15,9 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
-use recado_store_sql::transfer::{Fill, Scope, TransferReader, TransferWriter, Transferable};
+use recado_store_sql::transfer::{
+    Fill, FollowError, Followed, Scope, TransferReader, TransferWriter, Transferable,
+};
 
 use crate::PostgresStore;
 use crate::columns::Columns;
@@ -68,5 +74,13 @@ impl Transferable for PostgresStore {
     ) -> Result<Box<dyn TransferWriter>, StoreError> {
         let session = Session::open(&self.pool, scope).await?;
         Ok(Box::new(write::Filling::begin(session, fill).await?))
+    }
+
+    fn can_repeat(&self) -> bool {
+        true
+    }
+
+    async fn follow(&self, company: CompanyId) -> Result<Followed, FollowError> {
+        follow::follow(&self.pool, company).await
     }
 }

@@ -4,10 +4,13 @@ use async_trait::async_trait;
 use futures_util::TryStreamExt;
 use recado_core::match_kind;
 use recado_core::store::StoreError;
-use recado_store_sql::transfer::{Moved, Part, Places, Scope, TransferReader, is_full};
+use recado_store_sql::transfer::{
+    ChangedCell, Moved, Part, Places, Scope, TransferReader, is_full,
+};
 use tokio_postgres::Row as SqlRow;
 use uuid::Uuid;
 
+use super::repeat::rows_of;
 use super::session::Session;
 use crate::columns::Columns;
 use crate::error::failed;
@@ -24,7 +27,7 @@ fn within(part: Part, scope: Scope) -> (String, Vec<Uuid>) {
 }
 
 /// What is read of a part.
-fn query(part: Part, condition: &str) -> String {
+pub(super) fn query(part: Part, condition: &str) -> String {
     match part {
         Part::Rows(kind) => {
             let columns = match_kind!(kind, T => columns_of::<T>("r"));
@@ -77,6 +80,14 @@ impl TransferReader for Session {
             }
         }
         Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
+    }
+
+    async fn rows_of(
+        &mut self,
+        part: Part,
+        keys: &[Vec<ChangedCell>],
+    ) -> Result<Vec<Moved>, StoreError> {
+        rows_of(self, part, keys).await
     }
 
     async fn places(&mut self) -> Result<Places, StoreError> {

@@ -10,6 +10,7 @@ use recado_store_sql::{Layout, Sealer};
 use tokio_postgres::RowStream;
 use tokio_postgres::error::SqlState;
 
+use super::repeat::Shapes;
 use crate::error::failed;
 use crate::pool::{Object, Pool, PooledConnection};
 
@@ -28,12 +29,14 @@ pub(super) struct Session {
     pub(super) scope: Scope,
     /// The part that is being read.
     pub(super) reading: Option<(Part, Pin<Box<RowStream>>)>,
+    pub(super) shapes: Shapes,
 }
 
 impl Session {
     pub(super) async fn open(pool: &Pool, scope: Scope) -> Result<Self, StoreError> {
         let client = Object::take(pool.get().await?);
-        let session = Self { client, sealer: pool.sealer().clone(), scope, reading: None };
+        let (sealer, shapes) = (pool.sealer().clone(), Shapes::default());
+        let session = Self { client, sealer, scope, reading: None, shapes };
         session.run(SETTINGS).await?;
         Ok(session)
     }

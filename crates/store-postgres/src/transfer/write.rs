@@ -3,11 +3,14 @@
 use async_trait::async_trait;
 use recado_core::match_row;
 use recado_core::store::{Row, RowKind, StoreError};
-use recado_store_sql::transfer::{Fill, Moved, Part, Places, TransferReader, TransferWriter};
+use recado_store_sql::transfer::{
+    Fill, Moved, Part, Places, RowChange, TransferReader, TransferWriter,
+};
 use recado_store_sql::{Layout, Sealer, signed};
 use uuid::Uuid;
 
 use super::copy::{Copying, columns};
+use super::repeat::repeat;
 use super::schema::{self, Dropped};
 use super::session::Session;
 use crate::error::failed;
@@ -161,6 +164,22 @@ impl TransferWriter for Filling {
         for moved in &rows {
             copying.row(&values(moved, &self.session.sealer)).await?;
         }
+        Ok(())
+    }
+
+    async fn repeat(&mut self, changes: &[RowChange]) -> Result<(), StoreError> {
+        self.end_copy().await?;
+        repeat(&mut self.session, changes).await
+    }
+
+    async fn clear(&mut self, part: Part) -> Result<(), StoreError> {
+        self.end_copy().await?;
+        let Some((column, company)) = part.company_column().zip(self.session.scope.company())
+        else {
+            return Ok(());
+        };
+        let clear = format!("DELETE FROM {} WHERE {column} = $1", part.table());
+        self.session.client.execute(&clear, &[&company.uuid()]).await.map_err(failed)?;
         Ok(())
     }
 

@@ -6,10 +6,12 @@
 //! target and compares. [`Order`] is the whole move: it closes the source before, and opens the
 //! target afterwards (D76).
 
+mod changes;
 mod digest;
 mod documents;
 mod halting;
 mod moved;
+mod online;
 mod order;
 mod part;
 mod refusal;
@@ -18,6 +20,9 @@ mod stores;
 mod tables;
 mod tally;
 
+pub use changes::{
+    CHANGES, ChangeReader, ChangedCell, FollowError, Followed, RowChange, RowChangeKind,
+};
 pub use documents::DocumentCount;
 pub use halting::REASON;
 pub use moved::{ExportFrontier, JournalEntry, Moved, Places};

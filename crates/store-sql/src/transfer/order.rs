@@ -17,9 +17,9 @@ use super::run::{Counted, Step, TransferError, compare, copy, count, is_same};
 use super::stores::{Fill, Scope, Transferable};
 
 /// How long a move waits for sends and jobs that are under way when the source is held.
-const UNDER_WAY: Duration = Duration::from_secs(30);
+pub(super) const UNDER_WAY: Duration = Duration::from_secs(30);
 /// How often it looks for them.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A move.
 #[expect(missing_debug_implementations, reason = "it refers to stores")]
@@ -51,6 +51,11 @@ pub enum Progress {
     Closing,
     /// Rows are copied and compared.
     Step(Step),
+    /// What has changed in the source since rows were copied was repeated in the target.
+    CaughtUp {
+        /// How many changes that were.
+        changes: u64,
+    },
     /// A document was copied.
     Document {
         /// Its bytes.
@@ -76,6 +81,10 @@ pub struct Outcome {
     pub documents: DocumentCount,
     /// Whether an earlier move had done everything.
     pub already: bool,
+    /// How many changes were repeated, of a company that was in use (R461).
+    pub repeated: u64,
+    /// For how long such a company was held.
+    pub held: Option<Duration>,
 }
 
 /// Why a move ended without being done.
@@ -90,12 +99,24 @@ pub enum MoveError {
     /// A document could not be copied. The source is as it was, and so is the target's database.
     #[error(transparent)]
     Document(#[from] FileError),
+    /// A company cannot be moved while it is in use: the text says what is missing. Nothing was
+    /// changed; move it as it is described there, or without use.
+    #[error("{0}")]
+    Unsupported(String),
     /// The target may have everything, or nothing. The source stays closed.
     #[error(
         "the target may have taken everything or nothing; the source stays closed: give the same \
          command again, which finds out"
     )]
     Uncertain(#[source] StoreError),
+}
+
+/// Why a target was not committed, as far as that is known.
+pub(super) fn uncommitted(error: StoreError) -> MoveError {
+    match error {
+        StoreError::OutcomeUnknown(_) => MoveError::Uncertain(error),
+        error => error.into(),
+    }
 }
 
 impl From<StoreError> for MoveError {
@@ -115,7 +136,7 @@ impl Order<'_> {
         self.counted(fill.unwrap_or(Fill::Anew)).await
     }
 
-    async fn counted(&self, fill: Fill) -> Result<Plan, MoveError> {
+    pub(super) async fn counted(&self, fill: Fill) -> Result<Plan, MoveError> {
         let mut reader = self.from.transfer_out(self.scope, false).await?;
         let parts = count(&mut *reader, self.scope, fill).await?;
         Ok(Plan { parts, documents: documents::count(&mut *reader).await? })
@@ -123,7 +144,7 @@ impl Order<'_> {
 
     /// How the target is filled; `None` when it holds companies that an earlier move may have
     /// brought.
-    async fn begin(&self) -> Result<(Found, Option<Fill>), MoveError> {
+    pub(super) async fn begin(&self) -> Result<(Found, Option<Fill>), MoveError> {
         if self.from.identity().await? == self.to.identity().await? {
             return Err(Refusal::SameDatabase.into());
         }
@@ -167,13 +188,18 @@ impl Order<'_> {
             }
             None => self.already_moved().await?,
         };
-        let moved = self.to_cell.map_or(Whereabouts::Elsewhere, Whereabouts::InCell);
-        self.source.halts().close(self.scope.company(), Some(REASON), moved).await?;
+        let whereabouts = self.whereabouts();
+        self.source.halts().close(self.scope.company(), Some(REASON), whereabouts).await?;
         Ok(outcome)
     }
 
+    /// Where everything is afterwards.
+    pub(super) fn whereabouts(&self) -> Whereabouts {
+        self.to_cell.map_or(Whereabouts::Elsewhere, Whereabouts::InCell)
+    }
+
     /// Makes the source as it was: what the operator holds stays held.
-    async fn open_again(&self, found: Found) -> Result<(), StoreError> {
+    pub(super) async fn open_again(&self, found: Found) -> Result<(), StoreError> {
         match (self.scope, found.is_held) {
             (Scope::Installation, false) => self.source.halts().resume(false).await.map(drop),
             _ => self.source.halts().open(self.scope.company()).await,
@@ -205,10 +231,7 @@ impl Order<'_> {
         if let Some(files) = self.files {
             outcome.documents = documents::copy(&mut *source, files, progress).await?;
         }
-        target.commit().await.map_err(|error| match error {
-            StoreError::OutcomeUnknown(_) => MoveError::Uncertain(error),
-            error => error.into(),
-        })?;
+        target.commit().await.map_err(uncommitted)?;
         Ok(outcome)
     }
 
@@ -241,7 +264,7 @@ impl Order<'_> {
     }
 
     /// Whether processes run on the source.
-    async fn is_used(&self) -> Result<bool, StoreError> {
+    pub(super) async fn is_used(&self) -> Result<bool, StoreError> {
         let workers = self.source.store().all::<Worker>(()).await?;
         Ok(workers.iter().any(|worker| worker.is_alive(self.source.now())))
     }

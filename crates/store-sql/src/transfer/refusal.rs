@@ -19,6 +19,9 @@ pub enum Refusal {
     /// The source does not have the company.
     #[error("there is no company {0} in the source")]
     NoSuchCompany(CompanyId),
+    /// Everything was to be moved while it is in use.
+    #[error("only one company can be moved while it is in use")]
+    NoCompany,
     /// It was moved away before.
     #[error("it was moved away before, and is closed for good")]
     MovedAway,

@@ -5,6 +5,7 @@ use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
 
+use super::changes::{ChangedCell, FollowError, Followed, RowChange};
 use super::moved::{Moved, Places};
 use super::part::Part;
 
@@ -80,7 +81,27 @@ pub trait Transferable: Send + Sync {
         scope: Scope,
         fill: Fill,
     ) -> Result<Box<dyn TransferWriter>, StoreError>;
+
+    /// Whether changes can be repeated in it: [`TransferWriter::repeat`].
+    fn can_repeat(&self) -> bool {
+        false
+    }
+
+    /// Reads one state of a company, and what changes after it.
+    ///
+    /// R461.
+    ///
+    /// # Errors
+    ///
+    /// [`FollowError::Unsupported`] where the store cannot.
+    async fn follow(&self, _company: CompanyId) -> Result<Followed, FollowError> {
+        Err(FollowError::Unsupported(ONLY_POSTGRES.to_owned()))
+    }
 }
+
+/// Why another store cannot be followed, nor follow.
+pub(super) const ONLY_POSTGRES: &str =
+    "a company moves while it is in use only from one Postgres to another";
 
 /// The most rows that a reader hands on together.
 const ROWS: usize = 2_000;
@@ -104,6 +125,15 @@ pub trait TransferReader: Send {
     /// The next rows of the part that was opened, a bounded number of bytes; `None` after the last.
     async fn next(&mut self) -> Result<Option<Vec<Moved>>, StoreError>;
 
+    /// The rows of a part that have one of these keys.
+    async fn rows_of(
+        &mut self,
+        _part: Part,
+        _keys: &[Vec<ChangedCell>],
+    ) -> Result<Vec<Moved>, StoreError> {
+        Err(StoreError::Unavailable(None))
+    }
+
     /// The highest places that were given.
     async fn places(&mut self) -> Result<Places, StoreError>;
 }
@@ -116,6 +146,16 @@ pub trait TransferWriter: Send {
 
     /// Writes rows of a part. A failure may be answered by a later call.
     async fn write(&mut self, part: Part, rows: Vec<Moved>) -> Result<(), StoreError>;
+
+    /// Repeats changes of rows in their order, once everything is derived.
+    async fn repeat(&mut self, _changes: &[RowChange]) -> Result<(), StoreError> {
+        Err(StoreError::Unavailable(None))
+    }
+
+    /// Removes the company's rows of a part that others refer to by nothing.
+    async fn clear(&mut self, _part: Part) -> Result<(), StoreError> {
+        Err(StoreError::Unavailable(None))
+    }
 
     /// Derives what follows from the rows. Places that are given later are higher than these.
     async fn finish(&mut self, places: Places) -> Result<(), StoreError>;

@@ -1,15 +1,17 @@
 //! `recado company …`
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use recado_core::Recado;
 use recado_core::access::Company;
 use recado_core::ids::CompanyId;
+use recado_core::{Cell, Recado};
 use serde_json::{Map, Value};
 
-use super::{CommandError, object, output, refused};
+use super::database::with;
+use super::{CommandError, cells, object, output, refused, transfer};
+use crate::options::{DocumentStorage, Options, read_cell};
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -22,16 +24,6 @@ Examples:
 pub struct CompanyArgs {
     #[command(subcommand)]
     command: CompanyCommand,
-}
-
-impl CompanyArgs {
-    /// The file of `list --cells`: that command reads other databases than that of the options.
-    pub(super) fn cells(&self) -> Option<&Path> {
-        match &self.command {
-            CompanyCommand::List { cells } => cells.as_deref(),
-            _ => None,
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,6 +81,19 @@ Examples:
         #[command(flatten)]
         fields: CompanyFields,
     },
+    /// Moves a company to the database of another cell while it is in use
+    ///
+    /// Its rows are copied, and what changes meanwhile is repeated there. It is held for the last
+    /// changes only, some seconds. Both sides are compared before the new cell has anything. Then
+    /// the old cell hands its calls on, if it knows where the new one answers (--cell-urls).
+    #[command(after_help = "\
+Examples:
+  recado company move 01a19b7c-a680-78b4-a652-e44da7f29e26 --to-cell 1 --cells cells.toml \\
+      --database postgres://recado@db0.example.org/recado
+
+Both databases are Postgres; that of the company is version 15 or later with wal_level = logical,
+and its user may replicate. Otherwise `recado move --company` moves it, and closes it meanwhile.")]
+    Move(CompanyMove),
     /// Deletes a company with everything that it has
     ///
     /// Nobody can use it any more when this command ends. Its records and files are then removed by
@@ -105,6 +110,26 @@ Examples:
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// `recado company move`
+#[derive(Debug, Args)]
+pub(super) struct CompanyMove {
+    /// Its id
+    #[arg(value_parser = company_id)]
+    pub(super) company: CompanyId,
+    /// The cell that it moves to
+    #[arg(long, value_name = "NUMBER", value_parser = read_cell)]
+    pub(super) to_cell: Cell,
+    /// The file with the database of each cell
+    #[arg(long, value_name = "FILE")]
+    pub(super) cells: PathBuf,
+    /// Where the documents are copied to, from --documents: file:PATH or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "URL")]
+    pub(super) documents_to: Option<DocumentStorage>,
+    /// Says what would be moved, and writes nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -170,17 +195,32 @@ fn is_confirmed(company: &Company) -> Result<bool, CommandError> {
 }
 
 pub(super) async fn run(
-    recado: &Recado,
+    options: &Options,
     json: bool,
     args: CompanyArgs,
 ) -> Result<(), CommandError> {
+    match args.command {
+        CompanyCommand::List { cells: Some(file) } => cells::list(options, json, &file).await,
+        CompanyCommand::Move(args) => transfer::move_company(options, json, args).await,
+        command => with(options, async |recado| in_database(recado, json, command).await).await,
+    }
+}
+
+/// What is done on the database of the options alone.
+async fn in_database(
+    recado: &Recado,
+    json: bool,
+    command: CompanyCommand,
+) -> Result<(), CommandError> {
     let access = recado.access();
-    let company = match args.command {
+    let company = match command {
         CompanyCommand::List { .. } => {
             let companies = access.companies().await.map_err(refused)?;
             output::records(json, &COLUMNS[..5], &companies);
             return Ok(());
         }
+        // It opens two databases by itself.
+        CompanyCommand::Move(_) => return Ok(()),
         CompanyCommand::Delete { company, yes } => {
             let found = access.company(company).await.map_err(refused)?;
             if !yes && !is_confirmed(&found)? {

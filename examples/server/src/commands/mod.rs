@@ -180,10 +180,7 @@ async fn run_command(cli: Cli) -> Result<(), CommandError> {
         Command::Import(args) => {
             with(options, async |core| import::run(core, json, args).await).await
         }
-        Command::Company(args) => match args.cells() {
-            Some(file) => cells::list(options, json, file).await,
-            None => with(options, async |core| company::run(core, json, args).await).await,
-        },
+        Command::Company(args) => company::run(options, json, args).await,
         Command::Key(args) => with(options, async |core| key::run(core, json, args).await).await,
         Command::OperatorToken(args) => {
             with(options, async |core| operator_token::run(core, json, args).await).await

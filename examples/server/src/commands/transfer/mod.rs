@@ -13,9 +13,11 @@ use recado_runtime::{TokioTimer, causes};
 use recado_store_sql::transfer::{MoveError, Order, Scope, Transferable};
 
 use super::CommandError;
-use super::company::company_id;
+use super::company::{CompanyMove, company_id};
 use super::database::core;
-use crate::options::{DatabaseLocation, DocumentStorage, Options, read_cell};
+use crate::options::{
+    ConfigError, DatabaseLocation, DocumentStorage, Options, read_cell, read_cells,
+};
 use crate::wiring::Opened;
 use crate::{files, wiring};
 use progress::MoveProgress;
@@ -68,8 +70,34 @@ fn failed(error: MoveError) -> CommandError {
 }
 
 pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result<(), CommandError> {
+    move_as(options, json, &args, false).await
+}
+
+/// `recado company move`
+pub(super) async fn move_company(
+    options: &Options,
+    json: bool,
+    args: CompanyMove,
+) -> Result<(), CommandError> {
+    let CompanyMove { company, to_cell, cells, documents_to, dry_run } = args;
+    let number = to_cell.number();
+    let to = read_cells(&cells)?.remove(&to_cell);
+    let to = to.ok_or_else(|| ConfigError::one(format!("--cells names no cell {number}")))?;
+    let (from, company, to_cell) = (options.database.clone(), Some(company), Some(to_cell));
+    let args = MoveArgs { from, to, documents_to, company, to_cell, dry_run };
+    move_as(options, json, &args, true).await
+}
+
+/// Moves, of one company perhaps while it is in use.
+async fn move_as(
+    options: &Options,
+    json: bool,
+    args: &MoveArgs,
+    is_in_use: bool,
+) -> Result<(), CommandError> {
     let from = Options { database: args.from.clone(), ..options.clone() };
-    let to = Options { database: args.to.clone(), ..options.clone() };
+    let cell = args.to_cell.unwrap_or(options.cell);
+    let to = Options { database: args.to.clone(), cell, ..options.clone() };
     // It has to be there, with the current schema: a move makes and changes nothing of it.
     let core = core(&from).await?;
     let source = wiring::open(&from, false).await?;
@@ -77,7 +105,8 @@ pub(super) async fn run(options: &Options, json: bool, args: MoveArgs) -> Result
     let nothing = view::Nothing;
     let target_store =
         target.as_ref().map_or(&nothing as &dyn Transferable, |target| &*target.transferable);
-    let view = carry_out(options, &core.recado, &*source.transferable, target_store, &args).await;
+    let source_store = &*source.transferable;
+    let view = carry_out(options, &core.recado, source_store, target_store, args, is_in_use).await;
     // Of an SQLite file, nothing is left in its log.
     for closer in [core.closer, source.closer].into_iter().chain(target.map(|t| t.closer)) {
         closer.close().await;
@@ -92,6 +121,7 @@ async fn carry_out(
     from: &dyn Transferable,
     to: &dyn Transferable,
     args: &MoveArgs,
+    is_in_use: bool,
 ) -> Result<View, CommandError> {
     let started = Instant::now();
     let scope = args.company.map_or(Scope::Installation, Scope::Company);
@@ -113,7 +143,11 @@ async fn carry_out(
         ));
     }
     let mut progress = MoveProgress::new(places.is_some());
-    let outcome = order.run(&mut |at| progress.show(at)).await;
+    let mut show = |at| progress.show(at);
+    let outcome = match is_in_use {
+        true => order.run_online(&mut show).await,
+        false => order.run(&mut show).await,
+    };
     progress.end();
     let outcome = outcome.map_err(failed)?;
     Ok(View::moved(&args.from, &args.to, scope, &outcome, started.elapsed()))

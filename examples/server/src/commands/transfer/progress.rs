@@ -26,6 +26,9 @@ impl MoveProgress {
             Progress::Step(Step::Copied(counted)) => self.advance("copying", counted),
             Progress::Step(Step::Deriving) => self.bar.set_message("making indexes and counts"),
             Progress::Step(Step::Compared(counted)) => self.advance("comparing", counted),
+            Progress::CaughtUp { changes } => {
+                self.bar.set_message(format!("repeating {changes} changes"));
+            }
             Progress::Document { .. } => {
                 self.bar.set_message("copying documents");
                 self.bar.inc(1);

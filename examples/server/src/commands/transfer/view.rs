@@ -28,6 +28,10 @@ pub(super) struct View {
     total_rows: u64,
     documents: Documents,
     seconds: Option<f64>,
+    /// Changes of a company that was in use, which were repeated at the target.
+    repeated: u64,
+    /// For how long such a company was held.
+    held_seconds: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,7 +69,13 @@ impl View {
         took: Duration,
     ) -> Self {
         let moved = Self::of(from, to, scope, outcome.rows.clone(), outcome.documents);
-        Self { already: outcome.already, seconds: Some(took.as_secs_f64()), ..moved }
+        Self {
+            already: outcome.already,
+            seconds: Some(took.as_secs_f64()),
+            repeated: outcome.repeated,
+            held_seconds: outcome.held.map(|held| held.as_secs_f64()),
+            ..moved
+        }
     }
 
     fn of(
@@ -85,6 +95,8 @@ impl View {
             rows,
             documents: documents.into(),
             seconds: None,
+            repeated: 0,
+            held_seconds: None,
         }
     }
 
@@ -109,6 +121,10 @@ impl View {
             Self { already: true, from, to, .. } => {
                 format!("{to} has everything of {from} already; {from} stays closed")
             }
+            Self { from, to, total_rows, repeated, held_seconds: Some(held), .. } => format!(
+                "{total_rows} records and {repeated} later changes were moved to {to} and \
+                 compared; the company was held for {held:.1} s; in {from} it stays closed"
+            ),
             Self { from, to, total_rows, seconds, .. } => format!(
                 "{total_rows} records were moved to {to} in {:.1} s and compared; {from} stays \
                  closed",
