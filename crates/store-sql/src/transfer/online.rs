@@ -9,7 +9,7 @@ use recado_core::ids::CompanyId;
 use super::changes::{CHANGES, ChangeReader, ChangedCell, FollowError, Followed, RowChange};
 use super::digest::digest;
 use super::documents;
-use super::halting::{Found, REASON};
+use super::halting::REASON;
 use super::moved::Moved;
 use super::order::{LOOK_AGAIN, MoveError, Order, Outcome, Progress, UNDER_WAY, uncommitted};
 use super::part::Part;
@@ -33,7 +33,7 @@ struct OnItsWay<'a, 'b> {
     target: Box<dyn TransferWriter>,
     /// Rows whose changes were repeated and which have not been found the same since.
     uncertain: BTreeSet<(Part, Vec<ChangedCell>)>,
-    /// How many rows each part has gained or lost since it was copied.
+    /// How many changes were repeated.
     repeated: u64,
 }
 
@@ -67,7 +67,7 @@ impl Order<'_> {
             FollowError::Store(error) => error.into(),
         })?;
         let Followed { state, mut changes } = followed;
-        let moved = self.move_followed(company, state, &mut *changes, fill, found, progress).await;
+        let moved = self.move_followed(company, state, &mut *changes, fill, progress).await;
         // The slot ends with its connection in any case.
         let _ = changes.end().await;
         match moved {
@@ -90,7 +90,6 @@ impl Order<'_> {
         mut state: Box<dyn TransferReader>,
         changes: &mut dyn ChangeReader,
         fill: Fill,
-        found: Found,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Outcome, MoveError> {
         let mut target = self.to.transfer_in(self.scope, fill).await?;
@@ -116,7 +115,7 @@ impl Order<'_> {
             before = count;
         }
         let held_since = self.source.now();
-        moving.hold(found, progress).await?;
+        moving.hold(progress).await?;
         moving.finish(progress).await?;
         outcome.repeated = moving.repeated;
         moving.target.commit().await.map_err(uncommitted)?;
@@ -165,16 +164,12 @@ impl OnItsWay<'_, '_> {
     }
 
     /// Holds the company, waits for what is under way, and closes it.
-    async fn hold(
-        &mut self,
-        found: Found,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<(), MoveError> {
+    async fn hold(&mut self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), MoveError> {
         let order = self.order;
         let (halts, scope) = (order.source.halts(), order.scope);
         progress(Progress::Closing);
         let is_used = order.is_used().await?;
-        if is_used && !found.is_begun {
+        if is_used {
             halts.hold_company(self.company, Some(REASON)).await?;
             order.timer.sleep(NOTICED_AFTER).await;
         }

@@ -152,7 +152,7 @@ pub trait TransferWriter: Send {
         Err(StoreError::Unavailable(None))
     }
 
-    /// Removes the company's rows of a part that others refer to by nothing.
+    /// Removes the company's rows of a part that no other rows refer to.
     async fn clear(&mut self, _part: Part) -> Result<(), StoreError> {
         Err(StoreError::Unavailable(None))
     }
