@@ -14,7 +14,7 @@ use recado_store_sql::transfer::{MoveError, Order, Scope, Transferable};
 
 use super::CommandError;
 use super::company::{CompanyMove, company_id};
-use super::database::core;
+use super::database::{core, is_there};
 use crate::options::{
     ConfigError, DatabaseLocation, DocumentStorage, Options, read_cell, read_cells,
 };
@@ -80,6 +80,7 @@ pub(super) async fn move_company(
     args: CompanyMove,
 ) -> Result<(), CommandError> {
     let CompanyMove { company, to_cell, cells, documents_to, dry_run } = args;
+    is_there(options).await?;
     let number = to_cell.number();
     let to = read_cells(&cells)?.remove(&to_cell);
     let to = to.ok_or_else(|| ConfigError::one(format!("--cells names no cell {number}")))?;
