@@ -94,14 +94,19 @@ pub async fn connect(url: &str) -> Client {
 }
 
 /// Waits until this many statements of the database wait for a lock, for longer than a shared
-/// transaction does (R439): they will not stop waiting by themselves.
+/// transaction does (R439): they will not stop waiting by themselves. The client may be within a
+/// transaction, which otherwise keeps what it first read of the activity.
 pub async fn until_waiting(client: &Client, count: i64) {
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock' \
                    AND query_start < clock_timestamp() - interval '100 ms'";
     let until = Instant::now() + Duration::from_secs(30);
-    while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
-    {
+    loop {
+        client.batch_execute("SELECT pg_stat_clear_snapshot()").await.expect("it is forgotten");
+        let found = client.query_one(waiting, &[]).await.expect("it can be counted");
+        if found.get::<_, i64>(0) >= count {
+            return;
+        }
         assert!(Instant::now() < until, "fewer than {count} wait");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
