@@ -25,6 +25,7 @@ use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
 use crate::sending::Unrecorded;
+use crate::standby::{Followed, Standby};
 use crate::store::{Reads, Store, StoreError};
 use crate::tasks::{Spawner, UnderWay};
 use crate::transport::Transport;
@@ -106,6 +107,8 @@ impl Settings {
 pub struct Parts {
     /// The database.
     pub store: Arc<dyn Store>,
+    /// A standby of the database for listings (R462); `None` reads them from the database.
+    pub standby: Option<Standby>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Ids and secrets.
@@ -137,6 +140,7 @@ impl fmt::Debug for Parts {
 
 struct Inner {
     database: Database,
+    followed: Followed,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     files: Arc<dyn Files>,
@@ -207,6 +211,7 @@ impl Installation {
         let inner = &self.0;
         let parts = Parts {
             store: inner.database.store(),
+            standby: inner.followed.standby(),
             clock: Arc::clone(&inner.clock),
             ids: Arc::clone(&inner.ids),
             files: Arc::clone(&inner.files),
@@ -226,6 +231,7 @@ impl Installation {
         let worker = OwnLease::new(WorkerId::new(ids.uuid(clock.now())));
         Self(Arc::new(Inner {
             database,
+            followed: Followed::new(parts.standby),
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
@@ -276,6 +282,10 @@ impl Installation {
 
     pub(crate) fn database(&self) -> &Database {
         &self.0.database
+    }
+
+    pub(crate) fn followed(&self) -> &Followed {
+        &self.0.followed
     }
 
     /// The current time.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::app::{Installation, Parts};
 use crate::audit::{Acting, Actor};
 use crate::ids::{CompanyId, MemberId};
+use crate::standby::ListingsAsOf;
 use crate::store::StoreError;
 
 impl Installation {
@@ -28,8 +29,8 @@ impl Installation {
     }
 
     /// Housekeeping of the database, as [`Upkeep::upkeep`](crate::store::Upkeep::upkeep) says; it
-    /// writes when keys were used, too (R221). During a move it does nothing (D76). Call it every
-    /// few seconds.
+    /// writes when keys were used, too (R221), and asks the standby how far it is (R462). During a
+    /// move it does nothing (D76). Call it every few seconds.
     ///
     /// # Errors
     ///
@@ -38,6 +39,7 @@ impl Installation {
         if self.halted().await?.is_moving() {
             return Ok(());
         }
+        self.follow_standby();
         self.database().upkeep().upkeep(self.now()).await?;
         let itself = self.itself("upkeep");
         itself.access().record_uses().await?;
@@ -63,6 +65,8 @@ impl Installation {
 pub struct Recado {
     installation: Installation,
     acting: Arc<Acting>,
+    /// Set where listings may be read from a standby (R462).
+    pub(crate) listings_as_of: Option<ListingsAsOf>,
 }
 
 impl fmt::Debug for Recado {
@@ -88,7 +92,7 @@ impl From<Recado> for Installation {
 
 impl Recado {
     pub(crate) fn new(installation: Installation, acting: Acting) -> Self {
-        Self { installation, acting: Arc::new(acting) }
+        Self { installation, acting: Arc::new(acting), listings_as_of: None }
     }
 
     /// The installation.
@@ -123,7 +127,6 @@ impl Recado {
     /// writes nothing to the database (R286). What one call would have written, the next one does
     /// not see. It is for dry runs of imports; calls to gateways and files are made.
     pub fn rehearsal(&self) -> Self {
-        let installation = self.installation.rehearsal();
-        Self { installation, acting: Arc::clone(&self.acting) }
+        Self { installation: self.installation.rehearsal(), ..self.clone() }
     }
 }

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http::Method;
+use http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use http::request::Parts;
+use http::{HeaderMap, Method};
 use recado_core::access::{Caller, Company, Operator, RateDecision};
 use recado_core::audit::OperationName;
 use recado_core::contacts::ListQuery;
@@ -35,6 +36,9 @@ use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
 use crate::surface::Surface;
+
+/// Of what time a listing is that was read from a standby (R462).
+const AS_OF: HeaderName = HeaderName::from_static("x-recado-as-of");
 
 /// Where a request comes from.
 fn from(request: &Request) -> IpAddr {
@@ -84,6 +88,7 @@ async fn public(request: &mut Request) -> Outcome {
     }
     let (route, operation, path) = route(request)?;
     let recado = installation.as_caller(&caller, operation, Some(from(request)));
+    let recado = with_stale_listings(recado, &request.head.headers);
     let Endpoint::Public { scope, run } = route.endpoint else {
         return Err(ErrorResponse::not_found());
     };
@@ -132,7 +137,31 @@ async fn public(request: &mut Request) -> Outcome {
         }
     };
     file.end().await;
-    outcome
+    dated(outcome, &recado)
+}
+
+/// The same, whose listings may be a bit old, unless the caller asks for an answer that is not kept
+/// by anyone (RFC 9111, 5.2.1.4).
+///
+/// R462.
+fn with_stale_listings(recado: Recado, headers: &HeaderMap) -> Recado {
+    let values = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let mut directives = values.flat_map(|value| value.split(','));
+    match directives.any(|directive| directive.trim().eq_ignore_ascii_case("no-cache")) {
+        true => recado,
+        false => recado.with_stale_listings(),
+    }
+}
+
+/// An answer whose listing was read from a standby says of what time it is.
+///
+/// R462.
+fn dated(outcome: Outcome, recado: &Recado) -> Outcome {
+    let as_of = recado.listings_as_of().map(|at| HeaderValue::try_from(at.to_string()));
+    match as_of {
+        Some(Ok(at)) => outcome.map(|answer| answer.with_header(AS_OF, at)),
+        _ => outcome,
+    }
 }
 
 /// A file that came with a call. Unless the call's handler gets it, it is removed.
@@ -198,6 +227,7 @@ async fn operator(request: &mut Request) -> Outcome {
     request.who.recognized();
     let (route, operation, path) = route(request)?;
     let recado = request.shared.installation.as_operator(&operator, operation, Some(from(request)));
+    let recado = with_stale_listings(recado, &request.head.headers);
     if let Some(action) = route.operator_action()
         && let Err(denied) = operator.require(action)
     {
@@ -242,15 +272,16 @@ async fn operator(request: &mut Request) -> Outcome {
             });
             let outcome = outcome.await;
             arrived.end().await;
-            outcome
+            dated(outcome, &recado)
         }
         Endpoint::Operator { run, .. } => {
             let sent = Sent::Bytes(receive_bytes(request, route, limit).await?);
             let RequestParts { params, body, items, bytes, file } = understand(route, query, sent)?;
             let who = operator;
             let (accept, qr_painter, wanted) = (Accept::default(), None, Wanted::Whole);
-            run(Call {
-                recado,
+            let own = recado.clone();
+            let outcome = run(Call {
+                recado: own,
                 who,
                 path,
                 params,
@@ -261,8 +292,8 @@ async fn operator(request: &mut Request) -> Outcome {
                 accept,
                 qr_painter,
                 wanted,
-            })
-            .await
+            });
+            dated(outcome.await, &recado)
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
             Err(ErrorResponse::not_found())

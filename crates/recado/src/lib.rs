@@ -63,6 +63,7 @@ pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<Pat
         |reach| -> Arc<dyn Transport> { Arc::new(GuardedClient::new(ClientOptions { reach })) };
     Parts {
         store,
+        standby: None,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds::new()),
         files: Arc::new(LocalFiles::new(documents)),

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long looking may take: a server that is silent must not hide one that was just promoted.
 const LOOKING: Duration = Duration::from_secs(2);
 /// How long no server may answer until connections are given up.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(30);
+pub(crate) const GIVEN_UP_AFTER: Duration = Duration::from_secs(30);
 /// Asks a server which one it is: two servers do not start in the same microsecond.
 pub(crate) const WHICH: &str = "SELECT pg_catalog.pg_postmaster_start_time()";
 
@@ -52,16 +52,16 @@ struct Silence {
 }
 
 impl Silence {
-    /// Somebody has looked in vain. Whether this went on for so long that connections are given up;
-    /// where nobody looked for a while, it has begun anew.
-    fn goes_on(&mut self, now: Instant) -> bool {
+    /// Somebody has looked in vain. Whether this went on for `long`, so that connections are given
+    /// up; where nobody looked for a while, it has begun anew.
+    fn goes_on(&mut self, now: Instant, long: Duration) -> bool {
         let is_same = |last: Instant| now.duration_since(last) <= 3 * (PATIENCE + LOOKING);
         let since = match self.span {
             Some((since, last)) if is_same(last) => since,
             _ => now,
         };
         self.span = Some((since, now));
-        let is_over = now.duration_since(since) >= GIVEN_UP_AFTER;
+        let is_over = now.duration_since(since) >= long;
         if is_over {
             self.span = None;
         }
@@ -76,11 +76,13 @@ pub(crate) struct Failover {
     /// The server that was reached last; none while it is not known.
     current: watch::Sender<Option<Instance>>,
     silence: Arc<Mutex<Silence>>,
+    given_up_after: Duration,
 }
 
 impl Failover {
-    pub(crate) fn new(connector: Connector) -> Self {
-        Self { connector, current: watch::Sender::new(None), silence: Arc::default() }
+    pub(crate) fn new(connector: Connector, given_up_after: Duration) -> Self {
+        let current = watch::Sender::new(None);
+        Self { connector, current, silence: Arc::default(), given_up_after }
     }
 
     /// Opens connections.
@@ -132,7 +134,7 @@ impl Failover {
             // It answers, and has no room for another connection.
             Ok(Err(Some(_))) => {}
             Ok(Err(None)) | Err(_) => {
-                if silence.goes_on(Instant::now()) {
+                if silence.goes_on(Instant::now(), self.given_up_after) {
                     tracing::warn!("no database server answers for long; connections are closed");
                     self.current.send_replace(Some(Instance(String::new())));
                 }
@@ -176,11 +178,12 @@ mod tests {
     #[test]
     fn connections_are_given_up_after_half_a_minute_of_silence_in_one_piece() {
         let (mut silence, began) = (Silence::default(), Instant::now());
-        let after = |seconds| began + Duration::from_secs(seconds);
-        assert!(!silence.goes_on(after(0)));
-        assert!(!silence.goes_on(after(3600)), "an hour in which nobody waited for an answer");
-        let given_up = (0..).map(|n| 3600 + 3 * n).find(|seconds| silence.goes_on(after(*seconds)));
+        let mut goes_on =
+            |seconds| silence.goes_on(began + Duration::from_secs(seconds), GIVEN_UP_AFTER);
+        assert!(!goes_on(0));
+        assert!(!goes_on(3600), "an hour in which nobody waited for an answer");
+        let given_up = (0..).map(|n| 3600 + 3 * n).find(|seconds| goes_on(*seconds));
         assert_eq!(given_up, Some(3630));
-        assert!(!silence.goes_on(after(3633)), "it begins anew");
+        assert!(!goes_on(3633), "it begins anew");
     }
 }

@@ -110,6 +110,7 @@ mod sealing;
 mod session;
 mod shared_calls;
 mod signals;
+mod standby;
 mod table;
 mod table_key;
 mod templates;

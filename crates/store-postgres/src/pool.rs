@@ -22,7 +22,7 @@ use crate::connections::ConnectionListing;
 use crate::connector::{ConnectError, Connector, Messages};
 use crate::conninfo::ConnectionParameters;
 use crate::error::failed;
-use crate::failover::{Failover, Instance, WHICH, is_not_replicated};
+use crate::failover::{Failover, GIVEN_UP_AFTER, Instance, WHICH, is_not_replicated};
 use crate::limiter::PostgresLimiter;
 use crate::poolers::{SharedSessions, keeps_sessions};
 use crate::row_lookups::RowLookups;
@@ -267,21 +267,10 @@ impl PostgresStore {
         parameters: ConnectionParameters,
         options: Options,
     ) -> Result<Self, StoreError> {
-        let connector =
-            Connector::new(parameters.0, options.connect_timeout).map_err(StoreError::corrupt)?;
-        let pool = pool(connector, &options)?;
-        let store = Self {
-            notifier: Arc::new(Notifier::new(pool.failover.clone())),
-            pool,
-            sealing: Arc::default(),
-            group: Arc::default(),
-            key_lookups: SharedCalls::default(),
-            channel_lookups: SharedCalls::default(),
-            connection_listings: SharedCalls::default(),
-            row_lookups: RowLookups::default(),
-        };
+        let several = options.pool_size > 1;
+        let store = Self::unconnected(parameters, options, GIVEN_UP_AFTER)?;
         let first = store.pool.get().await?;
-        if options.pool_size > 1 {
+        if several {
             let other = store.pool.get().await?;
             if !keeps_sessions(&first, &other).await.map_err(failed)? {
                 return Err(StoreError::corrupt(SharedSessions));
@@ -295,14 +284,40 @@ impl PostgresStore {
         Ok(store)
     }
 
+    /// The store before its first connection. Connections are given up once no server has answered
+    /// for so long.
+    pub(crate) fn unconnected(
+        parameters: ConnectionParameters,
+        options: Options,
+        given_up_after: Duration,
+    ) -> Result<Self, StoreError> {
+        let connector =
+            Connector::new(parameters.0, options.connect_timeout).map_err(StoreError::corrupt)?;
+        let pool = pool(connector, &options, given_up_after)?;
+        Ok(Self {
+            notifier: Arc::new(Notifier::new(pool.failover.clone())),
+            pool,
+            sealing: Arc::default(),
+            group: Arc::default(),
+            key_lookups: SharedCalls::default(),
+            channel_lookups: SharedCalls::default(),
+            connection_listings: SharedCalls::default(),
+            row_lookups: RowLookups::default(),
+        })
+    }
+
     /// A limiter whose rate limits all processes on this database share.
     pub fn limiter(&self) -> PostgresLimiter {
         PostgresLimiter::new(self.pool.clone())
     }
 }
 
-fn pool(connector: Connector, options: &Options) -> Result<Pool, StoreError> {
-    let failover = Failover::new(connector.clone());
+fn pool(
+    connector: Connector,
+    options: &Options,
+    given_up_after: Duration,
+) -> Result<Pool, StoreError> {
+    let failover = Failover::new(connector.clone(), given_up_after);
     let opener = Opener { connector, failover: failover.clone(), settings: settings(options) };
     // The connector bounds each attempt: a host that is silent must not use up the time of others.
     let connections = managed::Pool::builder(opener)

@@ -24,7 +24,7 @@ use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
 use recado_core::transport::Transport;
-use recado_core::{Ids, Installation, Parts, Recado, Settings, Spawner};
+use recado_core::{Ids, Installation, Parts, Recado, Settings, Spawner, Standby};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -56,6 +56,7 @@ pub struct Kit {
 /// Sets the parts of a [`Kit`].
 pub struct KitBuilder {
     store: Arc<dyn Store>,
+    standby: Option<Standby>,
     files: Arc<dyn Files>,
     ids: Arc<dyn Ids>,
     spawner: Arc<dyn Spawner>,
@@ -74,6 +75,13 @@ impl KitBuilder {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
+        self
+    }
+
+    /// Reads listings of handles that allow it from this standby.
+    #[must_use]
+    pub fn standby(mut self, standby: Standby) -> Self {
+        self.standby = Some(standby);
         self
     }
 
@@ -158,6 +166,7 @@ impl KitBuilder {
     pub async fn start(self) -> Recado {
         let parts = Parts {
             store: self.store,
+            standby: self.standby,
             clock: Arc::new(self.clock),
             ids: self.ids,
             files: self.files,
@@ -218,6 +227,7 @@ impl Kit {
     pub fn builder() -> KitBuilder {
         KitBuilder {
             store: Arc::new(MemoryStore::new()),
+            standby: None,
             files: Arc::new(MemoryFiles::new()),
             ids: Arc::new(SeededIds::new(1)),
             spawner: Arc::new(AttachedSpawner),

@@ -14,7 +14,7 @@ use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::secret::SecretText;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
-use recado_core::{Clock, Ids, Installation, Parts, Recado, Settings};
+use recado_core::{Clock, Ids, Installation, Parts, Recado, Settings, Standby};
 use recado_http_hyper::{ClientOptions, GuardedClient, Reach};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -168,6 +168,19 @@ async fn postgres(
     Ok(store)
 }
 
+/// The standby of which listings are read. It need not be there yet.
+///
+/// R462.
+fn standby(options: &Options, url: &SecretText) -> Result<Standby, StartError> {
+    let parameters = ConnectionParameters::of_process(url.expose())
+        .map_err(|error| ConfigError::one(format!("--standby-database: {error}")))?;
+    let sealer = options.sealer()?;
+    let store = PostgresOptions { sealer, ..PostgresOptions::default() };
+    let replica = PostgresStore::of_standby(parameters, store);
+    let replica = Arc::new(replica.map_err(|error| StartError::Open(error.into()))?);
+    Ok(Standby { replica, max_staleness: options.standby_max_lag.get() })
+}
+
 /// Whether a database has no table: nothing was ever migrated into it.
 pub(crate) async fn postgres_is_empty(
     url: &SecretText,
@@ -280,7 +293,12 @@ fn parts(
     let transport = overrides.transport.unwrap_or_else(|| {
         client(if options.allow_private_destinations { Reach::Everything } else { Reach::Public })
     });
+    let standby = match &options.standby_database {
+        Some(url) => Some(standby(options, url)?),
+        None => None,
+    };
     let parts = Parts {
+        standby,
         store: Arc::new(TimedStore::new(store, traces.clone())),
         clock,
         ids,

@@ -123,13 +123,15 @@ async fn forms_templates_and_links_of_a_company_that_moved_go_on(mut intake: Int
         .knock(Request::new("POST", dispatching(&token)).json(&json!({})))
         .await
         .expect_hook_error(400, "MISSING_PHONE");
-    let clicked = intake.send(Request::new("GET", format!("/l/{link}"))).await;
+    let browser = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+    let click = Request::new("GET", format!("/l/{link}")).header("user-agent", browser);
+    let clicked = intake.send(click).await;
     assert_eq!((clicked.status, &*clicked.header("location")), (302, "https://example.org/"));
     let phones = phones_at(there.addr, &intake.us.key).await;
     assert!(phones.contains(&mobile(2)), "{phones:?}");
-    let path = format!("/companies/{}/links", intake.us.id);
-    let links = operator_at(there.addr, "", "GET", &path, Value::Null).await.expect(200);
-    assert_eq!(links[0]["clicks"], 1, "{links}");
+    let with_clicks = format!("{CONTACTS}?include=link_clicks&search={}", mobile(1));
+    let found = get(there.addr, &intake.us.key, &with_clicks).await;
+    assert_eq!(found.items()[0]["link_clicks"]["total"], 1, "{}", found.show());
     // Names that nobody has are answered here.
     assert_eq!(intake.knock(Request::new("POST", incoming("nobody"))).await.status, 404);
     assert_eq!(intake.send(Request::new("GET", "/l/nobody")).await.status, 404);

@@ -161,6 +161,7 @@ mod send_template_checks;
 mod sending;
 mod sending_groups;
 mod sends_to_contacts;
+mod standby_listings;
 mod templates_operator;
 mod templates_whole;
 mod two_processes;

@@ -151,7 +151,7 @@ impl Audit<'_> {
     ) -> Result<Vec<AuditEntry>, StoreError> {
         let before = before.unwrap_or((Timestamp::MAX, AuditEntryId::new(Uuid::max())));
         let listing = Listing::Audited { company, before, limit: AT_ONCE };
-        let rows = self.app.store().rows(listing).await?;
+        let rows = self.app.listing(|store| store.rows(listing.clone())).await?;
         let entry = |row: crate::store::Stored<Row>| match row.into_value() {
             Row::AuditEntry(entry) => Some(entry),
             _ => None,

@@ -308,7 +308,8 @@ impl Campaigns<'_> {
             // What is stored of its list is not to be seen yet (R447).
             return Ok(RecipientListing::new(&Page::empty(), page));
         }
-        let found = store.recipient_page(company, id, filter.status, page).await?;
+        let read = self.app.listing(|store| store.recipient_page(company, id, filter.status, page));
+        let found = read.await?;
         Ok(RecipientListing::new(&found, page))
     }
 

@@ -124,7 +124,8 @@ impl Contacts<'_> {
         if filter.matches_nothing {
             return Ok(Page::empty());
         }
-        let slice = self.app.store().contact_page(company, filter, page, clicks).await?;
+        let read = self.app.listing(|store| store.contact_page(company, filter, page, clicks));
+        let slice = read.await?;
         Ok(Page { items: listed(&slice), total: slice.total })
     }
 
@@ -170,11 +171,10 @@ impl Contacts<'_> {
         if query.filter.matches_nothing {
             return Ok((ContactSlice::default(), None));
         }
-        let slice = self
-            .app
-            .store()
-            .contact_export(company, &query.filter, after, query.limit, query.clicks)
-            .await?;
+        let ExportQuery { filter, limit, clicks, .. } = query;
+        let read =
+            self.app.listing(|store| store.contact_export(company, filter, after, *limit, *clicks));
+        let slice = read.await?;
         let last = slice.records.last().filter(|_| slice.more);
         let next_cursor = last.map(|record| {
             key.seal(company, &query.filter, ExportPosition::of(record.contact.value()))

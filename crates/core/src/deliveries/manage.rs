@@ -168,7 +168,8 @@ impl Deliveries<'_> {
         company: CompanyId,
         request: &DeliveryRequest,
     ) -> Result<Page<DeliveryView>, StoreError> {
-        let page = self.app.store().deliveries(company, &request.filter, request.page).await?;
+        let DeliveryRequest { filter, page } = request;
+        let page = self.app.listing(|store| store.deliveries(company, filter, *page)).await?;
         let items = page.items.iter().map(DeliveryView::new).collect();
         Ok(Page { items, total: page.total })
     }

@@ -203,7 +203,8 @@ impl Messages<'_> {
         if query.filter.is_void() {
             return Ok(Page::empty());
         }
-        let mut page = self.app.store().message_page(company, &query.filter, query.page).await?;
+        let read = self.app.listing(|store| store.message_page(company, &query.filter, query.page));
+        let mut page = read.await?;
         self.identify_writers(company, &mut page.items).await?;
         Ok(page)
     }

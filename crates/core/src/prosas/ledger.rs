@@ -121,6 +121,6 @@ impl super::ProsaLedger<'_> {
         filter: &LedgerFilter,
         page: PageRequest,
     ) -> ManageResult<LedgerListing> {
-        Ok(self.app.store().ledger_page(company, filter, page).await?.into())
+        Ok(self.app.listing(|store| store.ledger_page(company, filter, page)).await?.into())
     }
 }

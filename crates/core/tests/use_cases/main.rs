@@ -100,6 +100,7 @@ mod send_template;
 mod sending;
 mod shop;
 mod simulation;
+mod standby;
 mod standing;
 mod store_failures;
 mod template_files;

@@ -80,7 +80,9 @@ integrators, hooks under `/api/webhooks` for other systems, and the operator API
 `/operator/v1`. The webhooks of this document are what Recado posts to subscribers.\n\nTimes are \
 ISO 8601 in UTC with milliseconds; ids are UUIDs. A record of another company answers like one \
 that never existed. HEAD is answered wherever GET is. Every answer carries `X-Request-Id`. Unknown \
-query parameters are ignored, unknown fields of a body are refused.";
+query parameters are ignored, unknown fields of a body are refused. A listing with `X-Recado-As-Of` \
+was read from a standby of the database: what was committed before that time is in it. \
+`Cache-Control: no-cache` asks for the latest state.";
 
 /// The header of calls that may be repeated (D37).
 fn idempotency_key() -> Value {

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
 use recado_core::deliveries::{QueueKey, Signals};
 use recado_core::events::{Erased, EventsAbout, Outbox, Swept};
 use recado_core::ids::CompanyId;
@@ -18,6 +17,7 @@ use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Row, RowKey, Store,
     StoreError, Stored, Upkeep,
 };
+use recado_core::{Replica, Timestamp};
 
 use switched::Switched;
 
@@ -86,6 +86,7 @@ pub struct FaultyStore {
     asked: Arc<Mutex<BTreeSet<String>>>,
     hangs: Arc<AtomicBool>,
     delay: Arc<Mutex<Duration>>,
+    shows_until: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -106,6 +107,7 @@ impl FaultyStore {
             asked: Arc::default(),
             hangs: Arc::default(),
             delay: Arc::default(),
+            shows_until: Arc::default(),
         }
     }
 
@@ -192,6 +194,11 @@ impl FaultyStore {
     /// that passes, not of a test clock, because what measures calls measures that.
     pub fn delay(&self, by: Duration) {
         *locked(&self.delay) = by;
+    }
+
+    /// As a standby, shows its database up to this time from now on.
+    pub fn show_until(&self, until: Option<Timestamp>) {
+        *locked(&self.shows_until) = until;
     }
 
     async fn wait(&self) {
@@ -286,6 +293,14 @@ fn unavailable() -> StoreError {
 
 fn unknown() -> StoreError {
     StoreError::outcome_unknown("the answer was lost on demand")
+}
+
+#[async_trait]
+impl Replica for FaultyStore {
+    async fn shows_until(&self) -> Result<Option<Timestamp>, StoreError> {
+        let until = *locked(&self.shows_until);
+        self.read("shows_until", async { Ok(until) }).await
+    }
 }
 
 #[async_trait]

@@ -9,6 +9,7 @@ mod operator_token;
 mod otlp;
 mod secret_key;
 mod settings;
+mod standby;
 mod values;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,10 @@ pub struct Options {
     pub command: String,
     /// The database.
     pub database: DatabaseLocation,
+    /// A standby of the database, of which listings are read (R462).
+    pub standby_database: Option<SecretText>,
+    /// How far the standby may be behind.
+    pub standby_max_lag: Duration,
     /// The address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
     /// The address of a listener for the operator API and `/metrics` alone, which then are nowhere
@@ -128,6 +133,8 @@ impl Default for Options {
         let mut options = Self {
             command: "serve".to_owned(),
             database: DatabaseLocation::Sqlite(PathBuf::new()),
+            standby_database: None,
+            standby_max_lag: Duration::from_millis(0),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_listen: None,
             operator_token: None,
@@ -259,6 +266,7 @@ pub(crate) fn resolve(
     }
     problems.extend(oidc::check(&options).err());
     problems.extend(cells::check(&options).err());
+    problems.extend(standby::check(&options).err());
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }

@@ -10,6 +10,7 @@ use super::Options;
 use super::cells::read_cell_urls;
 use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
+use super::standby::read_standby;
 use super::values::{
     read_base_url, read_cell, read_group_suffix, read_list, read_listen, read_networks, read_switch,
 };
@@ -133,6 +134,12 @@ static SETTINGS: &[Setting] = &[
     setting!("database", "DATABASE", Place "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
+    setting!("standby-database", "STANDBY_DATABASE", Text "URL", None,
+        "A hot standby of the Postgres, from which listings of both APIs are read",
+        |options, text| options.standby_database = read_standby(text)?),
+    setting!("standby-max-lag", "STANDBY_MAX_LAG", Text "DURATION", Some("10s"),
+        "How far the standby may be behind; while it is further, listings are read from --database",
+        |options, text| options.standby_max_lag = read_positive(text)?),
     setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
         "The address to listen on; port 0 takes a free one",
         |options, text| options.listen = read_listen(text)?),

@@ -11,7 +11,7 @@ use recado_core::gateway::Providers;
 use recado_core::store::StoreError;
 use recado_core::{Recado, Timestamp};
 
-use super::{Certificates, StoreUse, Volumes, float};
+use super::{Certificates, StoreUse, Volumes, float, standby};
 
 const READY: &str = "recado_ready";
 const AGE: &str = "recado_figures_age_seconds";
@@ -98,6 +98,7 @@ impl Watch {
     /// Sets what costs nothing to find out: for each scrape.
     pub(crate) fn record(&self) {
         self.store.record();
+        standby::record(&self.recado);
         let read_at = *self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
         gauge!(AGE).set(self.recado.now().since(read_at).as_secs_f64());
     }

@@ -5,6 +5,7 @@ mod der;
 mod disk;
 mod figures;
 mod sends;
+mod standby;
 mod store;
 mod store_use;
 
@@ -22,6 +23,7 @@ pub(crate) fn describe() {
     disk::describe();
     figures::describe();
     sends::describe();
+    standby::describe();
     store::describe();
     store_use::describe();
 }
