@@ -189,3 +189,34 @@ async fn who_refers_to_a_row_waits_for_its_deletion_and_is_refused() {
         assert!(refused(&referring.await.expect("no panic")), "{gone}: {refers}");
     }
 }
+
+/// Many messages and their references, in a transaction whose statistics know of none: as when a
+/// company moves to a database that has few.
+///
+/// R459.
+#[tokio::test(flavor = "multi_thread")]
+async fn references_of_many_new_messages_are_checked_by_the_key_of_each() {
+    const MANY: &str = "FROM generate_series(1, 3000) AS n";
+    let database = furnished().await;
+    let client = database.client().await;
+    let id = "('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid";
+    let (ours, contact, connection) =
+        (company().uuid(), contact().id.uuid(), connection().id.uuid());
+    let messages = format!(
+        "INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+         sender_type, status, is_history, created_at, stamped_at, version) \
+         SELECT '{ours}', {id}, '{contact}', '{connection}', 'outbound', 'text', 'user', 'sent', \
+         false, n, n, 1 {MANY}"
+    );
+    let refs = format!(
+        "INSERT INTO message_refs (company_id, connection_id, provider_id, message_id, version) \
+         SELECT '{ours}', '{connection}', 'wamid' || n, {id}, 1 {MANY}"
+    );
+    run(&client, &["SET enable_seqscan = on", "BEGIN", &messages]).await;
+    let read = "SELECT pg_stat_get_xact_blocks_fetched('messages_by_connection'::regclass)";
+    let blocks = async || -> i64 { client.query_one(read, &[]).await.expect("counted").get(0) };
+    let before = blocks().await;
+    run(&client, &[&refs]).await;
+    let read = blocks().await - before;
+    assert!(read < 100, "{read} blocks of all messages of the connection");
+}

@@ -58,6 +58,8 @@ struct Client {
     us: Tenant,
     connection: String,
     number: u32,
+    /// Whether it gives up what is unavailable in the end.
+    gives_up: bool,
     kept: Mutex<Kept>,
 }
 
@@ -69,42 +71,58 @@ struct Kept {
 }
 
 impl Client {
-    /// Repeats a call while it is unavailable.
-    async fn call(&self, method: &str, path: &str, key: String, body: Value) -> ScriptedAnswer {
+    fn new(at: SocketAddr, us: &Tenant, connection: &str, number: u32) -> Self {
+        let (us, connection) = (us.clone(), connection.to_owned());
+        Self { at, us, connection, number, gives_up: false, kept: Mutex::default() }
+    }
+
+    /// Repeats a call while it is unavailable; `None` if it gives up.
+    async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        key: String,
+        body: Value,
+        ends: &AtomicBool,
+    ) -> Option<ScriptedAnswer> {
         for _ in 0..6_000 {
             let request = Request::new(method, path).bearer(&self.us.key);
             let request = if body.is_null() { request } else { request.json(&body) };
             match request.header("idempotency-key", &key).try_send(self.at).await {
-                Some(answer) if answer.status != 503 => return answer,
+                Some(answer) if answer.status != 503 => return Some(answer),
+                _ if self.gives_up && ends.load(Ordering::SeqCst) => return None,
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
         panic!("{method} {path} is never accepted");
     }
 
-    async fn run(&self, ends: &AtomicBool) {
+    /// Goes on until the end.
+    async fn run(&self, ends: &AtomicBool) -> Option<()> {
         let email = format!("client{}@example.org", self.number);
         for n in 0.. {
             if ends.load(Ordering::SeqCst) {
-                return;
+                break;
             }
             let (phone, key) = (mobile(1_000 * self.number + n), format!("{}-{n}", self.number));
             let body = json!({"phone": phone, "email": email});
-            let made = self.call("POST", CONTACTS, format!("{key}-make"), body).await;
+            let made = self.call("POST", CONTACTS, format!("{key}-make"), body, ends).await?;
             made.expect(201);
             let one = format!("{CONTACTS}/{}", text(&made.data()["contact"]["id"]));
             for (at, change) in [json!({"name": format!("Ana {n}")}), json!({"email": null})]
                 .into_iter()
                 .enumerate()
             {
-                self.call("PATCH", &one, format!("{key}-change{at}"), change).await.expect(200);
+                let of_change = format!("{key}-change{at}");
+                self.call("PATCH", &one, of_change, change, ends).await?.expect(200);
             }
             let body = json!({"to": phone, "message": format!("{key} {}", words(350)),
                 "connection_id": self.connection});
-            let sent = self.call("POST", "/api/v1/send/message", format!("{key}-send"), body).await;
-            sent.expect(200);
+            let path = "/api/v1/send/message";
+            self.call("POST", path, format!("{key}-send"), body, ends).await?.expect(200);
             if n % 2 == 1 {
-                let gone = self.call("DELETE", &one, format!("{key}-delete"), Value::Null).await;
+                let of_deletion = format!("{key}-delete");
+                let gone = self.call("DELETE", &one, of_deletion, Value::Null, ends).await?;
                 // A repeated deletion finds nothing.
                 assert!(matches!(gone.status, 200 | 404), "{}", gone.show());
                 continue;
@@ -113,6 +131,12 @@ impl Client {
             kept.phones.insert(phone);
             kept.texts.insert(key);
         }
+        Some(())
+    }
+
+    /// What has to be there in the end.
+    fn kept(self) -> Kept {
+        self.kept.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,7 +176,17 @@ async fn a_company_that_is_in_use_moves_to_another_cell_and_loses_nothing(kind: 
         people.push(contact(&first, &us, n).await.expect("it is made"));
     }
     // The company that begins a cell gives it the secrets of the installation.
-    assert_eq!(moved(&company_move(&source, &begins.id, &file).await)["repeated"], 0);
+    let (ends, connected) = (AtomicBool::new(false), qr(&first, &begins).await);
+    let client = Client { gives_up: true, ..Client::new(first.addr, &begins, &connected, 0) };
+    let moving = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let moved = moved(&company_move(&source, &begins.id, &file).await);
+        ends.store(true, Ordering::SeqCst);
+        moved
+    };
+    let (begun, _) = tokio::join!(moving, client.run(&ends));
+    assert!(begun["repeated"].as_u64() > Some(0), "{begun}");
+    let of_beginning = client.kept();
     let second = Process::serve(&target, &["--cell", "1", "--trusted-proxies", "127.0.0.1"]).await;
     let at = format!("1=http://{}", second.addr);
     first.signal("TERM").await;
@@ -163,14 +197,7 @@ async fn a_company_that_is_in_use_moves_to_another_cell_and_loses_nothing(kind: 
     let begun = Request::new("GET", page.clone()).bearer(&us.key).send(first.addr).await;
     let mut exported = begun.ids();
     let ends = AtomicBool::new(false);
-    let client = |number| Client {
-        at: first.addr,
-        us: us.clone(),
-        connection: connection.clone(),
-        number,
-        kept: Mutex::default(),
-    };
-    let clients = [client(1), client(2), client(3)];
+    let clients = [1, 2, 3].map(|number| Client::new(first.addr, &us, &connection, number));
     let moving = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         let moved = moved(&company_move(&source, &us.id, &file).await);
@@ -185,7 +212,7 @@ async fn a_company_that_is_in_use_moves_to_another_cell_and_loses_nothing(kind: 
 
     let mut kept = Kept::default();
     for client in clients {
-        let client = client.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let client = client.kept();
         kept.phones.extend(client.phones);
         kept.texts.extend(client.texts);
     }
@@ -198,6 +225,13 @@ async fn a_company_that_is_in_use_moves_to_another_cell_and_loses_nothing(kind: 
     let mut texts: Vec<String> = texts.iter().filter_map(first_word).collect();
     texts.sort();
     assert_eq!(texts, kept.texts.into_iter().collect::<Vec<_>>());
+    // Of the first company, what was accepted before it was closed.
+    let phones_of_first = all(second.addr, &begins, CONTACTS, "phone").await;
+    assert!(of_beginning.phones.iter().all(|phone| phones_of_first.contains(phone)));
+    let texts = all(second.addr, &begins, "/api/v1/messages", "content").await;
+    let texts: Vec<String> = texts.iter().filter_map(first_word).collect();
+    assert!(of_beginning.texts.iter().all(|text| texts.contains(text)));
+    assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), texts.len(), "nothing is sent twice");
     // The export that was begun before goes on at the new cell.
     let mut cursor = begun.json()["pagination"]["next_cursor"].clone();
     while let Some(next) = cursor.as_str() {

@@ -238,9 +238,12 @@ BEGIN
     END IF;
     SELECT array_agg(r.company_id), array_agg(r.connection_id) INTO companies, connections
     FROM (SELECT DISTINCT m.company_id, m.connection_id FROM made m
-        WHERE NOT EXISTS (SELECT FROM messages t WHERE t.company_id = m.company_id
-            AND t.id = m.message_id AND t.connection_id = m.connection_id
-            AND t.xmin = me OFFSET 0)) AS r;
+        -- Found by the key alone: by the connection, too, an index of all its messages would be read
+        -- for each, where the statistics are older than the messages.
+        WHERE NOT EXISTS (SELECT FROM (SELECT t.connection_id FROM messages t
+                WHERE t.company_id = m.company_id AND t.id = m.message_id
+                AND t.xmin = me OFFSET 0) AS t
+            WHERE t.connection_id = m.connection_id)) AS r;
     IF connections IS NOT NULL THEN
         PERFORM recado_refer_to_connections(companies, connections, 'message_refs');
     END IF;

@@ -3,9 +3,7 @@
 use async_trait::async_trait;
 use recado_core::ids::CompanyId;
 use recado_core::store::StoreError;
-use recado_store_sql::transfer::{
-    CHANGES, ChangeReader, FollowError, Followed, Part, RowChange, Scope,
-};
+use recado_store_sql::transfer::{CHANGES, ChangeReader, FollowError, Followed, Part, Scope, Told};
 use tokio_postgres::error::SqlState;
 
 use super::pgoutput::{Decoder, Message};
@@ -126,7 +124,7 @@ fn unsupported(error: tokio_postgres::Error) -> FollowError {
 
 #[async_trait]
 impl ChangeReader for Following {
-    async fn next(&mut self) -> Result<Vec<RowChange>, StoreError> {
+    async fn next(&mut self) -> Result<Told, StoreError> {
         let told = "SELECT data FROM pg_logical_slot_get_binary_changes($1, NULL, $2, \
                     'proto_version', '1', 'publication_names', $3)";
         // What was committed is told once it is durable: this commit waits for that.
@@ -144,8 +142,10 @@ impl ChangeReader for Following {
                     Message::Change(_) | Message::Other => {}
                 }
             }
-            if rows.is_empty() || !changes.is_empty() {
-                return Ok(changes);
+            // What is told ends after so many messages, or with the log.
+            let is_all = rows.len() < CHANGES;
+            if is_all || !changes.is_empty() {
+                return Ok(Told { changes, is_all });
             }
         }
     }

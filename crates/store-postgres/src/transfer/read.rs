@@ -26,21 +26,21 @@ fn within(part: Part, scope: Scope) -> (String, Vec<Uuid>) {
     }
 }
 
-/// What is read of a part.
-pub(super) fn query(part: Part, condition: &str) -> String {
+/// What is read of a part, of its rows `r` in `from`.
+pub(super) fn query(part: Part, from: &str, condition: &str) -> String {
     match part {
         Part::Rows(kind) => {
             let columns = match_kind!(kind, T => columns_of::<T>("r"));
             let (place, order) =
                 if part.has_places() { (", r.seq", " ORDER BY r.seq") } else { ("", "") };
-            format!("SELECT {columns}{place} FROM {} r WHERE {condition}{order}", part.table())
+            format!("SELECT {columns}{place} FROM {from} WHERE {condition}{order}")
         }
         Part::ExportFrontiers => {
-            format!("SELECT r.company_id, r.created_at FROM export_frontiers r WHERE {condition}")
+            format!("SELECT r.company_id, r.created_at FROM {from} WHERE {condition}")
         }
         Part::Events => format!(
             "SELECT r.place, r.company_id, r.id, r.event_type, r.contact_id, r.at, r.data \
-             FROM events r WHERE {condition} ORDER BY r.place"
+             FROM {from} WHERE {condition} ORDER BY r.place"
         ),
     }
 }
@@ -62,7 +62,7 @@ impl TransferReader for Session {
 
     async fn open(&mut self, part: Part) -> Result<(), StoreError> {
         let (condition, values) = within(part, self.scope);
-        let query = query(part, &condition);
+        let query = query(part, &format!("{} r", part.table()), &condition);
         let rows = self.client.query_raw(&query, values).await.map_err(failed)?;
         self.reading = Some((part, Box::pin(rows)));
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
+use futures_util::future::try_join_all;
 use recado_core::store::StoreError;
 use recado_store_sql::transfer::{ChangedCell, Moved, Part, RowChange, RowChangeKind};
 use tokio_postgres::types::ToSql;
@@ -12,6 +13,10 @@ use super::session::Session;
 use crate::columns::Columns;
 use crate::error::failed;
 use crate::pool::PooledConnection;
+
+/// How many changes are sent before the first one is answered; few enough that a future for each is
+/// polled in turn.
+const SENT: usize = 30;
 
 /// The columns of a table: their types, and those that no change writes, because they were given
 /// once for all.
@@ -100,18 +105,27 @@ fn statement<'a>(
 /// Repeats changes, in their order: each meets what it met at the source, so references and unique
 /// keys hold, and the triggers derive what they derived there.
 pub(super) async fn repeat(session: &mut Session, changes: &[RowChange]) -> Result<(), StoreError> {
-    for change in changes {
-        let columns = session.shapes.of(&session.client, &change.table).await?;
-        let (text, values) = statement(change, columns)?;
-        let prepared = session.client.prepare_cached(&text).await.map_err(failed)?;
-        let values: Vec<&(dyn ToSql + Sync)> =
-            values.into_iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        session.client.execute(&prepared, &values).await.map_err(failed)?;
+    for changes in changes.chunks(SENT) {
+        let mut sent = Vec::with_capacity(changes.len());
+        for change in changes {
+            let columns = session.shapes.of(&session.client, &change.table).await?;
+            let (text, values) = statement(change, columns)?;
+            sent.push((session.client.prepare_cached(&text).await.map_err(failed)?, values));
+        }
+        // They are sent in this order, and the server carries them out in the order they come in.
+        let client = &session.client;
+        let executed = sent.iter().map(|(prepared, values)| async move {
+            let values: Vec<&(dyn ToSql + Sync)> =
+                values.iter().map(|value| *value as &(dyn ToSql + Sync)).collect();
+            client.execute(prepared, &values).await
+        });
+        try_join_all(executed).await.map_err(failed)?;
     }
     Ok(())
 }
 
-/// The rows of a part that have one of these keys.
+/// The rows of a part that have one of these keys. Each is looked up by itself: statistics that are
+/// older than the rows must not make anything read all of them.
 pub(super) async fn rows_of(
     session: &mut Session,
     part: Part,
@@ -119,25 +133,25 @@ pub(super) async fn rows_of(
 ) -> Result<Vec<Moved>, StoreError> {
     let Some(first) = keys.first() else { return Ok(Vec::new()) };
     let columns = session.shapes.of(&session.client, part.table()).await?;
-    let (mut names, mut given, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut matching, mut values) = (Vec::new(), Vec::new());
     for (at, cell) in first.iter().enumerate() {
-        names.push(format!("r.{}", cell.column));
-        given.push(format!("k.v{at}::{}", shape(columns, cell)?.sql_type));
+        let sql_type = &shape(columns, cell)?.sql_type;
+        matching.push(format!("t.{} = k.v{at}::{sql_type}", cell.column));
         let of_column = |key: &Vec<ChangedCell>| key.get(at).and_then(|cell| cell.value.clone());
         values.push(keys.iter().map(of_column).collect::<Vec<Option<String>>>());
     }
     let arrays: Vec<String> = (1..=values.len()).map(|at| format!("${at}::text[]")).collect();
     let aliases: Vec<String> = (0..values.len()).map(|at| format!("v{at}")).collect();
-    let condition = format!(
-        "({}) IN (SELECT {} FROM unnest({}) AS k ({}))",
-        names.join(", "),
-        given.join(", "),
+    let from = format!(
+        "unnest({}) AS k ({}) CROSS JOIN LATERAL (SELECT * FROM {} t WHERE {} OFFSET 0) AS r",
         arrays.join(", "),
-        aliases.join(", ")
+        aliases.join(", "),
+        part.table(),
+        matching.join(" AND ")
     );
     let values: Vec<&(dyn ToSql + Sync)> =
         values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-    let text = query(part, &condition);
+    let text = query(part, &from, "true");
     let rows = session.client.query_raw(&text, values).await.map_err(failed)?;
     let rows: Vec<_> = rows.try_collect().await.map_err(failed)?;
     rows.iter().map(|row| Moved::read(part, &mut Columns::new(row), &session.sealer)).collect()

@@ -14,9 +14,11 @@ use super::repeat::Shapes;
 use crate::error::failed;
 use crate::pool::{Object, Pool, PooledConnection};
 
-/// The settings of the connection: statements take as long as the tables are large.
+/// The settings of the connection: statements take as long as the tables are large, and what a
+/// source has sent waits for as long as the target takes for what it got before.
 const SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 10000; \
-     SET idle_in_transaction_session_timeout = 0; SET enable_seqscan = on; \
+     SET idle_in_transaction_session_timeout = 0; SET tcp_user_timeout = 0; \
+     SET enable_seqscan = on; \
      SET maintenance_work_mem = '256MB'; SET plan_cache_mode = auto";
 /// How many times the tables are locked, while others write.
 const LOCK_ATTEMPTS: u32 = 5;

@@ -5,8 +5,7 @@ use recado_core::store::StoreError;
 
 use super::stores::TransferReader;
 
-/// How many changes are told at once, if it is not more of one transaction. Fewer are all there
-/// are.
+/// How many changes are told at once, if it is not more of one transaction.
 pub const CHANGES: usize = 5_000;
 
 /// A change of a row, as the source's database tells it. Values are in the database's text form.
@@ -42,6 +41,15 @@ pub struct ChangedCell {
     pub value: Option<String>,
 }
 
+/// Changes that were told at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The changes, of whole transactions, in the order in which these were committed.
+    pub changes: Vec<RowChange>,
+    /// Whether these are the last ones that were committed before they were asked for.
+    pub is_all: bool,
+}
+
 /// A company that is followed: one state of it, and what changes after that state.
 #[expect(missing_debug_implementations, reason = "it holds connections")]
 pub struct Followed {
@@ -65,13 +73,12 @@ pub enum FollowError {
 /// Tells what has changed, in the order in which it was committed.
 #[async_trait]
 pub trait ChangeReader: Send {
-    /// The next changes, of whole transactions; none when everything was told that was committed
-    /// before this call. Each is told once.
+    /// The next changes. Each is told once.
     ///
     /// # Errors
     ///
     /// When the database fails; what was not told then is lost.
-    async fn next(&mut self) -> Result<Vec<RowChange>, StoreError>;
+    async fn next(&mut self) -> Result<Told, StoreError>;
 
     /// Leaves nothing behind in the source.
     ///

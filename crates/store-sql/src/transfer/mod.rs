@@ -21,7 +21,7 @@ mod tables;
 mod tally;
 
 pub use changes::{
-    CHANGES, ChangeReader, ChangedCell, FollowError, Followed, RowChange, RowChangeKind,
+    CHANGES, ChangeReader, ChangedCell, FollowError, Followed, RowChange, RowChangeKind, Told,
 };
 pub use documents::DocumentCount;
 pub use halting::REASON;

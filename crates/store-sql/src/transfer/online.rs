@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use recado_core::halts::{NOTICED_AFTER, Whereabouts};
 use recado_core::ids::CompanyId;
 
-use super::changes::{CHANGES, ChangeReader, ChangedCell, FollowError, Followed, RowChange};
+use super::changes::{ChangeReader, ChangedCell, FollowError, Followed, RowChange, Told};
 use super::digest::digest;
 use super::documents;
 use super::halting::REASON;
@@ -109,8 +109,8 @@ impl Order<'_> {
         let (order, uncertain) = (self, BTreeSet::new());
         let mut moving = OnItsWay { order, company, changes, target, uncertain, repeated: 0 };
         let mut before = usize::MAX;
-        while let count = moving.catch_up(progress).await?
-            && !is_caught_up(before, count)
+        while let (count, is_all) = moving.catch_up(progress).await?
+            && !is_caught_up(before, count, is_all)
         {
             before = count;
         }
@@ -125,19 +125,29 @@ impl Order<'_> {
 }
 
 impl OnItsWay<'_, '_> {
-    /// Repeats the next changes; how many that were. None are left after none.
+    /// Repeats the next changes: how many that were, and whether none are left that were committed
+    /// before.
     async fn catch_up(
         &mut self,
         progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<usize, MoveError> {
-        let changes = self.changes.next().await?;
+    ) -> Result<(usize, bool), MoveError> {
+        let Told { changes, is_all } = self.changes.next().await?;
         let count = changes.len();
         self.target.repeat(&changes).await?;
         self.uncertain.extend(changes.into_iter().flat_map(keys));
         self.repeated += count as u64;
         progress(Progress::CaughtUp { changes: self.repeated });
         self.compare_changed().await?;
-        Ok(count)
+        Ok((count, is_all))
+    }
+
+    /// Repeats everything that was committed before.
+    async fn catch_up_wholly(
+        &mut self,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), MoveError> {
+        while let (_, false) = self.catch_up(progress).await? {}
+        Ok(())
     }
 
     /// Finds rows of which both sides have the same by now. Others have changed again since, and
@@ -171,11 +181,14 @@ impl OnItsWay<'_, '_> {
         let is_used = order.is_used().await?;
         if is_used {
             halts.hold_company(self.company, Some(REASON)).await?;
-            order.timer.sleep(NOTICED_AFTER).await;
+            // Until it is noticed there is time for most of what is left.
+            let held_at = order.source.now();
+            self.catch_up_wholly(progress).await?;
+            let taken = order.source.now().since(held_at);
+            order.timer.sleep(NOTICED_AFTER.saturating_sub(taken)).await;
         }
         let until = order.source.now().plus(UNDER_WAY);
         loop {
-            self.catch_up(progress).await?;
             let now = order.source.now();
             if is_used && now < until && order.from.under_way(scope, now).await? > 0 {
                 order.timer.sleep(LOOK_AGAIN).await;
@@ -225,7 +238,7 @@ impl OnItsWay<'_, '_> {
         &mut self,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Result<(), TransferError>, MoveError> {
-        while self.catch_up(progress).await? > 0 {}
+        self.catch_up_wholly(progress).await?;
         let mut source = self.order.from.transfer_out(self.order.scope, true).await?;
         for part in Part::order().into_iter().filter(|part| is_told(*part)) {
             let ours = source.count(part).await?;
@@ -241,10 +254,10 @@ impl OnItsWay<'_, '_> {
     }
 }
 
-/// Whether the company can be held: few changes are left, or as many come as are repeated, which
-/// does not change by waiting.
-const fn is_caught_up(before: usize, now: usize) -> bool {
-    now <= FEW || (now < CHANGES && before / 2 <= now)
+/// Whether the company can be held after a round that had so many changes, all that were left: they
+/// were few, or no fewer come while as many are repeated, which does not change by waiting.
+const fn is_caught_up(before: usize, now: usize, is_all: bool) -> bool {
+    is_all && (now <= FEW || before / 2 <= now)
 }
 
 /// Whether changes of a part are told.
@@ -285,15 +298,15 @@ mod tests {
     #[test]
     fn a_company_is_held_once_waiting_longer_leaves_no_fewer_changes() {
         for (before, now, is_held) in [
-            (usize::MAX, CHANGES + 1, false),
-            (CHANGES, CHANGES, false),
-            (CHANGES, 1_000, false),
+            (usize::MAX, 10_000, false),
+            (5_000, 1_000, false),
             (1_000, 500, true),
             (1_000, 499, false),
             (usize::MAX, FEW, true),
             (usize::MAX, 0, true),
         ] {
-            assert_eq!(is_caught_up(before, now), is_held, "{before} {now}");
+            assert_eq!(is_caught_up(before, now, true), is_held, "{before} {now}");
+            assert!(!is_caught_up(before, now, false), "more are left");
         }
     }
 

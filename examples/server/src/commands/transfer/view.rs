@@ -49,6 +49,11 @@ impl From<DocumentCount> for Documents {
     }
 }
 
+/// Seconds with three decimals.
+fn in_milliseconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
 impl View {
     pub(super) fn planned(
         from: &DatabaseLocation,
@@ -71,9 +76,9 @@ impl View {
         let moved = Self::of(from, to, scope, outcome.rows.clone(), outcome.documents);
         Self {
             already: outcome.already,
-            seconds: Some(took.as_secs_f64()),
+            seconds: Some(in_milliseconds(took)),
             repeated: outcome.repeated,
-            held_seconds: outcome.held.map(|held| held.as_secs_f64()),
+            held_seconds: outcome.held.map(in_milliseconds),
             ..moved
         }
     }
