@@ -159,7 +159,13 @@ pub(super) async fn rows_of(
 
 #[cfg(test)]
 mod tests {
+    use recado_core::ids::CompanyId;
+    use recado_store_sql::transfer::Scope;
+    use recado_testkit::postgres::TestPostgres;
+    use uuid::Uuid;
+
     use super::*;
+    use crate::{Options, PostgresStore};
 
     fn cell(column: &str, value: Option<&str>) -> ChangedCell {
         ChangedCell { column: column.to_owned(), value: value.map(str::to_owned) }
@@ -205,5 +211,34 @@ mod tests {
         let (key, values) = (vec![cell("id", Some("1"))], vec![cell("new", None)]);
         let (table, kind) = ("t".to_owned(), RowChangeKind::Insert);
         assert!(statement(&RowChange { table, kind, key, values }, &columns()).is_err());
+    }
+
+    /// R461: a table that was just filled is not read as a whole.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn rows_are_looked_up_by_their_keys_where_no_statistics_know_of_them() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let id = |n: u128| Uuid::from_u128(n).to_string();
+        let scope = Scope::Company(CompanyId::new(Uuid::from_u128(1)));
+        let mut session = Session::open(&store.pool, scope).await.unwrap();
+        let filled = format!(
+            "BEGIN; INSERT INTO events (company_id, id, event_type, at, data) \
+             SELECT '{}', lpad(to_hex(n), 32, '0')::uuid, 'contact.created', 1, '{{}}' \
+             FROM generate_series(1, 20000) AS n",
+            id(1)
+        );
+        session.run(&filled).await.unwrap();
+        let keys: Vec<_> = (1..=10)
+            .map(|n| {
+                let (company, row) = (id(1), id(n * 1_000));
+                vec![cell("company_id", Some(&company)), cell("id", Some(&row))]
+            })
+            .collect();
+        let blocks = "SELECT pg_stat_get_xact_blocks_fetched('events'::regclass)";
+        let before: i64 = session.client.query_one(blocks, &[]).await.unwrap().get(0);
+        assert_eq!(rows_of(&mut session, Part::Events, &keys).await.unwrap().len(), 10);
+        let read = session.client.query_one(blocks, &[]).await.unwrap().get::<_, i64>(0) - before;
+        assert!((10..50).contains(&read), "{read} blocks of the table");
     }
 }

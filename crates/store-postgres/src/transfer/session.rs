@@ -80,3 +80,24 @@ fn is_contended(error: &tokio_postgres::Error) -> bool {
     let code = error.code();
     code == Some(&SqlState::T_R_DEADLOCK_DETECTED) || code == Some(&SqlState::LOCK_NOT_AVAILABLE)
 }
+
+#[cfg(test)]
+mod tests {
+    use recado_testkit::postgres::TestPostgres;
+
+    use super::*;
+    use crate::{Options, PostgresStore};
+
+    /// R461: what a source has sent may wait longer than any other answer.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_source_waits_for_as_long_as_the_target_takes() {
+        const LIMIT: &str = "SHOW tcp_user_timeout";
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        let other = store.pool.get().await.unwrap().query_one(LIMIT, &[]).await.unwrap();
+        assert_eq!(other.get::<_, &str>(0), "30000", "milliseconds");
+        let session = Session::open(&store.pool, Scope::Installation).await.unwrap();
+        let row = session.client.query_one(LIMIT, &[]).await.unwrap();
+        assert_eq!(row.get::<_, &str>(0), "0");
+    }
+}
