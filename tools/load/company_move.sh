@@ -3,7 +3,7 @@
 # Markdown: into a database that is empty, and into one that has another company. Starts a Postgres for
 # each of the two cells, with durability as shipped. They, server and load share the machine.
 #
-# COMPANY_MOVE_DIR       where it works; the dataset stays there (default: target/company-move)
+# COMPANY_MOVE_DIR       where it works (default: target/company-move)
 # COMPANY_MOVE_CONTACTS  contacts of the company (default: 100000)
 # COMPANY_MOVE_MESSAGES  its messages (default: 1000000)
 # COMPANY_MOVE_RATE      sends a second while it moves (default: 50)
@@ -34,6 +34,8 @@ start_postgres "$dir/1" "$((port + 1))"
 target_url="$url" target_cluster="$cluster"
 start_postgres "$dir/0" "$port"
 stop_both() {
+    # shellcheck disable=SC2046
+    kill $(jobs -p) 2>/dev/null || true
     for data in "$cluster/data" "$target_cluster/data"; do
         as_server "$bin/pg_ctl" -s -m fast -D "$data" stop
     done

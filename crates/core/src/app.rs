@@ -25,7 +25,7 @@ use crate::inbox::{Deciding, Lookups};
 use crate::keyed_hash::HashKey;
 use crate::messages::KnownKeys;
 use crate::sending::Unrecorded;
-use crate::standby::{Followed, Standby};
+use crate::standby::{KnownStandby, Standby};
 use crate::store::{Reads, Store, StoreError};
 use crate::tasks::{Spawner, UnderWay};
 use crate::transport::Transport;
@@ -140,7 +140,7 @@ impl fmt::Debug for Parts {
 
 struct Inner {
     database: Database,
-    followed: Followed,
+    known_standby: KnownStandby,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     files: Arc<dyn Files>,
@@ -211,7 +211,7 @@ impl Installation {
         let inner = &self.0;
         let parts = Parts {
             store: inner.database.store(),
-            standby: inner.followed.standby(),
+            standby: inner.known_standby.standby(),
             clock: Arc::clone(&inner.clock),
             ids: Arc::clone(&inner.ids),
             files: Arc::clone(&inner.files),
@@ -231,7 +231,7 @@ impl Installation {
         let worker = OwnLease::new(WorkerId::new(ids.uuid(clock.now())));
         Self(Arc::new(Inner {
             database,
-            followed: Followed::new(parts.standby),
+            known_standby: KnownStandby::new(parts.standby),
             gateway_transport: parts.gateway_transport.unwrap_or_else(|| Arc::clone(&transport)),
             limiter: parts.limiter.unwrap_or_else(|| Arc::new(MemoryLimiter::new())),
             providers: parts.providers,
@@ -284,8 +284,8 @@ impl Installation {
         &self.0.database
     }
 
-    pub(crate) fn followed(&self) -> &Followed {
-        &self.0.followed
+    pub(crate) fn known_standby(&self) -> &KnownStandby {
+        &self.0.known_standby
     }
 
     /// The current time.

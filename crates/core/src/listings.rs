@@ -13,19 +13,19 @@ type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send 
 impl Installation {
     /// What is known of the standby; `None` without one.
     pub fn standby(&self) -> Option<StandbyFigures> {
-        self.followed().figures()
+        self.known_standby().figures()
     }
 
     /// Asks the standby how far it is, if that is due: beside the caller, who must not wait for it.
     pub(crate) fn follow_standby(&self) {
-        let Some(standby) = self.followed().standby() else { return };
-        if !self.followed().begin_asking(self.now()) {
+        let Some(standby) = self.known_standby().standby() else { return };
+        if !self.known_standby().begin_asking(self.now()) {
             return;
         }
         let installation = self.clone();
         let asking = async move {
             let until = standby.replica.shows_until().await;
-            installation.followed().told(until.unwrap_or_default());
+            installation.known_standby().told(until.unwrap_or_default());
         };
         drop(self.spawner().spawn(Box::pin(asking)));
     }
@@ -33,10 +33,10 @@ impl Installation {
 
 impl Recado {
     /// The same, whose listings may be read from the standby of the database, if it has one that is
-    /// near enough: pages and exports of contacts, pages of messages, of deliveries, of recipients
-    /// of campaigns, of the ledger and of the audit log. They may lack what was written just
-    /// before. No use case decides anything by them, and all other reads are of the database
-    /// itself.
+    /// near enough: pages of contacts, of messages, of deliveries, of recipients of campaigns, of
+    /// the ledger and of the audit log. They may lack what was written just before. No use case
+    /// decides anything by them, and all other reads are of the database itself: exports of
+    /// contacts, too, which neither skip nor repeat (D25).
     ///
     /// R462.
     #[must_use]
@@ -65,10 +65,10 @@ impl Recado {
     ) -> Result<T, StoreError> {
         if let Some(as_of) = &self.listings_as_of {
             self.follow_standby();
-            let followed = self.followed();
-            if let Some((replica, state)) = followed.near(self.now()) {
+            let known = self.known_standby();
+            if let Some((replica, state)) = known.near(self.now()) {
                 let found = read(replica).await;
-                followed.answered(found.is_ok());
+                known.answered(found.is_ok());
                 if found.is_ok() {
                     as_of.shown(state);
                     return found;

@@ -78,14 +78,14 @@ impl Progress {
 
 /// The standby of an installation, if it has one, and how far it is.
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
+pub(crate) struct KnownStandby {
     standby: Option<Standby>,
     progress: Mutex<Progress>,
     reads: AtomicU64,
     failures: AtomicU64,
 }
 
-impl Followed {
+impl KnownStandby {
     pub(crate) fn new(standby: Option<Standby>) -> Self {
         Self { standby, ..Self::default() }
     }
@@ -186,14 +186,14 @@ mod tests {
     /// R462.
     #[test]
     fn a_standby_is_asked_once_a_second_and_not_while_it_owes_an_answer() {
-        let followed = Followed::default();
-        assert!(followed.begin_asking(NOW));
-        assert!(!followed.begin_asking(NOW.plus(ASKED_AGAIN)));
-        followed.told(Some(NOW));
-        assert!(!followed.begin_asking(NOW.plus(ASKED_AGAIN / 2)));
-        assert!(followed.begin_asking(NOW.plus(ASKED_AGAIN)));
-        assert!(followed.begin_asking(NOW.plus(ASKED_AGAIN).plus(UNANSWERED)), "it never answered");
-        assert_eq!(followed.progress().until, Some(NOW), "it is as far, at least");
+        let known = KnownStandby::default();
+        assert!(known.begin_asking(NOW));
+        assert!(!known.begin_asking(NOW.plus(ASKED_AGAIN)));
+        known.told(Some(NOW));
+        assert!(!known.begin_asking(NOW.plus(ASKED_AGAIN / 2)));
+        assert!(known.begin_asking(NOW.plus(ASKED_AGAIN)));
+        assert!(known.begin_asking(NOW.plus(ASKED_AGAIN).plus(UNANSWERED)), "it never answered");
+        assert_eq!(known.progress().until, Some(NOW), "it is as far, at least");
     }
 
     /// R462.

@@ -24,6 +24,7 @@
 mod accept;
 mod answer;
 mod answer_body;
+mod as_of;
 mod bearer;
 mod body;
 mod budget;

@@ -5,9 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
+use http::Method;
 use http::request::Parts;
-use http::{HeaderMap, Method};
 use recado_core::access::{Caller, Company, Operator, RateDecision};
 use recado_core::audit::OperationName;
 use recado_core::contacts::ListQuery;
@@ -20,6 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::accept::Accept;
 use crate::answer::Answer;
+use crate::as_of::{dated, with_stale_listings};
 use crate::bearer::bearer;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, Operated, PathParts};
@@ -36,9 +36,6 @@ use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
 use crate::surface::Surface;
-
-/// Of what time a listing is that was read from a standby (R462).
-const AS_OF: HeaderName = HeaderName::from_static("x-recado-as-of");
 
 /// Where a request comes from.
 fn from(request: &Request) -> IpAddr {
@@ -138,30 +135,6 @@ async fn public(request: &mut Request) -> Outcome {
     };
     file.end().await;
     dated(outcome, &recado)
-}
-
-/// The same, whose listings may be a bit old, unless the caller asks for an answer that is not kept
-/// by anyone (RFC 9111, 5.2.1.4).
-///
-/// R462.
-fn with_stale_listings(recado: Recado, headers: &HeaderMap) -> Recado {
-    let values = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
-    let mut directives = values.flat_map(|value| value.split(','));
-    match directives.any(|directive| directive.trim().eq_ignore_ascii_case("no-cache")) {
-        true => recado,
-        false => recado.with_stale_listings(),
-    }
-}
-
-/// An answer whose listing was read from a standby says of what time it is.
-///
-/// R462.
-fn dated(outcome: Outcome, recado: &Recado) -> Outcome {
-    let as_of = recado.listings_as_of().map(|at| HeaderValue::try_from(at.to_string()));
-    match as_of {
-        Some(Ok(at)) => outcome.map(|answer| answer.with_header(AS_OF, at)),
-        _ => outcome,
-    }
 }
 
 /// A file that came with a call. Unless the call's handler gets it, it is removed.

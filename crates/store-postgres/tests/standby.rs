@@ -62,7 +62,6 @@ async fn every_listing(of: &PostgresStore) {
     let (company, first) = (CompanyId::new(Uuid::from_u128(1)), PageRequest::FIRST);
     let contacts = ContactFilter::default();
     of.contact_page(company, &contacts, first, true).await.expect("a page of contacts");
-    of.contact_export(company, &contacts, None, 100, true).await.expect("a part of an export");
     let messages = MessageFilter::default();
     of.message_page(company, &messages, first).await.expect("a page of messages");
     let deliveries = DeliveryFilter::default();

@@ -187,6 +187,7 @@ async fn a_company_that_is_in_use_moves_to_another_cell_and_loses_nothing(kind: 
     let (begun, _) = tokio::join!(moving, client.run(&ends));
     assert!(begun["repeated"].as_u64() > Some(0), "{begun}");
     let of_beginning = client.kept();
+    assert!(!of_beginning.texts.is_empty());
     let second = Process::serve(&target, &["--cell", "1", "--trusted-proxies", "127.0.0.1"]).await;
     let at = format!("1=http://{}", second.addr);
     first.signal("TERM").await;

@@ -107,7 +107,6 @@ async fn listings_of_both_apis_come_from_the_standby_and_say_of_what_time_they_a
     let of_contact = format!("{CONTACTS}/{id}/messages");
     for path in [
         "/api/v1/contacts?search=zz",
-        "/api/v1/contacts?order_by=created_at&limit=10",
         "/api/v1/messages",
         &of_contact,
         "/api/v1/prosas/consumption",
@@ -126,15 +125,21 @@ async fn listings_of_both_apis_come_from_the_standby_and_say_of_what_time_they_a
         listed.expect(200);
         assert!(!listed.header(AS_OF).is_empty(), "{path}");
     }
-    // What is no listing is of the database itself.
-    let one = stand.get(&format!("{CONTACTS}/{id}")).await;
-    one.expect(200);
-    assert_eq!(one.header(AS_OF), "");
+    // What is no listing is of the database itself, and so are exports, with more to come or not.
+    let one = format!("{CONTACTS}/{id}");
+    let export = |limit| format!("{CONTACTS}?order_by=created_at&limit={limit}");
+    for path in [one, export(1), export(10)] {
+        let answer = stand.get(&path).await;
+        answer.expect(200);
+        assert_eq!(answer.header(AS_OF), "", "{path}");
+    }
     let metrics = Request::new("GET", "/metrics").send(process.addr).await;
     let metrics = String::from_utf8_lossy(&metrics.body);
     let line = |name: &str| metrics.lines().find(|line| line.starts_with(name)).map(str::to_owned);
     let read = line("recado_standby_reads_total{result=\"ok\"}").expect("it is counted");
     assert!(!read.ends_with(" 0"), "{read}");
+    let failed = line("recado_standby_reads_total{result=\"failed\"}").expect("it is counted");
+    assert!(failed.ends_with(" 0"), "{failed}");
     assert!(line("recado_standby_lag_seconds").is_some(), "{metrics}");
 }
 
@@ -155,7 +160,8 @@ async fn while_the_standby_is_behind_frozen_or_away_the_database_answers() {
     let frozen = Frozen::now(&stand.standby);
     let asked = Instant::now();
     stand.until_given_up().await;
-    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+    // Half a minute is what a primary has.
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     drop(frozen);
     stand.until_shown(2).await;
     let Stand { primary, standby, process, us } = stand;

@@ -171,10 +171,13 @@ impl Contacts<'_> {
         if query.filter.matches_nothing {
             return Ok((ContactSlice::default(), None));
         }
-        let ExportQuery { filter, limit, clicks, .. } = query;
-        let read =
-            self.app.listing(|store| store.contact_export(company, filter, after, *limit, *clicks));
-        let slice = read.await?;
+        // Never from a standby: no later creation may come before the end of this part, which the
+        // database has to know, and a state older than the last part's would end the export early.
+        let slice = self
+            .app
+            .store()
+            .contact_export(company, &query.filter, after, query.limit, query.clicks)
+            .await?;
         let last = slice.records.last().filter(|_| slice.more);
         let next_cursor = last.map(|record| {
             key.seal(company, &query.filter, ExportPosition::of(record.contact.value()))
