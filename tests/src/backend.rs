@@ -26,6 +26,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::openid;
+use crate::pair::{self, InFront};
 use crate::world::OPERATOR;
 pub use database::{Database, StoreKind, files_under};
 
@@ -103,6 +104,8 @@ pub struct Setup {
     pub public_url: Option<&'static str>,
     /// Which of several installations it is.
     pub cell: Cell,
+    /// It is no cell behind a proxy, in runs where servers of tests are that.
+    pub alone: bool,
     /// Where others answer.
     pub cell_urls: BTreeMap<Cell, String>,
     /// The issuer of the provider that its members may sign in with.
@@ -124,6 +127,7 @@ pub struct TestServer {
     documents: Arc<TempDir>,
     setup: Setup,
     running: Option<RunningServer>,
+    in_front: Option<InFront>,
 }
 
 impl fmt::Debug for TestServer {
@@ -134,15 +138,20 @@ impl fmt::Debug for TestServer {
 
 impl TestServer {
     /// Starts a server on a database.
-    pub async fn start(database: &Database, setup: Setup) -> Self {
+    pub async fn start(database: &Database, mut setup: Setup) -> Self {
+        if pair::in_use() && !setup.alone {
+            setup.cell = pair::cell();
+            setup.public_url = setup.public_url.or(Some(pair::PUBLIC_URL));
+        }
         let clock = setup.clock.clone().unwrap_or_default();
         let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let files = FaultyFiles::new(LocalFiles::new(documents.path()));
         let transport = ScriptedTransport::new();
         let (running, store) = launch(database, &setup, &clock, &files, &transport, 0).await;
         let addr = running.addr;
+        let in_front = InFront::of_one(&setup, addr);
         let running = Some(running);
-        Self { addr, clock, files, transport, store, documents, setup, running }
+        Self { addr, clock, files, transport, store, documents, setup, running, in_front }
     }
 
     /// Stops the server gracefully and starts another one with the same clock, documents and
@@ -166,11 +175,23 @@ impl TestServer {
         self.addr = running.addr;
         self.store = store;
         self.running = Some(running);
+        self.in_front = None;
+        self.in_front = InFront::of_one(&self.setup, self.addr);
     }
 
     /// The core that it runs on.
     pub fn recado(&self) -> &Recado {
         &self.running.as_ref().expect("it runs").recado
+    }
+
+    /// Which of several installations it is.
+    pub fn cell(&self) -> Cell {
+        self.setup.cell
+    }
+
+    /// The address under which people reach it.
+    pub fn public_url(&self) -> String {
+        self.setup.public_url.map_or_else(|| format!("http://{}", self.addr), str::to_owned)
     }
 
     /// Its settings, with its clock, for another server.

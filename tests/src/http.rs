@@ -11,6 +11,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::pair::Way;
+
 /// The time limit of every answer: a server that does not answer fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -165,13 +167,23 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
+    /// It goes to the server itself, also where there is a proxy.
+    pub direct: bool,
 }
 
 impl Request {
     /// A request without credentials or body.
     pub fn new(method: &str, path: impl Into<String>) -> Self {
         let method = method.parse().expect("a method");
-        Self { method, path: path.into(), headers: Vec::new(), body: Bytes::new() }
+        let (path, headers, body) = (path.into(), Vec::new(), Bytes::new());
+        Self { method, path, headers, body, direct: false }
+    }
+
+    /// Sends it to the server itself, for what is between it and its next neighbour.
+    #[must_use]
+    pub fn direct(mut self) -> Self {
+        self.direct = true;
+        self
     }
 
     /// Adds a header.
@@ -214,13 +226,17 @@ impl Request {
     }
 
     async fn exchange(self, to: SocketAddr, asked: String) -> Option<ScriptedAnswer> {
-        let stream = TcpStream::connect(to).await.ok()?;
+        let way = if self.direct { Way::direct(to) } else { Way::of(to, &self.path) };
+        let stream = TcpStream::connect(way.to).await.ok()?;
         let io = TokioIo::new(stream);
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.ok()?;
         let driver = tokio::spawn(connection);
         let mut request = http::Request::builder().method(self.method).uri(&self.path);
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            request = request.header("host", to.to_string());
+            request = request.header("host", way.host);
+        }
+        if let Some(cell) = way.cell {
+            request = request.header("x-recado-cell", cell);
         }
         for (name, value) in &self.headers {
             request = request.header(name, value);

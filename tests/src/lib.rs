@@ -14,6 +14,7 @@ pub mod moving;
 mod not_run;
 pub mod openid;
 pub mod outbox;
+pub mod pair;
 pub mod receiver;
 pub mod registry;
 pub mod rows;

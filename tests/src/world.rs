@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Database, Setup, StoreKind, TestServer};
 use crate::http::{Request, ScriptedAnswer, text};
+use crate::pair;
 
 /// The operator token of every test server.
 pub const OPERATOR: &str = "operator-token-of-the-tests-0123456789";
@@ -329,10 +330,11 @@ pub fn phone(n: u32) -> String {
     format!("+55119{:08}", 80_000_000 + n)
 }
 
-/// An id that no record has.
+/// An id that no record has, of the same cell as those of our company.
 pub fn unknown_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    format!("0192f0c1-0000-7000-8000-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
+    let cell = if pair::in_use() { "8000-8010" } else { "7000-8000" };
+    format!("0192f0c1-0000-{cell}-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Repeats a question until it has an answer, for changes that a background task makes soon.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use recado_tests::{
-    OPERATOR, Request, SCOPES, World, both_stores, eventually, phone, text, unknown_id,
+    OPERATOR, Request, SCOPES, Setup, StoreKind, World, both_stores, eventually, phone, text,
+    unknown_id,
 };
 use serde_json::{Value, json};
 
@@ -155,7 +156,8 @@ async fn an_unauthenticated_call_learns_nothing_about_what_exists(world: World) 
 // D11
 
 #[both_stores]
-async fn a_key_is_rk_and_43_base64url_characters(world: World) {
+async fn a_key_is_rk_and_43_base64url_characters(kind: StoreKind) {
+    let world = World::with(kind, Setup { alone: true, ..Setup::default() }).await;
     let mut keys = std::collections::BTreeSet::new();
     for _ in 0..5 {
         let key = world.key_with(&["contacts:read"]).await;

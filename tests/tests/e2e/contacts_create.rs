@@ -1,6 +1,6 @@
 //! POST /contacts: 4.3, 7.1, 8; D8, D9, D14–D16, D18–D21.
 
-use recado_tests::{World, both_stores, phone, text, unknown_id};
+use recado_tests::{Setup, StoreKind, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/contacts";
@@ -78,7 +78,8 @@ async fn a_phone_alone_makes_a_contact_with_the_documented_defaults(world: World
 
 /// D3.
 #[both_stores]
-async fn ids_are_uuid_v7_and_times_are_utc_with_milliseconds(world: World) {
+async fn ids_are_uuid_v7_and_times_are_utc_with_milliseconds(kind: StoreKind) {
+    let world = World::with(kind, Setup { alone: true, ..Setup::default() }).await;
     let contact = world.create(json!({"phone": phone(1)})).await;
     let id = uuid::Uuid::parse_str(&text(&contact["id"])).expect("a uuid");
     assert_eq!(id.get_version_num(), 7, "D3");

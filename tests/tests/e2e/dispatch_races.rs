@@ -135,6 +135,8 @@ async fn a_dispatch_cut_off_by_a_kill_keeps_its_reservation_for_60_seconds(kind:
         clock: Some(clock.clone()),
         no_background: true,
         trusted_proxies: &["127.0.0.0/8"],
+        // As the process was.
+        alone: true,
         ..Setup::default()
     };
     let server = TestServer::start(&database, setup).await;

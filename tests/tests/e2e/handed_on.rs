@@ -17,6 +17,11 @@ fn cell() -> Cell {
     Cell::new(1).expect("a cell")
 }
 
+/// What these tests ask is what a cell does that no proxy is in front of.
+fn alone() -> Setup {
+    Setup { alone: true, ..Setup::default() }
+}
+
 /// The server of cell 1.
 struct NewCell {
     addr: SocketAddr,
@@ -53,7 +58,8 @@ async fn phones_at(addr: SocketAddr, key: &str) -> Vec<String> {
 
 /// R460, D11.
 #[both_stores]
-async fn calls_with_a_key_of_a_company_that_moved_are_answered_by_its_new_cell(mut world: World) {
+async fn calls_with_a_key_of_a_company_that_moved_are_answered_by_its_new_cell(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     world.post_contact(json!({"phone": phone(1)})).await.expect(201);
     let there = moved(&mut world).await;
     let made = world.create_id(json!({"phone": phone(2)})).await;
@@ -79,7 +85,8 @@ async fn calls_with_a_key_of_a_company_that_moved_are_answered_by_its_new_cell(m
 
 /// R460: what is decided there counts, not what the old cell has kept.
 #[both_stores]
-async fn a_key_that_is_revoked_at_the_new_cell_is_refused_through_the_old_one(mut world: World) {
+async fn a_key_that_is_revoked_at_the_new_cell_is_refused_through_the_old_one(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let key = world.make("C/keys", json!({"name": "n", "scopes": ["contacts:read"]})).await;
     let (id, key) = (text(&key["id"]), text(&key["key"]));
     let there = moved(&mut world).await;
@@ -91,7 +98,8 @@ async fn a_key_that_is_revoked_at_the_new_cell_is_refused_through_the_old_one(mu
 
 /// R460, D3: the operator API by the company in its path; other companies are answered here.
 #[both_stores]
-async fn the_operator_api_of_a_company_that_moved_is_that_of_its_new_cell(mut world: World) {
+async fn the_operator_api_of_a_company_that_moved_is_that_of_its_new_cell(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let other = world.tenant("Outra").await;
     let there = moved(&mut world).await;
     let tag = json!({"name": "a", "color": "#000000"});
@@ -106,7 +114,8 @@ async fn the_operator_api_of_a_company_that_moved_is_that_of_its_new_cell(mut wo
 
 /// R460: forms, templates and links, whose addresses nobody has to change.
 #[both_stores]
-async fn forms_templates_and_links_of_a_company_that_moved_go_on(mut intake: Intake) {
+async fn forms_templates_and_links_of_a_company_that_moved_go_on(kind: StoreKind) {
+    let mut intake = Intake::with(kind, alone()).await;
     let endpoint = intake.endpoint("landing", plain()).await;
     let token = intake.token("aviso", "UTILITY", "Oi").await;
     let contact = intake.create_id(json!({"phone": mobile(1)})).await;
@@ -139,7 +148,8 @@ async fn forms_templates_and_links_of_a_company_that_moved_go_on(mut intake: Int
 
 /// R460, D68.
 #[both_stores]
-async fn a_gateway_goes_on_calling_the_address_of_the_old_cell(mut clouded: Clouded) {
+async fn a_gateway_goes_on_calling_the_address_of_the_old_cell(kind: StoreKind) {
+    let mut clouded = Clouded::with(kind, alone()).await;
     let there = moved(&mut clouded.world).await;
     let message = clouded.says("5511987650001", "oi").await;
     assert_eq!(message["content"], "oi");
@@ -152,7 +162,8 @@ async fn a_gateway_goes_on_calling_the_address_of_the_old_cell(mut clouded: Clou
 
 /// R460: a body is passed on as it comes, and an answer, too.
 #[both_stores]
-async fn a_large_file_goes_through_the_old_cell_both_ways(mut world: World) {
+async fn a_large_file_goes_through_the_old_cell_both_ways(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let there = moved(&mut world).await;
     let file: Vec<u8> =
         b"%PDF-1.7\n".iter().copied().chain((0..3_000_000_u32).map(|n| n as u8)).collect();
@@ -171,7 +182,8 @@ async fn a_large_file_goes_through_the_old_cell_both_ways(mut world: World) {
 
 /// R460.
 #[both_stores]
-async fn while_the_new_cell_does_not_answer_calls_are_unavailable(mut world: World) {
+async fn while_the_new_cell_does_not_answer_calls_are_unavailable(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let other = world.tenant("Outra").await;
     let there = moved(&mut world).await;
     // Nobody listens on this port any more.
@@ -190,7 +202,8 @@ async fn while_the_new_cell_does_not_answer_calls_are_unavailable(mut world: Wor
 
 /// R460, D76: where nobody said the address of the new cell, the company is closed as it was.
 #[both_stores]
-async fn without_the_address_of_the_new_cell_a_company_stays_closed(mut world: World) {
+async fn without_the_address_of_the_new_cell_a_company_stays_closed(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let there = moved(&mut world).await;
     world.server.set_cell_urls([].into());
     world.restart().await;
@@ -200,7 +213,8 @@ async fn without_the_address_of_the_new_cell_a_company_stays_closed(mut world: W
 
 /// R460: two cells that send a company's calls to each other end that at once.
 #[both_stores]
-async fn a_call_that_comes_back_to_a_cell_is_not_handed_on_again(mut world: World) {
+async fn a_call_that_comes_back_to_a_cell_is_not_handed_on_again(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let there = moved(&mut world).await;
     let request = Request::new("GET", CONTACTS).bearer(&world.us.key);
     let again = world.send(request.header("via", "1.1 proxy, 1.1 recado-0")).await;
@@ -214,7 +228,7 @@ async fn a_call_that_comes_back_to_a_cell_is_not_handed_on_again(mut world: Worl
 /// R460: a proxy that finds the cells itself is told which one to ask.
 #[both_stores]
 async fn a_trusted_proxy_is_told_the_cell_in_place_of_an_answer(kind: StoreKind) {
-    let setup = Setup { trusted_proxies: &["127.0.0.0/8"], ..Setup::default() };
+    let setup = Setup { trusted_proxies: &["127.0.0.0/8"], ..alone() };
     let mut world = World::with(kind, setup).await;
     let there = moved(&mut world).await;
     let asked = |at: &str| {
@@ -233,7 +247,8 @@ async fn a_trusted_proxy_is_told_the_cell_in_place_of_an_answer(kind: StoreKind)
 
 /// R460: who is no proxy of ours gets the answer of the cell.
 #[both_stores]
-async fn a_stranger_is_not_told_how_the_proxy_finds_cells(mut world: World) {
+async fn a_stranger_is_not_told_how_the_proxy_finds_cells(kind: StoreKind) {
+    let mut world = World::with(kind, alone()).await;
     let _there = moved(&mut world).await;
     let request = Request::new("GET", CONTACTS).bearer(&world.us.key);
     let passed = world.send(request.header("x-recado-cells-at", "@cell")).await;

@@ -13,7 +13,7 @@ async fn a_running_server_is_alive_and_ready(world: World) {
 #[both_stores]
 async fn a_server_whose_database_is_not_migrated_is_alive_but_not_ready(kind: StoreKind) {
     let database = recado_tests::backend::Database::fresh(kind);
-    let setup = Setup { no_migrate: true, ..Setup::default() };
+    let setup = Setup { no_migrate: true, alone: true, ..Setup::default() };
     let server = recado_tests::backend::TestServer::start(&database, setup).await;
     let get = |path: &str| Request::new("GET", path).send(server.addr);
     assert_eq!(get("/healthz").await.status, 200);

@@ -69,8 +69,9 @@ impl Browser {
         let begun = self.get(realm, &format!("{HERE}?next=/console/contacts")).await;
         assert_eq!(begun.status, 303, "{}", begun.show());
         let back = realm.provider.signs_in(&begun.header("location"));
-        let base = format!("http://{}", realm.world.addr);
-        back.strip_prefix(&base).expect("an address of the server").to_owned()
+        back.strip_prefix(&realm.world.server.public_url())
+            .expect("an address of the server")
+            .to_owned()
     }
 
     /// A whole sign-in.

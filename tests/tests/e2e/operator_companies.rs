@@ -16,7 +16,8 @@ async fn a_wrong_or_missing_token_is_401(world: World) {
             Request::new("GET", path).bearer(&OPERATOR[1..]),
             Request::new("GET", path).bearer(&format!("{OPERATOR}x")),
         ] {
-            let answer = world.send(request).await;
+            // A proxy may refuse two of one header itself.
+            let answer = world.send(request.direct()).await;
             answer.expect_error(401, "UNAUTHORIZED");
             assert_eq!(answer.header("www-authenticate"), "Bearer");
         }

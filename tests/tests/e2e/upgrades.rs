@@ -171,7 +171,8 @@ async fn every_release_is_brought_to_the_newest_in_one_step_under_load(kind: Sto
         let before = content(&database).await;
         let name = if kind == StoreKind::Sqlite { "sqlite.key" } else { "postgres.key" };
         let key = std::fs::read_to_string(release.join(name)).expect("a key").trim().to_owned();
-        let setup = |no_migrate| Setup { no_migrate, no_background: true, ..Setup::default() };
+        let setup =
+            |no_migrate| Setup { no_migrate, no_background: true, alone: true, ..Setup::default() };
         let waiting = Arc::new(TestServer::start(&database, setup(true)).await);
         let stop = Arc::new(AtomicBool::new(false));
         let load = tokio::spawn({
@@ -202,7 +203,7 @@ async fn every_release_is_brought_to_the_newest_in_one_step_under_load(kind: Sto
 #[both_stores]
 async fn a_process_on_an_older_schema_answers_503_and_serves_after_the_migration(kind: StoreKind) {
     let database = Database::fresh(kind);
-    let setup = || Setup { no_background: true, ..Setup::default() };
+    let setup = || Setup { no_background: true, alone: true, ..Setup::default() };
     let waiting = TestServer::start(&database, Setup { no_migrate: true, ..setup() }).await;
     let ready = || async { Request::new("GET", "/readyz").send(waiting.addr).await.status };
     assert_eq!(ready().await, 503);
