@@ -19,7 +19,7 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
-use recado_core::deliveries::ShardNumber;
+use recado_core::deliveries::Shards;
 use recado_core::ids::{
     CampaignId, CompanyId, ConnectionId, ContactId, LedgerLineId, ListId, MessageId, TemplateId,
     WorkerId,
@@ -220,7 +220,7 @@ impl Work {
     async fn run(&self) {
         let campaigns = self
             .store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
+            .active_campaigns(&Shards::USUAL.all().collect(), Timestamp::MAX)
             .await
             .expect("the store works");
         let mut campaign = campaigns.into_iter().next().expect("one runs");

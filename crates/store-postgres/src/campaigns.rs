@@ -131,7 +131,7 @@ impl CampaignReads for PostgresStore {
         shards: &BTreeSet<ShardNumber>,
         until: Timestamp,
     ) -> Result<Vec<Stored<Campaign>>, StoreError> {
-        let shards: Vec<i16> = shards.iter().map(|shard| shard.number().into()).collect();
+        let shards: Vec<i16> = shards.iter().map(|shard| shard.number().cast_signed()).collect();
         // Those that are scheduled come first, so that none is missed while it begins.
         let params = params![shards.clone(), until.millis()];
         let scheduled = rows(&self.pool, SCHEDULED.as_str(), params).await?;

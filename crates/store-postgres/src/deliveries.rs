@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus, PendingDeliveries, ShardNumber,
-    shard_of,
+    Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus, PendingDeliveries, Shards,
 };
 use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
@@ -25,6 +24,7 @@ pub(crate) fn page_statement(
     company: CompanyId,
     filter: &DeliveryFilter,
     page: PageRequest,
+    all: Shards,
 ) -> (String, Vec<Param>) {
     let mut params = params![company.uuid(), i64::from(page.limit), signed(page.offset())];
     let mut condition = "company_id = $1".to_owned();
@@ -42,8 +42,8 @@ pub(crate) fn page_statement(
         // They have an index, which begins with their shard. Each shard is looked up by itself:
         // otherwise all deliveries of the company might be read.
         let shards: Vec<i16> = match filter.webhook {
-            Some(webhook) => vec![shard_of(webhook).number().into()],
-            None => ShardNumber::all().map(|shard| shard.number().into()).collect(),
+            Some(webhook) => vec![all.of_webhook(webhook).number().cast_signed()],
+            None => all.all().map(|shard| shard.number().cast_signed()).collect(),
         };
         params.push(Param::of(shards));
         source = format!(
@@ -84,13 +84,17 @@ pub(crate) static ABOUT: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl DeliveryReads for PostgresStore {
+    async fn shards(&self) -> Result<Shards, StoreError> {
+        self.known_shards().await
+    }
+
     async fn deliveries(
         &self,
         company: CompanyId,
         filter: &DeliveryFilter,
         page: PageRequest,
     ) -> Result<Page<Delivery>, StoreError> {
-        let (sql, params) = page_statement(company, filter, page);
+        let (sql, params) = page_statement(company, filter, page, self.shards().await?);
         let found = rows(&self.pool, sql, params).await?;
         let mut page = Page::empty();
         for row in &found {

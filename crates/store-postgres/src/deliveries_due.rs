@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
-    ShardNumber, shard_of,
+    ShardNumber, Shards,
 };
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::StoreError;
@@ -76,11 +76,16 @@ pub(crate) static QUEUES: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The parameters of [`QUEUES`].
-fn queues_after(shards: &BTreeSet<ShardNumber>, after: Option<QueueKey>, limit: u32) -> Vec<Param> {
+fn queues_after(
+    all: Shards,
+    shards: &BTreeSet<ShardNumber>,
+    after: Option<QueueKey>,
+    limit: u32,
+) -> Vec<Param> {
     // No company and no webhook has the nil id.
     let begin =
         QueueKey { company: CompanyId::new(Uuid::nil()), webhook: WebhookId::new(Uuid::nil()) };
-    let reached = after.map(|after| (shard_of(after.webhook), after));
+    let reached = after.map(|after| (all.of_webhook(after.webhook), after));
     let (mut numbers, mut companies, mut webhooks) = (Vec::new(), Vec::new(), Vec::new());
     for shard in shards {
         let from = match reached {
@@ -88,7 +93,7 @@ fn queues_after(shards: &BTreeSet<ShardNumber>, after: Option<QueueKey>, limit: 
             Some((of, after)) if *shard == of => after,
             _ => begin,
         };
-        numbers.push(i16::from(shard.number()));
+        numbers.push(shard.number().cast_signed());
         companies.push(from.company.uuid());
         webhooks.push(from.webhook.uuid());
     }
@@ -113,7 +118,7 @@ impl DueReads for PostgresStore {
         after: Option<QueueKey>,
         limit: u32,
     ) -> Result<Vec<PendingQueue>, StoreError> {
-        let params = queues_after(shards, after, limit);
+        let params = queues_after(self.known_shards().await?, shards, after, limit);
         let found = rows(&self.pool, QUEUES.as_str(), params).await?;
         let read = |row| {
             let mut columns = Columns::new(row);
@@ -145,35 +150,5 @@ impl DueReads for PostgresStore {
             rows.unwrap_or_default().iter().map(due).collect()
         };
         Ok(QueuePage { webhook, fresh: next(read.fresh)?, again: next(read.again)? })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use recado_core::deliveries::{shard_of, shard_of_campaign};
-    use recado_core::ids::{CampaignId, WebhookId};
-    use recado_testkit::postgres::TestPostgres;
-    use uuid::Uuid;
-
-    use crate::param::params;
-    use crate::session::rows;
-    use crate::{Options, PostgresStore};
-
-    /// R67, R98.
-    #[tokio::test(flavor = "multi_thread")]
-    async fn the_database_has_each_id_in_the_shard_that_the_program_has_it_in() {
-        let database = TestPostgres::shared().fresh_database();
-        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
-        store.migrate().await.unwrap();
-        let ids: Vec<Uuid> = (0..=255_u8).map(|last| Uuid::from_bytes([last; 16])).collect();
-        let sql = "SELECT recado_shard_of(id) FROM unnest($1::uuid[]) WITH ORDINALITY AS u (id, n) \
-                   ORDER BY n";
-        let found = rows(&store.pool, sql, params![ids.clone()]).await.unwrap();
-        let found: Vec<i16> = found.iter().map(|row| row.get(0)).collect();
-        assert_eq!(found.len(), ids.len());
-        for (id, found) in ids.into_iter().zip(found) {
-            assert_eq!(found, i16::from(shard_of(WebhookId::new(id)).number()));
-            assert_eq!(found, i16::from(shard_of_campaign(CampaignId::new(id)).number()));
-        }
     }
 }

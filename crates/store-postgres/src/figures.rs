@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::deliveries::SHARDS;
 use recado_core::events::JournalPosition;
 use recado_core::figures::{ConnectionFigures, DueFigures, FigureQuery, FigureReads, Figures};
 use recado_core::store::StoreError;
@@ -32,8 +31,7 @@ pub(crate) static DELIVERIES: LazyLock<String> = LazyLock::new(|| {
               AND recado_shard_of(webhook_id) = recado_shard_of(a.webhook_id)";
     let nil = Uuid::nil();
     let every_shard = format!(
-        "(SELECT n, '{nil}'::uuid, '{nil}'::uuid FROM generate_series(0, {}) n)",
-        SHARDS - 1
+        "(SELECT n, '{nil}'::uuid, '{nil}'::uuid FROM generate_series(0, recado_shards() - 1) n)"
     );
     format!(
         "WITH queues AS ({}), \

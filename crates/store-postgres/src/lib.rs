@@ -108,6 +108,7 @@ mod records;
 mod row_lookups;
 mod sealing;
 mod session;
+mod shards;
 mod shared_calls;
 mod signals;
 mod standby;

@@ -5,6 +5,7 @@ mod list;
 
 use std::collections::BTreeMap;
 
+use recado_core::deliveries::Shards;
 use recado_core::store::StoreError;
 use recado_store_sql::{MigrationPlan, expands};
 use tokio_postgres::error::SqlState;
@@ -12,6 +13,7 @@ use tokio_postgres::{Client, Error};
 
 use crate::PostgresStore;
 use crate::error::{MIGRATE, failed};
+use crate::shards::choose;
 pub use engine::EngineFeature;
 use list::{MIGRATIONS, Migration};
 
@@ -49,6 +51,17 @@ pub enum MigrateError {
         /// What it answered.
         said: String,
     },
+    /// The installation has another number of shards, and is in use. Leave its number, or begin
+    /// with a new database (R464).
+    #[error(
+        "the database has {has} shards and is in use: {wanted} can be chosen for a new one only"
+    )]
+    Shards {
+        /// How many it has.
+        has: u16,
+        /// How many it was to have.
+        wanted: u16,
+    },
     /// The database failed. The migration under way was not applied.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -71,6 +84,20 @@ impl PostgresStore {
     ///
     /// [`MigrateError`]; calling it again is safe.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
+        self.migrated(None).await
+    }
+
+    /// [`PostgresStore::migrate`], and gives the installation this number of shards (R464). It is
+    /// chosen before the first process serves, and never changes. Choosing the same again is fine.
+    ///
+    /// # Errors
+    ///
+    /// [`MigrateError`]; [`MigrateError::Shards`] if it has another number and is in use.
+    pub async fn migrate_into(&self, shards: Shards) -> Result<(), MigrateError> {
+        self.migrated(Some(shards)).await
+    }
+
+    async fn migrated(&self, shards: Option<Shards>) -> Result<(), MigrateError> {
         let client = self.pool.get().await?;
         // The connection is not returned to the pool, because its settings are changed. Dropping it
         // releases the lock.
@@ -84,6 +111,9 @@ impl PostgresStore {
             .map_err(failed)?;
         client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
         migrate(&client, &*self.pool.get().await?).await?;
+        if let Some(shards) = shards {
+            choose(&client, shards).await?;
+        }
         drop(client);
         Ok(self.check_keys().await?)
     }

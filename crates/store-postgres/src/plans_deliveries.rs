@@ -2,7 +2,7 @@
 //! deliveries and many dead index entries, with plans that were made while the tables were empty.
 
 use recado_core::Timestamp;
-use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryStatus, SHARDS};
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryStatus, Shards};
 use recado_core::ids::CompanyId;
 use recado_core::page::PageRequest;
 use recado_testkit::postgres::TestPostgres;
@@ -46,7 +46,7 @@ fn pending_page() -> String {
     let filter =
         DeliveryFilter { status: Some(DeliveryStatus::Pending), ..DeliveryFilter::default() };
     let page = PageRequest { page: 1, limit: 50 };
-    page_statement(CompanyId::new(Uuid::nil()), &filter, page).0
+    page_statement(CompanyId::new(Uuid::nil()), &filter, page, Shards::USUAL).0
 }
 
 fn cases() -> Vec<Case> {
@@ -75,7 +75,7 @@ fn cases() -> Vec<Case> {
         of("1", "bigint"),
         of("'[]'", "text"),
     ];
-    let every_shard: Vec<String> = (0..SHARDS).map(|number| number.to_string()).collect();
+    let every_shard: Vec<String> = (0..64).map(|number| number.to_string()).collect();
     let every_shard = every_shard.join(",");
     let shards = |count: u8| {
         let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();

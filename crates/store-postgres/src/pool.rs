@@ -10,8 +10,10 @@ use std::time::Duration;
 use deadpool::managed::{self, Metrics, PoolError, QueueMode, RecycleError, RecycleResult};
 use deadpool::{Runtime, Status};
 use deadpool_postgres::ClientWrapper;
+use recado_core::deliveries::Shards;
 use recado_core::store::StoreError;
 use recado_store_sql::{Sealer, SealingProgress};
+use tokio::sync::OnceCell;
 use tokio::sync::{Notify, oneshot};
 use tokio_postgres::AsyncMessage;
 
@@ -69,6 +71,7 @@ pub struct PostgresStore {
     pub(crate) channel_lookups: SharedCalls<ChannelLookup>,
     pub(crate) connection_listings: SharedCalls<ConnectionListing>,
     pub(crate) row_lookups: RowLookups,
+    pub(crate) shards: Arc<OnceCell<Shards>>,
 }
 
 /// The connections, with the keys of the secrets that are read and written by them.
@@ -303,6 +306,7 @@ impl PostgresStore {
             channel_lookups: SharedCalls::default(),
             connection_listings: SharedCalls::default(),
             row_lookups: RowLookups::default(),
+            shards: Arc::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignTotals, Recipient, RecipientEntry, RecipientStatus,
     RecipientsFrom, TimeSteps,
 };
-use recado_core::deliveries::{ShardNumber, shard_of_campaign};
+use recado_core::deliveries::{ShardNumber, Shards};
 use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
@@ -80,7 +80,7 @@ impl CampaignReads for SqliteStore {
             let key = |campaign: &Campaign| (campaign.id, campaign.company);
             active.retain(|known| running.iter().all(|other| key(other) != key(known)));
             active.extend(running);
-            active.retain(|campaign| shards.contains(&shard_of_campaign(campaign.id)));
+            active.retain(|campaign| shards.contains(&Shards::USUAL.of_campaign(campaign.id)));
             active.sort_unstable_by_key(|campaign| key(campaign));
             Ok(active)
         })

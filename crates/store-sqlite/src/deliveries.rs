@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, PendingDeliveries};
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, PendingDeliveries, Shards};
 use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, StoreError, Stored, Version};
@@ -72,6 +72,10 @@ static ABOUT: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl DeliveryReads for SqliteStore {
+    async fn shards(&self) -> Result<Shards, StoreError> {
+        Ok(Shards::USUAL)
+    }
+
     async fn deliveries(
         &self,
         company: CompanyId,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
-    ShardNumber, Signals, shard_of,
+    ShardNumber, Shards, Signals,
 };
 use recado_core::store::StoreError;
 use rusqlite::{OptionalExtension, params_from_iter};
@@ -100,7 +100,7 @@ pub(crate) fn pending_queues(
         };
         let Some(found) = found.optional()? else { break };
         after = Some(found.key);
-        if shards.contains(&shard_of(found.key.webhook)) {
+        if shards.contains(&Shards::USUAL.of_webhook(found.key.webhook)) {
             pending.push(found);
         }
     }

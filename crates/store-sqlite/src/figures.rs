@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::QueueKey;
-use recado_core::deliveries::ShardNumber;
+use recado_core::deliveries::Shards;
 use recado_core::events::JournalPosition;
 use recado_core::figures::{ConnectionFigures, DueFigures, FigureQuery, FigureReads, Figures};
 use recado_core::store::StoreError;
@@ -102,7 +102,7 @@ fn add_queue(
 
 fn deliveries(conn: &Connection, query: &FigureQuery) -> ReadResult<DueFigures> {
     let (mut all, mut after) = (DueFigures::default(), None);
-    let shards = ShardNumber::all().collect();
+    let shards = Shards::USUAL.all().collect();
     loop {
         let queues = pending_queues(conn, &shards, after, QUEUES)?;
         for queue in &queues {

@@ -9,7 +9,7 @@ use recado_core::accounts::{SessionLimits, SignInProvider};
 use recado_core::audit::{Acting, Actor, OperationName};
 use recado_core::connections::GatewayView;
 use recado_core::conversations::StopWords;
-use recado_core::deliveries::RetryWaits;
+use recado_core::deliveries::{RetryWaits, Shards};
 use recado_core::gateway::{GatewayDestinations, Providers};
 use recado_core::secret::SecretText;
 use recado_core::store::{Store, StoreError};
@@ -79,6 +79,21 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
             Ok(Opened { store, transferable, own, limiter: Some(limiter), closer })
         }
     }
+}
+
+/// Migrates the database, and chooses its number of shards.
+///
+/// R464.
+pub(crate) async fn migrate(options: &Options, shards: Option<Shards>) -> Result<(), StartError> {
+    let opened = open(options, true).await?;
+    let chosen = match (&opened.own, shards) {
+        (StoreUse::Postgres(store), Some(shards)) => {
+            store.migrate_into(shards).await.map_err(|error| StartError::Migrate(error.into()))
+        }
+        _ => Ok(()),
+    };
+    opened.closer.close().await;
+    chosen
 }
 
 /// What migrating the database would do; `None` if there is none. Writes nothing (R249).

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::{Access, Company, OperatorToken};
 use crate::campaigns::{Campaign, PauseReason, paused};
-use crate::deliveries::ShardNumber;
 use crate::documents::{FileError, file_key, undo_key};
 use crate::events::Swept;
 use crate::ids::{CompanyId, DocumentId, JobId};
@@ -57,8 +56,8 @@ impl Access<'_> {
             let company = self.app.company(id).await?.ok_or(NOT_FOUND)?;
             let routes = store.get::<Routes>(id).await?;
             let webhooks = store.webhooks(id).await?;
-            let running =
-                store.active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX).await?;
+            let shards = store.shards().await?.all().collect();
+            let running = store.active_campaigns(&shards, Timestamp::MAX).await?;
             let running = running.into_iter().filter(|campaign| campaign.company == id);
             let tokens = store.all_stored::<OperatorToken>(()).await?.into_iter();
             let tokens = tokens.filter(|token| token.company == Some(id)).collect();

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::access::{Gcra, RateCheck, RateDecision, RateKey, TimeZone};
 use crate::conversations::ChannelQuery;
-use crate::deliveries::{Timer, shares};
+use crate::deliveries::Timer;
 use crate::error::Error;
 use crate::ids::{CampaignId, CompanyId, ContactId};
 use crate::store::{RecordsExt, StoreError, Stored};
@@ -380,7 +380,8 @@ async fn poll(app: &Recado) -> Result<Vec<Assigned>, StoreError> {
     let (own, now) = (app.workers().own_id(), app.now());
     let workers = app.store().all::<Worker>(()).await?;
     let alive = delivering(&workers, now);
-    let mut active = app.store().active_campaigns(&shares(own, &alive), now).await?;
+    let shares = app.store().shards().await?.shares(own, &alive);
+    let mut active = app.store().active_campaigns(&shares, now).await?;
     active.retain(|campaign| !halted.is_quiet_for(campaign.company));
     let mut zones: BTreeMap<CompanyId, Option<TimeZone>> = BTreeMap::new();
     let mut assigned = Vec::with_capacity(active.len());

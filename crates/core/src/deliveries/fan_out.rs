@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::{Delivery, DeliveryStatus, QueueKey, ShardNumber, shard_of};
+use super::{Delivery, DeliveryStatus, QueueKey, ShardNumber, Shards};
 use crate::events::Event;
 use crate::ids::{CompanyId, DeliveryId};
 use crate::store::{Change, ChangeKind, Row, Version};
@@ -26,8 +26,12 @@ pub(crate) type KnownRoutes = Option<(Version, Arc<Routes>)>;
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, KnownRoutes>>,
     notices: Mutex<PendingNotifications>,
-    kept: Mutex<BTreeSet<ShardNumber>>,
+    kept: Mutex<KeptShards>,
 }
+
+/// The shards whose webhooks a process sends to and goes on sending to; none before it is assigned
+/// any.
+type KeptShards = Option<(Shards, BTreeSet<ShardNumber>)>;
 
 /// How a commit affects a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,15 +77,23 @@ impl FanOut {
     }
 
     /// Records the shards whose webhooks this process sends to and goes on sending to.
-    pub(super) fn keep(&self, shards: BTreeSet<ShardNumber>) {
-        *lock(&self.kept) = shards;
+    pub(super) fn keep(&self, of: Shards, kept: BTreeSet<ShardNumber>) {
+        *lock(&self.kept) = Some((of, kept));
+    }
+
+    /// Records that it sends to none.
+    pub(super) fn keep_none(&self) {
+        *lock(&self.kept) = None;
     }
 
     /// Those of some queues that other processes have to be notified of: this process does not send
     /// to their webhooks (R455).
     pub(crate) fn of_others(&self, queues: &BTreeMap<QueueKey, Touch>) -> Vec<QueueKey> {
         let kept = lock(&self.kept);
-        queues.keys().filter(|key| !kept.contains(&shard_of(key.webhook))).copied().collect()
+        let is_own = |key: &&QueueKey| {
+            kept.as_ref().is_some_and(|(of, kept)| kept.contains(&of.of_webhook(key.webhook)))
+        };
+        queues.keys().filter(|key| !is_own(key)).copied().collect()
     }
 
     pub(crate) fn notify(&self, queues: &BTreeMap<QueueKey, Touch>) {
@@ -178,9 +190,9 @@ mod tests {
         let queues = BTreeMap::from([(key(1), Touch::Queue), (key(2), Touch::Webhook)]);
         let fan_out = FanOut::default();
         assert_eq!(fan_out.of_others(&queues), [key(1), key(2)], "it sends nothing");
-        fan_out.keep([shard_of(key(1).webhook)].into());
+        fan_out.keep(Shards::USUAL, [Shards::USUAL.of_webhook(key(1).webhook)].into());
         assert_eq!(fan_out.of_others(&queues), [key(2)]);
-        fan_out.keep(ShardNumber::all().collect());
+        fan_out.keep(Shards::USUAL, Shards::USUAL.all().collect());
         assert_eq!(fan_out.of_others(&queues), []);
     }
 }

@@ -30,8 +30,7 @@ pub use schedule::{
     ATTEMPTS, LateAttempt, MAX_LOG, RetryWaits, after_attempt, cancelled, is_withdrawn, overtaken,
     redelivered,
 };
-pub(crate) use shards::shard_of_company;
-pub use shards::{SHARDS, Shard, ShardNumber, shard_of, shard_of_campaign, shares};
+pub use shards::{Shard, ShardNumber, Shards};
 pub use signature::{headers, sign, standard_signatures};
 pub use view::{AttemptView, DeliveryDetail, DeliveryView};
 pub use worker::{DeliveryLimits, Timer};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::{Delivery, DeliveryFilter, ShardNumber};
+use super::{Delivery, DeliveryFilter, ShardNumber, Shards};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
 use crate::page::{Page, PageRequest};
@@ -33,6 +33,11 @@ pub enum PendingDeliveries {
 /// Reads of deliveries for use cases.
 #[async_trait]
 pub trait DeliveryReads: Send + Sync {
+    /// How many shards the installation has: [`Shards::USUAL`] in a store that only one process
+    /// uses. Another one may keep a number that was chosen when the database was made (R464). It
+    /// never changes.
+    async fn shards(&self) -> Result<Shards, StoreError>;
+
     /// A page of the company's deliveries, newest first: `created_at` descending, then `id`
     /// descending (D56a).
     async fn deliveries(

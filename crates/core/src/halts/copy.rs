@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::{HaltKind, Halts};
 use crate::Timestamp;
-use crate::deliveries::{Shard, ShardNumber};
+use crate::deliveries::Shard;
 use crate::store::{ChangeSet, Decided, RecordsExt, StoreError};
 use crate::workers::Worker;
 
@@ -32,9 +32,8 @@ impl Halts<'_> {
         self.hold(Some(reason)).await?;
         self.leave_processes_behind().await?;
         let mut held = CopyHeld::default();
-        for campaign in
-            self.app.store().active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX).await?
-        {
+        let shards = self.app.store().shards().await?.all().collect();
+        for campaign in self.app.store().active_campaigns(&shards, Timestamp::MAX).await? {
             let paused = self.app.campaigns().pause(campaign.company, campaign.id).await;
             held.campaigns_paused += u64::from(paused.is_ok());
         }

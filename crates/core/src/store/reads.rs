@@ -161,6 +161,7 @@ macro_rules! for_each_read {
                     filter: &$crate::deliveries::DeliveryFilter,
                     page: $crate::page::PageRequest,
                 ) -> $crate::page::Page<$crate::deliveries::Delivery>;
+                fn shards() -> $crate::deliveries::Shards;
                 fn pending_deliveries(
                     company: $crate::ids::CompanyId,
                     which: $crate::deliveries::PendingDeliveries,

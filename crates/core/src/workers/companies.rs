@@ -1,7 +1,6 @@
 //! The companies that a process looks after in its regular sweeps.
 
 use crate::access::Company;
-use crate::deliveries::{shard_of_company, shares};
 use crate::ids::{CompanyId, WorkerId};
 use crate::store::{Listing, Record, RecordsExt, RowKind, StoreError};
 use crate::workers::Worker;
@@ -30,10 +29,11 @@ impl Recado {
             return Ok(Vec::new());
         }
         let workers = self.store().all::<Worker>(()).await?;
-        let shards = shares(self.own_lease().id(), &delivering(&workers, self.now()));
+        let shards = self.store().shards().await?;
+        let own = shards.shares(self.own_lease().id(), &delivering(&workers, self.now()));
         let halted = self.halts().current().await?;
         let is_own = |company: &&Company| {
-            shards.contains(&shard_of_company(company.id))
+            own.contains(&shards.of_company(company.id))
                 && company.is_there()
                 && !halted.is_closed_for(company.id)
         };

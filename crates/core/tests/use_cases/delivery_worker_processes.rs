@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Recado;
-use recado_core::deliveries::{DeliveryStatus, Shard, shard_of};
+use recado_core::deliveries::{DeliveryStatus, Shard, Shards};
 use recado_core::store::RecordsExt;
 use recado_testkit::transport::header;
 use recado_testkit::{FaultyStore, Kit, SeededIds, StoreFailure, StoreOp};
@@ -313,7 +313,8 @@ async fn a_receiver_that_keeps_a_stopping_process_waiting_does_not_keep_the_othe
     let shards = stops.app.store().all_stored::<Shard>(()).await.unwrap();
     let owner = |url: &str| {
         let webhook = webhooks.iter().find(|webhook| webhook.url == url).unwrap();
-        let shard = shards.iter().find(|shard| shard.number == shard_of(webhook.id));
+        let shard =
+            shards.iter().find(|shard| shard.number == Shards::USUAL.of_webhook(webhook.id));
         shard.and_then(|shard| shard.owner)
     };
     let own = stops.app.workers().own_id();

@@ -190,6 +190,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "moved_to_cells",
         sql: include_str!("../migrations/0043_moved_to_cells.sql"),
     },
+    Migration {
+        version: 44,
+        name: "number_of_shards",
+        sql: include_str!("../migrations/0044_number_of_shards.sql"),
+    },
 ];
 
 impl Migration {

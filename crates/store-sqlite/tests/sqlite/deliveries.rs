@@ -4,7 +4,7 @@
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery,
-    DueReads, QueueKey, QueuePage, QueueRead, ShardNumber,
+    DueReads, QueueKey, QueuePage, QueueRead, Shards,
 };
 use recado_core::events::{
     Event, EventReads, EventType, EventsAbout, JournalPosition, Outbox, Swept,
@@ -140,7 +140,7 @@ fn reported(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Reported>; 2]) {
 #[tokio::test]
 async fn every_queue_is_that_of_the_model() {
     let (scene, model) = scene().await;
-    let shards = ShardNumber::all().collect();
+    let shards = Shards::USUAL.all().collect();
     for limit in [1, 3, 100] {
         let mut after = None;
         loop {

@@ -9,7 +9,7 @@ use recado_core::access::SecretName;
 use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
 use recado_core::contacts::{AssigneeFilter, Contact, ContactFilter, ContactReads};
-use recado_core::deliveries::ShardNumber;
+use recado_core::deliveries::Shards;
 use recado_core::ids::{
     CompanyId, ConnectionId, ContactId, ListId, MemberId, MessageId, TagId, TemplateId,
 };
@@ -344,11 +344,11 @@ async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had()
     conn.execute("INSERT INTO secrets VALUES ('cursor_key', ?1, 1)", [[7_u8; 32]]).unwrap();
     let store = SqliteStore::open(&path).unwrap();
     assert!(store.ready().await.is_err());
-    assert!(store.active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX).await.is_err());
+    assert!(store.active_campaigns(&Shards::USUAL.all().collect(), Timestamp::MAX).await.is_err());
     store.migrate().unwrap();
     store.ready().await.unwrap();
     assert_eq!(
-        store.active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX).await.unwrap(),
+        store.active_campaigns(&Shards::USUAL.all().collect(), Timestamp::MAX).await.unwrap(),
         []
     );
     let kept = store.get::<Secret>(SecretName::CursorKey).await.unwrap();

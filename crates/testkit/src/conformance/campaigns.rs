@@ -6,7 +6,6 @@ use recado_core::campaigns::{
     RecipientCounts, RecipientNumber, RecipientStatus, SendWindow, Weekdays,
 };
 use recado_core::contacts::Contact;
-use recado_core::deliveries::{ShardNumber, shard_of_campaign};
 use recado_core::form::Form as _;
 use recado_core::ids::{CampaignId, CompanyId, ConnectionId, UploadId};
 use recado_core::messages::Location;
@@ -96,7 +95,7 @@ fn full(scene: &Scene, n: usize) -> Campaign {
 
 /// The active campaigns of every shard.
 async fn active_in(scene: &Scene, until: Timestamp) -> Vec<Stored<Campaign>> {
-    let shards = ShardNumber::all().collect();
+    let shards = scene.shards().await.all().collect();
     scene.store.active_campaigns(&shards, until).await.expect("works")
 }
 
@@ -246,11 +245,12 @@ pub async fn active_campaigns_of_all_companies_come_by_id(harness: &dyn Harness)
         .collect();
     wanted.sort_by_key(|campaign| campaign.id);
     assert_eq!(active().await, wanted);
+    let every = scene.shards().await;
     for parity in [0, 1] {
-        let shards = ShardNumber::all().filter(|shard| shard.number() % 2 == parity).collect();
+        let shards = every.all().filter(|shard| shard.number() % 2 == parity).collect();
         let part = scene.store.active_campaigns(&shards, until).await.expect("works");
         let is_theirs =
-            |campaign: &&Stored<Campaign>| shards.contains(&shard_of_campaign(campaign.id));
+            |campaign: &&Stored<Campaign>| shards.contains(&every.of_campaign(campaign.id));
         assert_eq!(part, wanted.iter().filter(is_theirs).cloned().collect::<Vec<_>>());
     }
     assert_eq!(active_in(&scene, Timestamp::MIN).await.len(), running);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DeliveryStatus, PendingDeliveries, PendingQueue, QueueKey, QueuePage,
-    QueueRead, ShardNumber, cancelled, redelivered, shard_of,
+    QueueRead, ShardNumber, cancelled, redelivered,
 };
 use recado_core::events::{EventType, EventsAbout};
 use recado_core::ids::{ContactId, DeliveryId, WebhookId};
@@ -47,7 +47,7 @@ async fn pending_in(
 
 /// All queues, by company and webhook.
 async fn pending(scene: &Scene) -> Vec<PendingQueue> {
-    pending_in(scene, &ShardNumber::all().collect(), ALL).await
+    pending_in(scene, &scene.shards().await.all().collect(), ALL).await
 }
 
 /// A queue is listed while a delivery in it is pending. Its time is the earliest of its deliveries.
@@ -129,11 +129,13 @@ pub async fn queues_of_shards_come_in_parts(harness: &dyn Harness) {
     let expected: Vec<PendingQueue> =
         expected.into_iter().map(|(key, queued_at)| PendingQueue { key, queued_at }).collect();
     let scene = &companies[0];
-    let all: BTreeSet<ShardNumber> = ShardNumber::all().collect();
+    let every = scene.shards().await;
+    let all: BTreeSet<ShardNumber> = every.all().collect();
     let some: BTreeSet<ShardNumber> =
-        expected.iter().step_by(2).map(|pending| shard_of(pending.key.webhook)).collect();
+        expected.iter().step_by(2).map(|pending| every.of_webhook(pending.key.webhook)).collect();
     for shards in [&all, &some, &BTreeSet::new()] {
-        let theirs = |pending: &&PendingQueue| shards.contains(&shard_of(pending.key.webhook));
+        let theirs =
+            |pending: &&PendingQueue| shards.contains(&every.of_webhook(pending.key.webhook));
         let theirs: Vec<PendingQueue> = expected.iter().filter(theirs).copied().collect();
         for limit in [1, 2, 4, 15, ALL] {
             assert_eq!(pending_in(scene, shards, limit).await, theirs, "in parts of {limit}");

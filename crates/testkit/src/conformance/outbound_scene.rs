@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{Delivery, DeliverySeq, DeliveryStatus, DueDelivery};
-use recado_core::deliveries::{QueueKey, QueuePage, QueueRead, Shard, ShardNumber};
+use recado_core::deliveries::{QueueKey, QueuePage, QueueRead, Shard, ShardNumber, Shards};
 use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::store::{ChangeSet, RecordsExt, Stored};
@@ -27,7 +27,7 @@ pub(super) fn ids_of(due: &[DueDelivery]) -> Vec<DeliveryId> {
 }
 
 /// The number of a shard.
-pub(super) fn shard_number(number: u8) -> ShardNumber {
+pub(super) fn shard_number(number: u16) -> ShardNumber {
     ShardNumber::new(number).expect("a shard")
 }
 
@@ -45,6 +45,11 @@ pub(super) fn record(event: &Event) -> EventRecord {
 }
 
 impl Scene {
+    /// How many shards there are.
+    pub(super) async fn shards(&self) -> Shards {
+        self.store.shards().await.expect("works")
+    }
+
     /// An active webhook for all events.
     pub(super) fn webhook(&self) -> Webhook {
         let secret = SigningSecret::from_random(self.random());
@@ -68,7 +73,7 @@ impl Scene {
     }
 
     /// A shard that is assigned to no process.
-    pub(super) fn shard(&self, number: u8) -> Shard {
+    pub(super) fn shard(&self, number: u16) -> Shard {
         Shard { number: shard_number(number), owner: None }
     }
 

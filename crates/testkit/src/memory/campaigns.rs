@@ -9,7 +9,7 @@ use recado_core::campaigns::{
     RecipientEntry, RecipientNumber, RecipientStatus, RecipientsFrom, StepCount, TimeSteps,
 };
 use recado_core::contacts::Contact;
-use recado_core::deliveries::{ShardNumber, shard_of_campaign};
+use recado_core::deliveries::{ShardNumber, Shards};
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
 use recado_core::lists::ListMember;
 use recado_core::page::{Page, PageRequest};
@@ -171,7 +171,7 @@ impl CampaignReads for MemoryStore {
             CampaignStatus::Draft | CampaignStatus::Paused | CampaignStatus::Finished => false,
         };
         let is_theirs = |campaign: &Campaign| {
-            shards.contains(&shard_of_campaign(campaign.id)) && is_active(campaign)
+            shards.contains(&Shards::USUAL.of_campaign(campaign.id)) && is_active(campaign)
         };
         Ok(self.state().sorted_stored(is_theirs, |campaign| campaign.id))
     }

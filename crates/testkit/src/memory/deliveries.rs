@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery, DueReads,
-    PendingDeliveries, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, shard_of,
+    PendingDeliveries, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Shards,
 };
 use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
@@ -67,6 +67,10 @@ impl WebhookReads for MemoryStore {
 
 #[async_trait]
 impl DeliveryReads for MemoryStore {
+    async fn shards(&self) -> Result<Shards, StoreError> {
+        Ok(Shards::USUAL)
+    }
+
     async fn deliveries(
         &self,
         company: CompanyId,
@@ -124,7 +128,7 @@ impl DueReads for MemoryStore {
         let mut lowest: BTreeMap<QueueKey, Timestamp> = BTreeMap::new();
         for delivery in state.rows.all::<Delivery>() {
             let Some(queued_at) = delivery.queued_at() else { continue };
-            if !shards.contains(&shard_of(delivery.webhook)) {
+            if !shards.contains(&Shards::USUAL.of_webhook(delivery.webhook)) {
                 continue;
             }
             let known = lowest.entry(queue_of(delivery)).or_insert(queued_at);

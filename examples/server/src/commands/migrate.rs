@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use recado_core::deliveries::Shards;
 use recado_store_sqlite::{MigrationPlan, PlannedMigration, TableWork};
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ Examples:
   recado migrate --check --database sqlite:recado.db
   recado migrate
   recado migrate --database postgres://recado@db.example.org/recado
+  recado migrate --database postgres://recado@db.example.org/recado --shards 256
 
 It takes the options of `recado serve`.";
 
@@ -25,6 +27,15 @@ pub struct MigrateArgs {
     /// Says what would be done, how long it takes and how much disk it needs; writes nothing
     #[arg(long)]
     check: bool,
+
+    /// How many shards a new Postgres has, for many processes: 64, 128, 256, 512 or 1024 (R464)
+    #[arg(long, value_name = "NUMBER", value_parser = shards, conflicts_with = "check")]
+    shards: Option<Shards>,
+}
+
+fn shards(text: &str) -> Result<Shards, &'static str> {
+    let count = text.parse().ok().and_then(Shards::new);
+    count.ok_or("it is 64, 128, 256, 512 or 1024")
 }
 
 pub(super) async fn run(
@@ -41,7 +52,14 @@ pub(super) async fn run(
         show(options, plan, free, json);
         return Ok(());
     }
-    wiring::open(options, true).await?.closer.close().await;
+    let is_file = matches!(options.database, DatabaseLocation::Sqlite(_));
+    if is_file && args.shards.is_some_and(|shards| shards != Shards::USUAL) {
+        return Err(CommandError::Usage(
+            "--shards is for a Postgres that many processes will share: a SQLite file has 64"
+                .to_owned(),
+        ));
+    }
+    wiring::migrate(options, args.shards).await?;
     let database = format!("{:?}", options.database);
     match json {
         true => output::json(&json!({"database": database, "migrated": true})),

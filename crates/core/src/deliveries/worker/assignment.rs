@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Timestamp;
-use crate::deliveries::{Shard, ShardNumber, shares};
+use crate::deliveries::{Shard, ShardNumber, Shards};
 use crate::ids::WorkerId;
 use crate::store::{Change, Stored};
 use crate::workers::{Worker, delivering};
@@ -21,21 +21,24 @@ pub(super) struct ShardPlan {
     pub(super) leaving: BTreeSet<ShardNumber>,
 }
 
-/// The plan of process `own` at `now`. `quiet` are shards in which it has nothing under way; a
-/// process that is `stopping` releases all of its shards.
+/// The plan of process `own` at `now`, for all shards and what is known of them. `quiet` are shards
+/// in which it has nothing under way; a process that is `stopping` releases all of its shards.
 pub(super) fn plan(
     own: WorkerId,
     workers: &[Worker],
-    shards: &[Stored<Shard>],
+    (all, shards): (Shards, &[Stored<Shard>]),
     quiet: &BTreeSet<ShardNumber>,
     stopping: bool,
     now: Timestamp,
 ) -> ShardPlan {
     let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.keeps_shards(now)).collect();
     let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
-    let mine = if stopping { BTreeSet::new() } else { shares(own, &delivering(workers, now)) };
+    let mine = match stopping {
+        true => BTreeSet::new(),
+        false => all.shares(own, &delivering(workers, now)),
+    };
     let mut plan = ShardPlan::default();
-    for number in ShardNumber::all() {
+    for number in all.all() {
         let known = shards.iter().find(|shard| shard.number == number);
         let owner = known.and_then(|shard| shard.owner);
         let write = |owner: Option<WorkerId>| {
@@ -69,6 +72,7 @@ mod tests {
     use crate::store::Version;
     use crate::workers::WITHOUT_SHARDS;
 
+    const ALL: Shards = Shards::USUAL;
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 
     fn worker(n: u128, alive: bool, runs_deliveries: bool) -> Worker {
@@ -79,13 +83,13 @@ mod tests {
 
     fn held_by(owner: WorkerId) -> Vec<Stored<Shard>> {
         let shard = |number| Stored::new(Shard { number, owner: Some(owner) }, Version::FIRST);
-        ShardNumber::all().map(shard).collect()
+        ALL.all().map(shard).collect()
     }
 
     #[test]
     fn a_process_that_is_alone_takes_everything() {
         let (own, other) = (worker(1, true, true), worker(2, true, false));
-        let plan = plan(own.id, &[own, other], &[], &BTreeSet::new(), false, NOW);
+        let plan = plan(own.id, &[own, other], (ALL, &[]), &BTreeSet::new(), false, NOW);
         assert_eq!(plan.claims.len(), 64);
     }
 
@@ -93,7 +97,7 @@ mod tests {
     fn what_a_living_process_holds_is_left_to_it() {
         let (own, other) = (worker(1, true, true), worker(2, true, true));
         let shards = held_by(other.id);
-        let plan = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
+        let plan = plan(own.id, &[own, other], (ALL, &shards), &BTreeSet::new(), false, NOW);
         assert!(plan.claims.is_empty());
     }
 
@@ -101,9 +105,9 @@ mod tests {
     fn what_a_process_still_has_under_way_while_it_stops_is_left_to_it() {
         let (own, stopping) = (worker(1, true, true), worker(2, true, false));
         let shards = held_by(stopping.id);
-        let none = plan(own.id, &[own, stopping], &shards, &BTreeSet::new(), false, NOW);
+        let none = plan(own.id, &[own, stopping], (ALL, &shards), &BTreeSet::new(), false, NOW);
         assert!(none.claims.is_empty());
-        let plan = plan(own.id, &[own, stopping], &[], &BTreeSet::new(), false, NOW);
+        let plan = plan(own.id, &[own, stopping], (ALL, &[]), &BTreeSet::new(), false, NOW);
         assert_eq!(plan.claims.len(), 64, "what it has handed back falls to nobody else");
     }
 
@@ -111,7 +115,7 @@ mod tests {
     fn what_a_dead_process_held_is_taken_over() {
         let (own, dead) = (worker(1, true, true), worker(2, false, true));
         let shards = held_by(dead.id);
-        let plan = plan(own.id, &[own, dead], &shards, &BTreeSet::new(), false, NOW);
+        let plan = plan(own.id, &[own, dead], (ALL, &shards), &BTreeSet::new(), false, NOW);
         assert_eq!(plan.claims.len(), 64);
     }
 
@@ -119,10 +123,10 @@ mod tests {
     fn a_shard_that_falls_to_another_is_handed_back_once_it_is_quiet() {
         let (own, other) = (worker(1, true, true), worker(2, true, true));
         let shards = held_by(own.id);
-        let loud = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
+        let loud = plan(own.id, &[own, other], (ALL, &shards), &BTreeSet::new(), false, NOW);
         assert!(loud.releases.is_empty() && !loud.leaving.is_empty());
         assert_eq!(loud.held.len(), 64);
-        let quiet = plan(own.id, &[own, other], &shards, &loud.leaving, false, NOW);
+        let quiet = plan(own.id, &[own, other], (ALL, &shards), &loud.leaving, false, NOW);
         assert_eq!(quiet.releases.len(), loud.leaving.len());
         assert_eq!(quiet.held.len() + quiet.releases.len(), 64);
     }
@@ -138,7 +142,7 @@ mod tests {
                 Stored::new(shard.into_value(), version)
             })
             .collect();
-        let plan = plan(own.id, &[own, dead], &shards, &BTreeSet::new(), false, NOW);
+        let plan = plan(own.id, &[own, dead], (ALL, &shards), &BTreeSet::new(), false, NOW);
         let claim = |known: &Stored<Shard>| {
             let mine = Shard { number: known.number, owner: Some(own.id) };
             (known.number, known.update(mine))
@@ -149,8 +153,8 @@ mod tests {
     #[test]
     fn a_process_that_stops_hands_everything_back() {
         let own = worker(1, true, true);
-        let all: BTreeSet<ShardNumber> = ShardNumber::all().collect();
-        let plan = plan(own.id, &[own], &held_by(own.id), &all, true, NOW);
+        let all: BTreeSet<ShardNumber> = ALL.all().collect();
+        let plan = plan(own.id, &[own], (ALL, &held_by(own.id)), &all, true, NOW);
         assert_eq!(plan.releases.len(), 64);
         assert!(plan.held.is_empty());
     }

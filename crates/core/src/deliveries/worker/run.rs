@@ -60,7 +60,7 @@ struct Listening<'a>(&'a Recado);
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
         self.0.database().fan_out().listen(false);
-        self.0.database().fan_out().keep(BTreeSet::new());
+        self.0.database().fan_out().keep_none();
         self.0.own_lease().set_runs_deliveries(false);
     }
 }
@@ -251,7 +251,9 @@ impl<'a> Driver<'a> {
                 }
                 let leaving =
                     if self.stopping { assignment.held.clone() } else { assignment.leaving };
-                self.app.database().fan_out().keep(&assignment.held - &leaving);
+                let kept = &assignment.held - &leaving;
+                self.app.database().fan_out().keep(assignment.shards, kept);
+                self.state.set_shards(assignment.shards);
                 // What other processes did with the gained shards meanwhile is not known.
                 let gained = !assignment.held.is_subset(self.state.held());
                 self.state.hold(assignment.held, leaving);
@@ -284,7 +286,7 @@ impl<'a> Driver<'a> {
         if !alive && !self.stopping && !self.state.held().is_empty() {
             // Other processes may have claimed all shards: they are claimed anew.
             self.state.hold(BTreeSet::new(), BTreeSet::new());
-            self.app.database().fan_out().keep(BTreeSet::new());
+            self.app.database().fan_out().keep_none();
             self.epoch += 1;
             self.assign();
         }

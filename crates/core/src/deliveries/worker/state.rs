@@ -9,8 +9,7 @@ use super::DeliveryLimits;
 use super::queue::{Queue, Room};
 use crate::Timestamp;
 use crate::deliveries::{
-    Delivery, DueDelivery, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Touch,
-    shard_of,
+    Delivery, DueDelivery, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Shards, Touch,
 };
 use crate::ids::CompanyId;
 use crate::store::Stored;
@@ -92,6 +91,8 @@ pub(super) struct WorkerState {
     /// Queues of the round that wait until fewer attempts to silent receivers are in flight, in
     /// turn.
     silent: VecDeque<QueueKey>,
+    /// How many there are.
+    shards: Shards,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
     /// Companies whose receivers are not called (D76).
@@ -120,6 +121,7 @@ impl WorkerState {
             unread: BTreeSet::new(),
             round: VecDeque::new(),
             silent: VecDeque::new(),
+            shards: Shards::USUAL,
             owned: BTreeSet::new(),
             leaving: BTreeSet::new(),
             quiet: BTreeSet::new(),
@@ -138,7 +140,7 @@ impl WorkerState {
 
     /// Whether this process serves a queue.
     fn serves(&self, key: QueueKey) -> bool {
-        let shard = shard_of(key.webhook);
+        let shard = self.shards.of_webhook(key.webhook);
         self.owned.contains(&shard)
             && !self.leaving.contains(&shard)
             && !self.quiet.contains(&key.company)
@@ -151,6 +153,11 @@ impl WorkerState {
             self.quiet = companies;
             self.let_go();
         }
+    }
+
+    /// Sets how many shards there are.
+    pub(super) fn set_shards(&mut self, shards: Shards) {
+        self.shards = shards;
     }
 
     /// Sets the shards that are held from now on, and those of them that have to be released.
@@ -176,7 +183,7 @@ impl WorkerState {
         let mut quiet = self.leaving.clone();
         for (key, queue) in &self.queues {
             if !queue.is_quiet() {
-                quiet.remove(&shard_of(key.webhook));
+                quiet.remove(&self.shards.of_webhook(key.webhook));
             }
         }
         quiet

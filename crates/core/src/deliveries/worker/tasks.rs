@@ -11,7 +11,7 @@ use super::assignment::plan;
 use super::state::{AttemptChange, AttemptEnd, NextAttempt};
 use crate::deliveries::{
     AttemptOutcome, Delivery, LateAttempt, PendingQueue, QueueKey, QueuePage, QueueRead, Shard,
-    ShardNumber, Touch, after_attempt, cancelled, envelope, headers, overtaken,
+    ShardNumber, Shards, Touch, after_attempt, cancelled, envelope, headers, overtaken,
 };
 use crate::store::{Change, ChangeSet, CommitError, Conflict, RecordsExt, StoreError};
 use crate::transport::{OutboundRequest, TransportError};
@@ -33,6 +33,8 @@ pub(super) type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + '
 /// The shards that this process holds.
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
+    /// How many shards there are.
+    pub(super) shards: Shards,
     pub(super) held: BTreeSet<ShardNumber>,
     pub(super) leaving: BTreeSet<ShardNumber>,
     /// Another process wrote the shards at the same time: read them again.
@@ -204,11 +206,12 @@ pub(super) async fn assign(
         app.workers().ensure_alive().await?;
     }
     let store = app.store();
-    let (workers, shards) = (store.all::<Worker>(()).await?, store.all_stored::<Shard>(()).await?);
+    let shards = store.shards().await?;
+    let (workers, known) = (store.all::<Worker>(()).await?, store.all_stored::<Shard>(()).await?);
     let own = app.own_lease().id();
-    let plan = plan(own, &workers, &shards, quiet, stopping, app.now());
+    let plan = plan(own, &workers, (shards, &known), quiet, stopping, app.now());
     let mut assignment =
-        Assignment { held: plan.held, leaving: plan.leaving, ..Assignment::default() };
+        Assignment { shards, held: plan.held, leaving: plan.leaving, ..Assignment::default() };
     let releasing: BTreeSet<ShardNumber> =
         plan.releases.iter().map(|(number, _)| *number).collect();
     let (released, taken) = (commit(app, plan.releases).await?, commit(app, plan.claims).await?);

@@ -11,7 +11,7 @@ use super::state::{AttemptChange, AttemptEnd, NextAttempt, RecordResult, Task, W
 use crate::Timestamp;
 use crate::deliveries::{
     AttemptOutcome, Delivery, DeliverySeq, DeliveryStatus, DueDelivery, PendingQueue, QueueKey,
-    QueuePage, QueueRead, RetryWaits, ShardNumber, Touch, after_attempt,
+    QueuePage, QueueRead, RetryWaits, ShardNumber, Shards, Touch, after_attempt,
 };
 use crate::events::EventType;
 use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
@@ -64,7 +64,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let mut state = WorkerState::new(LIMITS);
-        state.hold(ShardNumber::all().collect(), Default::default());
+        state.hold(Shards::USUAL.all().collect(), Default::default());
         Self {
             now: START,
             rows: BTreeMap::new(),

@@ -9,7 +9,6 @@ use recado_core::campaigns::{
 };
 use recado_core::contacts::DraftQuery;
 use recado_core::custom_fields::CustomField;
-use recado_core::deliveries::ShardNumber;
 use recado_core::dispatches::DispatchWindow;
 use recado_core::ids::{CampaignId, ContactId, CustomFieldId, InboundEndpointId};
 use recado_core::inbound::InboundEndpoint;
@@ -134,10 +133,8 @@ impl CompanyRows {
     /// on the condition that its campaign has not changed.
     pub(super) async fn claim(&self, maker: &Maker<'_>) -> Value {
         let (store, command) = (&self.store, maker.command);
-        let running = store
-            .active_campaigns(&ShardNumber::all().collect(), Timestamp::MAX)
-            .await
-            .expect("works");
+        let shards = store.shards().await.expect("works").all().collect();
+        let running = store.active_campaigns(&shards, Timestamp::MAX).await.expect("works");
         let shown = shown::all(&running);
         let mut next = None;
         for campaign in &running {
@@ -237,8 +234,8 @@ impl CompanyRows {
     async fn campaigns(&self) -> Value {
         let campaigns = self.store.campaigns(self.company).await.expect("works");
         let until = Timestamp::from_millis(500);
-        let running =
-            self.store.active_campaigns(&ShardNumber::all().collect(), until).await.expect("works");
+        let shards = self.store.shards().await.expect("works").all().collect();
+        let running = self.store.active_campaigns(&shards, until).await.expect("works");
         json!([format!("{campaigns:?}"), shown::all(&running)])
     }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::deliveries::shard_of;
+use crate::deliveries::Shards;
 
 fn all() -> BTreeSet<ShardNumber> {
-    ShardNumber::all().collect()
+    Shards::USUAL.all().collect()
 }
 
 impl World {
@@ -19,7 +19,7 @@ impl World {
 
     /// Gives up the shard of a queue, once it is quiet.
     fn leave(&mut self, key: QueueKey) -> BTreeSet<ShardNumber> {
-        let leaving = BTreeSet::from([shard_of(key.webhook)]);
+        let leaving = BTreeSet::from([Shards::USUAL.of_webhook(key.webhook)]);
         self.state.hold(all(), leaving.clone());
         leaving
     }
