@@ -15,7 +15,7 @@ use crate::commit::Database;
 use crate::connections::{Connection, GatewayName, LastHeard};
 use crate::contacts::CursorKey;
 use crate::conversations::StopWords;
-use crate::deliveries::RetryWaits;
+use crate::deliveries::{RetryWaits, Signals};
 use crate::documents::Files;
 use crate::gateway::{GatewayDestinations, Provider, Providers};
 use crate::halts::KnownHalts;
@@ -109,6 +109,9 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// A standby of the database for listings (R462); `None` reads them from the database.
     pub standby: Option<Standby>,
+    /// Notifications between the processes on the database (R463); `None` uses the store's own. With
+    /// others, the store's own are never called. All processes need the same.
+    pub signals: Option<Arc<dyn Signals>>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Ids and secrets.
@@ -200,7 +203,8 @@ impl Installation {
     /// The core on these parts, without a call to the store yet: for a server that starts before
     /// its database. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
-        let database = Database::new(Arc::clone(&parts.store), Arc::clone(&parts.ids));
+        let (store, ids) = (Arc::clone(&parts.store), Arc::clone(&parts.ids));
+        let database = Database::new(store, parts.signals.clone(), ids);
         Self::on(database, parts)
     }
 
@@ -212,6 +216,7 @@ impl Installation {
         let parts = Parts {
             store: inner.database.store(),
             standby: inner.known_standby.standby(),
+            signals: inner.database.given_signals(),
             clock: Arc::clone(&inner.clock),
             ids: Arc::clone(&inner.ids),
             files: Arc::clone(&inner.files),

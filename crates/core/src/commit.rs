@@ -24,6 +24,8 @@ use crate::webhooks::Routes;
 /// The database: its reads are public, and [`Database::commit`] writes.
 pub(crate) struct Database {
     store: Arc<dyn Store>,
+    /// In place of the store's own (R463).
+    signals: Option<Arc<dyn Signals>>,
     ids: Arc<dyn Ids>,
     fan_out: FanOut,
     /// Whether nothing is written (R286).
@@ -31,14 +33,18 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn new(store: Arc<dyn Store>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, ids, fan_out: FanOut::default(), is_rehearsal: false }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        signals: Option<Arc<dyn Signals>>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        Self { store, signals, ids, fan_out: FanOut::default(), is_rehearsal: false }
     }
 
     /// The same database, to which nothing is written (R286).
     pub(crate) fn rehearsal(&self) -> Self {
         let (store, ids) = (Arc::clone(&self.store), Arc::clone(&self.ids));
-        Self { is_rehearsal: true, ..Self::new(store, ids) }
+        Self { is_rehearsal: true, ..Self::new(store, self.signals.clone(), ids) }
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
@@ -65,8 +71,19 @@ impl Database {
         &*self.store
     }
 
+    /// The notifications between processes: the store's own, unless others were given.
+    ///
+    /// R463.
     pub(crate) fn signals(&self) -> &dyn Signals {
-        &*self.store
+        match &self.signals {
+            Some(signals) => &**signals,
+            None => &*self.store,
+        }
+    }
+
+    /// The signals that were given in place of the store's own.
+    pub(crate) fn given_signals(&self) -> Option<Arc<dyn Signals>> {
+        self.signals.clone()
     }
 
     pub(crate) fn fan_out(&self) -> &FanOut {
@@ -166,7 +183,7 @@ impl Database {
         self.fan_out.notify(queues);
         let queues = self.fan_out.of_others(queues);
         if !queues.is_empty() {
-            self.store.notify(&queues);
+            self.signals().notify(&queues);
         }
     }
 }

@@ -64,6 +64,7 @@ pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<Pat
     Parts {
         store,
         standby: None,
+        signals: None,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds::new()),
         files: Arc::new(LocalFiles::new(documents)),

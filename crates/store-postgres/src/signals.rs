@@ -4,24 +4,19 @@
 //! commits would wait for each other. One task sends at most one notification every few
 //! milliseconds, for everything that was committed meanwhile; fewer, the longer they take (R455).
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{QueueKey, Signals};
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::deliveries::{NotificationQueue, NotifiedQueues, QueueKey, Signals};
 use recado_core::store::StoreError;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 use tokio_postgres::{AsyncMessage, Client, Notification};
-use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::connector::{Connector, Messages};
@@ -34,85 +29,9 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(5
 /// processes each sends fewer and larger ones.
 const PAUSE_FACTOR: u32 = 4;
 /// How many queues fit into one payload, which has to be shorter than 8,000 bytes.
-const AT_ONCE: usize = 7_999 / QUEUE_LENGTH;
-/// The length of a queue in a payload: two ids in hexadecimal digits.
-const QUEUE_LENGTH: usize = 64;
-/// The most queues that are collected. If there are more, all queues are to be polled.
-const REMEMBERED: usize = 10_000;
+const AT_ONCE: usize = 7_999 / NotifiedQueues::QUEUE_LENGTH;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-
-/// Queues with new deliveries.
-#[derive(Default)]
-struct Notified {
-    queues: BTreeSet<QueueKey>,
-    everywhere: bool,
-}
-
-/// Collects queues until they are taken.
-#[derive(Default)]
-struct NotificationQueue {
-    notified: Mutex<Notified>,
-    changed: Notify,
-}
-
-impl NotificationQueue {
-    fn lock(&self) -> MutexGuard<'_, Notified> {
-        self.notified.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds queues. An empty list means all queues.
-    fn add(&self, queues: impl IntoIterator<Item = QueueKey>, most: usize) {
-        let mut notified = self.lock();
-        let before = notified.queues.len();
-        let mut none = true;
-        for key in queues {
-            none = false;
-            if !notified.everywhere {
-                notified.queues.insert(key);
-            }
-        }
-        if none || notified.queues.len() > most {
-            *notified = Notified { queues: BTreeSet::new(), everywhere: true };
-        } else if notified.queues.len() == before && before > 0 {
-            return;
-        }
-        drop(notified);
-        self.changed.notify_one();
-    }
-
-    /// The collected queues, as soon as there is one.
-    async fn take(&self) -> Notified {
-        loop {
-            let notified = std::mem::take(&mut *self.lock());
-            if notified.everywhere || !notified.queues.is_empty() {
-                return notified;
-            }
-            self.changed.notified().await;
-        }
-    }
-}
-
-/// The payload for queues. An empty payload means all queues.
-fn payload(notified: &Notified) -> String {
-    let mut payload = String::with_capacity(notified.queues.len() * QUEUE_LENGTH);
-    for key in &notified.queues {
-        let _ = write!(payload, "{}{}", key.company.uuid().simple(), key.webhook.uuid().simple());
-    }
-    payload
-}
-
-/// The queues of a payload; empty if it means all queues or cannot be read.
-fn parse(payload: &str) -> Vec<QueueKey> {
-    let key = |text: &[u8]| {
-        let (company, webhook) = text.split_at_checked(QUEUE_LENGTH / 2)?;
-        Some(QueueKey {
-            company: CompanyId::new(Uuid::try_parse_ascii(company).ok()?),
-            webhook: WebhookId::new(Uuid::try_parse_ascii(webhook).ok()?),
-        })
-    };
-    payload.as_bytes().chunks(QUEUE_LENGTH).map(key).collect::<Option<_>>().unwrap_or_default()
-}
 
 /// The notifications of a store, and the tasks that send and receive them.
 pub(crate) struct Notifier {
@@ -131,8 +50,8 @@ impl Notifier {
     pub(crate) fn new(failover: Failover) -> Self {
         Self {
             failover,
-            outgoing: Arc::default(),
-            incoming: Arc::default(),
+            outgoing: Arc::new(NotificationQueue::new(AT_ONCE)),
+            incoming: Arc::new(NotificationQueue::for_received()),
             own: Arc::default(),
             tasks: Mutex::default(),
         }
@@ -189,7 +108,7 @@ async fn send(failover: Failover, outgoing: Arc<NotificationQueue>, own: Arc<Ato
         };
         let notified = outgoing.take().await;
         let began = Instant::now();
-        let notification = statement(&payload(&notified));
+        let notification = statement(&notified.to_text());
         let sent = tokio::select! {
             sent = client.batch_execute(&notification) => sent.map_err(StoreError::unavailable),
             () = failover.left(&server) => Err(StoreError::Unavailable(None)),
@@ -202,7 +121,7 @@ async fn send(failover: Failover, outgoing: Arc<NotificationQueue>, own: Arc<Ato
             }
             Err(error) => {
                 tracing::warn!(%error, "other processes were not notified of new deliveries");
-                outgoing.add([], AT_ONCE);
+                outgoing.add(NotifiedQueues::All);
                 backoff.wait().await;
             }
         }
@@ -248,7 +167,7 @@ async fn listen(failover: Failover, incoming: Arc<NotificationQueue>, own: Arc<A
             let (incoming, own) = (incoming.clone(), own.clone());
             move |payload: Notification| {
                 if payload.process_id() != own.load(Ordering::Acquire) {
-                    incoming.add(parse(payload.payload()), REMEMBERED);
+                    incoming.add(NotifiedQueues::of_text(payload.payload().as_bytes()));
                 }
             }
         };
@@ -259,7 +178,7 @@ async fn listen(failover: Failover, incoming: Arc<NotificationQueue>, own: Arc<A
                     if let Ok(server) = client.simple_query(&listening).await {
                         backoff = Backoff(FIRST_WAIT);
                         if missed {
-                            incoming.add([], REMEMBERED);
+                            incoming.add(NotifiedQueues::All);
                         }
                         failover.left(&Instance::of(&server)).await;
                     }
@@ -271,7 +190,7 @@ async fn listen(failover: Failover, incoming: Arc<NotificationQueue>, own: Arc<A
                 tracing::warn!("the connection that hears of other processes' deliveries is gone");
             }
             Err(error) => {
-                tracing::warn!(%error, "other processes' deliveries cannot be incoming of");
+                tracing::warn!(%error, "other processes' deliveries cannot be heard of");
             }
         }
         missed = true;
@@ -310,7 +229,7 @@ impl Signals for PostgresStore {
         notifier.keep(0, || {
             send(notifier.failover.clone(), notifier.outgoing.clone(), notifier.own.clone())
         });
-        notifier.outgoing.add(queues.iter().copied(), AT_ONCE);
+        notifier.outgoing.notify(queues);
     }
 
     async fn notified(&self) -> Option<Vec<QueueKey>> {
@@ -318,35 +237,33 @@ impl Signals for PostgresStore {
         notifier.keep(1, || {
             listen(notifier.failover.clone(), notifier.incoming.clone(), notifier.own.clone())
         });
-        let notified = notifier.incoming.take().await;
-        (!notified.everywhere).then(|| notified.queues.into_iter().collect())
+        notifier.incoming.take().await.into_queues()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use recado_core::ids::{CompanyId, WebhookId};
+    use uuid::Uuid;
+
     use super::*;
 
-    fn key(n: u128) -> QueueKey {
-        QueueKey {
+    fn payload(count: usize) -> String {
+        let keys = (1..=count as u128).map(|n| QueueKey {
             company: CompanyId::new(Uuid::from_u128(n)),
             webhook: WebhookId::new(Uuid::from_u128(n << 64)),
-        }
+        });
+        NotifiedQueues::Some(keys.collect()).to_text()
     }
 
     #[test]
-    fn a_full_payload_is_read_as_it_was_written() {
-        let queues: Vec<QueueKey> = (1..=AT_ONCE as u128).map(key).collect();
-        let payload =
-            payload(&Notified { queues: queues.iter().copied().collect(), everywhere: false });
-        assert!(payload.len() < 8_000);
-        assert_eq!(parse(&payload), queues);
+    fn a_full_payload_is_short_enough() {
+        assert!((7_936..8_000).contains(&payload(AT_ONCE).len()));
     }
 
     #[test]
     fn a_notification_relaxes_durability_for_itself_alone() {
-        let statement =
-            statement(&payload(&Notified { queues: [key(1)].into(), everywhere: false }));
+        let statement = statement(&payload(1));
         let statements: Vec<&str> = statement.split("; ").collect();
         assert_eq!(statements.first(), Some(&"BEGIN"));
         assert_eq!(statements.last(), Some(&"COMMIT"));
@@ -362,23 +279,5 @@ mod tests {
             u64::try_from(pause.as_millis()).unwrap()
         });
         assert_eq!(pauses, [5, 5, 8, 80, 496, 500, 500]);
-    }
-
-    #[test]
-    fn a_payload_that_cannot_be_read_stands_for_all() {
-        for payload in ["", "x", &"g".repeat(QUEUE_LENGTH), &"0".repeat(QUEUE_LENGTH + 1)] {
-            assert_eq!(parse(payload), []);
-        }
-    }
-
-    #[tokio::test]
-    async fn more_queues_than_fit_are_all_queues() {
-        let notices = NotificationQueue::default();
-        notices.add((1..=3).map(key), 3);
-        assert_eq!(notices.take().await.queues.len(), 3);
-        notices.add((1..=4).map(key), 3);
-        notices.add([key(1)], 3);
-        let notified = notices.take().await;
-        assert!(notified.everywhere && notified.queues.is_empty());
     }
 }

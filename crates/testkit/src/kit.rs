@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Limiter, Scopes};
 use recado_core::audit::Acting;
+use recado_core::deliveries::Signals;
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
@@ -57,6 +58,7 @@ pub struct Kit {
 pub struct KitBuilder {
     store: Arc<dyn Store>,
     standby: Option<Standby>,
+    signals: Option<Arc<dyn Signals>>,
     files: Arc<dyn Files>,
     ids: Arc<dyn Ids>,
     spawner: Arc<dyn Spawner>,
@@ -82,6 +84,13 @@ impl KitBuilder {
     #[must_use]
     pub fn standby(mut self, standby: Standby) -> Self {
         self.standby = Some(standby);
+        self
+    }
+
+    /// Notifies other processes by these signals, in place of the store's own.
+    #[must_use]
+    pub fn signals(mut self, signals: Arc<dyn Signals>) -> Self {
+        self.signals = Some(signals);
         self
     }
 
@@ -167,6 +176,7 @@ impl KitBuilder {
         let parts = Parts {
             store: self.store,
             standby: self.standby,
+            signals: self.signals,
             clock: Arc::new(self.clock),
             ids: self.ids,
             files: self.files,
@@ -228,6 +238,7 @@ impl Kit {
         KitBuilder {
             store: Arc::new(MemoryStore::new()),
             standby: None,
+            signals: None,
             files: Arc::new(MemoryFiles::new()),
             ids: Arc::new(SeededIds::new(1)),
             spawner: Arc::new(AttachedSpawner),

@@ -7,6 +7,7 @@ mod envelope;
 mod fan_out;
 mod list;
 mod manage;
+mod notified;
 mod reads;
 mod schedule;
 mod shards;
@@ -22,6 +23,7 @@ pub use envelope::envelope;
 pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};
 pub use manage::{Deliveries, DeliveryError, Redelivered};
+pub use notified::{NotificationQueue, NotifiedQueues};
 pub use reads::{
     DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingDeliveries, PendingQueue, QueueKey,
     QueuePage, QueueRead, Signals,

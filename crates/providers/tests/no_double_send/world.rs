@@ -479,6 +479,7 @@ fn start(
     let core = Installation::new(Parts {
         store: Arc::new(store.clone()),
         standby: None,
+        signals: None,
         clock: Arc::new(clock.clone()),
         ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
         files: Arc::new(files.clone()),
