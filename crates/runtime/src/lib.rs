@@ -8,6 +8,7 @@
 //! - [`SystemClock`], [`RandomIds`], [`LocalFiles`], [`TokioTimer`], [`TokioSpawner`],
 //!   [`ArgonPasswords`]: clock, ids, documents, timer, tasks and passwords, for
 //! [`recado_core::Parts`].
+//! - `nats`, with the feature of this name: notifications between processes by NATS.
 //! - `oidc`, with the feature of this name: a provider that members sign in with.
 //! - [`Background`]: everything that a process does besides answering requests (its lease, due
 //!   jobs, deliveries, campaigns, recovery, upkeep), and its orderly shutdown.
@@ -19,6 +20,8 @@ mod causes;
 mod clock;
 mod files;
 mod ids;
+#[cfg(feature = "nats")]
+pub mod nats;
 #[cfg(feature = "oidc")]
 pub mod oidc;
 mod passwords;

@@ -45,6 +45,8 @@ pub mod ids;
 pub mod kit;
 mod kit_messages;
 pub mod memory;
+#[cfg(feature = "nats")]
+pub mod nats;
 pub mod passwords;
 #[cfg(feature = "proptest")]
 pub mod phone_forms;

@@ -99,6 +99,7 @@ mod send_marks;
 mod send_template;
 mod sending;
 mod shop;
+mod signals;
 mod simulation;
 mod standby;
 mod standing;
