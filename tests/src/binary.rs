@@ -19,7 +19,7 @@ use crate::world::OPERATOR;
 pub fn recado() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     // As `scripts/package` builds it, so that nothing is built twice.
-    BINARY.get_or_init(|| build("s3,otlp,oidc"))
+    BINARY.get_or_init(|| build("s3,otlp,oidc,nats"))
 }
 
 fn build(features: &str) -> PathBuf {

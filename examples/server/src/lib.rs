@@ -28,6 +28,7 @@ mod qr_picture;
 mod serve_lock;
 mod shutdown;
 mod sign_in_provider;
+mod signals;
 mod start;
 mod supervisor;
 #[cfg(feature = "otlp")]

@@ -50,7 +50,7 @@ pub(crate) fn start(options: &Options) -> io::Result<Logging> {
     // Lost lines are counted from the first one on.
     metrics::recorder();
     let written = LogLines::start(stderr())?;
-    let filter = EnvFilter::builder().parse_lossy(&options.log);
+    let filter = filter(&options.log);
     #[cfg(feature = "otlp")]
     if let Some(endpoint) = &options.otlp_endpoint {
         let (spans, export) = crate::traces::layer(endpoint).map_err(io::Error::other)?;
@@ -66,6 +66,16 @@ pub(crate) fn start(options: &Options) -> io::Result<Logging> {
         export: None,
         lines: written,
     })
+}
+
+/// What is logged. The library for NATS has a line for each attempt to connect; what matters of them
+/// is logged once by this program (R463), so that the library is silent unless it is named.
+fn filter(log: &str) -> EnvFilter {
+    let filter = EnvFilter::builder().parse_lossy(log);
+    match "async_nats=off".parse() {
+        Ok(directive) if !log.contains("async_nats") => filter.add_directive(directive),
+        _ => filter,
+    }
 }
 
 /// Writes lines: text on a terminal, JSON elsewhere.

@@ -31,6 +31,7 @@ use crate::attempts::CountedTransport;
 use crate::files;
 use crate::options::{ConfigError, DatabaseLocation, Duration, Options};
 use crate::sign_in_provider;
+use crate::signals;
 use crate::start::{Overrides, StartError};
 use crate::traces::Traces;
 use crate::watch::{StoreUse, TimedStore, counted};
@@ -314,6 +315,7 @@ fn parts(
     };
     let parts = Parts {
         standby,
+        signals: signals::open(options)?,
         store: Arc::new(TimedStore::new(store, traces.clone())),
         clock,
         ids,

@@ -4,6 +4,7 @@ mod cells;
 mod cli;
 mod duration;
 mod file;
+mod nats;
 mod oidc;
 mod operator_token;
 mod otlp;
@@ -47,6 +48,10 @@ pub struct Options {
     pub standby_database: Option<SecretText>,
     /// How far the standby may be behind.
     pub standby_max_lag: Duration,
+    /// The NATS servers that notify other processes (R463); without them the database does.
+    pub nats: Option<SecretText>,
+    /// The subject of those notifications, of this installation alone.
+    pub nats_subject: String,
     /// The address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
     /// The address of a listener for the operator API and `/metrics` alone, which then are nowhere
@@ -135,6 +140,8 @@ impl Default for Options {
             database: DatabaseLocation::Sqlite(PathBuf::new()),
             standby_database: None,
             standby_max_lag: Duration::from_millis(0),
+            nats: None,
+            nats_subject: String::new(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_listen: None,
             operator_token: None,
@@ -267,6 +274,7 @@ pub(crate) fn resolve(
     problems.extend(oidc::check(&options).err());
     problems.extend(cells::check(&options).err());
     problems.extend(standby::check(&options).err());
+    problems.extend(nats::check(&options).err());
     problems.extend(secret_key::find(&mut options, env).err());
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }

@@ -8,6 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::Options;
 use super::cells::read_cell_urls;
+use super::nats::{read_servers, read_subject};
 use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
 use super::standby::read_standby;
@@ -140,6 +141,12 @@ static SETTINGS: &[Setting] = &[
     setting!("standby-max-lag", "STANDBY_MAX_LAG", Text "DURATION", Some("10s"),
         "How far the standby may be behind; while it is further, listings are read from --database",
         |options, text| options.standby_max_lag = read_positive(text)?),
+    setting!("nats", "NATS", Text "URL,…", None,
+        "NATS servers, by which processes on one Postgres notify each other of deliveries",
+        |options, text| options.nats = read_servers(text)?),
+    setting!("nats-subject", "NATS_SUBJECT", Text "SUBJECT", Some("recado.deliveries"),
+        "The subject of those notifications; no other installation there may use it",
+        |options, text| options.nats_subject = read_subject(text)?),
     setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
         "The address to listen on; port 0 takes a free one",
         |options, text| options.listen = read_listen(text)?),
