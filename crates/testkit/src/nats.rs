@@ -36,8 +36,7 @@ impl NatsServer {
     /// If there is no `nats-server`, or it does not start.
     pub fn with_args(args: &[&str]) -> Self {
         let mut server = Self::stopped();
-        server.args = args.iter().map(|&arg| arg.to_owned()).collect();
-        server.restart();
+        server.restart_with(args);
         server
     }
 
@@ -70,6 +69,16 @@ impl NatsServer {
         let mut process = self.process.take().expect("it runs");
         process.kill().expect("it can be killed");
         process.wait().expect("it ends");
+    }
+
+    /// Starts the server that was stopped, on the same port, with other arguments.
+    ///
+    /// # Panics
+    ///
+    /// If there is no `nats-server`, or it does not start.
+    pub fn restart_with(&mut self, args: &[&str]) {
+        self.args = args.iter().map(|&arg| arg.to_owned()).collect();
+        self.restart();
     }
 
     /// Starts the server that was stopped, on the same port.

@@ -23,7 +23,7 @@ async fn serve(database: &Database) -> Process {
     Process::serve(database, &["--allow-private-destinations"]).await
 }
 
-async fn create(addr: SocketAddr, us: &Tenant, n: u32) {
+pub(crate) async fn create(addr: SocketAddr, us: &Tenant, n: u32) {
     let body = json!({"phone": phone(n), "name": format!("{n}")});
     let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
     create.send(addr).await.expect(201);
@@ -37,7 +37,7 @@ async fn hooks(addr: SocketAddr, us: &Tenant, receiver: &Receiver) {
     hooks_at(addr, us, receiver, paths()).await;
 }
 
-async fn hooks_at(
+pub(crate) async fn hooks_at(
     addr: SocketAddr,
     us: &Tenant,
     receiver: &Receiver,
@@ -50,7 +50,7 @@ async fn hooks_at(
 }
 
 /// Waits until the webhooks are divided between two processes.
-async fn divided(database: &Database) {
+pub(crate) async fn divided(database: &Database) {
     eventually("both serve some webhooks", || async {
         let owners = database.shard_owners().await;
         let serves = |owner: &String| owners.iter().filter(|other| *other == owner).count();
@@ -62,7 +62,7 @@ async fn divided(database: &Database) {
     .await;
 }
 
-async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
+pub(crate) async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
     let path = format!("C/deliveries?limit=1&{query}");
     let answer = operator_at(addr, &us.id, "GET", &path, Value::Null).await;
     let total = answer.json()["pagination"]["total"].as_u64().expect("a number");

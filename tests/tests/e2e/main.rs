@@ -131,6 +131,7 @@ mod messaging_secrecy;
 mod messaging_two_processes;
 mod moves;
 mod moves_kill;
+mod nats;
 mod newlines;
 #[cfg(target_os = "linux")]
 mod no_call_home;
