@@ -109,8 +109,8 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// A standby of the database for listings (R462); `None` reads them from the database.
     pub standby: Option<Standby>,
-    /// Notifications between the processes on the database (R463); `None` uses the store's own. With
-    /// others, the store's own are never called. All processes need the same.
+    /// Notifications between the processes on the database (R463); `None` uses the store's own.
+    /// With others, the store's own are never called. All processes need the same.
     pub signals: Option<Arc<dyn Signals>>,
     /// The time.
     pub clock: Arc<dyn Clock>,

@@ -68,8 +68,10 @@ pub(crate) fn start(options: &Options) -> io::Result<Logging> {
     })
 }
 
-/// What is logged. The library for NATS has a line for each attempt to connect; what matters of them
-/// is logged once by this program (R463), so that the library is silent unless it is named.
+/// What is logged. The library for NATS has a line for each attempt to connect; what matters of
+/// them is logged once by this program, so that the library is silent unless it is named.
+///
+/// R463.
 fn filter(log: &str) -> EnvFilter {
     let filter = EnvFilter::builder().parse_lossy(log);
     match "async_nats=off".parse() {
