@@ -50,6 +50,11 @@ impl NatsServer {
         Self { port: free.expect("a port is free").port(), args: Vec::new(), process: None }
     }
 
+    /// The port of the server.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The address of the server, such as `127.0.0.1:4222`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use recado_testkit::nats::NatsServer;
 use recado_tests::backend::Database;
 use recado_tests::binary::{Process, run_recado};
@@ -158,6 +160,52 @@ async fn a_server_starts_without_nats_and_its_log_says_what_is_wrong_and_no_pass
     assert_eq!((count(AWAY), count(REFUSES), count(WORKS)), (1, 1, 1), "once each: {output}");
     assert!(output.contains("authorization violation"), "{output}");
     assert!(!output.contains(PASSWORD) && !output.contains("async_nats"), "{output}");
+}
+
+/// Writes an authority, and a certificate of `localhost` with its key, to files.
+fn certificates(folder: &Path) -> [String; 3] {
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let [root_key, key] = [(); 2].map(|()| KeyPair::generate().expect("a key"));
+    let mut root = CertificateParams::new(Vec::new()).expect("no names");
+    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = root.self_signed(&root_key).expect("a certificate").pem();
+    let issuer = Issuer::new(root, root_key);
+    let params = CertificateParams::new(["localhost".to_owned()]).expect("a name");
+    let certificate = params.signed_by(&key, &issuer).expect("a certificate").pem();
+    [
+        write("root.crt", authority),
+        write("nats.crt", certificate),
+        write("nats.key", key.serialize_pem()),
+    ]
+}
+
+/// R463.
+#[on_postgres]
+async fn connections_are_encrypted_and_certificates_are_checked(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [root, certificate, key] = certificates(folder.path());
+    let tls = ["--tls", "--tlscert", &certificate, "--tlskey", &key];
+    let (encrypted, plain) = (NatsServer::with_args(&tls), NatsServer::start());
+    let known = ("SSL_CERT_FILE", root.as_str());
+    for (scheme, host, server, env, said) in [
+        ("tls", "localhost", &encrypted, Some(known), WORKS),
+        ("nats", "localhost", &encrypted, Some(known), WORKS),
+        ("tls", "127.0.0.1", &encrypted, Some(known), AWAY),
+        ("tls", "localhost", &encrypted, None, AWAY),
+        ("tls", "localhost", &plain, Some(known), AWAY),
+    ] {
+        let url = format!("{scheme}://{host}:{}", server.port());
+        let env: Vec<(&str, &str)> = env.into_iter().collect();
+        let process = Process::serve_with_env(&database, &["--nats", &url], &env).await;
+        logs(&process, said, 1).await;
+        let output = process.kill_and_read().await;
+        assert!([WORKS, AWAY].iter().all(|one| *one == said || !output.contains(one)), "{output}");
+    }
 }
 
 /// R463.
