@@ -62,16 +62,15 @@ impl Closer {
 
 /// Opens the database of the options, and migrates its schema if `migrate` is true.
 pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, StartError> {
-    let sealer = options.sealer()?;
     match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = Arc::new(sqlite(path, sealer, migrate).await?);
+            let store = Arc::new(sqlite(path, options.sealer()?, migrate).await?);
             let own = StoreUse::Sqlite { store: store.clone(), path: path.clone() };
             let closer = Closer(Some(Arc::clone(&store)));
             Ok(Opened { store: store.clone(), transferable: store, own, limiter: None, closer })
         }
         DatabaseLocation::Postgres(url) => {
-            let store = postgres(url, sealer, migrate).await?;
+            let store = postgres(url, options, migrate).await?;
             let limiter = Arc::new(store.limiter());
             let own = StoreUse::Postgres(store.clone());
             let closer = Closer::default();
@@ -106,7 +105,7 @@ pub(crate) async fn migration_plan(options: &Options) -> Result<Option<Migration
             let planned = planning.await.map_err(|e| StartError::Open(e.into()))?;
             planned.map_err(|e| StartError::Migrate(e.into()))
         }
-        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+        DatabaseLocation::Postgres(url) => match postgres(url, options, false).await {
             Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(None),
             store => store?.plan().await.map(Some).map_err(|e| StartError::Migrate(e.into())),
         },
@@ -124,7 +123,7 @@ pub(crate) async fn exists(options: &Options) -> Result<bool, StartError> {
             let found = looking.await.map_err(|e| StartError::Open(e.into()))?;
             found.map_err(|e| StartError::Open(e.into()))
         }
-        DatabaseLocation::Postgres(url) => match postgres(url, options.sealer()?, false).await {
+        DatabaseLocation::Postgres(url) => match postgres(url, options, false).await {
             Err(StartError::Open(error)) if is_unknown_database(&*error) => Ok(false),
             store => store?.exists().await.map_err(|e| StartError::Open(e.into())),
         },
@@ -139,16 +138,15 @@ fn is_unknown_database(error: &(dyn Error + 'static)) -> bool {
 
 /// How many stored secrets are sealed with which key.
 pub(crate) async fn sealed_counts(options: &Options) -> Result<SealedCounts, StartError> {
-    let sealer = options.sealer()?;
     Ok(match &options.database {
         DatabaseLocation::Sqlite(path) => {
-            let store = sqlite(path, sealer, false).await?;
+            let store = sqlite(path, options.sealer()?, false).await?;
             let counts = store.sealed_counts().await;
             store.close().await;
             counts?
         }
         DatabaseLocation::Postgres(url) => {
-            postgres(url, sealer, false).await?.sealed_counts().await?
+            postgres(url, options, false).await?.sealed_counts().await?
         }
     })
 }
@@ -167,12 +165,18 @@ async fn sqlite(path: &Path, sealer: Sealer, migrate: bool) -> Result<SqliteStor
     opening.await.map_err(|e| StartError::Open(e.into()))?
 }
 
+/// What the options say of connections to Postgres.
+fn of_postgres(options: &Options) -> Result<PostgresOptions, StartError> {
+    let (sealer, pool_size) = (options.sealer()?, options.database_connections);
+    Ok(PostgresOptions { sealer, pool_size, ..PostgresOptions::default() })
+}
+
 async fn postgres(
     url: &SecretText,
-    sealer: Sealer,
+    options: &Options,
     migrate: bool,
 ) -> Result<PostgresStore, StartError> {
-    let options = PostgresOptions { sealer, ..PostgresOptions::default() };
+    let options = of_postgres(options)?;
     let parameters = ConnectionParameters::of_process(url.expose())
         .map_err(|error| ConfigError::one(format!("--database: {error}")))?;
     let store = PostgresStore::connect_to(parameters, options)
@@ -190,9 +194,7 @@ async fn postgres(
 fn standby(options: &Options, url: &SecretText) -> Result<Standby, StartError> {
     let parameters = ConnectionParameters::of_process(url.expose())
         .map_err(|error| ConfigError::one(format!("--standby-database: {error}")))?;
-    let sealer = options.sealer()?;
-    let store = PostgresOptions { sealer, ..PostgresOptions::default() };
-    let replica = PostgresStore::of_standby(parameters, store);
+    let replica = PostgresStore::of_standby(parameters, of_postgres(options)?);
     let replica = Arc::new(replica.map_err(|error| StartError::Open(error.into()))?);
     Ok(Standby { replica, max_staleness: options.standby_max_lag.get() })
 }
@@ -200,9 +202,9 @@ fn standby(options: &Options, url: &SecretText) -> Result<Standby, StartError> {
 /// Whether a database has no table: nothing was ever migrated into it.
 pub(crate) async fn postgres_is_empty(
     url: &SecretText,
-    sealer: Sealer,
+    options: &Options,
 ) -> Result<bool, StartError> {
-    Ok(postgres(url, sealer, false).await?.is_empty().await?)
+    Ok(postgres(url, options, false).await?.is_empty().await?)
 }
 
 /// The core, and the reports that the program has to pass to it.

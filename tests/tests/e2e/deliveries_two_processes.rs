@@ -51,13 +51,18 @@ pub(crate) async fn hooks_at(
 
 /// Waits until the webhooks are divided between two processes.
 pub(crate) async fn divided(database: &Database) {
+    divided_into(database, 64).await;
+}
+
+/// [`divided`], with so many shards.
+pub(crate) async fn divided_into(database: &Database, shards: usize) {
     eventually("both serve some webhooks", || async {
         let owners = database.shard_owners().await;
         let serves = |owner: &String| owners.iter().filter(|other| *other == owner).count();
         let distinct: BTreeSet<&String> = owners.iter().collect();
         // The division is random.
         let is_divided = distinct.len() == 2 && distinct.into_iter().all(|one| serves(one) > 12);
-        (is_divided && owners.len() == 64).then_some(())
+        (is_divided && owners.len() == shards).then_some(())
     })
     .await;
 }

@@ -44,6 +44,9 @@ pub struct Options {
     pub command: String,
     /// The database.
     pub database: DatabaseLocation,
+    /// How many connections to the Postgres this process keeps at most, besides two for
+    /// notifications (R465).
+    pub database_connections: usize,
     /// A standby of the database, of which listings are read (R462).
     pub standby_database: Option<SecretText>,
     /// How far the standby may be behind.
@@ -138,6 +141,7 @@ impl Default for Options {
         let mut options = Self {
             command: "serve".to_owned(),
             database: DatabaseLocation::Sqlite(PathBuf::new()),
+            database_connections: 0,
             standby_database: None,
             standby_max_lag: Duration::from_millis(0),
             nats: None,

@@ -13,7 +13,8 @@ use super::oidc::{read_issuer, read_word};
 use super::otlp::read_endpoint;
 use super::standby::read_standby;
 use super::values::{
-    read_base_url, read_cell, read_group_suffix, read_list, read_listen, read_networks, read_switch,
+    read_base_url, read_cell, read_connections, read_group_suffix, read_list, read_listen,
+    read_networks, read_switch,
 };
 
 /// How an option is written.
@@ -135,6 +136,9 @@ static SETTINGS: &[Setting] = &[
     setting!("database", "DATABASE", Place "URL", Some("sqlite:recado.db"),
         "The database: sqlite:PATH or postgres://…",
         |options, text| options.database = text.parse()?),
+    setting!("database-connections", "DATABASE_CONNECTIONS", Number "NUMBER", Some("16"),
+        "How many connections to the Postgres this process keeps at most, 4 to 500",
+        |options, text| options.database_connections = read_connections(text)?),
     setting!("standby-database", "STANDBY_DATABASE", Text "URL", None,
         "A hot standby of the Postgres, from which listings of both APIs are read",
         |options, text| options.standby_database = read_standby(text)?),

@@ -145,6 +145,13 @@ pub(crate) fn read_cell(text: &str) -> Result<Cell, String> {
     cell.ok_or_else(|| format!("must be a number from 0 to {}", Cell::MAX))
 }
 
+/// How many connections to keep. Fewer than four would make reads wait for commits, of which two
+/// are under way at once, and for upkeep (R465).
+pub(super) fn read_connections(text: &str) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| (4..=500).contains(count));
+    count.ok_or_else(|| "must be a number from 4 to 500".to_owned())
+}
+
 /// The part of group codes after `@`.
 pub(super) fn read_group_suffix(text: &str) -> Result<String, String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');

@@ -63,7 +63,7 @@ pub(in crate::commands) async fn restore(
         }
         DatabaseLocation::Postgres(url) => {
             expect_store(&manifest, "postgres")?;
-            if !wiring::postgres_is_empty(url, options.sealer()?).await? {
+            if !wiring::postgres_is_empty(url, options).await? {
                 let message = "--database names a database that is not empty: restore into an \
                                empty one";
                 return Err(failed(message));
