@@ -1,9 +1,9 @@
 //! Two installations (cells) behind a proxy, as if they were one. `RECADO_TEST_BEHIND` names the
 //! proxy, `haproxy` or `nginx`; without it, requests go to the servers themselves.
 //!
-//! The server of a test is cell 1 then. Cell 0, which gets what no rule of the proxy is about, is one
-//! server for all tests of this process: a request that the proxy does not send where it belongs
-//! finds nothing there. The proxies run with the configurations that are shipped.
+//! The server of a test is cell 1 then. Cell 0, which gets what no rule of the proxy is about, is
+//! one server for all tests of this process: a request that the proxy does not send where it
+//! belongs finds nothing there. The proxies run with the configurations that are shipped.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -86,9 +86,9 @@ impl Way {
         Self { to, host: to.to_string(), cell: None }
     }
 
-    /// The way of a request with this path: by the proxy of the server, if it has one. An integrator
-    /// has one address for all cells, an operator another, and all others were given the address of
-    /// the cell.
+    /// The way of a request with this path: by the proxy of the server, if it has one. An
+    /// integrator has one address for all cells, an operator another, and all others were given the
+    /// address of the cell.
     pub fn of(to: SocketAddr, path: &str) -> Self {
         let Some(proxy) = listening().get(&to).copied() else { return Self::direct(to) };
         if is_bad(path) {

@@ -35,6 +35,7 @@ mod contacts_list_form;
 mod contacts_update;
 mod conversations;
 mod custom_fields;
+mod database_connections;
 mod deliveries_answers;
 mod deliveries_kill;
 mod deliveries_list;

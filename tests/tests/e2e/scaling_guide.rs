@@ -1,5 +1,5 @@
-//! The commands of docs/scaling.md, as they stand there. Only names of hosts and ports, and the id of
-//! the company, are those of the test.
+//! The commands of docs/scaling.md, as they stand there. Only names of hosts, ports and the id of
+//! the company are those of the test.
 
 use std::fs;
 use std::sync::Arc;

@@ -184,6 +184,15 @@ mod tests {
         }
     }
 
+    /// R465.
+    #[test]
+    fn a_process_has_four_connections_or_more() {
+        assert_eq!((read_connections("4"), read_connections(" 500 ")), (Ok(4), Ok(500)));
+        for text in ["", "0", "3", "501", "-4", "many"] {
+            assert!(read_connections(text).is_err(), "{text}");
+        }
+    }
+
     /// D3.
     #[test]
     fn a_cell_is_a_number_up_to_999() {
