@@ -25,8 +25,8 @@ use recado_testkit::transport::ScriptedTransport;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+use crate::behind_proxy::{self, ProxyProcess};
 use crate::openid;
-use crate::pair::{self, InFront};
 use crate::world::OPERATOR;
 pub use database::{Database, StoreKind, files_under};
 
@@ -127,7 +127,7 @@ pub struct TestServer {
     documents: Arc<TempDir>,
     setup: Setup,
     running: Option<RunningServer>,
-    in_front: Option<InFront>,
+    in_front: Option<ProxyProcess>,
 }
 
 impl fmt::Debug for TestServer {
@@ -139,9 +139,9 @@ impl fmt::Debug for TestServer {
 impl TestServer {
     /// Starts a server on a database.
     pub async fn start(database: &Database, mut setup: Setup) -> Self {
-        if pair::in_use() && !setup.alone {
-            setup.cell = pair::cell();
-            setup.public_url = setup.public_url.or(Some(pair::PUBLIC_URL));
+        if behind_proxy::in_use() && !setup.alone {
+            setup.cell = behind_proxy::cell();
+            setup.public_url = setup.public_url.or(Some(behind_proxy::PUBLIC_URL));
         }
         let clock = setup.clock.clone().unwrap_or_default();
         let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
@@ -149,7 +149,7 @@ impl TestServer {
         let transport = ScriptedTransport::new();
         let (running, store) = launch(database, &setup, &clock, &files, &transport, 0).await;
         let addr = running.addr;
-        let in_front = InFront::of_one(&setup, addr);
+        let in_front = ProxyProcess::of_one(&setup, addr);
         let running = Some(running);
         Self { addr, clock, files, transport, store, documents, setup, running, in_front }
     }
@@ -176,7 +176,7 @@ impl TestServer {
         self.store = store;
         self.running = Some(running);
         self.in_front = None;
-        self.in_front = InFront::of_one(&self.setup, self.addr);
+        self.in_front = ProxyProcess::of_one(&self.setup, self.addr);
     }
 
     /// The core that it runs on.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::pair::Way;
+use crate::behind_proxy::Route;
 
 /// The time limit of every answer: a server that does not answer fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -226,16 +226,16 @@ impl Request {
     }
 
     async fn exchange(self, to: SocketAddr, asked: String) -> Option<ScriptedAnswer> {
-        let way = if self.direct { Way::direct(to) } else { Way::of(to, &self.path) };
-        let stream = TcpStream::connect(way.to).await.ok()?;
+        let route = if self.direct { Route::direct(to) } else { Route::of(to, &self.path) };
+        let stream = TcpStream::connect(route.to).await.ok()?;
         let io = TokioIo::new(stream);
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.ok()?;
         let driver = tokio::spawn(connection);
         let mut request = http::Request::builder().method(self.method).uri(&self.path);
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            request = request.header("host", way.host);
+            request = request.header("host", route.host);
         }
-        if let Some(cell) = way.cell {
+        if let Some(cell) = route.cell {
             request = request.header("x-recado-cell", cell);
         }
         for (name, value) in &self.headers {

@@ -1,6 +1,7 @@
 //! The harness of the end-to-end tests: servers on real sockets, on both stores.
 
 pub mod backend;
+pub mod behind_proxy;
 pub mod binary;
 pub mod campaigns;
 pub mod clouded;
@@ -14,7 +15,6 @@ pub mod moving;
 mod not_run;
 pub mod openid;
 pub mod outbox;
-pub mod pair;
 pub mod receiver;
 pub mod registry;
 pub mod rows;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::backend::{Database, Setup, StoreKind, TestServer};
+use crate::behind_proxy;
 use crate::http::{Request, ScriptedAnswer, text};
-use crate::pair;
 
 /// The operator token of every test server.
 pub const OPERATOR: &str = "operator-token-of-the-tests-0123456789";
@@ -333,7 +333,7 @@ pub fn phone(n: u32) -> String {
 /// An id that no record has, of the same cell as those of our company.
 pub fn unknown_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let cell = if pair::in_use() { "8000-8010" } else { "7000-8000" };
+    let cell = if behind_proxy::in_use() { "8000-8010" } else { "7000-8000" };
     format!("0192f0c1-0000-{cell}-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 

@@ -185,12 +185,14 @@ fn name_of(cell: Cell) -> String {
     format!("recado-{}", cell.number())
 }
 
-/// The location of a trusted proxy where it finds the cell.
+/// The location of a trusted proxy where it finds the cell. It is a name, and no path: a proxy that
+/// passes on what a stranger says must not be sent to its other locations.
 fn location_of(call: &Forwarded<'_>) -> Option<HeaderValue> {
     let peer = peer_address(call.head)?;
     let prefix = call.head.headers.get(LOCATION_OF_CELLS)?.to_str().ok()?;
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"@/_-".contains(&byte);
-    let is_usable = !prefix.is_empty() && prefix.len() <= 64 && prefix.bytes().all(is_name);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    let name = prefix.strip_prefix('@')?;
+    let is_usable = !name.is_empty() && name.len() < 64 && name.bytes().all(is_name);
     let location = format!("{prefix}{}", call.cell.number());
     (is_usable && is_trusted(peer, call.trusted)).then(|| HeaderValue::try_from(location).ok())?
 }

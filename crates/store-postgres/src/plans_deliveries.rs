@@ -46,7 +46,7 @@ fn pending_page() -> String {
     let filter =
         DeliveryFilter { status: Some(DeliveryStatus::Pending), ..DeliveryFilter::default() };
     let page = PageRequest { page: 1, limit: 50 };
-    page_statement(CompanyId::new(Uuid::nil()), &filter, page, Shards::USUAL).0
+    page_statement(CompanyId::new(Uuid::nil()), &filter, page).0
 }
 
 fn cases() -> Vec<Case> {

@@ -34,6 +34,12 @@ fn shards(count: i16) -> Option<Shards> {
     u16::try_from(count).ok().and_then(Shards::new)
 }
 
+/// The number that the database has.
+async fn count(client: &Client) -> Result<Shards, StoreError> {
+    let count = client.query_one(COUNT, &[]).await.map_err(failed)?.get(0);
+    shards(count).ok_or_else(|| StoreError::corrupt("no number of shards"))
+}
+
 /// Gives the installation this number of shards. `client` is in no transaction, and is dropped if
 /// this fails.
 ///
@@ -41,10 +47,12 @@ fn shards(count: i16) -> Option<Shards> {
 ///
 /// [`MigrateError::Shards`] if it has another number and is in use.
 pub(crate) async fn choose(client: &Client, wanted: Shards) -> Result<(), MigrateError> {
+    if count(client).await? == wanted {
+        return Ok(());
+    }
     let locked = "BEGIN; LOCK TABLE companies, workers, shards IN SHARE ROW EXCLUSIVE MODE";
     client.batch_execute(locked).await.map_err(failed)?;
-    let count = client.query_one(COUNT, &[]).await.map_err(failed)?.get(0);
-    let has = shards(count).ok_or_else(|| StoreError::corrupt("no number of shards"))?;
+    let has = count(client).await?;
     let in_use = client.query_one(IN_USE, &[]).await.map_err(failed)?.get(0);
     if has != wanted && in_use {
         return Err(MigrateError::Shards { has: has.count(), wanted: wanted.count() });

@@ -253,7 +253,7 @@ mod tests {
             company: CompanyId::new(Uuid::from_u128(n)),
             webhook: WebhookId::new(Uuid::from_u128(n << 64)),
         });
-        NotifiedQueues::Some(keys.collect()).to_text()
+        NotifiedQueues::These(keys.collect()).to_text()
     }
 
     #[test]

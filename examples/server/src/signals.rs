@@ -7,6 +7,15 @@ use recado_core::deliveries::Signals;
 
 use crate::options::{ConfigError, Options};
 
+/// Registers the description of the metric of [`NatsSignals`](recado_runtime::nats::NatsSignals).
+pub(crate) fn describe() {
+    metrics::describe_gauge!(
+        "recado_nats_connected",
+        metrics::Unit::Count,
+        "1 while notifications by NATS arrive, 0 since it was lost or refused."
+    );
+}
+
 /// Those of NATS; `None` where the options name no server.
 #[cfg(feature = "nats")]
 pub(crate) fn open(options: &Options) -> Result<Option<Arc<dyn Signals>>, ConfigError> {

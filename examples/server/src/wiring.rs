@@ -81,19 +81,20 @@ pub(crate) async fn open(options: &Options, migrate: bool) -> Result<Opened, Sta
     }
 }
 
-/// Migrates the database, and chooses its number of shards.
+/// Migrates the database, and chooses its number of shards. Answers the number that it has.
 ///
 /// R464.
-pub(crate) async fn migrate(options: &Options, shards: Option<Shards>) -> Result<(), StartError> {
+pub(crate) async fn migrate(
+    options: &Options,
+    shards: Option<Shards>,
+) -> Result<Shards, StartError> {
     let opened = open(options, true).await?;
-    let chosen = match (&opened.own, shards) {
-        (StoreUse::Postgres(store), Some(shards)) => {
-            store.migrate_into(shards).await.map_err(|error| StartError::Migrate(error.into()))
-        }
-        _ => Ok(()),
-    };
+    if let (StoreUse::Postgres(store), Some(shards)) = (&opened.own, shards) {
+        store.migrate_into(shards).await.map_err(|error| StartError::Migrate(error.into()))?;
+    }
+    let shards = opened.store.shards().await?;
     opened.closer.close().await;
-    chosen
+    Ok(shards)
 }
 
 /// What migrating the database would do; `None` if there is none. Writes nothing (R249).

@@ -238,7 +238,7 @@ async fn a_trusted_proxy_is_told_the_cell_in_place_of_an_answer(kind: StoreKind)
     let told = world.send(asked("@cell")).await;
     assert_eq!((told.status, &*told.header("x-accel-redirect")), (200, "@cell1"));
     assert_eq!(phones_at(there.addr, &world.us.key).await.len(), 0, "it was not handed on, too");
-    for odd in ["http://example.org/", "", "@ce ll", &"@".repeat(65)] {
+    for odd in ["http://example.org/", "/console", "", "@", "@ce ll", "@a/b", &"@".repeat(65)] {
         let request = Request::new("GET", CONTACTS).bearer(&world.us.key);
         let passed = world.send(request.header("x-recado-cells-at", odd)).await;
         assert_eq!((passed.status, &*passed.header("x-accel-redirect")), (200, ""), "{odd}");

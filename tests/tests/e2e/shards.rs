@@ -18,6 +18,7 @@ async fn processes_share_out_as_many_shards_as_were_chosen(_: StoreKind) {
     for _ in 0..2 {
         let made = migrate(&database, "256").await;
         assert_eq!(made.code, Some(0), "{}", made.stderr);
+        assert!(made.stdout.contains("256 shards"), "{}", made.stdout);
     }
     let serve = || Process::serve(&database, &["--allow-private-destinations"]);
     let (one, two) = (serve().await, serve().await);
@@ -41,6 +42,25 @@ async fn processes_share_out_as_many_shards_as_were_chosen(_: StoreKind) {
     let refused = migrate(&database, "128").await;
     assert_eq!(refused.code, Some(1), "{}", refused.stdout);
     assert!(refused.stderr.contains("has 256 shards and is in use"), "{}", refused.stderr);
+}
+
+/// R464, D76: a move takes an installation to another number.
+#[on_postgres]
+async fn an_installation_moves_to_a_database_with_more_shards(_: StoreKind) {
+    let databases = [(); 2].map(|()| Database::fresh(StoreKind::Postgres));
+    let [source, target] = databases.each_ref().map(Database::url);
+    let process = Process::serve(&databases[0], &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    create(process.addr, &us, 1).await;
+    process.kill().await;
+    assert_eq!(migrate(&databases[1], "128").await.code, Some(0));
+    let moved = run_recado(["move", "--from", &source, "--to", &target], &[]).await;
+    assert_eq!(moved.code, Some(0), "{}", moved.stderr);
+    let serve = || Process::serve(&databases[1], &["--allow-private-destinations"]);
+    let (one, two) = (serve().await, serve().await);
+    divided_into(&databases[1], 128).await;
+    create(one.addr, &us, 2).await;
+    create(two.addr, &us, 3).await;
 }
 
 /// R464.

@@ -19,7 +19,7 @@ const MOST_RECEIVED: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotifiedQueues {
     /// These.
-    Some(BTreeSet<QueueKey>),
+    These(BTreeSet<QueueKey>),
     /// All of them have to be polled.
     All,
 }
@@ -27,7 +27,7 @@ pub enum NotifiedQueues {
 impl Default for NotifiedQueues {
     /// None.
     fn default() -> Self {
-        Self::Some(BTreeSet::new())
+        Self::These(BTreeSet::new())
     }
 }
 
@@ -38,7 +38,7 @@ impl NotifiedQueues {
     /// What [`Signals::notified`](super::Signals::notified) answers.
     pub fn into_queues(self) -> Option<Vec<QueueKey>> {
         match self {
-            Self::Some(queues) => Some(queues.into_iter().collect()),
+            Self::These(queues) => Some(queues.into_iter().collect()),
             Self::All => None,
         }
     }
@@ -47,7 +47,7 @@ impl NotifiedQueues {
     /// queues.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
-        if let Self::Some(queues) = self {
+        if let Self::These(queues) = self {
             text.reserve_exact(queues.len() * Self::QUEUE_LENGTH);
             for key in queues {
                 let (company, webhook) = (key.company.uuid().simple(), key.webhook.uuid().simple());
@@ -67,11 +67,11 @@ impl NotifiedQueues {
             })
         };
         let queues = text.chunks(Self::QUEUE_LENGTH).map(key).collect::<Option<BTreeSet<_>>>();
-        queues.filter(|queues| !queues.is_empty()).map_or(Self::All, Self::Some)
+        queues.filter(|queues| !queues.is_empty()).map_or(Self::All, Self::These)
     }
 
     fn is_nothing(&self) -> bool {
-        matches!(self, Self::Some(queues) if queues.is_empty())
+        matches!(self, Self::These(queues) if queues.is_empty())
     }
 
     /// Adds others, up to so many in all; whether that changed anything.
@@ -82,7 +82,7 @@ impl NotifiedQueues {
                 *self = Self::All;
                 true
             }
-            (Self::Some(queues), Self::Some(others)) => {
+            (Self::These(queues), Self::These(others)) => {
                 let before = queues.len();
                 queues.extend(others);
                 let is_changed = queues.len() > before;
@@ -123,7 +123,7 @@ impl NotificationQueue {
     pub fn notify(&self, queues: &[QueueKey]) {
         self.add(match queues {
             [] => NotifiedQueues::All,
-            queues => NotifiedQueues::Some(queues.iter().copied().collect()),
+            queues => NotifiedQueues::These(queues.iter().copied().collect()),
         });
     }
 
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn some(queues: impl IntoIterator<Item = QueueKey>) -> NotifiedQueues {
-        NotifiedQueues::Some(queues.into_iter().collect())
+        NotifiedQueues::These(queues.into_iter().collect())
     }
 
     /// R463.

@@ -1,6 +1,6 @@
 //! Notifications between processes by core NATS, in place of those of the store (R463).
 
-mod link;
+mod connection_log;
 mod servers;
 
 use std::fmt;
@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use self::link::{Link, Trouble};
+use self::connection_log::{ConnectionLog, Problem};
 use self::servers::User;
 pub use self::servers::{InvalidNats, NatsServers, NatsSubject};
 use crate::ids::random;
@@ -40,9 +40,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 /// The length of the id of a process in a message.
 const ID_LENGTH: usize = 32;
-/// Follows the id in a message that a process sends to itself: when it arrives, so will those of
-/// others.
-const GREETING: &str = "-";
+/// Follows the id in a message that a process sends to itself. When it arrives, the server knows
+/// the subscription; other servers of a cluster may know it a moment later.
+const SUBSCRIBED: &str = "-";
 
 /// [`Signals`] by core NATS. All processes on one database need the same servers and the same
 /// subject, which no other installation may use.
@@ -73,7 +73,7 @@ struct Shared {
     outgoing: NotificationQueue,
     /// Received from the other processes.
     incoming: NotificationQueue,
-    link: Link,
+    log: ConnectionLog,
     connected: Notify,
     is_dropped: AtomicBool,
 }
@@ -87,7 +87,7 @@ impl NatsSignals {
             id: Uuid::from_bytes(random()).simple().to_string(),
             outgoing: NotificationQueue::new(AT_ONCE),
             incoming: NotificationQueue::for_received(),
-            link: Link::default(),
+            log: ConnectionLog::default(),
             connected: Notify::new(),
             is_dropped: AtomicBool::new(false),
         };
@@ -133,7 +133,7 @@ impl Signals for NatsSignals {
 async fn run(shared: Arc<Shared>) {
     loop {
         if let Err(error) = round(&shared).await {
-            shared.link.is_in_trouble(Trouble::Refusal, &error.to_string());
+            shared.log.report(Problem::Refused, &error.to_string());
         }
         sleep(LONGEST_WAIT).await;
     }
@@ -197,24 +197,24 @@ impl Shared {
             // Messages were dropped.
             Event::SlowConsumer(_) => self.incoming.add(NotifiedQueues::All),
             event => {
-                if let Some((trouble, problem)) = Trouble::of(event) {
-                    self.link.is_in_trouble(trouble, &problem);
+                if let Some((kind, problem)) = Problem::of(event) {
+                    self.log.report(kind, &problem);
                 }
             }
         }
     }
 
-    /// Sends what is collected, and a greeting after each time that it has connected.
+    /// Sends what is collected, and one such after each time that it has connected.
     async fn send(&self, client: &Client) -> Result<(), async_nats::Error> {
         loop {
             let text = tokio::select! {
-                () = self.connected.notified() => GREETING.to_owned(),
+                () = self.connected.notified() => SUBSCRIBED.to_owned(),
                 queues = self.outgoing.take() => queues.to_text(),
             };
             let message = format!("{}{text}", self.id);
             if let Err(error) = client.publish(self.subject.clone(), message.into()).await {
                 // It may be larger than the server takes; the one for all queues is short.
-                if text.is_empty() || text == GREETING {
+                if text.is_empty() || text == SUBSCRIBED {
                     return Err(error.into());
                 }
                 self.outgoing.add(NotifiedQueues::All);
@@ -225,15 +225,15 @@ impl Shared {
 
     fn received(&self, message: &[u8]) {
         let (sender, text) = message.split_at_checked(ID_LENGTH).unwrap_or((&[], &[]));
-        let is_greeting = text == GREETING.as_bytes();
+        let is_subscribed = text == SUBSCRIBED.as_bytes();
         if sender != self.id.as_bytes() {
-            if !is_greeting {
+            if !is_subscribed {
                 self.incoming.add(NotifiedQueues::of_text(text));
             }
-        } else if is_greeting {
+        } else if is_subscribed {
             // What others sent until now may be lost.
             self.incoming.add(NotifiedQueues::All);
-            self.link.works();
+            self.log.works();
         }
     }
 }
@@ -270,17 +270,17 @@ mod tests {
 
     /// R463.
     #[tokio::test]
-    async fn own_messages_are_skipped_and_the_own_greeting_means_all_queues() {
+    async fn own_messages_are_skipped_and_the_own_subscription_means_all_queues() {
         let (one, two) = (signals(), signals());
         let key =
             QueueKey { company: CompanyId::new(Uuid::nil()), webhook: WebhookId::new(Uuid::max()) };
-        let text = NotifiedQueues::Some([key].into()).to_text();
+        let text = NotifiedQueues::These([key].into()).to_text();
         let of = |signals: &NatsSignals, text: &str| format!("{}{text}", signals.shared.id);
         one.shared.received(of(&one, &text).as_bytes());
-        one.shared.received(of(&two, GREETING).as_bytes());
+        one.shared.received(of(&two, SUBSCRIBED).as_bytes());
         one.shared.received(of(&two, &text).as_bytes());
         assert_eq!(one.notified().await, Some(vec![key]));
-        for everything in [of(&one, GREETING), of(&two, ""), of(&two, "?"), "?".to_owned()] {
+        for everything in [of(&one, SUBSCRIBED), of(&two, ""), of(&two, "?"), "?".to_owned()] {
             one.shared.received(everything.as_bytes());
             assert_eq!(one.notified().await, None, "{everything}");
         }

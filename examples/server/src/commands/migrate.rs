@@ -35,7 +35,7 @@ pub struct MigrateArgs {
 
 fn shards(text: &str) -> Result<Shards, &'static str> {
     let count = text.parse().ok().and_then(Shards::new);
-    count.ok_or("it is 64, 128, 256, 512 or 1024")
+    count.ok_or("must be 64, 128, 256, 512 or 1024")
 }
 
 pub(super) async fn run(
@@ -59,11 +59,13 @@ pub(super) async fn run(
                 .to_owned(),
         ));
     }
-    wiring::migrate(options, args.shards).await?;
+    let shards = wiring::migrate(options, args.shards).await?.count();
     let database = format!("{:?}", options.database);
     match json {
-        true => output::json(&json!({"database": database, "migrated": true})),
-        false => output::line(format_args!("{database} has the current schema")),
+        true => output::json(&json!({"database": database, "migrated": true, "shards": shards})),
+        false => {
+            output::line(format_args!("{database} has the current schema and {shards} shards"));
+        }
     }
     Ok(())
 }

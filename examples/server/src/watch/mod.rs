@@ -23,6 +23,7 @@ pub(crate) fn describe() {
     disk::describe();
     figures::describe();
     sends::describe();
+    crate::signals::describe();
     standby::describe();
     store::describe();
     store_use::describe();

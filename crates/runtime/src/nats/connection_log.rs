@@ -4,27 +4,31 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use async_nats::Event;
+use metrics::gauge;
+
+/// Whether notifications arrive: 1, or 0 since the connection was lost or refused.
+const CONNECTED: &str = "recado_nats_connected";
 
 /// What keeps NATS from being used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trouble {
+pub(super) enum Problem {
     /// It cannot be reached.
-    Away,
+    Unreachable,
     /// It refuses.
-    Refusal,
+    Refused,
 }
 
-impl Trouble {
-    /// The trouble that the library tells of, with its words: they have no addresses and no
+impl Problem {
+    /// The problem that the library tells of, with its words: they have no addresses and no
     /// secrets.
     pub(super) fn of(event: &Event) -> Option<(Self, String)> {
         match event {
-            Event::Disconnected => Some((Self::Away, "the connection is lost".to_owned())),
-            Event::ServerError(error) => Some((Self::Refusal, error.to_string())),
+            Event::Disconnected => Some((Self::Unreachable, "the connection is lost".to_owned())),
+            Event::ServerError(error) => Some((Self::Refused, error.to_string())),
             Event::ClientError(error) => {
                 let problem = error.to_string();
                 let is_refusal = problem.contains("authorization");
-                Some((if is_refusal { Self::Refusal } else { Self::Away }, problem))
+                Some((if is_refusal { Self::Refused } else { Self::Unreachable }, problem))
             }
             _ => None,
         }
@@ -33,28 +37,30 @@ impl Trouble {
 
 /// What the log has said since NATS could be used last.
 #[derive(Debug, Default)]
-pub(super) struct Link(Mutex<BTreeSet<Trouble>>);
+pub(super) struct ConnectionLog(Mutex<BTreeSet<Problem>>);
 
-impl Link {
-    /// Says what is wrong: each kind of trouble once, however often it is tried again.
-    pub(super) fn is_in_trouble(&self, trouble: Trouble, problem: &str) {
-        if self.is_new(trouble) {
+impl ConnectionLog {
+    /// Says what is wrong: each kind of problem once, however often it is tried again.
+    pub(super) fn report(&self, kind: Problem, problem: &str) {
+        gauge!(CONNECTED).set(0.0);
+        if self.is_new(kind) {
             let effect = "other processes notice new deliveries up to a second later";
-            match trouble {
-                Trouble::Away => tracing::warn!(problem, effect, "NATS cannot be reached"),
-                Trouble::Refusal => tracing::warn!(problem, effect, "NATS refuses"),
+            match kind {
+                Problem::Unreachable => tracing::warn!(problem, effect, "NATS cannot be reached"),
+                Problem::Refused => tracing::warn!(problem, effect, "NATS refuses"),
             }
         }
     }
 
     /// Says that notifications arrive.
     pub(super) fn works(&self) {
+        gauge!(CONNECTED).set(1.0);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
         tracing::info!("connected to NATS: it notifies other processes of new deliveries");
     }
 
-    fn is_new(&self, trouble: Trouble) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(trouble)
+    fn is_new(&self, kind: Problem) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind)
     }
 }
 
@@ -66,8 +72,8 @@ mod tests {
 
     /// R463.
     #[test]
-    fn each_kind_of_trouble_is_said_once_until_nats_can_be_used_again() {
-        let (link, io) = (Link::default(), ClientError::Other("IO error".to_owned()));
+    fn each_kind_of_problem_is_said_once_until_nats_can_be_used_again() {
+        let (link, io) = (ConnectionLog::default(), ClientError::Other("IO error".to_owned()));
         let events = [
             Event::Connected,
             Event::Disconnected,
@@ -76,7 +82,7 @@ mod tests {
             Event::ServerError(ServerError::AuthorizationViolation),
             Event::ClientError(io),
         ];
-        let said = |event| Trouble::of(event).is_some_and(|(trouble, _)| link.is_new(trouble));
+        let said = |event| Problem::of(event).is_some_and(|(kind, _)| link.is_new(kind));
         let all = || events.iter().map(said).collect::<Vec<bool>>();
         assert_eq!(all(), [false, true, false, true, false, false]);
         assert_eq!(all(), [false; 6]);

@@ -71,7 +71,7 @@ fn listening() -> MutexGuard<'static, BTreeMap<SocketAddr, Listening>> {
 
 /// Where a request to a server goes, and the headers that it needs there.
 #[derive(Debug)]
-pub struct Way {
+pub struct Route {
     /// The address to connect to.
     pub to: SocketAddr,
     /// The value of `Host`, if the request has none.
@@ -80,7 +80,7 @@ pub struct Way {
     pub cell: Option<&'static str>,
 }
 
-impl Way {
+impl Route {
     /// The way of a request that goes to the server itself.
     pub fn direct(to: SocketAddr) -> Self {
         Self { to, host: to.to_string(), cell: None }
@@ -119,13 +119,13 @@ fn is_bad(path: &str) -> bool {
 
 /// The proxy in front of one server, until it is dropped.
 #[derive(Debug)]
-pub struct InFront {
+pub struct ProxyProcess {
     server: SocketAddr,
     process: Child,
     _folder: TempDir,
 }
 
-impl InFront {
+impl ProxyProcess {
     /// Starts the proxy of this run, if it has one, in front of a server. Ends when it listens.
     pub fn of_one(setup: &Setup, server: SocketAddr) -> Option<Self> {
         let proxy = proxy().filter(|_| !setup.alone)?;
@@ -166,7 +166,7 @@ impl InFront {
     }
 }
 
-impl Drop for InFront {
+impl Drop for ProxyProcess {
     fn drop(&mut self) {
         listening().remove(&self.server);
         let _ = self.process.kill();
