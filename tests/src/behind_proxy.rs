@@ -92,7 +92,7 @@ impl Route {
     pub fn of(to: SocketAddr, path: &str) -> Self {
         let Some(proxy) = listening().get(&to).copied() else { return Self::direct(to) };
         if is_bad(path) {
-            // nginx refuses it itself.
+            // Both proxies refuse it themselves.
             return Self::direct(to);
         }
         let path = percent_decode_str(path).decode_utf8_lossy();
