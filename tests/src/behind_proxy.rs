@@ -122,7 +122,7 @@ fn is_bad(path: &str) -> bool {
 pub struct ProxyProcess {
     server: SocketAddr,
     process: Child,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl ProxyProcess {
@@ -147,7 +147,7 @@ impl ProxyProcess {
         let said = fs::File::create(folder.path().join("said")).expect("a file");
         command.stdin(Stdio::null()).stdout(said.try_clone().expect("a file")).stderr(said);
         let process = command.spawn().unwrap_or_else(|error| panic!("{proxy:?} starts: {error}"));
-        let mut this = Self { server, process, _folder: folder };
+        let mut this = Self { server, process, folder };
         this.wait(&[public, operator]);
         listening().insert(server, Listening { public, operator });
         Some(this)
@@ -158,7 +158,7 @@ impl ProxyProcess {
         while !ports.iter().all(|port| TcpStream::connect(port).is_ok()) {
             let ended = self.process.try_wait().expect("its state");
             if ended.is_some() || Instant::now() > until {
-                let said = fs::read_to_string(self._folder.path().join("said"));
+                let said = fs::read_to_string(self.folder.path().join("said"));
                 panic!("the proxy does not listen ({ended:?}): {said:?}");
             }
             std::thread::sleep(Duration::from_millis(5));
