@@ -140,6 +140,9 @@ pub(crate) enum Brief {
     /// Nothing has taken effect: it had to wait for a lock, or it was shared. Each of its sets is
     /// to be applied alone.
     Separately,
+    /// Nothing has taken effect, as this row was not as the sets that rely on it expect. The others
+    /// may share another one.
+    Stale(RowKey),
     /// It failed; it may have been committed only if the error says so.
     Failed(CommitError),
 }
@@ -209,10 +212,15 @@ impl PostgresStore {
         };
         let is_contended =
             matches!(failed.refused.error, CommitError::Conflict(Conflict::Contended));
-        if failed.refused.rolled_back && (is_contended || sharing == Sharing::Shared) {
+        let Refused { rolled_back, .. } = failed.refused;
+        if rolled_back && is_contended {
             return Brief::Separately;
         }
-        Brief::Failed(self.conflict_of(failed).await)
+        match (self.conflict_of(failed).await, sharing) {
+            (CommitError::Conflict(Conflict::Stale(key)), Sharing::Shared) => Brief::Stale(key),
+            (_, Sharing::Shared) if rolled_back => Brief::Separately,
+            (error, _) => Brief::Failed(error),
+        }
     }
 }
 

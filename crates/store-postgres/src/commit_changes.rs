@@ -7,9 +7,10 @@ use recado_core::deliveries::Delivery;
 use recado_core::events::Event;
 use recado_core::lists::ListMember;
 use recado_core::match_row;
-use recado_core::store::{Change, ChangeKind, Conflict, Row, RowKey, Version};
+use recado_core::store::{Change, ChangeKind, Conflict, Row, RowKey, UpdatedPart, Version};
 use recado_store_sql::{Sealer, signed};
 
+use crate::activity;
 use crate::commit::{CommitStep, Sharing};
 use crate::contacts_write;
 use crate::deliveries_batch::{emit, update as update_deliveries};
@@ -33,6 +34,8 @@ struct Together {
     rows: Vec<Row>,
     /// Replaced rows of one kind.
     replaced: Vec<(Row, Version)>,
+    /// Whether more than their activity is replaced, of one at least.
+    replaces_whole: bool,
     /// Their keys. Each row is replaced once.
     keys: HashSet<RowKey>,
     updates: Vec<(Delivery, Version)>,
@@ -46,7 +49,13 @@ impl Together {
         let members = insert_members(&std::mem::take(&mut self.members));
         steps.extend(members.map(CommitStep::plain));
         insert_rows(steps, std::mem::take(&mut self.rows), &self.sealer);
-        update_rows(steps, std::mem::take(&mut self.replaced), &self.sealer);
+        let replaced = std::mem::take(&mut self.replaced);
+        let activity =
+            (!std::mem::take(&mut self.replaces_whole)).then(|| activity::update(&replaced));
+        match activity.flatten() {
+            Some(step) => steps.push(step),
+            None => update_rows(steps, replaced, &self.sealer),
+        }
         self.keys.clear();
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
@@ -70,7 +79,7 @@ impl Together {
                 self.members.push(member);
             }
             ChangeKind::Insert(Row::Delivery(delivery)) => self.deliveries.push(delivery),
-            ChangeKind::Update { row: Row::Delivery(delivery), read_at } => {
+            ChangeKind::Update { row: Row::Delivery(delivery), read_at, .. } => {
                 let key = |delivery: &Delivery| (delivery.company, delivery.id);
                 let last = self.updates.last().map(|(last, _)| key(last));
                 if last.is_none_or(|last| last == key(&delivery)) {
@@ -84,13 +93,16 @@ impl Together {
                 self.insert_deliveries(steps, Vec::new());
                 return Some(change);
             }
-            ChangeKind::Update { row, read_at } if is_replaced_together(&row) => {
+            ChangeKind::Update { row, read_at, part } if is_replaced_together(&row) => {
                 let last = self.replaced.last().map(|(last, _)| discriminant(last));
                 let key = row.key();
                 if last != Some(discriminant(&row)) || self.keys.contains(&key) {
                     self.flush(steps);
                 }
                 self.keys.insert(key);
+                // One statement replaces them in the order of their keys: if one of them needs all of
+                // its columns, all of them are given.
+                self.replaces_whole |= part == UpdatedPart::Whole;
                 self.replaced.push((row, read_at));
             }
             ChangeKind::Insert(row) if self.inserts_together(&row) => {
@@ -260,13 +272,13 @@ fn step(change: ChangeKind, sealer: &Sealer) -> Result<CommitStep, Conflict> {
     match change {
         ChangeKind::Insert(Row::Contact(contact)) => Ok(contacts_write::insert(&contact)),
         ChangeKind::Insert(row) => Ok(match_row!(row, record => insert_sealed(&record, sealer))),
-        ChangeKind::Update { row: Row::Contact(contact), read_at } => {
+        ChangeKind::Update { row: Row::Contact(contact), read_at, .. } => {
             Ok(contacts_write::update(&contact, read_at))
         }
-        ChangeKind::Update { row: Row::Message(message), read_at } => {
+        ChangeKind::Update { row: Row::Message(message), read_at, .. } => {
             Ok(messages_write::update(&message, read_at, sealer))
         }
-        ChangeKind::Update { row, read_at } => {
+        ChangeKind::Update { row, read_at, .. } => {
             Ok(match_row!(row, record => update(&record, read_at, sealer)))
         }
         ChangeKind::Delete { key, read_at } => {

@@ -1,8 +1,10 @@
 //! Group commit: the change sets that wait in this process share a transaction.
 //!
 //! The sets that come while earlier ones are committed are the next transaction: as one change set,
-//! with one flush of the log and few statements for rows of a kind. If such a transaction fails,
-//! each of its sets gets one of its own, so that the conflict of one is that of no other (R439).
+//! with one flush of the log and few statements for rows of a kind. If such a transaction fails, the
+//! sets that rely on a row which has changed get one of their own, and the others share another one;
+//! if that is not the reason, each gets one of its own. So the conflict of one is that of no other
+//! (R439).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,6 +23,9 @@ const BATCH: usize = 512;
 
 /// How many waiting sets are looked at for the next transaction.
 const LOOKED_AT: usize = 128;
+
+/// How often the sets that are left share a transaction after one has failed.
+const ROUNDS: usize = 4;
 
 /// A set that waits, and who waits for it.
 pub(crate) struct Waiting {
@@ -85,25 +90,45 @@ impl Work for PostgresStore {
         batch
     }
 
-    async fn run(&self, batch: Vec<Waiting>) {
-        let sets: Vec<ChangeSet> = batch.iter().map(|waiting| waiting.changes.clone()).collect();
-        match self.commit_briefly(sets).await {
-            Brief::Committed => batch.into_iter().for_each(|waiting| waiting.answer(Ok(()))),
-            // The lane does not wait for them: one of them may have to wait for a lock.
-            Brief::Separately => {
-                for waiting in batch {
-                    let store = self.clone();
-                    tokio::spawn(async move {
-                        let outcome = store.commit_alone(waiting.changes.clone()).await;
-                        waiting.answer(outcome);
-                    });
+    async fn run(&self, mut batch: Vec<Waiting>) {
+        for _ in 0..ROUNDS {
+            if batch.is_empty() {
+                return;
+            }
+            let sets: Vec<ChangeSet> =
+                batch.iter().map(|waiting| waiting.changes.clone()).collect();
+            match self.commit_briefly(sets).await {
+                Brief::Committed => {
+                    return batch.into_iter().for_each(|waiting| waiting.answer(Ok(())));
+                }
+                Brief::Separately => break,
+                Brief::Stale(key) => {
+                    let stale = |waiting: &Waiting| waiting.footprint.has(&key);
+                    let (stale, others): (Vec<_>, Vec<_>) = batch.into_iter().partition(stale);
+                    commit_each(self, stale);
+                    batch = others;
+                }
+                Brief::Failed(error) => {
+                    return match <[Waiting; 1]>::try_from(batch) {
+                        Ok([waiting]) => waiting.answer(Err(error)),
+                        Err(batch) => fail_all(batch, error),
+                    };
                 }
             }
-            Brief::Failed(error) => match <[Waiting; 1]>::try_from(batch) {
-                Ok([waiting]) => waiting.answer(Err(error)),
-                Err(batch) => fail_all(batch, error),
-            },
         }
+        commit_each(self, batch);
+    }
+}
+
+/// Applies each set in a transaction of its own. The lane does not wait for them: one of them may
+/// have to wait for a lock.
+fn commit_each(store: &PostgresStore, batch: Vec<Waiting>) {
+    for waiting in batch {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let outcome = store.commit_alone(waiting.changes.clone()).await;
+            waiting.answer(outcome);
+        });
     }
 }
 

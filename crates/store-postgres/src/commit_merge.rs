@@ -69,6 +69,11 @@ impl Footprint {
             && self.reads.is_disjoint(&other.writes)
     }
 
+    /// Whether the set writes this row or relies on it.
+    pub(crate) fn has(&self, row: &RowKey) -> bool {
+        self.writes.contains(row) || self.reads.contains(row)
+    }
+
     /// Takes in the rows of another set.
     pub(crate) fn add(&mut self, other: &Self) {
         self.writes.extend(other.writes.iter().cloned());

@@ -42,7 +42,7 @@ fn conversation(
 /// A contact with all records it refers to: one row for each of its conversations.
 static RECORD: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {}, {}, {}, {}, \
+        "SELECT {}, {}, {}, {}, {}, {}, \
          (SELECT json_agg(json_build_array(l.id, l.name) ORDER BY l.created_at, l.id) \
          FROM list_members m JOIN lists l ON l.company_id = m.company_id AND l.id = m.list_id \
          WHERE m.company_id = $1 AND m.contact_id = $2), \
@@ -55,7 +55,8 @@ static RECORD: LazyLock<String> = LazyLock::new(|| {
          WHERE c.company_id = $1 AND c.id = $2 ORDER BY n.created_at, n.id",
         columns_of::<Connection>("n"),
         columns_of::<Conversation>("v"),
-        record_columns(&tags_of_one()),
+        record_columns(),
+        tags_of_one(),
         columns_of::<Member>("m"),
         columns_of::<LeadMemory>("y"),
         gathered::<CustomField>("f"),
@@ -78,8 +79,8 @@ impl ContactReads for PostgresStore {
             conversations.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
         let mut columns = Columns::new(row);
         conversation(&mut columns, self.pool.sealer())?;
-        let tags = |columns: &mut Columns<'_>| scattered(columns.get()?, |fields| fields.record());
-        let mut record = read_record(&mut columns, tags, false)?;
+        let mut record = read_record(&mut columns, false)?;
+        record.related.tags = scattered(columns.get()?, |fields| fields.record())?;
         record.related.conversations = conversations;
         record.related.assigned_to = columns.joined()?;
         record.related.lead_memory = columns.joined()?;

@@ -16,22 +16,17 @@ use recado_core::contacts::{
     AssigneeFilter, ContactFilter, ContactSet, ContactSlice, CrmStatus, ExportPosition,
     InboxStatus, Platform,
 };
-use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, StageId};
 use recado_core::page::PageRequest;
 use recado_core::store::StoreError;
-use recado_core::tags::Tag;
 use recado_store_sql::signed;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::columns::Columns;
 use crate::commit::company_lock;
-use crate::contacts_record::{TAG_IDS, read_record, record_columns, record_joins, tags_of_page};
 use crate::contacts_search::{narrowed, narrows, walked};
+use crate::contacts_slice::{read_slice, records};
 use crate::error::failed;
-use crate::gathered::{gathered, scattered};
 use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
 
@@ -334,10 +329,9 @@ fn of_set(listing: &mut Listing<'_>, set: ContactSet, bound: u64) -> String {
     )
 }
 
-/// The parts of a listing's statement up to `page`: the ids of the page with their positions.
+/// The parts of a listing's statement up to `page`: one row, with the ids of the page in order.
 fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
-    let rows = limit.next_power_of_two().max(128);
     let (filter, order) = (listing.filter, listing.order);
     let is_all = !narrows(filter) && !filter.has_exact() && filter.sets().is_empty();
     let is_far = is_all && offset >= FAR;
@@ -357,29 +351,10 @@ fn page_of(listing: &mut Listing<'_>, offset: u64, limit: u32) -> String {
     };
     let skipped = if is_far { "0" } else { "$9::bigint" };
     format!(
-        "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
-         row_number() OVER (ORDER BY {by}) AS place FROM \
-         (SELECT * FROM ids WHERE (SELECT total FROM total) > $9::bigint \
-         ORDER BY {by_ids} LIMIT $8::bigint OFFSET {skipped}) AS p LIMIT {rows})",
-        column = order.column(),
-        by = order.by("p"),
+        "{ids}, page AS MATERIALIZED (SELECT ARRAY(\
+         SELECT ids.id FROM ids WHERE (SELECT total FROM total) > $9::bigint \
+         ORDER BY {by_ids} LIMIT $8::bigint OFFSET {skipped}) AS ids)",
         by_ids = order.by("ids"),
-    )
-}
-
-/// The records of `page` that fulfil `shown`, with the total, the columns `more`, and in the first
-/// row the definitions of fields and the tags of all.
-fn records(shown: &str, more: &str, clicks: bool) -> String {
-    format!(
-        "SELECT total.total, {more}, CASE WHEN coalesce(page.place, 1) = 1 THEN \
-         (SELECT {fields} FROM custom_fields f WHERE f.company_id = $1) END, \
-         CASE WHEN page.place = 1 THEN {tags} END, {columns} FROM total LEFT JOIN page ON {shown} \
-         LEFT JOIN contacts c ON c.company_id = $1 AND c.id = page.id {joins} \
-         ORDER BY page.place",
-        fields = gathered::<CustomField>("f"),
-        tags = tags_of_page(),
-        columns = record_columns(TAG_IDS),
-        joins = record_joins(clicks),
     )
 }
 
@@ -393,7 +368,7 @@ pub(crate) fn page_statement(
     let order = ListingOrder::Message;
     let mut listing = Listing::new(company, filter, order, page.limit, page.offset());
     let sql = format!(
-        "WITH {} {}",
+        "WITH {}{}",
         page_of(&mut listing, page.offset(), page.limit),
         records("true", "false, false", clicks),
     );
@@ -401,11 +376,11 @@ pub(crate) fn page_statement(
 }
 
 /// Whether another contact follows those of the answer: `$8` is one more than the answer may have.
-const MORE: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint)";
+const MORE: &str = "(SELECT cardinality(ids) >= $8::bigint FROM page)";
 
 /// Whether the frontier of exports is before the last contact of the answer.
-const BEYOND: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint - 1 \
-AND NOT EXISTS (SELECT FROM export_frontiers e \
+const BEYOND: &str = "EXISTS (SELECT FROM contacts q WHERE q.company_id = $1 \
+AND q.id = (SELECT ids[$8::bigint::int - 1] FROM page) AND NOT EXISTS (SELECT FROM export_frontiers e \
 WHERE e.company_id = $1 AND e.created_at >= q.created_at))";
 
 /// The statement of one part of an export.
@@ -426,45 +401,11 @@ pub(crate) fn export_statement(
     listing.bind(Param::Int(created_at));
     listing.bind(Param::Id(id));
     let sql = format!(
-        "WITH {} {}",
+        "WITH {}{}",
         page_of(&mut listing, 0, wanted),
-        records("page.place < $8::bigint", &columns, clicks),
+        records("place.n < $8::bigint", &columns, clicks),
     );
     (sql, listing.params)
-}
-
-/// The tags of a contact, in the order of those that are known.
-fn named(columns: &mut Columns<'_>, known: &[Tag]) -> Result<Vec<Tag>, StoreError> {
-    let ids: Vec<Uuid> = columns.raw()?;
-    let tags: Vec<Tag> = known.iter().filter(|tag| ids.contains(&tag.id.uuid())).cloned().collect();
-    match tags.len() == ids.len() {
-        true => Ok(tags),
-        false => Err(StoreError::corrupt("a contact has a tag that does not exist")),
-    }
-}
-
-/// A slice, and whether the frontier has to be moved before it is answered.
-fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), StoreError> {
-    let mut slice = ContactSlice::default();
-    let mut beyond = false;
-    let mut known: Vec<Tag> = Vec::new();
-    for row in found {
-        let mut columns = Columns::new(row);
-        slice.total = columns.get()?;
-        slice.more = columns.get()?;
-        beyond = columns.get()?;
-        if let Some(fields) = columns.get()? {
-            slice.fields = scattered(Some(fields), |fields| fields.record())?;
-        }
-        if let Some(tags) = columns.get()? {
-            known = scattered(Some(tags), |fields| fields.record())?;
-        }
-        if columns.is_present()? {
-            let tags = |columns: &mut Columns<'_>| named(columns, &known);
-            slice.records.push(read_record(&mut columns, tags, clicks)?);
-        }
-    }
-    Ok((slice, beyond))
 }
 
 /// Moves the frontier to `$2`, but never back.

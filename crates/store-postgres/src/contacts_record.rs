@@ -11,10 +11,10 @@ use crate::columns::Columns;
 use crate::gathered::gathered;
 use crate::table::columns_of;
 
-/// The columns of a contact `c` with the records it refers to. `tags` is the column of its tags.
-pub(crate) fn record_columns(tags: &str) -> String {
+/// The columns of a contact `c` with the records it refers to, but for its tags.
+pub(crate) fn record_columns() -> String {
     format!(
-        "{}, {}, {}, {tags}, clicked.total, clicked.last_at",
+        "{}, {}, {}, clicked.total, clicked.last_at",
         columns_of::<Contact>("c"),
         columns_of::<Organization>("o"),
         columns_of::<Stage>("s"),
@@ -49,37 +49,16 @@ pub(crate) fn tags_of_one() -> String {
     )
 }
 
-/// The ids of the tags of a contact `c`.
-pub(crate) const TAG_IDS: &str = "ARRAY(SELECT ct.tag_id FROM contact_tags ct WHERE ct.company_id = $1 AND ct.contact_id = c.id)";
-
-/// The tags that the contacts of `page` have, gathered: each is read once. The contacts are looked
-/// up one after the other, and so are the tags, whatever the planner estimates of the company.
-pub(crate) fn tags_of_page() -> String {
-    format!(
-        "(SELECT {} FROM tags t WHERE t.company_id = $1 AND t.id = ANY(ARRAY(\
-         SELECT DISTINCT ct.tag_id FROM page q CROSS JOIN LATERAL (SELECT tag_id FROM contact_tags \
-         WHERE company_id = $1 AND contact_id = q.id OFFSET 0) AS ct)))",
-        gathered::<Tag>("t"),
-    )
-}
-
-/// Reads the columns of [`record_columns`]; `tags` reads the one of tags.
+/// Reads the columns of [`record_columns`].
 pub(crate) fn read_record(
     columns: &mut Columns<'_>,
-    tags: impl FnOnce(&mut Columns<'_>) -> Result<Vec<Tag>, StoreError>,
     clicks: bool,
 ) -> Result<ContactRecord, StoreError> {
     let contact = columns.stored()?;
     let organization = columns.joined()?;
     let stage = columns.joined()?;
-    let tags = tags(columns)?;
     let counted = LinkClicks { total: columns.get()?, last_at: columns.get()? };
-    let related = Related {
-        organization,
-        stage,
-        tags,
-        clicks: clicks.then_some(counted),
-        ..Related::default()
-    };
+    let related =
+        Related { organization, stage, clicks: clicks.then_some(counted), ..Related::default() };
     Ok(ContactRecord { contact, related })
 }

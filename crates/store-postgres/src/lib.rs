@@ -33,6 +33,7 @@
 
 mod access;
 mod accounts;
+mod activity;
 mod campaigns;
 mod channel_lookup;
 mod columns;
@@ -53,6 +54,7 @@ mod contacts_draft;
 mod contacts_listing;
 mod contacts_record;
 mod contacts_search;
+mod contacts_slice;
 mod contacts_write;
 mod conversations;
 mod custom_fields;

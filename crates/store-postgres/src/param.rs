@@ -55,6 +55,13 @@ pub(crate) fn bind_sealed<T: Table>(record: &T, sealer: &Sealer) -> Vec<Param> {
     params.0
 }
 
+/// The values of a record's activity (R466).
+pub(crate) fn bind_activity<T: Table>(record: &T) -> Vec<Param> {
+    let mut params = ParamList(Vec::new());
+    record.write_activity(&mut params);
+    params.0
+}
+
 /// Collects the values of a record.
 struct ParamList(Vec<Param>);
 

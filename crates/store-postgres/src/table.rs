@@ -91,7 +91,7 @@ pub(crate) struct Sql {
 impl Sql {
     /// The statements of a table.
     pub(crate) fn of(table: TableDef) -> Self {
-        let TableDef { name, key: keys, columns, derived, versioned, fields: _, sealed: _ } = table;
+        let TableDef { name, key: keys, columns, derived, versioned, .. } = table;
         let read: Vec<&str> = columns.iter().map(|column| named(name, column)).collect();
         let columns = [&*read, derived].concat();
         let numbered = |from: usize, to: usize| {

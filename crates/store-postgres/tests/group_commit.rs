@@ -145,6 +145,48 @@ async fn the_conflict_of_one_is_that_of_no_other() {
 
 /// R439.
 #[tokio::test(flavor = "multi_thread")]
+async fn sets_beside_a_stale_one_still_share_transactions() {
+    let database = with_contacts(60).await;
+    let store = &database.store;
+    let stale = renamed(store, 60, "Too late").await;
+    store.commit(renamed(store, 60, "Earlier").await).await.unwrap();
+    let mut sets = Vec::new();
+    for number in 1..60 {
+        sets.push(renamed(store, number, "Renamed").await);
+    }
+    sets.insert(30, stale);
+    let refused = at_once(store, sets).await.into_iter().filter(Result::is_err).count();
+    assert_eq!(refused, 1);
+    let transactions = transactions(&database).await;
+    assert!(transactions <= 20, "{transactions} transactions");
+}
+
+/// R466. An update of the activity does not touch other columns: here they have been changed behind
+/// the store's back.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_of_the_activity_writes_nothing_else() {
+    let database = with_contacts(3).await;
+    let store = &database.store;
+    let mut changes = ChangeSet::new();
+    for number in 1..=3 {
+        let before = stored(store, number).await;
+        let last_message_at = Some(Timestamp::from_millis(1));
+        let after = Contact { last_message_at, ..before.value().clone() };
+        changes = changes.with(before.update_activity(after));
+    }
+    let client = database.client().await;
+    client.batch_execute("UPDATE contacts SET observation = 'kept'").await.unwrap();
+    store.commit(changes).await.unwrap();
+    for number in 1..=3 {
+        let after = stored(store, number).await;
+        assert_eq!(after.last_message_at, Some(Timestamp::from_millis(1)));
+        assert_eq!(after.observation.as_deref(), Some("kept"));
+        assert_eq!(after.version().number(), 2);
+    }
+}
+
+/// R439.
+#[tokio::test(flavor = "multi_thread")]
 async fn of_two_changes_of_one_row_that_come_at_once_one_is_stale() {
     let database = with_contacts(10).await;
     let store = &database.store;

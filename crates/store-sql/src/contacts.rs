@@ -69,6 +69,7 @@ record! {
         created_at,
         updated_at,
     }
+    activity { first_message_at, last_message_at, last_inbound_at, last_connection_id }
 }
 
 record! {

@@ -50,6 +50,7 @@ record! {
         prosa("consumption_id", "prosas", "cost", "prosa_scope"),
         edited_at,
     }
+    activity { status, timestamp, sender, failure, provider_id }
     // Addresses of gateways hold their tokens.
     sealed Text { "media_source" }
 }

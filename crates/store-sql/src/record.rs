@@ -17,6 +17,9 @@ pub trait Layout: Record {
     /// Writes the values of [`TableDef::derived`].
     fn write_derived<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
+    /// Writes the values of [`TableDef::activity`].
+    fn write_activity<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
+
     /// Reads the values of [`TableDef::columns`].
     fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error>;
 
@@ -70,6 +73,8 @@ pub struct TableDef {
     /// Columns whose values follow from the others. They are written after the others, for indexes,
     /// and never read.
     pub derived: &'static [&'static str],
+    /// The fields that an update of the activity changes; none if there is no such update (R466).
+    pub activity: &'static [&'static str],
     /// Columns whose values are sealed (R215). Statements do not compare them; an index may have
     /// their beginning, which names the key.
     pub sealed: &'static [SealedColumn],
@@ -81,6 +86,11 @@ impl TableDef {
     /// The columns that a record and its version are read from.
     pub fn read_columns(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().copied().chain(self.versioned.then_some("version"))
+    }
+
+    /// The columns of [`TableDef::activity`].
+    pub fn activity_columns(&self) -> impl Iterator<Item = &'static str> {
+        self.activity.iter().flat_map(|field| self.columns_of(field))
     }
 
     /// The columns that a field of the record is kept in; none if the record has no such field.
@@ -95,8 +105,8 @@ impl TableDef {
 /// The columns come in order, the key first. A field is kept in the column of its name. A column of
 /// another name is given in parentheses behind the field, and so are all columns of a type that is
 /// kept in several. A part with fields of its own is written as a pattern with its fields. The
-/// declaration has to name every field of the record. Columns that hold secrets are named again
-/// behind `sealed Text` or `sealed Bytes`.
+/// declaration has to name every field of the record. Fields that make up the activity are named again
+/// behind `activity`, and columns that hold secrets behind `sealed Text` or `sealed Bytes`.
 ///
 /// ```text
 /// record! {
@@ -120,6 +130,8 @@ impl TableDef {
 ///                    "messages_per_day"],
 ///         fields: &[("company", &[&["company_id"]]), …],
 ///         derived: &["queued_at"],
+///         activity: &[],
+///         sealed: &[],
 ///         versioned: Campaign::VERSIONED,
 ///     };
 ///
@@ -138,6 +150,8 @@ impl TableDef {
 ///         let write: fn(&'a Campaign, &mut W) = |campaign, writer| …;
 ///         write(self, writer);
 ///     }
+///
+///     fn write_activity<'a, W: Writer<'a>>(&'a self, writer: &mut W) {}
 ///
 ///     fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
 ///         Ok(Campaign {
@@ -161,6 +175,7 @@ macro_rules! record {
             ),+ $(,)?
         }
         $(derived { $( $derived:ident = $write:expr ),+ $(,)? })?
+        $(activity { $( $active:ident ),+ $(,)? })?
         $(sealed $form:ident { $( $sealed:literal ),+ $(,)? })?
     ) => {
         impl $crate::record::Layout for $Record {
@@ -188,6 +203,7 @@ macro_rules! record {
                     columns: &FLAT,
                     fields: FIELDS,
                     derived: &[$($(stringify!($derived)),+)?],
+                    activity: &[$($(stringify!($active)),+)?],
                     sealed: SEALED,
                     versioned: <$Record as recado_core::store::Record>::VERSIONED,
                 }
@@ -203,6 +219,10 @@ macro_rules! record {
                     let write: fn(&'a $Record, &mut W) = $write;
                     write(self, _writer);
                 )+)?
+            }
+
+            fn write_activity<'a, W: $crate::CellWriter<'a>>(&'a self, _writer: &mut W) {
+                $( $( $crate::field::Field::write(&self.$active, _writer); )+ )?
             }
 
             fn read<R: $crate::CellReader>(reader: &mut R) -> Result<Self, R::Error> {

@@ -28,7 +28,7 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
     for change in changes.changes {
         match change.into_kind() {
             ChangeKind::Insert(row) => insert(tx, &row)?,
-            ChangeKind::Update { row, read_at } => update(tx, &row, read_at)?,
+            ChangeKind::Update { row, read_at, part: _ } => update(tx, &row, read_at)?,
             ChangeKind::Delete { key, read_at } => delete(tx, &key, read_at)?,
             ChangeKind::Enroll { company, campaign, list } => {
                 recipients::enroll(tx.conn, company, campaign, list)?;

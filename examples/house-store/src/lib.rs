@@ -104,7 +104,7 @@ impl Tables {
                     return Err(Conflict::Taken(UniqueKey::identity(row.kind())).into());
                 }
                 ChangeKind::Insert(row) => self.put(row, Version::FIRST)?,
-                ChangeKind::Update { row, read_at } => {
+                ChangeKind::Update { row, read_at, .. } => {
                     self.is_at(&row.key(), Some(read_at))?;
                     self.put(row, read_at.next())?;
                 }

@@ -237,7 +237,7 @@ mod tests {
         fn apply(&mut self, change: &ChangeKind) {
             let (row, version) = match change {
                 ChangeKind::Insert(row) => (row, Version::FIRST),
-                ChangeKind::Update { row, read_at } => (row, read_at.next()),
+                ChangeKind::Update { row, read_at, .. } => (row, read_at.next()),
                 ChangeKind::Delete { key: RowKey::Group { code, .. }, .. } => {
                     self.groups.remove(code).expect("only a known group is deleted");
                     return;

@@ -27,7 +27,7 @@ impl<T: Clone + PartialEq + Into<Row>> Tracked<T> {
         match self.read {
             None => Some(Change::insert(self.now)),
             Some(read) if *read.value() == self.now => None,
-            Some(read) => Some(read.update(self.now)),
+            Some(read) => Some(read.update_activity(self.now)),
         }
     }
 }

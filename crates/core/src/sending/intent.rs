@@ -404,7 +404,7 @@ impl UseCase for Intent<'_> {
         let changes =
             facts.twins.iter().fold(changes, |all, twin| all.require(twin.contact.unchanged()));
         let changes = match found {
-            Some(found) => changes.with(found.contact.update(touched.clone())),
+            Some(found) => changes.with(found.contact.update_activity(touched.clone())),
             None => self.create(touched.clone(), changes),
         };
         let here = conversations.iter().find(|known| known.connection == connection.id);

@@ -230,7 +230,7 @@ impl RecordOutcome {
     ) -> Vec<Change> {
         let mut changes = Vec::new();
         if after != before.contact.value() {
-            changes.push(before.contact.update(after.clone()));
+            changes.push(before.contact.update_activity(after.clone()));
         }
         let learnt = self.learnt(before);
         let everybody = facts.contacts.as_deref().unwrap_or_default();
@@ -424,7 +424,7 @@ impl UseCase for RecordOutcome {
         }
         // The message comes before what refers to it.
         if message != *stored.value() {
-            changes = changes.with(stored.update(message.clone()));
+            changes = changes.with(stored.update_activity(message.clone()));
         } else if facts.claimed.recipient.is_some() {
             // The recipient's status follows the message's, and a report may have changed both
             // since the read.

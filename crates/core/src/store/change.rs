@@ -2,8 +2,10 @@
 
 use super::{Row, RowKey, Stored, Version};
 use crate::clock::Timestamp;
+use crate::contacts::Contact;
 use crate::events::Event;
 use crate::ids::{CampaignId, CompanyId, ContactId, ListId, TagId};
+use crate::messages::Message;
 
 /// One write of one row. There are no blind updates: an update or delete carries the version that
 /// was read, and only a [`Stored`] row can make one.
@@ -21,6 +23,48 @@ pub enum Collection {
     Campaign(CampaignId),
 }
 
+/// What an update changes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatedPart {
+    /// Anything.
+    Whole,
+    /// No more than what messages change all the time: of a contact, when it had its first, its last
+    /// and its last inbound message, and through which connection the last one; of a message, its
+    /// status, its failure, the id and the time that the provider gave it, and who sends it (R466).
+    Activity,
+}
+
+impl UpdatedPart {
+    /// What differs between a row as it was read and as it will be.
+    pub fn between(before: Row, after: &Row) -> Self {
+        let is_activity = match (before, after) {
+            (Row::Contact(before), Row::Contact(after)) => {
+                let moved = Contact {
+                    first_message_at: after.first_message_at,
+                    last_message_at: after.last_message_at,
+                    last_inbound_at: after.last_inbound_at,
+                    last_connection_id: after.last_connection_id,
+                    ..before
+                };
+                moved == *after
+            }
+            (Row::Message(before), Row::Message(after)) => {
+                let moved = Message {
+                    status: after.status,
+                    failure: after.failure.clone(),
+                    provider_id: after.provider_id.clone(),
+                    sender: after.sender,
+                    timestamp: after.timestamp,
+                    ..before
+                };
+                moved == *after
+            }
+            _ => false,
+        };
+        if is_activity { Self::Activity } else { Self::Whole }
+    }
+}
+
 /// The kinds of [`Change`]; stores match on them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -33,6 +77,8 @@ pub enum ChangeKind {
         row: Row,
         /// The version that was read.
         read_at: Version,
+        /// What differs from the row that was read. A store may write no more than that.
+        part: UpdatedPart,
     },
     /// A row removed.
     Delete {
@@ -189,7 +235,16 @@ impl Change {
 impl<T: Into<Row> + Clone> Stored<T> {
     /// Replaces the row that was read with `new`.
     pub fn update(&self, new: T) -> Change {
-        Change(ChangeKind::Update { row: new.into(), read_at: self.version() })
+        let (row, read_at) = (new.into(), self.version());
+        Change(ChangeKind::Update { row, read_at, part: UpdatedPart::Whole })
+    }
+
+    /// The same, of a row that is stored exactly as it was read: where only the activity differs, the
+    /// change says so, and a store may leave the rest of the row alone.
+    pub fn update_activity(&self, new: T) -> Change {
+        let (row, read_at) = (new.into(), self.version());
+        let part = UpdatedPart::between(self.value().clone().into(), &row);
+        Change(ChangeKind::Update { row, read_at, part })
     }
 
     /// Removes the row that was read.
@@ -320,5 +375,59 @@ impl<T> Decided<T> {
     /// A decision that leaves everything as it is.
     pub fn unchanged(output: T) -> Self {
         Self { changes: ChangeSet::new(), output }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::strategies;
+
+    /// The part that replacing one row with another changes.
+    fn part<T: Into<Row> + Clone>(before: &T, after: &T) -> UpdatedPart {
+        UpdatedPart::between(before.clone().into(), &after.clone().into())
+    }
+
+    proptest! {
+        /// R466.
+        #[test]
+        fn a_contact_that_only_has_other_messages_has_another_activity(
+            before in strategies::contacts(), other in strategies::contacts(),
+        ) {
+            let after = Contact {
+                first_message_at: other.first_message_at,
+                last_message_at: other.last_message_at,
+                last_inbound_at: other.last_inbound_at,
+                last_connection_id: other.last_connection_id,
+                ..before.clone()
+            };
+            prop_assert_eq!(part(&before, &after), UpdatedPart::Activity);
+            let renamed = Contact { name: format!("{} x", before.name), ..after.clone() };
+            prop_assert_eq!(part(&before, &renamed), UpdatedPart::Whole);
+            let unread = Contact { has_unread: !before.has_unread, ..after };
+            prop_assert_eq!(part(&before, &unread), UpdatedPart::Whole);
+        }
+
+        /// R466.
+        #[test]
+        fn a_message_that_was_reported_has_another_activity(
+            before in strategies::messages(), other in strategies::messages(),
+        ) {
+            let after = Message {
+                status: other.status,
+                failure: other.failure.clone(),
+                provider_id: other.provider_id.clone(),
+                sender: other.sender,
+                timestamp: other.timestamp,
+                ..before.clone()
+            };
+            prop_assert_eq!(part(&before, &after), UpdatedPart::Activity);
+            let edited = Message { content: Some("edited".to_owned()), ..after };
+            let is_edited = edited.content != before.content;
+            let expected = if is_edited { UpdatedPart::Whole } else { UpdatedPart::Activity };
+            prop_assert_eq!(part(&before, &edited), expected);
+        }
     }
 }

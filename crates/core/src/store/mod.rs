@@ -52,7 +52,7 @@ mod unique;
 
 use async_trait::async_trait;
 
-pub use change::{Change, ChangeKind, ChangeSet, Collection, Decided, Precondition};
+pub use change::{Change, ChangeKind, ChangeSet, Collection, Decided, Precondition, UpdatedPart};
 pub use conflict::{CommitError, Conflict, UniqueKey};
 pub use cutoffs::Cutoffs;
 pub use error::StoreError;

@@ -19,7 +19,7 @@ use super::channel_scene::wamid;
 use super::scene::{Scene, at, first};
 
 /// A message in which no field has its default value.
-fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Message {
+pub(super) fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Message {
     Message {
         message_type: MessageType::Document,
         sender_type: SenderType::Campaign,

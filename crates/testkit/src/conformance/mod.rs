@@ -23,6 +23,7 @@
 mod about_contacts;
 pub mod access;
 pub mod accounts;
+pub mod activity;
 pub mod audit;
 mod call_site;
 mod campaign_scene;

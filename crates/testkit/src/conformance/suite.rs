@@ -29,7 +29,7 @@ macro_rules! conformance_topics {
             cascades contacts_totals contacts_listing contacts_search contacts_filters
             contacts_export rows
             contacts_draft connections conversations channel_keys channel_references
-            channel_cascades message_rows messages messages_listing messages_search channel_rows prosas
+            channel_cascades activity message_rows messages messages_listing messages_search channel_rows prosas
             forgotten unknown_events outbound_rows routed inbound_rows journal deliveries_due
             deliveries_listing outbox dispatches campaigns enrollment recipients reassign
             reassign_duplicates portions upkeep removal halts audit races figures

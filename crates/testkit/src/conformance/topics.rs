@@ -209,6 +209,10 @@ macro_rules! conformance_topic {
         nobody_of_another_company_is_named,
         the_newest_message_of_each_direction_is_reported,
     } };
+    ($($go:tt)::+ [$($in:tt)*] activity) => { $($go)::+! { [$($in)*] activity:
+        the_activity_of_a_message_is_replaced,
+        the_activity_of_contacts_is_replaced_with_other_contacts,
+    } };
     ($($go:tt)::+ [$($in:tt)*] message_rows) => { $($go)::+! { [$($in)*] message_rows:
         every_field_of_a_message_is_read_back,
         every_word_of_a_message_is_read_back,

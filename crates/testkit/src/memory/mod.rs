@@ -32,7 +32,7 @@ use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, OnDelete, Precondition,
-    Reference, Row, RowKey, Store, StoreError, Stored, UniqueKey, Version,
+    Reference, Row, RowKey, Store, StoreError, Stored, UniqueKey, UpdatedPart, Version,
 };
 
 use crate::conformance::Harness;
@@ -133,7 +133,7 @@ impl State {
         for change in changes {
             match change.into_kind() {
                 ChangeKind::Insert(row) => self.insert(row)?,
-                ChangeKind::Update { row, read_at } => self.update(row, read_at)?,
+                ChangeKind::Update { row, read_at, part } => self.update(row, read_at, part)?,
                 ChangeKind::Delete { key, read_at } => {
                     self.check_version(&key, read_at)?;
                     self.delete(key)?;
@@ -219,9 +219,17 @@ impl State {
         self.rows.set(entry.row.key(), Some(entry));
     }
 
-    fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
+    fn update(&mut self, row: Row, read_at: Version, part: UpdatedPart) -> Result<(), Conflict> {
         let key = row.key();
         let sequence = self.check_version(&key, read_at)?;
+        if let (UpdatedPart::Activity, Some(before)) = (part, self.rows.entry(&key)) {
+            let part = UpdatedPart::between(before.row.clone(), &row);
+            assert_eq!(
+                part,
+                UpdatedPart::Activity,
+                "more than the activity of {key:?} has changed"
+            );
+        }
         self.put(key, VersionedRow { row, version: read_at.next(), sequence })
     }
 

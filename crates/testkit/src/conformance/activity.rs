@@ -1,0 +1,95 @@
+//! Updates that say that only the activity of a row differs (R466): the row is then as if it had been
+//! replaced as a whole.
+
+use recado_core::contacts::Contact;
+use recado_core::ids::MessageId;
+use recado_core::messages::{DeliveryCode, Failure, Message, MessageStatus};
+use recado_core::store::{ChangeKind, ChangeSet, Stored, UpdatedPart, Version};
+
+use super::Harness;
+use super::call_site::assert_same;
+use super::channel_scene::wamid;
+use super::message_rows::full_message;
+use super::scene::{Scene, assert_stale, at};
+
+/// The message when its activity is this.
+fn reported(message: &Message, status: MessageStatus, number: i64) -> Message {
+    let failure = Failure::new(DeliveryCode::MarketingLimited, Some("limited".to_owned()));
+    Message {
+        status,
+        failure: (status == MessageStatus::Failed).then_some(failure),
+        provider_id: (number % 2 == 0).then(|| wamid(&format!("reported-{number}"))),
+        sender: None,
+        timestamp: at(number),
+        ..message.clone()
+    }
+}
+
+/// R466.
+pub async fn the_activity_of_a_message_is_replaced(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let full = full_message(&scene, &contact, &connection);
+    let plain =
+        Message { id: MessageId::new(scene.uuid()), ..scene.outbound(&contact, &connection, 0) };
+    scene.add_all([full.clone(), plain.clone()]).await;
+    for message in [full, plain] {
+        for (number, status) in (1..).zip(MessageStatus::ALL) {
+            let stored = scene.message_now(message.id).await.expect("the message is there");
+            let after = reported(&message, *status, number);
+            let change = stored.update_activity(after.clone());
+            let part = |kind: &ChangeKind| match kind {
+                ChangeKind::Update { part, .. } => Some(*part),
+                _ => None,
+            };
+            assert_eq!(part(change.kind()), Some(UpdatedPart::Activity));
+            scene.apply(change).await;
+            let now = scene.message_now(message.id).await.expect("the message is there");
+            assert_same(now.value(), &after);
+            assert_eq!(now.version(), stored.version().next());
+        }
+        let old = Stored::new(message.clone(), Version::FIRST);
+        let change = old.update_activity(reported(&message, MessageStatus::Read, 40));
+        assert_stale(scene.try_apply(change).await);
+    }
+}
+
+/// R466.
+pub async fn the_activity_of_contacts_is_replaced_with_other_contacts(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (first, connection) = scene.pair().await;
+    let second = scene.contact_named("second");
+    let third = scene.contact_named("third");
+    scene.add_all([second.clone(), third.clone()]).await;
+    let mut expected = Vec::new();
+    // The first change set has the activity of all, the second one that of some.
+    for round in 1..=2 {
+        let mut changes = ChangeSet::new();
+        expected.clear();
+        for (number, id) in (1_i64..).zip([first.id, second.id, third.id]) {
+            let stored = scene.stored(id).await;
+            let through = (number == round).then_some(connection.id);
+            let mut after = Contact {
+                first_message_at: Some(at(1)),
+                last_message_at: Some(at(10 * round + number)),
+                last_inbound_at: (number == 2).then(|| at(round)),
+                last_connection_id: through,
+                ..stored.value().clone()
+            };
+            if round == 2 && number == 2 {
+                after.name = "Somebody else".to_owned();
+                after.derive();
+            }
+            changes = changes.with(stored.update_activity(after.clone()));
+            expected.push(after);
+        }
+        scene.store.commit(changes).await.expect("nothing has changed since");
+        for after in &expected {
+            let now = scene.stored(after.id).await;
+            assert_same(now.value(), after);
+        }
+    }
+    let listed = scene.page(&recado_core::contacts::ContactFilter::default(), 1, 10).await;
+    let order: Vec<_> = listed.records.iter().map(|record| record.contact.id).collect();
+    assert_eq!(order, [third.id, second.id, first.id], "the newest messages come first");
+}
