@@ -100,8 +100,8 @@ impl Together {
                     self.flush(steps);
                 }
                 self.keys.insert(key);
-                // One statement replaces them in the order of their keys: if one of them needs all of
-                // its columns, all of them are given.
+                // One statement replaces them in the order of their keys: if one of them needs all
+                // of its columns, all of them are given.
                 self.replaces_whole |= part == UpdatedPart::Whole;
                 self.replaced.push((row, read_at));
             }

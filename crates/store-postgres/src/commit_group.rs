@@ -1,10 +1,10 @@
 //! Group commit: the change sets that wait in this process share a transaction.
 //!
 //! The sets that come while earlier ones are committed are the next transaction: as one change set,
-//! with one flush of the log and few statements for rows of a kind. If such a transaction fails, the
-//! sets that rely on a row which has changed get one of their own, and the others share another one;
-//! if that is not the reason, each gets one of its own. So the conflict of one is that of no other
-//! (R439).
+//! with one flush of the log and few statements for rows of a kind. If such a transaction fails,
+//! the sets that rely on a row which has changed get one of their own, and the others share another
+//! one; if that is not the reason, each gets one of its own. So the conflict of one is that of no
+//! other (R439).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The records of a part of a listing: each contact with what it refers to. What several contacts of
-//! a part have in common is read once for all of them.
+//! The records of a part of a listing: each contact with what it refers to. What several contacts
+//! of a part have in common is read once for all of them.
 
 use recado_core::contacts::ContactSlice;
 use recado_core::custom_fields::CustomField;

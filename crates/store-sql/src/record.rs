@@ -105,8 +105,8 @@ impl TableDef {
 /// The columns come in order, the key first. A field is kept in the column of its name. A column of
 /// another name is given in parentheses behind the field, and so are all columns of a type that is
 /// kept in several. A part with fields of its own is written as a pattern with its fields. The
-/// declaration has to name every field of the record. Fields that make up the activity are named again
-/// behind `activity`, and columns that hold secrets behind `sealed Text` or `sealed Bytes`.
+/// declaration has to name every field of the record. Fields that make up the activity are named
+/// again behind `activity`, and columns that hold secrets behind `sealed Text` or `sealed Bytes`.
 ///
 /// ```text
 /// record! {

@@ -28,9 +28,10 @@ pub enum Collection {
 pub enum UpdatedPart {
     /// Anything.
     Whole,
-    /// No more than what messages change all the time: of a contact, when it had its first, its last
-    /// and its last inbound message, and through which connection the last one; of a message, its
-    /// status, its failure, the id and the time that the provider gave it, and who sends it (R466).
+    /// No more than what messages change all the time: of a contact, when it had its first, its
+    /// last and its last inbound message, and through which connection the last one; of a message,
+    /// its status, its failure, the id and the time that the provider gave it, and who sends it
+    /// (R466).
     Activity,
 }
 
@@ -239,8 +240,8 @@ impl<T: Into<Row> + Clone> Stored<T> {
         Change(ChangeKind::Update { row, read_at, part: UpdatedPart::Whole })
     }
 
-    /// The same, of a row that is stored exactly as it was read: where only the activity differs, the
-    /// change says so, and a store may leave the rest of the row alone.
+    /// The same, of a row that is stored exactly as it was read: where only the activity differs,
+    /// the change says so, and a store may leave the rest of the row alone.
     pub fn update_activity(&self, new: T) -> Change {
         let (row, read_at) = (new.into(), self.version());
         let part = UpdatedPart::between(self.value().clone().into(), &row);

@@ -1,5 +1,5 @@
-//! Updates that say that only the activity of a row differs (R466): the row is then as if it had been
-//! replaced as a whole.
+//! Updates that say that only the activity of a row differs (R466): the row is then as if it had
+//! been replaced as a whole.
 
 use recado_core::contacts::Contact;
 use recado_core::ids::MessageId;
