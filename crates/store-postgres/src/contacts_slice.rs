@@ -74,6 +74,7 @@ pub(crate) fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, b
         rows.push((place(row)?, row));
     }
     rows.sort_unstable_by_key(|(place, _)| *place);
+    slice.records.reserve(rows.len());
     for (_, row) in rows {
         let mut columns = Columns::new(row);
         slice.total = columns.get()?;
